@@ -1,0 +1,56 @@
+# Every target sets up what it needs by itself, in .venv, from nothing but python3.
+#   make lab ARGS="--port 9000"      make test ARGS="-k mse"      make test PYTHON=python3.12
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test lint bench docs clean
+
+help:
+	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
+	@echo "make test    all tests: unit, doctests, notebooks, browser"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   the speed comparison, as ratios"
+	@echo "make docs    runs the examples in README.md and docs/ (the built manual comes with a later release)"
+	@echo "make clean   removes .venv and everything that a run leaves behind"
+
+lab: $(VENV)/installed-lab
+	@$(BIN)/python -m rulelab lab $(ARGS)
+
+test: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/installed-dev
+	@$(BIN)/python -m ruff check . $(ARGS)
+	@$(BIN)/python -m mypy
+
+bench: $(VENV)/installed-dev
+	@$(BIN)/python benchmarks/mse.py $(ARGS)
+
+docs: $(VENV)/installed-dev
+	@echo "There is no built manual in this release; this runs the examples in README.md and docs/."
+	@$(BIN)/python -m pytest README.md docs $(ARGS)
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
+
+# The stamps are touched last, so an interrupted set-up is done again; with them a second run starts at once.
+$(VENV)/installed-lab: pyproject.toml | $(BIN)/python
+	@echo "Setting up $(VENV) with JupyterLab (once; about a minute) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(BIN)/python
+	@echo "Setting up $(VENV) with the test tools (once; about a minute) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/installed-lab
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rulelab needs Python 3.11 or newer, and this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,79 @@
+"""A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can compare and check."""
+from .ad.marks import TABLE as _MARKS
+from .ad.marks import ignore_derivatives
+from .ad.reverse import WithGradient, grad, gradient, pullback, withgradient
+from .checking.comparison import compare
+from .compiler.cache import StaleRuleWarning, refresh
+from .compiler.reading import adjoint_source
+from .errors import (
+    AmbiguousRuleError,
+    CatchBlockError,
+    ForeignCallError,
+    KeywordError,
+    MutatedAfterCaptureError,
+    MutationError,
+    NotDifferentiableError,
+    NotImplementedTangentError,
+    RuleCountError,
+    RuleDtypeError,
+    RuleEffectsError,
+    RuleError,
+    RuleLabError,
+    RuleRegistrationError,
+    RuleShapeError,
+    ScalarOutputError,
+    SourceMismatchError,
+    SourceNotFoundError,
+    ThunkMutationError,
+    UnsupportedSyntaxError,
+)
+from .rules.authoring import (
+    frule,
+    frule_for,
+    has_rrule,
+    non_differentiable,
+    opt_out,
+    remove_rule,
+    rrule,
+    rrule_for,
+    scalar_rule,
+    which_rule,
+    without_rule,
+)
+from .rules.capabilities import HasForwardsMode, HasReverseMode, NoForwardsMode, NoReverseMode, RuleConfig
+from .rules.registry import DEFAULT as _REGISTRY
+from .rules.stub import rule_stub
+from .rules.twins import twin
+from .rulesets.catalogue import install as _install
+from .tangents.algebra import add_into
+from .tangents.missing import not_implemented
+from .tangents.oldnames import old_name as _old_name
+from .tangents.projection import ProjectTo
+from .tangents.structural import Tangent
+from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
+from .tangents.zeros import NoTangent, ZeroTangent
+
+__version__ = "0.1.0"
+
+_install(_REGISTRY)
+_MARKS.install(_REGISTRY)
+
+
+def load_ipython_extension(ipython):
+    """`%load_ext rulelab`: bring the magics into a notebook or IPython session."""
+    from .notebook.magics import load_ipython_extension as load
+
+    load(ipython)
+
+
+def unload_ipython_extension(ipython):
+    """`%unload_ext rulelab`: take everything away that loading brought."""
+    from .notebook.magics import unload_ipython_extension as unload
+
+    unload(ipython)
+
+
+def __getattr__(name):
+    return _old_name(name)
+
+

@@ -1,0 +1,268 @@
+"""What a caller asks in reverse mode: the gradient, with or without the value, and the pullback itself."""
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiler.cache import DEFAULT as DEFAULT_CACHE
+from ..compiler.cache import Cache
+from ..compiler.pullbacks import Pullbacks, carries, describe
+from ..errors import MutatedAfterCaptureError, RuleLabError, RuleShapeError, ScalarOutputError
+from ..rules.targets import name_of, resolve
+from ..tangents.algebra import is_number
+from ..tangents.projection import project, to_natural
+from ..tangents.zeros import NoTangent, ZeroTangent
+
+_PULLBACKS = Pullbacks(DEFAULT_CACHE)
+
+
+class WithGradient(NamedTuple):
+    """The value of a function and its gradient, one entry per argument."""
+
+    val: Any
+    grad: tuple[Any, ...]
+
+
+def gradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None, cache: Cache | None = None,
+             **kwargs: Any) -> tuple[Any, ...]:
+    """The gradient of a real-valued function: ∂f/∂x for each positional argument x.
+
+    An entry has the shape, dtype and structure of its argument: a float for a number, a new writable array
+    for an array, the same structure for a tuple, list, dict or dataclass. It is None where no path leads
+    from the argument to the result (an index, a string, a flag), and zeros where there is one and the
+    derivative is zero. Keyword arguments are constants. With `argnums` only these arguments are asked for,
+    and the result has one entry for each.
+
+    For complex arguments the entry is ∂f/∂Re + i ∂f/∂Im.
+
+    Raises ScalarOutputError unless f returns a real number, and MutationError, ForeignCallError,
+    UnsupportedSyntaxError or another RuleLabError where f does what cannot be differentiated.
+
+    >>> gradient(lambda a, b, c: a * b * c, 2.0, 3.0, 5.0)
+    (15.0, 10.0, 6.0)
+    """
+    return _value_and_gradient(f, args, kwargs, argnums, cache)[1]
+
+
+def withgradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None, cache: Cache | None = None,
+                 **kwargs: Any) -> WithGradient:
+    """The value and the gradient, as a named tuple `(val, grad)`.
+
+    A tuple returned by f means `(loss, more…)`: the first entry is differentiated, `val` holds them all.
+
+    >>> withgradient(lambda x, y: x / y, 1.0, 2.0)
+    WithGradient(val=0.5, grad=(0.5, -0.25))
+    """
+    return WithGradient(*_value_and_gradient(f, args, kwargs, argnums, cache, several=True))
+
+
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The gradient as a function: of argument `argnums`, or a tuple for several.
+
+    >>> grad(lambda x: x**3)(2.0)
+    12.0
+    """
+
+    def gradient_of_f(*args: Any, **kwargs: Any) -> Any:
+        found = gradient(f, *args, argnums=argnums, **kwargs)
+        return found[0] if isinstance(argnums, int) else found
+
+    gradient_of_f.__name__ = f"grad_{getattr(f, '__name__', 'f')}"
+    gradient_of_f.__doc__ = f"The gradient of {getattr(f, '__name__', 'f')} for argument {argnums}."
+    return gradient_of_f
+
+
+def pullback(f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """`(y, back)`: the value, and the function that takes a cotangent of y to those of the arguments.
+
+    `back(y_bar)` gives one entry per positional argument, with the meaning of `gradient`; it may be called
+    again. None in a seed is zero. An array that was changed between `pullback` and `back`, an argument or
+    any other that the pass kept, gives MutatedAfterCaptureError: the old values are needed and gone.
+
+    >>> y, back = pullback(lambda x, y: x * y, 2.0, 3.0)
+    >>> y, back(1.0), back(2.0)
+    (6.0, (3.0, 2.0), (6.0, 4.0))
+    """
+    y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
+    kept = _Fingerprints(inner)
+    shown = y
+
+    def back(y_bar: Any) -> tuple[Any, ...]:
+        kept.check(f)
+        seed = _seed(shown, y_bar)
+        found = inner(seed)
+        return tuple(to_natural(x, found[1 + number]) for number, x in enumerate(args))
+
+    back.__name__ = f"{getattr(f, '__name__', 'f')}_pullback" if str(getattr(f, "__name__", "")).isidentifier() else "back"
+    return y, back
+
+
+def _value_and_gradient(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, cache: Cache | None,
+                        several: bool = False) -> tuple[Any, tuple[Any, ...]]:
+    asked = _asked(args, argnums)
+    y, back = _forward(f, args, kwargs, asked, cache)
+    kind = type(y)
+    if kind is float or kind is np.float64:
+        found = back(1.0)
+    elif several and isinstance(y, tuple) and y:
+        found = back((_one(y[0], f, args), *[None] * (len(y) - 1)))
+    else:
+        found = back(_one(y, f, args))
+    entries = [to_natural(x, found[1 + number]) if on else None for number, (x, on) in enumerate(zip(args, asked, strict=True))]
+    if argnums is None:
+        return y, tuple(entries)
+    return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
+
+
+def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
+    if argnums is None:
+        return (True,) * len(args)
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for number in numbers:
+        if not isinstance(number, int) or not -len(args) <= number < len(args):
+            raise RuleLabError(f"argnums={argnums!r}, but the call has {len(args)} positional arguments")
+    wanted = {number % len(args) for number in numbers}
+    return tuple(number in wanted for number in range(len(args)))
+
+
+def _forward(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...], cache: Cache | None) -> tuple[Any, Any]:
+    if not callable(f):
+        raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)")
+    pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
+    active = (False, *(on and _may_vary(x) for on, x in zip(asked, args, strict=True)), *(False,) * len(kwargs))
+    return pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
+
+
+def _may_vary(x: Any) -> bool:
+    """Whether an argument can have a gradient; functions given as arguments are constants."""
+    kind = type(x)
+    return kind is float or kind is np.ndarray or (not isinstance(x, types.FunctionType) and carries(x))
+
+
+def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
+    """The seed of a gradient; ScalarOutputError unless y is one real number."""
+    if isinstance(y, np.ndarray) and y.ndim == 0 and y.dtype.kind in "fiu":
+        return np.ones((), y.dtype if y.dtype.kind == "f" else float)
+    if is_number(y) and not isinstance(y, (complex, np.complexfloating)):
+        return 1.0 if not isinstance(y, np.floating) else type(y)(1.0)
+    asked = f"gradient({_name(f)}, {', '.join(map(describe, args))})"
+    fixes: tuple[str, ...] = ()
+    if isinstance(y, np.ndarray):
+        found, fixes = "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian", (
+            "return a number, np.sum(...) for one", "rl.pullback and a cotangent of your choice")
+        found = f"{found} (output {describe(y)})"
+    elif isinstance(y, (complex, np.complexfloating)):
+        found, fixes = "Output is complex, so the gradient is not defined", ("return its real part or its modulus",)
+    elif y is None:
+        found, fixes = "Output should be scalar; gradients are not defined for output None", ("return a value on every path",)
+    else:
+        found = f"Output should be scalar; gradients are not defined for output {describe(y)}"
+        fixes = ("withgradient takes the first entry of a tuple",) if isinstance(y, tuple) else ()
+    raise ScalarOutputError(found, asked=asked, place=_return_place(f), fixes=fixes, read="limitations#scalar-output")
+
+
+def _name(f: Any) -> str:
+    return name_of(resolve(f)[0])
+
+
+def _return_place(f: Any) -> Any:
+    """The line that returned, where the source is at hand and there is one return only."""
+    import ast
+
+    from ..compiler.source import find_source
+
+    target, _ = resolve(f)
+    if not isinstance(target, types.FunctionType):
+        return None
+    try:
+        source = find_source(target.__code__)
+    except RuleLabError:
+        return None
+    if isinstance(source.node, ast.Lambda):
+        return source.place(source.node.body)
+    returns = [node for node in ast.walk(source.node) if isinstance(node, ast.Return)]
+    return source.place(returns[-1] if returns else source.node)
+
+
+def _seed(y: Any, y_bar: Any) -> Any:
+    """A cotangent given from outside, checked against the output it is for."""
+    if y_bar is None:
+        return ZeroTangent()
+    if isinstance(y_bar, (NoTangent, ZeroTangent)):
+        return ZeroTangent()
+    if isinstance(y, np.ndarray) or is_number(y):
+        if np.shape(y_bar) != np.shape(y):
+            raise RuleShapeError(f"The output has shape {np.shape(y)}, its cotangent {np.shape(y_bar)}", asked="back(y_bar)",
+                                 fixes=("give a cotangent of the shape of the output",))
+        if isinstance(y_bar, (list, tuple)):
+            y_bar = np.asarray(y_bar)
+        if np.iscomplexobj(y_bar) and not np.iscomplexobj(y):
+            raise RuleShapeError("The output is real, its cotangent complex", asked="back(y_bar)", fixes=("give its real part",))
+        return np.array(y_bar, dtype=np.result_type(y_bar, float)) if isinstance(y_bar, np.ndarray) else y_bar
+    return project(y, y_bar)
+
+
+class _Fingerprints:
+    """What the arrays that a pullback keeps look like, to notice a change between the two sweeps."""
+
+    def __init__(self, back: Any) -> None:
+        self._kept = [(array, _print_of(array)) for array in _arrays_of(back)]
+
+    def check(self, f: Any) -> None:
+        """MutatedAfterCaptureError if one of them is not what it was."""
+        for array, seen in self._kept:
+            if _print_of(array) != seen:
+                raise MutatedAfterCaptureError(
+                    f"An array {describe(array)} that the pullback of {_name(f)} needs was changed after pullback was called",
+                    asked="back(y_bar)", fixes=("call back before changing it", "pass a copy to pullback"),
+                    read="limitations#changed-arrays",
+                )
+
+
+def _print_of(array: np.ndarray) -> Any:
+    if array.dtype.hasobject:
+        return tuple(map(id, array.ravel().tolist()))
+    return hash(array.tobytes())
+
+
+def _arrays_of(back: Any) -> Iterator[np.ndarray]:
+    """Every array that can be reached through the variables of a pullback and the tapes it holds."""
+    seen: set[int] = set()
+    waiting = [back]
+    while waiting:
+        held = waiting.pop()
+        if id(held) in seen or isinstance(held, (int, float, complex, str, bytes, bool, type, types.ModuleType)) or held is None:
+            continue
+        seen.add(id(held))
+        if isinstance(held, np.ndarray):
+            yield held
+        elif isinstance(held, types.FunctionType):
+            waiting.extend(_cells(held))
+            waiting.extend(held.__defaults__ or ())
+        elif isinstance(held, types.MethodType):
+            waiting += [held.__func__, held.__self__]
+        elif isinstance(held, dict):
+            waiting.extend(held.values())
+        elif isinstance(held, (list, tuple, set, frozenset)):
+            waiting.extend(held)
+        elif type(held).__module__.startswith(("rulelab.tangents", "rulelab.rules.calling", "functools")):
+            waiting.extend(_fields(held))
+
+
+def _cells(function: types.FunctionType) -> list[Any]:
+    found = []
+    for cell in function.__closure__ or ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:  # not assigned yet
+            continue
+    return found
+
+
+def _fields(held: Any) -> list[Any]:
+    import gc
+
+    return [value for value in gc.get_referents(held) if not isinstance(value, type)]

@@ -1,0 +1,471 @@
+"""A function and its twin side by side: values, every gradient, where they differ most, and the verdict in words.
+
+A gradient asks a rule with the seed 1 only, and a rule that forgets to multiply by its cotangent is right there. So the
+pullbacks are compared with another seed too, and a rule whose `back(2)` equals `back(1)` is told so.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleLabError
+from ..tables import Page, Report, Table
+from . import findiff
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a comparison is made; apart from the arguments, whose keywords belong to the functions compared.
+
+    `rtol` is the relative difference that still counts as agreement (None: by dtype and by who computed it), `rng` draws
+    the seeds, `ad` is who differentiates (an object with `gradient` and `pullback`; None: rulelab's own reverse mode).
+    """
+
+    rtol: float | None = None
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(20))
+    ad: Any = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One quantity on both sides, and how far apart the two are.
+
+    `absolute` and `relative` are the largest elementwise differences; `worst` is the index of the element that is furthest
+    off (an empty tuple for a number, None where there is nothing to point at). `problem` is None where the two agree.
+    """
+
+    name: str
+    left: Any
+    right: Any
+    absolute: float = 0.0
+    relative: float = 0.0
+    worst: tuple[int, ...] | None = None
+    problem: str | None = None
+    note: str | None = None
+    known: bool = True
+
+    @property
+    def agree(self) -> bool:
+        """Whether the two sides agree within the tolerance."""
+        return self.problem is None
+
+    @property
+    def verdict(self) -> str:
+        """In words: "agree to 1e-12", "differ: …", "cannot tell: …"."""
+        if self.problem is not None:
+            return f"differ: {self.problem}"
+        if not self.known:
+            return "cannot tell: no finite difference there"
+        words = "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
+        return words if self.note is None else f"{words} ({self.note})"
+
+    def row(self) -> tuple[str, ...]:
+        """The cells of this quantity's line in a table."""
+        spread = ("–", "–") if self.worst is None else (f"{self.absolute:.3g}", f"{self.relative:.3g}")
+        return self.name, _short(self.left), _short(self.right), *spread, self.verdict
+
+    def to_dict(self) -> dict:
+        """The numbers in plain Python types."""
+        return {"name": self.name, "left": _plain(self.left), "right": _plain(self.right), "absolute": self.absolute,
+                "relative": self.relative, "worst": None if self.worst is None else list(self.worst),
+                "agree": self.agree, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Comparison(Report):
+    """What `compare` found.
+
+    `gradients` has one entry for each leaf of each positional argument's gradient (for a function without a real scalar
+    output: of the pullback at a random seed). `refused` is the reason why the left column is finite differences, if it is.
+    `pullbacks` are the same leaves with a seed other than 1; `ignored` names those that do not depend on the seed.
+    """
+
+    left_name: str
+    right_name: str
+    value: tuple[Difference, ...]
+    gradients: tuple[Difference, ...]
+    pullbacks: tuple[Difference, ...]
+    seed: Any
+    ignored: tuple[str, ...] = ()
+    refused: str | None = None
+    subject: str = ""
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Every difference: values, gradients, pullbacks, in this order."""
+        return self.value + self.gradients + self.pullbacks
+
+    @property
+    def agree(self) -> bool:
+        """Whether both sides agree everywhere, and the rule depends on its cotangent."""
+        return not self.ignored and all(d.agree for d in self.differences)
+
+    @property
+    def absolute(self) -> float:
+        """The largest absolute difference of any value or gradient."""
+        return max((d.absolute for d in self.differences), default=0.0)
+
+    @property
+    def relative(self) -> float:
+        """The largest relative difference of any value or gradient."""
+        return max((d.relative for d in self.differences), default=0.0)
+
+    @property
+    def verdict(self) -> str:
+        """In words: "agree to 1e-12", or "differ: " and the first quantity that does."""
+        if self.ignored:
+            return (f"differ: the rule ignores its cotangent: back(2) equals back(1) for {_listed(self.ignored)}; "
+                    "multiply by the cotangent")
+        for d in self.differences:
+            if not d.agree:
+                return f"differ: {d.name}: {d.problem}{self._seed_hint(d)}"
+        if not all(d.known for d in self.differences):
+            return "cannot tell: finite differences found no number for some of the gradients"
+        return "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
+
+    def _seed_hint(self, d: Difference) -> str:
+        return ", though with the seed 1 they agree" if d in self.pullbacks else ""
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as a sentence about both sides."""
+        return f"{self.left_name} and {self.right_name} {self.verdict}."
+
+    def page(self) -> Page:
+        columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
+        main = Table("Values and gradients", columns, tuple(d.row() for d in self.value + self.gradients))
+        tables = [main]
+        if self.pullbacks:
+            tables.append(Table(f"Pullbacks with the seed {_short(self.seed)}", columns,
+                                tuple(d.row() for d in self.pullbacks), folded=all(d.agree for d in self.pullbacks)))
+        worst = [d.problem for d in self.value + self.gradients if d.problem is not None and d.worst]
+        notes = tuple(f"Worst element: {line}." for line in worst[:1])
+        return Page((self.sentence,), tuple(tables), notes + ((self.refused,) if self.refused else ()))
+
+    def to_dict(self) -> dict:
+        return {"left": self.left_name, "right": self.right_name, "agree": self.agree, "verdict": self.verdict,
+                "refused": self.refused, "ignored": list(self.ignored), "absolute": self.absolute,
+                "relative": self.relative, "seed": _plain(self.seed),
+                "value": [d.to_dict() for d in self.value], "gradients": [d.to_dict() for d in self.gradients],
+                "pullbacks": [d.to_dict() for d in self.pullbacks]}
+
+
+def compare(f: Callable, f_cr: Callable, *args, without: bool = False, settings: Settings | None = None,
+            **kwargs) -> Comparison:
+    """Values and gradients of `f` and of `f_cr` at `args`, side by side.
+
+    Where `f` is refused (it mutates, it calls C), finite differences of `f` stand in its column, and the result says why.
+    An error in the rule of `f_cr` is raised as it is. With `without=True`, `f` is a whole loss and `f_cr` a function in it
+    whose rule is left out on the left side: see `compare_without`.
+    """
+    if without:
+        return compare_without(f, f_cr, *args, settings=settings, **kwargs)
+    settings = settings or Settings()
+    ad, names = settings.ad or _reverse(), _common_names(f, f_cr, args)
+    left = _Side(_name(f), f, args, kwargs, ad, names)
+    right = _Side(_name(f_cr), f_cr, args, kwargs, ad, names)
+    return _compared(left, right, settings, subject=_name(f_cr))
+
+
+def compare_without(loss: Callable, f: Callable, *args, settings: Settings | None = None, **kwargs) -> Comparison:
+    """The gradient of a whole `loss` without the rule of `f` (left) and with it (right)."""
+    from ..rules.authoring import without_rule
+
+    settings = settings or Settings()
+    ad, names = settings.ad or _reverse(), argument_names(loss, args)
+    left = _Side(f"{_name(loss)} without the rule of {_name(f)}", loss, args, kwargs, ad, names, lambda: without_rule(f))
+    right = _Side(f"{_name(loss)} with it", loss, args, kwargs, ad, names)
+    return _compared(left, right, settings, subject=_name(f))
+
+
+@dataclass
+class _Side:
+    """One of the two columns: a function, its arguments, and who differentiates it."""
+
+    name: str
+    f: Callable
+    args: tuple
+    kwargs: dict
+    ad: Any
+    names: list[str]
+    context: Callable[[], AbstractContextManager] = nullcontext
+    by_differences: bool = False
+
+    def fresh(self) -> tuple[tuple, dict]:
+        """Copies of the arguments: a function under test may write to them."""
+        return copy.deepcopy((self.args, self.kwargs))
+
+    def value(self):
+        with self.context():
+            args, kwargs = self.fresh()
+            return self.f(*args, **kwargs)
+
+    def gradient(self) -> tuple:
+        args, kwargs = self.fresh()
+        if self.by_differences:
+            return findiff.gradient(self.f, *args, **kwargs)
+        with self.context():
+            return tuple(self.ad.gradient(self.f, *args, **kwargs))
+
+    def pulled_back(self, seed) -> tuple:
+        """The cotangents of the positional arguments for this seed."""
+        args, kwargs = self.fresh()
+        if self.by_differences:
+            return findiff.gradient(lambda *xs, **kw: _inner(seed, self.f(*xs, **kw)), *args, **kwargs)
+        with self.context():
+            _, back = self.ad.pullback(self.f, *args, **kwargs)
+            return tuple(back(seed))
+
+    def leaves(self, gradient: tuple) -> dict[str, Any]:
+        """The gradient's leaves by the names of the arguments: `x`, `params['w']`, `args[0]`."""
+        return dict(leaf for name, entry in zip(self.names, gradient) for leaf in _leaves(name, entry))
+
+
+def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Comparison:
+    y = right.value()
+    scalar = np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(y)
+    seed = _random_seed(y, settings.rng)
+    refused = None
+    right_gradient = right.gradient() if scalar else right.pulled_back(seed)
+    try:
+        left_gradient = left.gradient() if scalar else left.pulled_back(seed)
+        left_pulled = left.pulled_back(seed) if scalar else None
+    except RuleLabError as error:
+        refused = (f"{left.name} is refused by the AD, so its column is finite differences "
+                   f"({type(error).__name__}: {_headline(error)}).")
+        left = dataclasses.replace(left, by_differences=True, name=f"{left.name} (finite differences)")
+        left_gradient = left.gradient() if scalar else left.pulled_back(seed)
+        left_pulled = left.pulled_back(seed) if scalar else None
+    tell = _Teller(settings.rtol, left.by_differences)
+    gradients = tell.all(left.leaves(left_gradient), right.leaves(right_gradient), "gradient of {}")
+    pullbacks = () if not scalar else tell.all(
+        left.leaves(left_pulled), right.leaves(right.pulled_back(seed)), "pullback to {}")
+    values = _Teller(settings.rtol, False).all(dict(_leaves("value", left.value())), dict(_leaves("value", y)), "{}")
+    return Comparison(left.name, right.name, values, gradients, pullbacks, seed, _ignored(right, seed), refused, subject)
+
+
+def _ignored(side: _Side, seed) -> tuple[str, ...]:
+    """The leaves of the pullback that are the same, and not zero, for a seed and for its double."""
+    once, twice = side.leaves(side.pulled_back(seed)), side.leaves(side.pulled_back(_doubled(seed)))
+    return tuple(name for name, leaf in once.items() if _numeric(leaf) and _numeric(twice.get(name))
+                 and np.any(leaf) and np.all(np.isfinite(leaf)) and np.array_equal(leaf, twice[name]))
+
+
+@dataclass(frozen=True)
+class _Teller:
+    """Says whether two numbers or arrays are the same, as exactly as their dtype and their origin allow."""
+
+    rtol: float | None
+    by_differences: bool
+
+    def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
+        return tuple(self.one(title.format(name), left.get(name), right.get(name)) for name in {**left, **right})
+
+    def one(self, name: str, left, right) -> Difference:
+        if left is None or right is None:
+            return self._one_missing(name, left, right)
+        if not (_numeric(left) and _numeric(right)):
+            return self._other(name, left, right)
+        a, b = np.asarray(left), np.asarray(right)
+        if a.shape != b.shape:
+            return Difference(name, left, right, math.inf, math.inf,
+                              problem=f"shape {a.shape} against {b.shape}")
+        return self._numbers(name, left, right, a, b)
+
+    def _one_missing(self, name, left, right) -> Difference:
+        there = right if left is None else left
+        if there is None:
+            return Difference(name, left, right)
+        if _numeric(there) and not np.any(there):
+            return Difference(name, left, right, note="None on one side, zero on the other")
+        return Difference(name, left, right, math.inf, math.inf,
+                          problem=f"{_short(left)} against {_short(right)}")
+
+    def _other(self, name, left, right) -> Difference:
+        same = type(left) is type(right) and bool(np.all(left == right))
+        return Difference(name, left, right, problem=None if same else f"{_short(left)} against {_short(right)}")
+
+    def _numbers(self, name, left, right, a: np.ndarray, b: np.ndarray) -> Difference:
+        note = None if a.dtype == b.dtype or self.by_differences else f"dtype {a.dtype} against {b.dtype}"
+        eps = max(_eps(a), _eps(b))
+        a, b = _wide(a), _wide(b)
+        known = np.ones(a.shape, bool) if not self.by_differences else ~np.isnan(a)
+        with np.errstate(all="ignore"):
+            same = (a == b) | (np.isnan(a) & np.isnan(b)) | ~known
+            apart = np.where(same, 0.0, np.abs(a - b))
+            size = np.maximum(np.abs(a), np.abs(b))
+            apart = np.where(np.isnan(apart), np.inf, apart)  # a number against nan, inf against -inf
+            limit = self._limit(size, eps)
+            excess = np.where(apart == 0, 0.0, apart / limit)
+            excess = np.where(np.isnan(excess) | np.isinf(apart), np.inf, excess)
+            relative = np.where(apart == 0, 0.0, np.where(np.isinf(apart), np.inf, apart / np.where(size > 0, size, 1)))
+        if a.size == 0:
+            return Difference(name, left, right, worst=(), note=note)
+        worst = tuple(int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
+        problem = None
+        if excess[worst] > 1:
+            problem = f"{'at ' + str(list(worst)) + ' ' if worst else ''}{_number(a[worst])} against {_number(b[worst])}"
+        counted = np.where(apart > self._floor(size, eps), relative, apart / max(float(size.max()), 1e-300))
+        return Difference(name, left, right, float(apart.max()), float(counted.max()), worst, problem, note,
+                          bool(known.all()))
+
+    def _limit(self, size: np.ndarray, eps: float) -> np.ndarray:
+        """How far apart two elements may be: by their own size, and by rounding at the size of the largest."""
+        rtol = self.rtol if self.rtol is not None else max(1e-6 if self.by_differences else 0.0, math.sqrt(eps))
+        return rtol * size + self._floor(size, eps)
+
+    def _floor(self, size: np.ndarray, eps: float) -> float:
+        finite = size[np.isfinite(size)]
+        scale = float(finite.max()) if finite.size else 1.0
+        return scale * (1e-9 if self.by_differences else 1e3 * eps) + (1e-9 if self.by_differences else 0.0)
+
+
+def argument_names(f: Callable, args: tuple) -> list[str]:
+    """The names of the positional arguments, as the signature of `f` gives them: `x`, `args[0]`, `argument 1`.
+
+    >>> argument_names(lambda x, *rest: x, (1.0, 2.0, 3.0))
+    ['x', 'rest[0]', 'rest[1]']
+    """
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        return [f"argument {i + 1}" for i in range(len(args))]
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "argument")
+    return [names[i] if i < len(names) else f"{rest}[{i - len(names)}]" for i in range(len(args))]
+
+
+def _common_names(f: Callable, f_cr: Callable, args: tuple) -> list[str]:
+    """One name for each position, though the two may call it differently: of `f`, where `f` has names of its own."""
+    names, others = argument_names(f, args), argument_names(f_cr, args)
+    return [other if "[" in name or " " in name else name for name, other in zip(names, others)]
+
+
+def _leaves(name: str, value) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _leaves(f"{name}[{key!r}]", entry)
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        for key in value._fields:
+            yield from _leaves(f"{name}.{key}", getattr(value, key))
+    elif isinstance(value, (tuple, list)):
+        for position, entry in enumerate(value):
+            yield from _leaves(f"{name}[{position}]", entry)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for part in dataclasses.fields(value):
+            yield from _leaves(f"{name}.{part.name}", getattr(value, part.name))
+    else:
+        yield name, value
+
+
+def _random_seed(y, rng: np.random.Generator):
+    """A cotangent of the structure of `y`, away from 1 and from zero; None where nothing can be differentiated."""
+    if isinstance(y, dict):
+        return {k: _random_seed(v, rng) for k, v in y.items()}
+    if isinstance(y, (tuple, list)):
+        seeds = [_random_seed(v, rng) for v in y]
+        return type(y)._make(seeds) if hasattr(type(y), "_make") else type(y)(seeds)
+    if not _numeric(y):
+        return None
+    drawn = np.round(1.5 + np.abs(rng.standard_normal(np.shape(y))), 3) * rng.choice([-1.0, 1.0], np.shape(y))
+    if np.iscomplexobj(y):
+        drawn = drawn + 1j * np.round(rng.standard_normal(np.shape(y)), 3)
+    if np.ndim(y) == 0 and not isinstance(y, np.ndarray):
+        return drawn.item() if np.ndim(drawn) == 0 and hasattr(drawn, "item") else drawn
+    return np.asarray(drawn, dtype=np.result_type(y, np.float32) if np.asarray(y).dtype.kind in "fc" else None)
+
+
+def _doubled(seed):
+    if isinstance(seed, dict):
+        return {k: _doubled(v) for k, v in seed.items()}
+    if isinstance(seed, (tuple, list)):
+        doubled = [_doubled(v) for v in seed]
+        return type(seed)._make(doubled) if hasattr(type(seed), "_make") else type(seed)(doubled)
+    return None if seed is None else seed + seed
+
+
+def _inner(seed, y) -> float:
+    """Re <seed, y> over the whole structure: the scalar whose gradient is the pullback of the seed."""
+    if seed is None:
+        return 0.0
+    if isinstance(seed, dict):
+        return sum(_inner(s, y[k]) for k, s in seed.items())
+    if isinstance(seed, (tuple, list)):
+        return sum(_inner(s, v) for s, v in zip(seed, y))
+    return float(np.real(np.vdot(seed, y)))
+
+
+def _numeric(value) -> bool:
+    return isinstance(value, (int, float, complex, np.number, np.bool_)) or (
+        isinstance(value, np.ndarray) and value.dtype.kind in "biufc")
+
+
+def _eps(a: np.ndarray) -> float:
+    return float(np.finfo(a.dtype).eps) if a.dtype.kind in "fc" else 2.0**-52
+
+
+def _wide(a: np.ndarray) -> np.ndarray:
+    return a.astype(complex if a.dtype.kind == "c" else float)
+
+
+def _plain(value):
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _short(value) -> str:
+    """A value in one line of a table: a number in full, of a large array the kind and the ends."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        shown = np.array2string(value + 0.0 if value.dtype.kind in "fc" else value, threshold=6, edgeitems=2, precision=5, separator=", ").replace("\n", "")
+        shape = ", ".join(map(str, value.shape))
+        return f"{value.dtype}[{shape}] {' '.join(shown.split())}" if value.size > 6 else " ".join(shown.split())
+    if _numeric(value):
+        return _number(np.asarray(value)[()])
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _number(value) -> str:
+    return f"{value:.10g}" if isinstance(value, (float, np.floating, complex, np.complexfloating)) else str(value)
+
+
+def _power_of_ten(relative: float) -> str:
+    """The power of ten just above a relative difference, as "1e-12".
+
+    >>> _power_of_ten(3.1e-13), _power_of_ten(0.0)
+    ('1e-12', '1e-16')
+    """
+    return f"1e{max(-16, math.ceil(math.log10(relative))) if relative > 0 else -16}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def _name(f) -> str:
+    return getattr(f, "__name__", None) or type(f).__name__
+
+
+def _headline(error: Exception) -> str:
+    return str(getattr(error, "found", error)).split("\n", 1)[0]
+
+
+def _reverse():
+    from ..ad import reverse
+
+    return reverse

@@ -1,0 +1,118 @@
+"""Which values a cotangent can reach: varied with an active argument, and useful to the result."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import ir
+from .types import BOOL, NONE, SLICE, STR, Known, Types
+
+_NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
+
+
+def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
+    """The operands through which a cotangent of the result may flow on."""
+    if isinstance(op, (ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Write)):
+        return ()
+    if isinstance(op, ir.Unary) and op.operator == "not_":
+        return ()
+    if isinstance(op, ir.Item):
+        return (op.value,)
+    return op.operands()
+
+
+class Activity:
+    """Answers whether a name is active, for one choice of active arguments.
+
+    `is_constant(op)` says that a call or an attribute has no derivative by declaration.
+    """
+
+    def __init__(self, function: ir.Function, types: Types, start: set[str], is_constant: Callable[[ir.Op], bool]) -> None:
+        self._types = types
+        self._is_constant = is_constant
+        self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
+        self.useful: set[str] = set()
+        self.handled: set[str] = set()  # names given in exception handlers: never differentiated
+        self._mark_handlers(function.body)
+        self._until_stable(self.varied, lambda: self._vary(function.body))
+        if isinstance(function.result, str):
+            self.useful.add(function.result)
+        self._until_stable(self.useful, lambda: self._use(function.body))
+
+    def __call__(self, atom: ir.Atom) -> bool:
+        """Whether a cotangent of this value is wanted and may be other than zero."""
+        return isinstance(atom, str) and atom in self.varied and atom in self.useful
+
+    def _until_stable(self, names: set[str], step: Callable[[], None]) -> None:
+        size = -1
+        while size != len(names):
+            size = len(names)
+            step()
+
+    def _mark_handlers(self, block: ir.Block) -> None:
+        for statement in ir.walk(block):
+            if isinstance(statement, ir.Try):
+                for handler in statement.handlers:
+                    self.handled |= {inner.target for inner in ir.walk(handler.body) if isinstance(inner, ir.Let)}
+
+    def _is_varied(self, atom: ir.Atom) -> bool:
+        return isinstance(atom, str) and atom in self.varied
+
+    def _vary(self, block: ir.Block) -> None:
+        for statement in block:
+            if isinstance(statement, ir.Let):
+                if statement.target not in self.varied and self._result_varies(statement):
+                    self.varied.add(statement.target)
+                continue
+            if isinstance(statement, ir.For):
+                for leaf in ir.leaves(statement.iteration):
+                    if isinstance(leaf, ir.Sequence) and self._is_varied(leaf.value) and self._types(leaf.item) not in _NEVER:
+                        self.varied.add(leaf.item)
+            for inner in ir.blocks(statement):
+                self._vary(inner)
+            for phi in _phis(statement):
+                if any(map(self._is_varied, phi.sources)):
+                    self.varied.add(phi.target)
+            if isinstance(statement, ir.Try):
+                self._vary_slots(statement)
+
+    def _vary_slots(self, statement: ir.Try) -> None:
+        """Whether a handler ran may depend on the arguments, so everything it may decide is varied."""
+        inside = [s for block in ir.blocks(statement) for s in ir.walk(block) if isinstance(s, ir.Let)]
+        if any(s.target in self.varied for s in inside):
+            self.varied |= {slot.target for slot in statement.slots}
+
+    def _result_varies(self, statement: ir.Let) -> bool:
+        op = statement.op
+        if self._types(statement.target) in _NEVER or isinstance(self._types(statement.target), Known):
+            return False
+        if isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op):
+            return False
+        return any(map(self._is_varied, flowing(op)))
+
+    def _use(self, block: ir.Block) -> None:
+        for statement in reversed(block):
+            if isinstance(statement, ir.Let):
+                if statement.target in self.useful and statement.target in self.varied:
+                    self.useful |= {atom for atom in flowing(statement.op) if isinstance(atom, str)}
+                continue
+            for phi in _phis(statement):
+                if phi.target in self.useful:
+                    self.useful |= {atom for atom in phi.sources if isinstance(atom, str)}
+            if isinstance(statement, ir.Try):
+                for number, slot in enumerate(statement.slots):
+                    if slot.target in self.useful:
+                        self.useful |= {h.values[number] for h in statement.handlers if isinstance(h.values[number], str)}
+            for inner in ir.blocks(statement):
+                self._use(inner)
+            if isinstance(statement, ir.For):
+                for leaf in ir.leaves(statement.iteration):
+                    if isinstance(leaf, ir.Sequence) and leaf.item in self.useful and isinstance(leaf.value, str):
+                        self.useful.add(leaf.value)
+
+
+def _phis(statement: ir.Statement) -> list[ir.Phi]:
+    if isinstance(statement, ir.If):
+        return statement.outs
+    if isinstance(statement, (ir.For, ir.While)):
+        return statement.carried
+    return statement.slots if isinstance(statement, ir.Try) else []

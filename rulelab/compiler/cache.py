@@ -1,0 +1,300 @@
+"""Compiled passes by code and signature, what they took for granted, and which of them went stale."""
+from __future__ import annotations
+
+import builtins
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import RuleLabError
+from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
+from ..rules.registry import NO_RULE, Found, OptedOut, Registry
+from ..rules.targets import name_of
+
+_MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
+MODES = ("auto", "manual")
+
+
+class StaleRuleWarning(UserWarning):
+    """A derivative was taken with an old answer of the registry, because the refresh mode is manual."""
+
+
+@dataclass(eq=False)
+class Pass:
+    """One compiled pass: `forward(*arguments)` gives `(y, back)`, or `y` alone if nothing is differentiated.
+
+    It holds no reference to the function it was made from, so that a redefined function can go.
+    """
+
+    name: str
+    forward: Any
+    namespace: dict[str, Any]
+    guard: Callable[[dict[str, Any]], bool]
+    trail: tuple[tuple[Any, Any], ...]  # (target, what the registry had for it)
+    epoch: int
+    text: str
+    takes_function: bool
+    signature: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Stale:
+    """Something that a refresh makes new: the function, its signature and the reason."""
+
+    function: str
+    signature: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """What a refresh found: the mode from now on, and what was stale."""
+
+    mode: str
+    stale: tuple[Stale, ...] = ()
+
+    def __str__(self) -> str:
+        head = f"refresh mode: {self.mode}"
+        if not self.stale:
+            return f"{head}; nothing was stale"
+        rows = "\n".join(f"  {s.function}({s.signature}): {s.reason}" for s in self.stale)
+        return f"{head}; {len(self.stale)} stale:\n{rows}"
+
+    __repr__ = __str__
+
+
+@dataclass(eq=False)
+class _Passes:
+    code: weakref.ref[types.CodeType]
+    by_key: dict[Any, Pass] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class _Answer:
+    """What the registry once answered; in automatic mode it keeps no rule alive."""
+
+    target: Callable[[], Any]
+    kind: type
+    rule: Callable[[], Any]
+
+    @classmethod
+    def of(cls, target: Any, answer: Any, keep: bool) -> _Answer:
+        said = answer.rule if isinstance(answer, Found) else answer.opt_out if isinstance(answer, OptedOut) else None
+        return cls(_held(target, False), type(answer), _held(said, keep))
+
+    def strengthened(self) -> _Answer:
+        said = self.rule()
+        return _Answer(self.target, self.kind, lambda: said)
+
+    def value(self) -> Any:
+        """The answer, or None if its rule has gone."""
+        if self.kind is type(NO_RULE):
+            return NO_RULE
+        said = self.rule()
+        return None if said is None else self.kind(said)
+
+
+def _held(value: Any, keep: bool) -> Callable[[], Any]:
+    if not keep:
+        try:
+            return weakref.ref(value)
+        except TypeError:
+            pass
+    return lambda: value
+
+
+class Cache:
+    """The compiled passes over one registry, and the refresh mode.
+
+    In mode "auto" an answer of the registry counts until it changes. In mode "manual" the first answer for a
+    function and signature counts until `refresh`, and each use of an outdated one is noticed aloud.
+    """
+
+    def __init__(self, registry: Registry = DEFAULT_REGISTRY) -> None:
+        self.registry = registry
+        self.mode = "auto"
+        self.on_notice: list[Callable[[str], None]] = []
+        self._passes: dict[int, _Passes] = {}
+        self._answers: dict[Any, _Answer] = {}
+        self._asked_at = registry.epoch
+
+    # -- passes ---------------------------------------------------------------------------------------------------------
+
+    def find(self, function: types.FunctionType, key: Any) -> Pass | None:
+        """The pass for this function and key, if all it took for granted still holds."""
+        held = self._passes.get(id(function.__code__))
+        if held is None or held.code() is not function.__code__:
+            return None
+        found = held.by_key.get(key)
+        if found is None or found.namespace is not function.__globals__ or not found.guard(found.namespace):
+            return None
+        if found.epoch != self.registry.epoch and not self._still_holds(found):
+            return None
+        return found
+
+    def _still_holds(self, found: Pass) -> bool:
+        epoch = self.registry.epoch
+        changed = [target for target, known in found.trail if self.registry.entry(target) is not known or self.registry.is_hidden(target)]
+        if not changed:
+            found.epoch = epoch
+            return True
+        if self.mode == "manual":
+            self._notice(found.name, changed[0])
+            return True
+        return False
+
+    def store(self, function: types.FunctionType, key: Any, made: Pass) -> None:
+        """Keep a pass as long as its function's code lives."""
+        code = function.__code__
+        held = self._passes.get(id(code))
+        if held is None or held.code() is not code:
+            number, passes = id(code), self._passes
+            held = _Passes(weakref.ref(code, lambda _: passes.pop(number, None)))
+            self._passes[number] = held
+        while len(held.by_key) >= _MOST_SIGNATURES:
+            held.by_key.pop(next(iter(held.by_key)), None)
+        held.by_key[key] = made
+
+    def __len__(self) -> int:
+        return sum(len(held.by_key) for held in list(self._passes.values()))
+
+    # -- answers of the registry ----------------------------------------------------------------------------------------
+
+    def ask(self, target: Any, types_of_arguments: tuple[Any, ...], config: Any = None) -> Any:
+        """Found, NoRule or OptedOut, as the refresh mode wants it."""
+        current = self.registry.ask(target, types_of_arguments, "rrule", config)
+        key = (id(target), types_of_arguments)
+        known = self._answers.get(key)
+        if known is not None and known.target() is target and self.mode == "manual":
+            old = known.value()
+            if old is not None:
+                if old != current:
+                    self._notice(name_of(target), target)
+                return old
+        if known is None or known.target() is not target or known.value() != current:
+            self._remember(key, target, current)
+        return current
+
+    def _remember(self, key: Any, target: Any, answer: Any) -> None:
+        made = _Answer.of(target, answer, self.mode == "manual")
+        if isinstance(target, (types.FunctionType, type)):
+            weakref.finalize(target, self._answers.pop, key, None).atexit = False
+        self._answers[key] = made
+
+    def settled(self, target: Any, types_of_arguments: tuple[Any, ...]) -> bool:
+        """Whether the answer in use is today's, so that a call site may remember it."""
+        if self.mode == "auto":
+            return True
+        known = self._answers.get((id(target), types_of_arguments))
+        return known is not None and known.value() == self.registry.ask(target, types_of_arguments)
+
+    def _notice(self, name: str, target: Any) -> None:
+        text = (f"the rules of {name_of(target)} have changed, but the refresh mode is manual: "
+                f"{name} is differentiated as before (%grad_refresh makes it new)")
+        if self.on_notice:
+            for tell in self.on_notice:
+                tell(text)
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", StaleRuleWarning)
+            warnings.warn(text, StaleRuleWarning, stacklevel=6)
+
+    # -- refresh --------------------------------------------------------------------------------------------------------
+
+    def refresh(self, mode: str | None = None) -> Refreshed:
+        """Make new what is stale; or switch the mode, which refreshes too when it becomes "auto"."""
+        if mode not in (None, *MODES):
+            raise RuleLabError(f"There is no refresh mode {mode!r}", fixes=(f"one of {', '.join(MODES)}, or none to refresh now",))
+        if mode == "manual":
+            self._answers = {key: answer.strengthened() for key, answer in self._answers.items()}
+            self.mode = mode
+            return Refreshed(mode)
+        stale = tuple(self._stale())
+        self.mode = mode or self.mode
+        self._answers = {}
+        self._passes = {}
+        return Refreshed(self.mode, stale)
+
+    def _stale(self) -> list[Stale]:
+        found = []
+        for (_, signature), known in list(self._answers.items()):
+            target, old = known.target(), known.value()
+            if target is None:
+                continue
+            current = self.registry.ask(target, signature)
+            if old != current:
+                found.append(Stale(name_of(target), ", ".join(map(_type_name, signature)), _reason(old, current)))
+        for held in list(self._passes.values()):
+            for made in held.by_key.values():
+                for target, known in made.trail:
+                    if self.registry.entry(target) is not known:
+                        found.append(Stale(made.name, ", ".join(map(_signature_name, made.signature)),
+                                           f"the rules of {name_of(target)} changed"))
+        return found
+
+
+def _reason(old: Any, current: Any) -> str:
+    if isinstance(current, Found):
+        verb = "a rule was defined" if old is NO_RULE else "its rule was redefined"
+        place = current.rule.place
+        return verb + (f" at {place.label()}" if place is not None else "")
+    if isinstance(current, OptedOut):
+        return "it was opted out of its rule"
+    return "its rule was removed"
+
+
+def _type_name(kind: Any) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def _signature_name(part: Any) -> str:
+    if isinstance(part, tuple):
+        return "tuple" if part and part[0] is tuple else f"{part[0]}[{', '.join([':'] * part[1])}]"
+    return _type_name(part)
+
+
+def guard_of(names: dict[str, tuple[str, Any]], attributes: list[tuple[Any, str, Any]]) -> Callable[[dict[str, Any]], bool]:
+    """A quick test that globals are what a pass took them for.
+
+    `names` maps a global or builtin name to ("is", object) or ("like", signature); `attributes` are (module
+    or class, attribute, object).
+    """
+    from .types import signature_of
+
+    standard = vars(builtins)
+    exact = [(name, value) for name, (kind, value) in names.items() if kind == "is"]
+    like = [(name, value) for name, (kind, value) in names.items() if kind == "like"]
+
+    def guard(namespace: dict[str, Any]) -> bool:
+        for name, value in exact:
+            if (namespace[name] if name in namespace else standard.get(name, guard)) is not value:
+                return False
+        for name, value in like:
+            if signature_of(namespace[name] if name in namespace else standard.get(name, guard)) != value:
+                return False
+        for owner, name, value in attributes:
+            if getattr(owner, name, guard) is not value:
+                return False
+        return True
+
+    return guard
+
+
+DEFAULT = Cache()
+
+
+def refresh(mode: str | None = None, *, cache: Cache = DEFAULT) -> Refreshed:
+    """Make stale derivatives new now (no argument), or switch between "auto" and "manual".
+
+    In mode "auto", the default, a rule counts from the moment it is defined. Mode "manual" reproduces the
+    behaviour of systems that keep a compiled derivative until they are told otherwise: an old answer of the
+    registry is used until `refresh()`, and each such use is noticed. Changed code, defaults, captured
+    variables and globals always count, in both modes. Returns what was stale and why.
+
+    >>> refresh()
+    refresh mode: auto; nothing was stale
+    """
+    return cache.refresh(mode)

@@ -1,0 +1,112 @@
+"""The sweeps as Python: a function whose lines are those of the author, and its text for reading."""
+from __future__ import annotations
+
+import ast
+import types
+from dataclasses import dataclass
+from typing import Any
+
+from . import ir, support
+from .adjoint import Emitted
+from .tidy import Line, Node, Region, Sum
+
+_INDENT = "    "
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated."""
+
+    forward: Any
+    text: str
+
+
+class _Text:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.positions: list[ir.Position | None] = []
+
+    def put(self, depth: int, text: str, position: ir.Position | None) -> None:
+        self.lines.append(_INDENT * depth + text)
+        self.positions.append(position)
+
+    def nodes(self, depth: int, nodes: list[Node], add: str) -> None:
+        if not nodes:
+            self.put(depth, "pass", None)
+        for node in nodes:
+            if isinstance(node, Line):
+                self.put(depth, node.text, node.position)
+            elif isinstance(node, Sum):
+                text = f"{node.bar} += {node.text}" if node.real else f"{node.bar} = {add}({node.bar}, {node.text})"
+                self.put(depth, text, node.position)
+            else:
+                assert isinstance(node, Region)
+                for header, body in node.arms:
+                    self.put(depth, header, node.position)
+                    self.nodes(depth + 1, body, add)
+
+
+def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first_line: int, namespace: dict[str, Any]) -> Compiled:
+    """Compile both sweeps into one function whose globals are the author's.
+
+    A function with captured variables takes itself as first argument, so that its cells are read at each
+    call; `own` are those of them that hold the function itself. Every line keeps the position of the
+    author's statement it came from.
+    """
+    text = _Text()
+    closure, add = emitted.helper(None, "closure"), emitted.helper(support.add, "add")
+    text.put(0, f"def {emitted.name}({', '.join(([closure] if free else []) + emitted.parameters)}):", None)
+    for number, name in enumerate(free):
+        text.put(1, f"{name} = {closure}.__closure__[{number}].cell_contents", None)
+    if emitted.forward:
+        text.nodes(1, emitted.forward, add)
+    if emitted.reverse is None:
+        text.put(1, f"return {emitted.result}", None)
+    else:
+        text.put(1, f"def {emitted.back_name}({emitted.result_bar}):", None)
+        if emitted.reverse:
+            text.nodes(2, emitted.reverse, add)
+        text.put(2, f"return {_returned(emitted, free, own, add)}", None)
+        text.put(1, f"return {emitted.result}, {emitted.back_name}", None)
+    forward = _compile(text, emitted, filename, first_line, namespace)
+    return Compiled(forward, "\n".join(text.lines) + "\n")
+
+
+def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> str:
+    """The cotangents: of the function itself (of what it captures), then of each parameter."""
+    no = emitted.helper(support.NO, "NO")
+    captured = dict(zip(free, emitted.returned[: len(free)], strict=True))
+    pairs = [f"{name}={bar}" for name, bar in captured.items() if bar != no and name not in own]
+    self_bar = f"{emitted.helper(support.captured, 'captured')}({', '.join(pairs)})" if pairs else no
+    for name in own:
+        if captured[name] != no:
+            self_bar = f"{add}({self_bar}, {captured[name]})"
+    return f"({', '.join([self_bar, *emitted.returned[len(free):]])},)"
+
+
+def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, namespace: dict[str, Any]) -> Any:
+    """Wrap the function in one that takes the named objects, so that they are closure variables, not globals."""
+    inner = ast.parse("\n".join(text.lines)).body[0]
+    _locate(inner, text.positions, first_line)
+    arguments = [ast.arg(name) for name in emitted.constants]
+    factory = ast.FunctionDef(
+        "factory", ast.arguments([], arguments, None, [], [], None, []),
+        [inner, ast.Return(ast.Name(emitted.name, ast.Load()))], [],  # type: ignore[list-item]
+    )
+    module = ast.Module([factory], [])
+    for node in (factory, *factory.body[1:], *arguments, factory.args):
+        ast.copy_location(node, inner)
+    ast.fix_missing_locations(module)
+    code = compile(module, filename, "exec", dont_inherit=True)
+    factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
+    return types.FunctionType(factory_code, namespace)(*emitted.constants.values())
+
+
+def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int) -> None:
+    """Give every node the place of the author's statement; lines of ours stand at the function's first line."""
+    last = [ir.Position((first_line, first_line, 0, 0))] * (len(positions) + 1)
+    for number, position in enumerate(positions):
+        last[number + 1] = position or last[number]
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last[node.lineno]  # type: ignore[attr-defined]

@@ -1,0 +1,373 @@
+"""The intermediate form: single assignment, one operation a statement, branches and loops kept as such."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Position(tuple):
+    """(line, end line, column, end column) in the author's text."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Const:
+    """A literal or an object known when the pass is compiled."""
+
+    value: Any
+
+
+class _Unbound:
+    """The value of a variable that no assignment has reached yet."""
+
+    def __repr__(self) -> str:
+        return "UNBOUND"
+
+
+UNBOUND = _Unbound()
+Atom = str | Const  # a name defined once, or a constant
+
+
+# --- operations ------------------------------------------------------------------------------------------------------
+
+@dataclass(eq=False)
+class Op:
+    def operands(self) -> tuple[Atom, ...]:
+        """Every atom the operation reads, in the order of evaluation."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class Load(Op):
+    """A global or builtin name."""
+
+    name: str
+
+    def operands(self) -> tuple[Atom, ...]:
+        return ()
+
+
+@dataclass(eq=False)
+class Move(Op):
+    """The value itself under another name; `checked` names a variable that may be unbound."""
+
+    value: Atom
+    checked: str | None = None
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False)
+class Binary(Op):
+    operator: str  # name in the module `operator`
+    left: Atom
+    right: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(eq=False)
+class Augmented(Op):
+    """`left op= right`: a rebinding where `owned` shows that nobody can see the difference."""
+
+    operator: str
+    left: Atom
+    right: Atom
+    owned: bool
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(eq=False)
+class Unary(Op):
+    operator: str
+    value: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False)
+class Compare(Op):
+    """Comparisons, identity and membership: their result carries no cotangent."""
+
+    symbol: str
+    left: Atom
+    right: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(eq=False)
+class Attribute(Op):
+    value: Atom
+    name: str
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False)
+class Item(Op):
+    value: Atom
+    index: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value, self.index)
+
+
+@dataclass(eq=False)
+class Slice(Op):
+    lower: Atom
+    upper: Atom
+    step: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.lower, self.upper, self.step)
+
+
+@dataclass(eq=False)
+class Build(Op):
+    """A display: tuple, list, dict (keys and values alternate) or set."""
+
+    kind: str
+    items: tuple[Atom, ...]
+
+    def operands(self) -> tuple[Atom, ...]:
+        return self.items
+
+
+@dataclass(eq=False)
+class Unpack(Op):
+    """The value as a sequence of exactly `count` items, or Python's own error."""
+
+    value: Atom
+    count: int
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False)
+class Call(Op):
+    """`function(*args, **kwargs)`; with `method` set, `function` is the object and the call is a method's."""
+
+    function: Atom
+    args: tuple[Atom, ...]
+    keywords: tuple[tuple[str, Atom], ...] = ()
+    method: str | None = None
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.function, *self.args, *(atom for _, atom in self.keywords))
+
+
+@dataclass(eq=False)
+class Append(Op):
+    """The list, longer by one item; the list is this function's own and nobody else holds it."""
+
+    value: Atom
+    item: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value, self.item)
+
+
+@dataclass(eq=False)
+class MakeFunction(Op):
+    """A nested function or lambda: its code, default values and the variables it captures."""
+
+    code: Any
+    captured: tuple[tuple[str, Atom], ...]  # (name in the nested function, value); its own name maps to Const(UNBOUND)
+    defaults: tuple[Atom, ...]
+    keyword_defaults: tuple[tuple[str, Atom], ...]
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (*(a for _, a in self.captured), *self.defaults, *(a for _, a in self.keyword_defaults))
+
+
+@dataclass(eq=False)
+class Format(Op):
+    """An f-string: literal pieces and (value, conversion, format spec) triples."""
+
+    parts: tuple[tuple[Atom, int, Atom], ...]
+
+    def operands(self) -> tuple[Atom, ...]:
+        return tuple(a for value, _, spec in self.parts for a in (value, spec))
+
+
+@dataclass(eq=False)
+class Write(Op):
+    """An assignment into an array, container or object: done or refused at run time, before it happens."""
+
+    kind: str  # "item" | "attribute" | "delete"
+    target: Atom
+    key: Atom
+    value: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.target, self.key, self.value)
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+@dataclass(eq=False)
+class Statement:
+    position: Position
+
+
+@dataclass(eq=False)
+class Let(Statement):
+    target: str
+    op: Op
+
+
+@dataclass(eq=False)
+class Phi:
+    """A name that gets its value at a join: one source for each way in."""
+
+    target: str
+    sources: list[Atom]
+
+
+Block = list[Statement]
+
+
+@dataclass(eq=False)
+class If(Statement):
+    test: Atom
+    then: Block
+    orelse: Block
+    outs: list[Phi]
+
+
+@dataclass(eq=False)
+class Sequence:
+    """Items of `value`, one by one, bound to `item`."""
+
+    value: Atom
+    item: str
+
+
+@dataclass(eq=False)
+class Count:
+    """The items of range(*args), bound to `item`."""
+
+    args: tuple[Atom, ...]
+    item: str
+
+
+@dataclass(eq=False)
+class Zipped:
+    parts: list[Any]
+    strict: bool = False
+
+
+@dataclass(eq=False)
+class Enumerated:
+    counter: str
+    start: Atom
+    part: Any
+
+
+Iteration = Sequence | Count | Zipped | Enumerated
+
+
+def leaves(iteration: Iteration) -> Iterator[Sequence | Count]:
+    if isinstance(iteration, Zipped):
+        for part in iteration.parts:
+            yield from leaves(part)
+    elif isinstance(iteration, Enumerated):
+        yield from leaves(iteration.part)
+    else:
+        yield iteration
+
+
+@dataclass(eq=False)
+class For(Statement):
+    """`carried` are (name, [value before, value after an iteration]); `stop` ends the loop after an iteration."""
+
+    iteration: Iteration
+    body: Block
+    carried: list[Phi]
+    stop: Atom | None
+
+
+@dataclass(eq=False)
+class While(Statement):
+    head: Block
+    test: Atom
+    body: Block
+    carried: list[Phi]
+    stop: Atom | None
+
+
+@dataclass(eq=False)
+class Handler:
+    kinds: str | None  # text of the exception classes, None for a bare except
+    name: str | None
+    body: Block
+    values: list[Atom]  # what each slot holds after this handler
+
+
+@dataclass(eq=False)
+class Try(Statement):
+    """`slots` are variables that keep their latest value through the block, so that a handler finds it."""
+
+    body: Block
+    handlers: list[Handler]
+    slots: list[Phi]  # sources: [value before, value after the body]
+
+
+@dataclass(eq=False)
+class Keep(Statement):
+    """Inside a try block: the slot takes the new value of its variable."""
+
+    slot: str
+    value: Atom
+
+
+@dataclass(eq=False)
+class Raise(Statement):
+    error: Atom | None
+    cause: Atom | None
+
+
+@dataclass(eq=False)
+class Function:
+    """A lowered function."""
+
+    name: str
+    parameters: list[str]  # single-assignment names, in the order of the code object's arguments
+    positional: int
+    keyword_only: int
+    free: list[str]  # names of captured variables, in the order of co_freevars
+    body: Block
+    result: Atom
+    reserved: set[str] = field(default_factory=set)  # names the emitted code must not take
+    assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
+
+
+def walk(block: Block) -> Iterator[Statement]:
+    """Every statement of a block, outer before inner."""
+    for statement in block:
+        yield statement
+        for inner in blocks(statement):
+            yield from walk(inner)
+
+
+def blocks(statement: Statement) -> tuple[Block, ...]:
+    if isinstance(statement, If):
+        return (statement.then, statement.orelse)
+    if isinstance(statement, For):
+        return (statement.body,)
+    if isinstance(statement, While):
+        return (statement.head, statement.body)
+    if isinstance(statement, Try):
+        return (statement.body, *(handler.body for handler in statement.handlers))
+    return ()

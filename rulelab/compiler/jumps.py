@@ -1,0 +1,145 @@
+"""Break, continue and early return as flags, so that every block has one way in and one way out."""
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+
+RESULT = ".result"  # dots keep these apart from every name a user can write
+_DONE = ".done"
+
+
+@dataclass
+class _Loop:
+    """The flags of one loop: `stop` ends it after this iteration, `skip` passes over the rest of the body."""
+
+    stop: str
+    skip: str
+
+
+class Straightened:
+    """The statements of a function without jumps; `stop_of` gives the stop flag of each loop that has one."""
+
+    def __init__(self, body: list[ast.stmt]) -> None:
+        self.stop_of: dict[ast.stmt, str] = {}
+        self._count = 0
+        start = [_assign(RESULT, ast.Constant(None), body[0]), _flag(_DONE, False, body[0])]
+        self.body = start + self._block(body, None)
+
+    def _block(self, statements: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for number, statement in enumerate(statements):
+            rest = statements[number + 1 :]
+            if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+                return out + self._jump(statement, loop)
+            if isinstance(statement, ast.If) and jumps(statement):
+                return out + self._branch(statement, rest, loop)
+            if isinstance(statement, (ast.For, ast.While)):
+                out.append(self._loop(statement))
+                if "return" in jumps(statement):
+                    leave: list[ast.stmt] = []
+                    if loop is not None:
+                        leave = [_flag(loop.stop, True, statement), _flag(loop.skip, True, statement)]
+                    out[-1:] = [_flag(self.stop_of[out[-1]], False, statement), out[-1]]
+                    return out + [_if(_name(_DONE, statement), leave, self._block(rest, loop), statement)]
+                if out[-1] in self.stop_of:
+                    out[-1:] = [_flag(self.stop_of[out[-1]], False, statement), out[-1]]
+                continue
+            if isinstance(statement, ast.Try):
+                out.append(self._try(statement, loop))
+                if jumps(statement):
+                    return out + self._guarded(rest, loop, statement)
+                continue
+            out.append(statement)
+        return out
+
+    def _jump(self, statement: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        if isinstance(statement, ast.Return):
+            value = statement.value or ast.copy_location(ast.Constant(None), statement)
+            out = [_assign(RESULT, value, statement), _flag(_DONE, True, statement)]
+        if loop is None:
+            return out
+        if not isinstance(statement, ast.Continue):
+            out.append(_flag(loop.stop, True, statement))
+        return [*out, _flag(loop.skip, True, statement)]
+
+    def _branch(self, statement: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+        """A branch that always jumps leaves the rest to the other one; otherwise a flag guards the rest."""
+        if always_jumps(statement.body):
+            then, orelse, after = statement.body, statement.orelse + rest, []
+        elif always_jumps(statement.orelse):
+            then, orelse, after = statement.body + rest, statement.orelse, []
+        else:
+            then, orelse, after = statement.body, statement.orelse, rest
+        branch = _if(statement.test, self._block(then, loop), self._block(orelse, loop), statement)
+        return [branch, *self._guarded(after, loop, statement)]
+
+    def _guarded(self, rest: list[ast.stmt], loop: _Loop | None, at: ast.stmt) -> list[ast.stmt]:
+        if not rest:
+            return []
+        flag = _name(_DONE if loop is None else loop.skip, at)
+        return [_if(flag, [], self._block(rest, loop), at)]
+
+    def _loop(self, statement: ast.For | ast.While) -> ast.stmt:
+        self._count += 1
+        loop = _Loop(f".stop{self._count}", f".skip{self._count}")
+        new = copy.copy(statement)
+        new.body = [_flag(loop.skip, False, statement), *self._block(statement.body, loop)]
+        if {"break", "return"} & set().union(*map(jumps, statement.body)):
+            self.stop_of[new] = loop.stop
+        return new
+
+    def _try(self, statement: ast.Try, loop: _Loop | None) -> ast.Try:
+        new = copy.copy(statement)
+        new.body = self._block(statement.body, loop)
+        new.handlers = []
+        for handler in statement.handlers:
+            handler = copy.copy(handler)
+            handler.body = self._block(handler.body, loop)
+            new.handlers.append(handler)
+        return new
+
+
+def jumps(statement: ast.stmt) -> frozenset[str]:
+    """Which jumps out of `statement` it may make."""
+    if isinstance(statement, ast.Return):
+        return frozenset({"return"})
+    if isinstance(statement, ast.Break):
+        return frozenset({"break"})
+    if isinstance(statement, ast.Continue):
+        return frozenset({"continue"})
+    inner: list[ast.stmt] = []
+    if isinstance(statement, (ast.If, ast.For, ast.While)):
+        inner = [*statement.body, *statement.orelse]
+    elif isinstance(statement, ast.Try):
+        inner = [*statement.body, *(s for handler in statement.handlers for s in handler.body)]
+    found = frozenset().union(*map(jumps, inner)) if inner else frozenset()
+    return found & {"return"} if isinstance(statement, (ast.For, ast.While)) else found
+
+
+def always_jumps(statements: list[ast.stmt]) -> bool:
+    """Whether no path reaches the end of these statements."""
+    for statement in statements:
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+            return True
+        if isinstance(statement, ast.If) and always_jumps(statement.body) and always_jumps(statement.orelse):
+            return True
+    return False
+
+
+def _name(name: str, at: ast.AST) -> ast.Name:
+    return ast.copy_location(ast.Name(name, ast.Load()), at)
+
+
+def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    target = ast.copy_location(ast.Name(name, ast.Store()), at)
+    return ast.copy_location(ast.Assign([target], ast.copy_location(value, value if hasattr(value, "lineno") else at)), at)
+
+
+def _flag(name: str, value: bool, at: ast.AST) -> ast.stmt:
+    return _assign(name, ast.Constant(value), at)
+
+
+def _if(test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], at: ast.AST) -> ast.stmt:
+    return ast.copy_location(ast.If(test, then, orelse), at)

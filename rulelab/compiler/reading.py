@@ -1,0 +1,56 @@
+"""The compiled pass of a call as text that a person can read."""
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from ..errors import RuleLabError
+from ..rules.registry import Found
+from ..rules.targets import resolve
+from .cache import DEFAULT, Cache
+from .pullbacks import Pullbacks, bind, carries, is_library
+
+
+class AdjointSource(str):
+    """The source of a forward sweep with the pullback it returns; a string that prints itself as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any) -> AdjointSource:
+    """The code that computes `f(*args)` and its pullback, as it is run for arguments of these types.
+
+    Where a rule applies, the source is that of the rule. The function itself is not run.
+
+    >>> print(adjoint_source(lambda x: 3.0 * x, 2.0))  # doctest: +ELLIPSIS
+    def function(x):
+        t_1 = 3.0 * x
+    ...
+    """
+    pullbacks = Pullbacks(cache or DEFAULT)
+    target, bound = resolve(f)
+    given = (*bound, *args)
+    answer = pullbacks.ask(target, given, kwargs)
+    if isinstance(answer, Found):
+        return AdjointSource(_of_rule(answer.rule))
+    if not isinstance(target, types.FunctionType) or is_library(target):
+        raise pullbacks.foreign(target, given, kwargs, None)
+    values, where = bind(target, given, kwargs)
+    positional = set(where[len(bound): len(given)])
+    flags = tuple(n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values))
+    return AdjointSource(pullbacks.pass_of(target, values, flags, False, True, None).text)
+
+
+def _of_rule(rule: Any) -> str:
+    import inspect
+
+    head = f"# by rule: {rule.describe()}\n"
+    try:
+        return head + inspect.getsource(rule.function)
+    except (OSError, TypeError) as error:
+        raise RuleLabError(f"The source of the rule of {rule.target_name} cannot be found", place=rule.place) from error
+
+

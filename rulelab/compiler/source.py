@@ -1,0 +1,159 @@
+"""The source of a function, found by its code object and verified against the code that runs."""
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..errors import Place, SourceMismatchError, SourceNotFoundError
+
+FunctionNode = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class Source:
+    """The syntax tree of one function with the text it was read from."""
+
+    node: FunctionNode
+    filename: str
+    lines: tuple[str, ...]
+    name: str
+
+    def place(self, node: ast.AST | None = None) -> Place:
+        """The spot of `node` (of the function itself, if None) in the author's text."""
+        node = self.node if node is None else node
+        line = getattr(node, "lineno", self.node.lineno)
+        text = self.lines[line - 1].rstrip("\n") if 0 < line <= len(self.lines) else None
+        end = getattr(node, "end_col_offset", None)
+        if getattr(node, "end_lineno", line) != line:
+            end = len(text) if text is not None else None
+        return Place(self.filename, line, getattr(node, "col_offset", None), end, self.name, text)
+
+
+_FOUND: dict[int, tuple[weakref.ref[types.CodeType], Source]] = {}
+_FILES: dict[str, tuple[str, int, ast.Module, types.CodeType]] = {}
+_KEPT_FILES = 64
+
+
+def find_source(code: types.CodeType) -> Source:
+    """The verified source of `code`.
+
+    The text of the file or cell is compiled again and the function in it that equals the running
+    code is taken, so text that changed under the function is never mistaken for it. Raises
+    SourceNotFoundError where there is no text and SourceMismatchError where the text is another.
+    """
+    entry = _FOUND.get(id(code))
+    if entry is not None and entry[0]() is code:
+        return entry[1]
+    source = _search(code)
+    key = id(code)
+    _FOUND[key] = (weakref.ref(code, lambda _: _FOUND.pop(key, None)), source)
+    return source
+
+
+def _search(code: types.CodeType) -> Source:
+    for text in _texts(code.co_filename):
+        found = _match(code, text)
+        if found is not None:
+            return found
+    place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name, None)
+    if not any(True for _ in _texts(code.co_filename)):
+        raise SourceNotFoundError(
+            f"The source of {code.co_name}() cannot be found: there is no text for {code.co_filename}",
+            place=place,
+            fixes=("define the function in a file or in a notebook cell", "write a rule for it"),
+            read="limitations#source",
+        )
+    raise SourceMismatchError(
+        f"The text of {code.co_name}() is not the code that runs: the file was changed after it was loaded",
+        place=place,
+        fixes=("reload the module or run the cell again",),
+        read="limitations#source",
+    )
+
+
+def _texts(filename: str) -> Iterator[str]:
+    """The candidate texts of a file: the one already cached first, then the one on disk."""
+    cached = "".join(linecache.getlines(filename))
+    if cached:
+        yield cached
+    linecache.checkcache(filename)
+    fresh = "".join(linecache.getlines(filename))
+    if fresh and fresh != cached:
+        yield fresh
+
+
+def _future_flags(code: types.CodeType) -> int:
+    import __future__
+
+    flags = 0
+    for name in __future__.all_feature_names:
+        flag = getattr(__future__, name).compiler_flag
+        if code.co_flags & flag:
+            flags |= flag
+    return flags
+
+
+def _compiled(filename: str, text: str, flags: int) -> tuple[ast.Module, types.CodeType] | None:
+    known = _FILES.get(filename)
+    if known is not None and known[0] == text and known[1] == flags:
+        return known[2], known[3]
+    try:
+        tree = ast.parse(text, filename)
+        module = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    while len(_FILES) >= _KEPT_FILES:
+        _FILES.pop(next(iter(_FILES)), None)
+    _FILES[filename] = (text, flags, tree, module)
+    return tree, module
+
+
+def _match(code: types.CodeType, text: str) -> Source | None:
+    built = _compiled(code.co_filename, text, _future_flags(code))
+    if built is None:
+        return None
+    tree, module = built
+    if not any(_same(code, other) for other in _codes(module)):
+        return None
+    nodes = [node for node in ast.walk(tree) if is_of(node, code)]
+    if len(nodes) != 1:
+        return None
+    return Source(nodes[0], code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _codes(constant)
+
+
+def _same(running: types.CodeType, compiled: types.CodeType) -> bool:
+    """Equal in bytecode, constants and names, and from the same spot of the text."""
+    return running == compiled and list(running.co_positions()) == list(compiled.co_positions())
+
+
+def is_of(node: ast.AST, code: types.CodeType) -> bool:
+    """Whether `code` was compiled from `node`: two lambdas of one line differ in their columns."""
+    if isinstance(node, ast.FunctionDef):
+        first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+        return node.name == code.co_name and first == code.co_firstlineno
+    if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
+        return all(_inside(position, node.body) for position in code.co_positions())
+    return False
+
+
+def _inside(position: tuple[int | None, int | None, int | None, int | None], node: ast.expr) -> bool:
+    line, end_line, column, end_column = position
+    if line is None or column is None or end_line is None or end_column is None:
+        return True
+    if column == 0 and end_column == 0:
+        return True  # the opening instruction of a function carries no expression
+    return (node.lineno, node.col_offset) <= (line, column) and (end_line, end_column) <= (
+        node.end_lineno,
+        node.end_col_offset,
+    )

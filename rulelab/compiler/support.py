@@ -1,0 +1,220 @@
+"""The helpers that emitted code names: zeros, sums, and the cotangents of items, lists and functions."""
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleLabError, RuleShapeError
+from ..tangents import algebra
+from ..tangents.structural import Tangent
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from . import ir
+
+__all__ = ["NO", "ZERO", "Items", "RuleLabError", "add", "add_slice", "bound", "buffer", "captured", "format_string", "gather", "part",
+           "pop_item", "put_item", "put_items", "real", "settle", "unpack", "value"]
+
+ZERO = ZeroTangent()
+NO = NoTangent()
+_NOTHING = (ZERO, NO)
+
+
+class Items(dict[Any, Any]):
+    """Cotangents of the items of a list or tuple of known size, by position; owned by one pass, which changes it."""
+
+    __slots__ = ("size",)
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def __iter__(self) -> Any:
+        return (self.get(k, ZERO) for k in range(self.size))
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, key: int) -> Any:
+        return self.get(key + self.size if key < 0 else key, ZERO)
+
+
+def value(x_bar: Any) -> Any:
+    """The cotangent itself if it was delayed."""
+    return unthunk(x_bar)
+
+
+def real(x_bar: Any) -> Any:
+    """The cotangent of a real scalar as a number that adds."""
+    if type(x_bar) is float or type(x_bar) is np.float64:
+        return x_bar
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, AbstractZero):
+        return 0.0
+    if isinstance(x_bar, np.ndarray):
+        if x_bar.size != 1:
+            raise RuleShapeError(f"A real number cannot have a cotangent of shape {x_bar.shape}")
+        x_bar = x_bar.reshape(())[()]
+    return x_bar.real if isinstance(x_bar, (complex, np.complexfloating)) else x_bar
+
+
+def add(a: Any, b: Any) -> Any:
+    """The sum of two cotangents; only the running sums of items are written to, which the pass owns."""
+    if a is ZERO:
+        return unthunk(b)
+    if type(a) is Items or type(b) is Items:
+        return _add_items(a, b)
+    return algebra.add(a, b)
+
+
+def _add_items(a: Any, b: Any) -> Any:
+    if isinstance(b, AbstractZero):
+        return a
+    if isinstance(a, AbstractZero):
+        return b
+    if type(a) is not Items:
+        a, b = b, a
+    for key, x_bar in enumerate(unthunk(b)):
+        a[key] = add(a.get(key, ZERO), x_bar)
+    return a
+
+
+def _as_items(x_bar: Any, size: int) -> Items:
+    """Cotangents by position, from whatever form they came in."""
+    if type(x_bar) is Items:
+        return x_bar
+    items = Items(size)
+    x_bar = unthunk(x_bar)
+    if not isinstance(x_bar, AbstractZero):
+        for key, item_bar in enumerate(x_bar):
+            items[key] = NO if item_bar is None else item_bar
+        if len(items.keys()) > size:
+            raise RuleShapeError(f"A sequence of {size} items cannot have a cotangent of {len(items.keys())} items")
+    return items
+
+
+def put_item(x_bar: Any, index: int, size: int, item_bar: Any) -> Items:
+    """`x_bar` of a sequence of `size` items, with `item_bar` added at `index`."""
+    items = _as_items(x_bar, size)
+    items.size = size
+    key = index + size if index < 0 else int(index)
+    items[key] = add(items.get(key, ZERO), item_bar)
+    return items
+
+
+def put_items(x_bar: Any, index: slice, size: int, y_bar: Any) -> Items:
+    """`x_bar` of a sequence of `size` items, with the cotangent of its slice `index` added."""
+    items = _as_items(x_bar, size)
+    items.size = size
+    if isinstance(y_bar, AbstractZero):
+        return items
+    for key, item_bar in zip(range(size)[index], unthunk(y_bar), strict=True):
+        items[key] = add(items.get(key, ZERO), item_bar)
+    return items
+
+
+def pop_item(x_bar: Any, index: int) -> tuple[Any, Any]:
+    """(the cotangent of the list before item `index` was appended, that of the item)."""
+    if isinstance(x_bar, AbstractZero):
+        return x_bar, x_bar
+    items = _as_items(x_bar, index + 1)
+    items.size = index
+    return items, items.pop(index, ZERO)
+
+
+def settle(x_bar: Any, kind: type) -> Any:
+    """The cotangent of a list or tuple in the form that rules know."""
+    return Tangent(kind, *x_bar) if type(x_bar) is Items else x_bar
+
+
+def part(x_bar: Any, key: Any) -> Any:
+    """The cotangent of one part of a structure: an item, or a variable that a function captures."""
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, AbstractZero):
+        return x_bar
+    if isinstance(x_bar, Tangent):
+        return getattr(x_bar, key, ZERO) if isinstance(key, str) and x_bar_is_of_object(x_bar) else x_bar[key]
+    if isinstance(x_bar, dict) and type(x_bar) is not Items:
+        found = x_bar.get(key, ZERO)
+    else:
+        found = x_bar[key]
+    return NO if found is None else found
+
+
+def captured(**bars: Any) -> Tangent:
+    """The cotangent of a function: those of the variables it captures."""
+    return Tangent(FunctionType, **bars)
+
+
+def x_bar_is_of_object(x_bar: Tangent) -> bool:
+    """Whether the parts of this cotangent are fields rather than keys."""
+    from ..tangents.structural import class_of, is_mapping
+
+    return not is_mapping(class_of(x_bar))
+
+
+def buffer(x: np.ndarray) -> np.ndarray:
+    """Where the cotangents of the elements of `x` are summed."""
+    return np.zeros(x.shape)
+
+
+def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
+    """Add the cotangent of `x[index]`, a basic index, into the sum for `x`."""
+    y_bar = unthunk(y_bar)
+    if not isinstance(y_bar, AbstractZero):
+        part = total[index]
+        if np.shape(y_bar) != part.shape:
+            raise RuleShapeError(f"An array of shape {part.shape} cannot have a cotangent of shape {np.shape(y_bar)}")
+        part += np.real(y_bar)
+
+
+def gather(x: Any, items: list[Any]) -> Any:
+    """The cotangent of what a loop ran over, from those of its items, the last one first."""
+    items.reverse()
+    items = [unthunk(item) for item in items]
+    if isinstance(x, np.ndarray):
+        if not any(isinstance(item, AbstractZero) for item in items):
+            dtype = np.result_type(float, *{np.asarray(item).dtype for item in items})
+        else:
+            dtype = np.result_type(float, *{np.asarray(i).dtype for i in items if not isinstance(i, AbstractZero)})
+        x_bar = np.zeros(x.shape, dtype)
+        for number, item in enumerate(items):
+            if not isinstance(item, AbstractZero):
+                x_bar[number] = item
+        return x_bar
+    if isinstance(x, (list, tuple)):
+        return Tangent(type(x), *items, *[ZERO] * (len(x) - len(items)))
+    if all(isinstance(item, AbstractZero) for item in items):
+        return ZERO
+    raise RuleLabError(f"The items of a {type(x).__name__} cannot be differentiated")
+
+
+def unpack(sequence: Any, count: int) -> Any:
+    """The value as a sequence of `count` items, with Python's own error where it has another number."""
+    if not isinstance(sequence, (tuple, list, np.ndarray)):
+        sequence = tuple(sequence)
+    if len(sequence) != count:
+        found = "not enough" if len(sequence) < count else "too many"
+        tail = f", got {len(sequence)}" if len(sequence) < count else ""
+        raise ValueError(f"{found} values to unpack (expected {count}{tail})")
+    return sequence
+
+
+def bound(x: Any, name: str) -> Any:
+    """The value of a variable, which an assignment must have reached."""
+    if x is ir.UNBOUND:
+        raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+    return x
+
+
+_CONVERSIONS = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+
+
+def format_string(parts: list[tuple[Any, int, str]]) -> str:
+    """An f-string from its values, conversions and format specs."""
+    return "".join(format(_CONVERSIONS.get(conversion, _same)(x), spec) for x, conversion, spec in parts)
+
+
+def _same(x: Any) -> Any:
+    return x

@@ -1,0 +1,150 @@
+"""What can be left out: joins that nobody reads, sums of one term, zeros that are overwritten."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import ir
+
+
+def prune(function: ir.Function) -> None:
+    """Drop the joins (and the kept slots) whose value nobody reads."""
+    live = _read_names(function)
+    phis = [(statement, phi) for statement in ir.walk(function.body) for phi in phis_of(statement)]
+    handlers = {id(phi): [h.values[number] for h in s.handlers] for s in ir.walk(function.body) if isinstance(s, ir.Try)
+                for number, phi in enumerate(s.slots)}
+    growing = True
+    while growing:
+        growing = False
+        for _, phi in phis:
+            if phi.target in live:
+                more = {a for a in (*phi.sources, *handlers.get(id(phi), ())) if isinstance(a, str)} - live
+                growing = growing or bool(more)
+                live |= more
+    _drop(function.body, live)
+
+
+def phis_of(statement: ir.Statement) -> list[ir.Phi]:
+    """The joins that a statement ends with."""
+    if isinstance(statement, ir.If):
+        return statement.outs
+    if isinstance(statement, (ir.For, ir.While)):
+        return statement.carried
+    return statement.slots if isinstance(statement, ir.Try) else []
+
+
+def _read_names(function: ir.Function) -> set[str]:
+    read: set[str] = {function.result} if isinstance(function.result, str) else set()
+    for statement in ir.walk(function.body):
+        read |= {atom for atom in reads_of(statement, joins=False) if isinstance(atom, str)}
+    return read
+
+
+def reads_of(statement: ir.Statement, *, joins: bool = True) -> list[ir.Atom | None]:
+    """The atoms that a statement itself reads, those inside its blocks left out."""
+    found: list[ir.Atom | None] = []
+    if isinstance(statement, ir.Let):
+        found.extend(statement.op.operands())
+    elif isinstance(statement, ir.If):
+        found.append(statement.test)
+    elif isinstance(statement, ir.While):
+        found.extend((statement.test, statement.stop))
+    elif isinstance(statement, ir.For):
+        found.append(statement.stop)
+        found.extend(_iteration_reads(statement.iteration))
+    elif isinstance(statement, ir.Raise):
+        found.extend((statement.error, statement.cause))
+    if joins:
+        found.extend(atom for phi in phis_of(statement) for atom in phi.sources)
+        if isinstance(statement, ir.Keep):
+            found.append(statement.value)
+        if isinstance(statement, ir.Try):
+            found.extend(atom for handler in statement.handlers for atom in handler.values)
+    return found
+
+
+def _iteration_reads(iteration: ir.Iteration) -> list[ir.Atom]:
+    found: list[ir.Atom] = []
+    for leaf in ir.leaves(iteration):
+        found.extend(leaf.args if isinstance(leaf, ir.Count) else (leaf.value,))
+    parts = [iteration]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ir.Enumerated):
+            found.append(part.start)
+            parts.append(part.part)
+        elif isinstance(part, ir.Zipped):
+            parts.extend(part.parts)
+    return found
+
+
+def _drop(block: ir.Block, live: set[str]) -> None:
+    block[:] = [s for s in block if not (isinstance(s, ir.Keep) and s.slot not in live)]
+    for statement in block:
+        if isinstance(statement, ir.Try):
+            kept = [number for number, slot in enumerate(statement.slots) if slot.target in live]
+            for handler in statement.handlers:
+                handler.values = [handler.values[number] for number in kept]
+            statement.slots = [statement.slots[number] for number in kept]
+        else:
+            phis = phis_of(statement)
+            phis[:] = [phi for phi in phis if phi.target in live]
+        for inner in ir.blocks(statement):
+            _drop(inner, live)
+
+
+# --- the emitted form ------------------------------------------------------------------------------------------------
+
+@dataclass(eq=False)
+class Line:
+    """One line of emitted code; `bars` are the cotangent variables it mentions."""
+
+    text: str
+    position: ir.Position | None
+    bars: frozenset[str] = frozenset()
+
+
+@dataclass(eq=False)
+class Sum:
+    """`bar` grows by the value of `text`; how depends on what kind of cotangent it is."""
+
+    bar: str
+    text: str
+    position: ir.Position | None
+    bars: frozenset[str]
+    real: bool
+    delayed: str = ""  # what unwraps a term that may be a thunk; a sum does so itself
+
+
+@dataclass(eq=False)
+class Region:
+    """A compound statement: each arm is a header and what is indented below it."""
+
+    arms: list[tuple[str, list[Line | Sum | Region]]]
+    position: ir.Position | None
+
+
+Node = Line | Sum | Region
+
+
+def mentions(node: Node, bar: str) -> bool:
+    if isinstance(node, Region):
+        return any(mentions(inner, bar) for _, body in node.arms for inner in body)
+    return bar in node.bars or (isinstance(node, Sum) and node.bar == bar)
+
+
+def begin(nodes: list[Node], bar: str, zero: str) -> bool:
+    """Give `bar` its first value: a first sum becomes an assignment, else a zero stands before the first mention.
+
+    Returns whether `bar` is mentioned at all.
+    """
+    for number, node in enumerate(nodes):
+        if not mentions(node, bar):
+            continue
+        if isinstance(node, Sum) and node.bar == bar and bar not in node.bars:
+            term = f"{node.delayed}({node.text})" if node.delayed else node.text
+            nodes[number] = Line(f"{bar} = {term}", node.position, node.bars | {bar})
+        else:
+            position = node.position
+            nodes.insert(number, Line(f"{bar} = {zero}", position, frozenset({bar})))
+        return True
+    return False

@@ -1,0 +1,239 @@
+"""Every exception a user can meet, and the one way they are worded."""
+
+from __future__ import annotations
+
+import linecache
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+WIDTH = 160  # columns of a line on screen
+MOST_CELLS = 4096  # cell labels remembered; a long session forgets its oldest cells
+
+_labels: OrderedDict[str, str] = OrderedDict()
+_labels_lock = threading.Lock()
+
+
+def register_cell_label(filename, label):
+    """Remember that code of `filename` is to be called `label` ("cell In [3]") in messages.
+
+    The notebook tells this for each cell that runs; the table is bounded and forgets the oldest.
+    """
+    with _labels_lock:
+        _labels[filename] = label
+        _labels.move_to_end(filename)
+        while len(_labels) > MOST_CELLS:
+            _labels.popitem(last=False)
+
+
+class Place(NamedTuple):
+    """A spot in somebody's source: `column` and `end_column` count from 0, as `ast` does.
+
+    >>> Place("model.py", 12, function="loss").label()
+    'model.py, line 12, in loss'
+    """
+
+    filename: str
+    line: int
+    column: int | None = None
+    end_column: int | None = None
+    function: str | None = None
+    text: str | None = None
+
+    @classmethod
+    def of_function(cls, function):
+        """The place where a Python function is defined."""
+        code = function.__code__
+        return cls(code.co_filename, code.co_firstlineno, function=code.co_name)
+
+    @classmethod
+    def of_frame(cls, frame):
+        """The place that a frame is at, with the columns of the expression being run."""
+        code, columns = frame.f_code, (None, None)
+        line = frame.f_lineno
+        for index, (start, end, column, end_column) in enumerate(code.co_positions()):
+            if index == frame.f_lasti // 2:
+                columns = (column, end_column if start == end else None)
+                line = start or line
+                break
+        return cls(code.co_filename, line, *columns, code.co_name)
+
+    def label(self):
+        """How a message calls this place: the cell by its number, a file by its name."""
+        known = _labels.get(self.filename)
+        where = known if known is not None else _short(self.filename)
+        inside = f", in {self.function}" if self.function and self.function != "<module>" else ""
+        return f"{where}, line {self.line}{inside}"
+
+    def source(self):
+        """The text of the line, without its newline; empty if it cannot be found."""
+        if self.text is not None:
+            return self.text.rstrip("\n")
+        return linecache.getline(self.filename, self.line).rstrip("\n")
+
+
+def _short(filename):
+    return filename if filename.startswith("<") else filename.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _clip(text, width=WIDTH):
+    text = " ".join(str(text).split())
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _utf8_columns(source, column, end_column):
+    """Columns in characters: Python counts them in UTF-8 bytes."""
+    if column is None or source.isascii():
+        return column, end_column
+    raw = source.encode()
+    end = None if end_column is None else len(raw[:end_column].decode(errors="replace"))
+    return len(raw[:column].decode(errors="replace")), end
+
+
+def _place_lines(place, chain):
+    """The user's line behind its label, and below it the caret."""
+    source = place.source()
+    column, end = _utf8_columns(source, place.column, place.end_column)
+    label = place.label()
+    if chain:
+        label += " (reached from " + " → ".join(spot.label() for spot in chain) + ")"
+    head = _clip(label, WIDTH // 2) + ": "
+    code = source.lstrip()
+    if not code:
+        return [head[:-2]]
+    start = 0 if column is None else column - (len(source) - len(code))
+    room = WIDTH - len(head)
+    skip = max(0, start - room // 2) if len(code) > room else 0
+    lead = "…" if skip else ""
+    shown = _clip_code(lead + code[skip + len(lead) :], room)
+    lines = [head + shown]
+    at = start - skip
+    if column is not None and 0 <= at < len(shown):
+        marks = 1 if end is None else max(1, min(end - column, len(shown) - at))
+        lines.append(" " * (len(head) + at) + "^" * marks)
+    return lines
+
+
+def _clip_code(text, width):
+    text = text.replace("\t", " ")
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+class RuleLabError(Exception):
+    """What every refusal of rulelab is: five parts, at most six lines of 160 columns.
+
+    `found` is the headline, `asked` what was asked, `place` the user's own line, `fixes` what to do in order
+    of preference, `read` an anchor in the docs, `chain` the calls that led to the place, outermost first.
+
+    >>> print(RuleLabError("No rule for foo", asked="gradient of f(3.0)", fixes=["write a rule"]))
+    No rule for foo
+    asked: gradient of f(3.0)
+    do: write a rule
+    """
+
+    def __init__(self, found, *, asked=None, place=None, fixes=(), read=None, chain=()):
+        super().__init__(found)
+        self.found = found
+        self.asked = asked
+        self.place = place
+        self.fixes = (fixes,) if isinstance(fixes, str) else tuple(fixes)
+        self.read = read
+        self.chain = tuple(chain)
+
+    def __str__(self):
+        lines = [_clip(self.found)]
+        if self.asked:
+            lines.append(_clip(f"asked: {self.asked}"))
+        if self.place is not None:
+            lines.extend(_place_lines(self.place, self.chain))
+        if self.fixes:
+            lines.append(_clip("do: " + "; or ".join(self.fixes)))
+        if self.read:
+            lines.append(_clip(f"read: {self.read}"))
+        return "\n".join(lines)
+
+    def __reduce__(self):
+        return _rebuilt, (type(self), dict(self.__dict__))
+
+
+def _rebuilt(cls, state):
+    error = cls.__new__(cls, state["found"])
+    error.args = (state["found"],)
+    error.__dict__.update(state)
+    return error
+
+
+class MutationError(RuleLabError):
+    """An array that a derivative depends on was about to be written."""
+
+
+class MutatedAfterCaptureError(RuleLabError):
+    """What the forward pass saved was changed before the pullback ran."""
+
+
+class ForeignCallError(RuleLabError):
+    """A function without Python source and without a rule met a differentiable argument."""
+
+
+class CatchBlockError(RuleLabError):
+    """A cotangent reached what an exception handler computed."""
+
+
+class ScalarOutputError(RuleLabError):
+    """`gradient` was asked of something whose result is not a real number."""
+
+
+class UnsupportedSyntaxError(RuleLabError):
+    """Python that the compiler does not take."""
+
+
+class SourceMismatchError(RuleLabError):
+    """The text found for a function is not the text that is running."""
+
+
+class SourceNotFoundError(RuleLabError):
+    """No text could be found for a function."""
+
+
+class RuleError(RuleLabError):
+    """A rule, or its pullback, answered with something that cannot be right."""
+
+
+class RuleCountError(RuleError):
+    """A pullback returned the wrong number of cotangents."""
+
+
+class RuleShapeError(RuleError):
+    """A cotangent does not have the shape or the structure of its primal."""
+
+
+class RuleDtypeError(RuleError):
+    """A cotangent is of a kind that cannot belong to its primal."""
+
+
+class RuleEffectsError(RuleError):
+    """A rule changed something it was only lent."""
+
+
+class RuleRegistrationError(RuleLabError):
+    """A rule that cannot be stated this way, refused when it is registered."""
+
+
+class AmbiguousRuleError(RuleLabError):
+    """Two rules fit equally well."""
+
+
+class NotImplementedTangentError(RuleLabError):
+    """A cotangent was needed that the author of its rule has not derived."""
+
+
+class NotDifferentiableError(RuleLabError):
+    """A derivative was asked of something that has none."""
+
+
+class ThunkMutationError(RuleLabError):
+    """A delayed value was written to."""
+
+
+class KeywordError(RuleLabError):
+    """A keyword argument that a rule does not cover, or one that would lose its derivative."""

@@ -1,0 +1,161 @@
+"""The body of a `%%rrule` cell: run in the user's namespace, its source kept, its last function handed back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
+from IPython.core.error import UsageError
+
+from ..errors import register_cell_label
+
+
+class MagicError(UsageError):
+    """Wrong use of a magic, told in one line.
+
+    IPython prints a plain UsageError on stderr, where notebook test tools take the cell for a success; a subclass that
+    renders itself is short too, and fails everywhere.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, after what there was has been shown: one line, and the cells that follow do not run."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Interrupted: {self}"]
+
+
+class CellSyntaxError(UsageError):
+    """Python could not read the body of a cell; shows the user's line and nothing of ours.
+
+    Not a SyntaxError itself: IPython shows those with the frames of whoever compiled the text.
+    """
+
+    def __init__(self, error: SyntaxError, lines: list[str]):
+        super().__init__(f"{error.msg}, line {error.lineno}")
+        self.lines = lines
+
+    def _render_traceback_(self) -> list[str]:
+        return self.lines
+
+
+class CellRun(NamedTuple):
+    """What running a body left: its file name for tracebacks, its last top-level function, remarks for the author."""
+
+    filename: str
+    function: Callable
+    remarks: tuple[str, ...]
+
+
+def run_body(shell, body: str, magic_line: str) -> CellRun:
+    """Run `body` in the shell's namespace and return the function that its last top-level `def` bound.
+
+    The lines are numbered as in the cell, whose first line is the magic's (it stands in the text as a comment), so a
+    traceback and the editor agree; `inspect.getsource` and the compiler find the text. Raises CellSyntaxError, MagicError
+    where the body defines no function, and whatever the body raises.
+    """
+    __tracebackhide__ = True
+    text = f"# {magic_line}\n{_transformed(shell, body)}"
+    filename = _kept(shell, text)
+    tree = _parsed(shell, text, filename)
+    last = next((node for node in reversed(tree.body) if isinstance(node, ast.FunctionDef)), None)
+    if last is None:
+        raise MagicError("%%rrule: the cell defines no function; the rule is the last `def` of the cell")
+    code = _compiled(shell, tree, filename)
+    exec(code, shell.user_ns)
+    function = shell.user_ns.get(last.name)
+    if not callable(function):
+        raise MagicError(f"%%rrule: the last `def` of the cell, {last.name}, was rebound to a {type(function).__name__}")
+    return CellRun(filename, function, _remarks(last))
+
+
+def evaluate(shell, text: str, names: dict, node: ast.expr):
+    """The value of an expression that was parsed from `text`; functions in it keep their source, as in a cell."""
+    __tracebackhide__ = True
+    filename = _kept(shell, text)
+    code = shell.compile(ast.Expression(node), filename, "eval")
+    return eval(code, shell.user_ns, names)
+
+
+def parse(magic: str, text: str, what: str, shown: str | None = None) -> ast.expr:
+    """The one expression that `text` is; a MagicError of one line if it is not, which shows what the user typed."""
+    shown = text if shown is None else shown
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise MagicError(f"{magic}: cannot read {what} `{shown}`: {error.msg}") from None
+    if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
+        raise MagicError(f"{magic}: {what} must be one expression, not `{shown}`")
+    return tree.body[0].value
+
+
+def cell_label(shell) -> str:
+    """How messages call the cell that is running: "cell In [3]"."""
+    return f"cell In [{cell_number(shell)}]"
+
+
+def cell_number(shell) -> int:
+    """The number that the running cell has in the margin; the shell's own counter may already be one further."""
+    result = getattr(shell.displayhook, "exec_result", None)
+    number = getattr(result, "execution_count", None)
+    return shell.execution_count if number is None else number
+
+
+def _transformed(shell, body: str) -> str:
+    """IPython's `!` and `%` in the body turned to Python; the blank lines that this drops at the head are put back."""
+    lines = body.splitlines(keepends=True)
+    blank = 0
+    while blank < len(lines) and not lines[blank].strip():
+        blank += 1
+    return "\n" * blank + shell.transform_cell("".join(lines[blank:]))
+
+
+def _kept(shell, text: str) -> str:
+    filename = shell.compile.cache(text, cell_number(shell), raw_code=text)
+    register_cell_label(filename, cell_label(shell))
+    return filename
+
+
+def _parsed(shell, text: str, filename: str) -> ast.Module:
+    __tracebackhide__ = True
+    try:
+        return shell.transform_ast(shell.compile.ast_parse(text, filename=filename))
+    except SyntaxError as error:
+        raise _readable(shell, error) from None
+
+
+def _compiled(shell, tree: ast.Module, filename: str):
+    __tracebackhide__ = True
+    try:
+        return shell.compile(tree, filename, "exec")
+    except SyntaxError as error:  # a `return` outside a function, and other things that parse
+        raise _readable(shell, error) from None
+
+
+def _readable(shell, error: SyntaxError) -> CellSyntaxError:
+    return CellSyntaxError(error, shell.SyntaxTB.structured_traceback(type(error), error, []))
+
+
+def _remarks(rule: ast.FunctionDef) -> tuple[str, ...]:
+    """What the author of a rule may want to hear: for now, that a pullback should have a name."""
+    if not any(_returns_lambda(node, _lambdas(rule)) for node in ast.walk(rule)):
+        return ()
+    wanted = rule.name.removesuffix("_rrule") + "_pullback"
+    return (f"The pullback of {rule.name} is a lambda: a traceback and a profile will call it <lambda>. "
+            f"`def {wanted}(y_bar):` gives it a name.",)
+
+
+def _lambdas(rule: ast.FunctionDef) -> set[str]:
+    assigned = [node for node in ast.walk(rule) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)]
+    return {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
+
+
+def _returns_lambda(node: ast.AST, named: set[str]) -> bool:
+    if not (isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2):
+        return False
+    pullback = node.value.elts[1]
+    return isinstance(pullback, ast.Lambda) or (isinstance(pullback, ast.Name) and pullback.id in named)

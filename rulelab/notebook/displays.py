@@ -1,0 +1,128 @@
+"""What the magics show that is not a report of its own: source, the registry, what was stale, errors in six lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..errors import ForeignCallError, MutationError, RuleLabError
+from ..tables import Page, Report, Table
+
+_SOURCE_STYLE = """\
+<style>
+.rulelab-source pre { color: var(--jp-content-font-color1, inherit); background: transparent; line-height: 1.3;
+  font-family: var(--jp-code-font-family, monospace); margin: 0.3em 0; }
+.rulelab-source .rulelab-k, .rulelab-source .rulelab-ow { color: var(--jp-mirror-editor-keyword-color, #007a3d);
+  font-weight: 600; }
+.rulelab-source .rulelab-s { color: var(--jp-mirror-editor-string-color, #ba2121); }
+.rulelab-source .rulelab-c { color: var(--jp-mirror-editor-comment-color, #47747a); font-style: italic; }
+.rulelab-source .rulelab-m { color: var(--jp-mirror-editor-number-color, #06604a); }
+.rulelab-source .rulelab-d { color: var(--jp-mirror-editor-def-color, #0030c0); }
+</style>"""
+
+
+class Source(str):
+    """Python source that shows itself coloured in a notebook and as it is elsewhere."""
+
+    def _repr_html_(self) -> str:
+        return f'<div class="rulelab-source">{_SOURCE_STYLE}<pre>{_coloured(self)}</pre></div>'
+
+    def _repr_pretty_(self, printer, cycle) -> None:
+        printer.text(str(self))
+
+
+class Rules(Report):
+    """The rules of a registry: the user's own one by one, those of the house folded behind their number.
+
+    `rules` are the registry's `Rule` objects; `attached` maps the identity of a rule's function to the name that its
+    `%%rrule` gave.
+    """
+
+    def __init__(self, rules: Iterable):
+        everyone = sorted(rules, key=lambda rule: (str(rule.target_name), rule.mode))
+        self.own = [rule for rule in everyone if not rule.house]
+        self.house = [rule for rule in everyone if rule.house]
+
+    def page(self) -> Page:
+        columns = ("target", "kind", "rule", "defined at")
+        own = Table("Your rules", columns, tuple(map(_rule_row, self.own)))
+        house = Table(f"Rules of the house ({len(self.house)})", columns, tuple(map(_rule_row, self.house)), folded=True)
+        lead = () if self.own else ("No rules of your own yet: %rule_stub f writes the skeleton of one.",)
+        return Page(lead, ((own,) if self.own else ()) + (house,))
+
+    def to_dict(self) -> dict:
+        names = ("target", "kind", "rule", "defined at")
+        return {"own": [dict(zip(names, _rule_row(rule))) for rule in self.own],
+                "house": [dict(zip(names, _rule_row(rule))) for rule in self.house]}
+
+
+class Refreshed(Report):
+    """What `%grad_refresh` did: the mode, and each compiled pass that was stale with the reason."""
+
+    def __init__(self, report):
+        self.report = report
+        self.mode = report.mode
+        self.stale = tuple(report.stale)
+
+    def page(self) -> Page:
+        count = len(self.stale)
+        lead = f"Mode {self.mode}. " + (
+            "Nothing was stale." if not count else
+            "1 compiled pass was stale and has been dropped." if count == 1 else
+            f"{count} compiled passes were stale and have been dropped.")
+        rows = tuple((_named(s.function), _words(s.signature), _words(s.reason)) for s in self.stale)
+        return Page((lead,), (Table("Stale", ("function", "arguments", "why"), rows),) if rows else ())
+
+    def to_dict(self) -> dict:
+        return {"mode": self.mode, "stale": [{"function": _named(s.function), "signature": _words(s.signature),
+                                              "reason": _words(s.reason)} for s in self.stale]}
+
+
+def error_lines(error: RuleLabError) -> list[str]:
+    """An error as IPython is to show it: its own lines under its class, and the stub offered where a rule would help."""
+    lines = f"{type(error).__name__}: {error}".split("\n")
+    if isinstance(error, (MutationError, ForeignCallError)) and "%rule_stub" not in str(error):
+        lines.append(f"do: write a rule; %rule_stub {_culprit(error)} puts its skeleton in the next cell")
+    return lines[:6] if len(lines) <= 6 else [*lines[:5], lines[-1]]
+
+
+def _culprit(error: RuleLabError) -> str:
+    """The function a rule would help: the one in whose body it happened."""
+    name = getattr(error.place, "function", None)
+    return name if name and name.isidentifier() else "f"
+
+
+def _rule_row(rule) -> tuple[str, ...]:
+    kind = "scalar rule" if rule.partials is not None else rule.mode
+    where = rule.place.label() if hasattr(rule.place, "label") else str(rule.place or "–")
+    return str(rule.target_name), kind, _named(rule.function), where
+
+
+def _named(function) -> str:
+    return function if isinstance(function, str) else getattr(function, "__name__", None) or str(function)
+
+
+def _words(value) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return ", ".join(_words(v) for v in value)
+    return value.__name__ if isinstance(value, type) else str(value)
+
+
+def _coloured(source: str) -> str:
+    """The source as escaped HTML with one class for each kind of token; plain where Pygments is not there."""
+    from html import escape
+
+    try:
+        from pygments.lexers import PythonLexer
+        from pygments.token import Token
+    except ImportError:
+        return escape(source)
+    kinds = ((Token.Keyword, "k"), (Token.Operator.Word, "k"), (Token.Literal.String, "s"), (Token.Comment, "c"),
+             (Token.Literal.Number, "m"), (Token.Name.Function, "d"), (Token.Name.Class, "d"))
+
+    def part(token, text: str) -> str:
+        kind = next((letter for parent, letter in kinds if token in parent), None)
+        return escape(text) if kind is None else f'<span class="rulelab-{kind}">{escape(text)}</span>'
+
+    return "".join(part(token, text) for token, text in PythonLexer(stripnl=False).get_tokens(source)).rstrip("\n")

@@ -1,0 +1,1 @@
+"""How a rule is stated, found and dated."""

@@ -1,0 +1,383 @@
+"""What a person who writes rules calls: to state one, to take it back, and to ask which applies."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from dataclasses import dataclass
+
+from ..errors import Place, RuleRegistrationError
+from ..tangents.zeros import NoTangent
+from .binding import Binder, FunctionBinder
+from .calling import apply_frule, apply_rrule
+from .capabilities import capabilities
+from .constant import constant_frule, constant_rrule
+from .registry import DEFAULT, Found, OptedOut
+from .rule import OptOut, Rule
+from .scalar import arity_of, scalar_frule, scalar_rrule
+from .signatures import ANY, Accepts, ArrayAtom, ArrayType, accepts_from, accepts_of, types_of
+from .targets import name_of, resolve
+
+_MODES = ("rrule", "frule")
+
+
+def rrule_for(f, *, registry=DEFAULT, requires=None):
+    """Decorator that makes a function the reverse rule of `f`.
+
+    The rule takes the arguments of `f` (its annotations say which types it accepts) and returns `(y,
+    pullback)`; the pullback takes ȳ and returns a tuple of cotangents: of `f` itself (NoTangent() for a
+    plain function), then of each positional argument. With `requires`, such as {"reverse"}, it takes a
+    RuleConfig first. RuleRegistrationError where `f` cannot carry a rule.
+
+    >>> from rulelab.rules.registry import Registry
+    >>> from rulelab.tangents.zeros import NoTangent
+    >>> r = Registry()
+    >>> def square(x): return x * x
+    >>> @rrule_for(square, registry=r)
+    ... def square_rrule(x):
+    ...     def square_pullback(y_bar):
+    ...         return NoTangent(), 2 * x * y_bar
+    ...     return x * x, square_pullback
+    >>> y, back = rrule(square, 3.0, registry=r)
+    >>> y, back(1.0)
+    (9.0, (NoTangent(), 6.0))
+    """
+    return _decorator(f, "rrule", registry, requires)
+
+
+def frule_for(f, *, registry=DEFAULT, requires=None):
+    """Decorator that makes a function the forward rule of `f`: it takes the tuple of tangents (that of `f`
+    itself
+    first), then the arguments, and returns `(y, y_dot)`."""
+    return _decorator(f, "frule", registry, requires)
+
+
+def _decorator(f, mode, registry, requires):
+    target = target_for_rule(f)
+
+    def stated(function):
+        registry.register(make_rule(target, mode, function, requires), target)
+        return function
+
+    return stated
+
+
+def make_rule(target, mode, function, requires=None):
+    """The Rule that a user's function states for a target, not registered yet."""
+    _check_rule_function(target, function)
+    needed = capabilities(requires)
+    skip = (1 if needed else 0) + (1 if mode == "frule" else 0)
+    accepts = accepts_of(function, skip)
+    _check_parameters(target, function, accepts, skip)
+    return Rule(
+        name_of(target),
+        mode,
+        function,
+        accepts,
+        Place.of_function(function),
+        requires=needed,
+        keyword_only=FunctionBinder(function).keyword_only,
+        takes_keywords=bool(function.__code__.co_flags & 0x08),
+    )
+
+
+def _check_rule_function(target, function):
+    if type(function) is not types.FunctionType:
+        raise RuleRegistrationError(
+            f"a rule for {name_of(target)} is a Python function, not a {type(function).__name__}"
+        )
+    if function.__code__.co_flags & 0x2A0:  # generator, coroutine, asynchronous generator
+        raise RuleRegistrationError(
+            f"a rule for {name_of(target)} returns its answer; {function.__name__} yields or awaits",
+            place=Place.of_function(function),
+        )
+
+
+def _check_parameters(target, function, accepts, skip):
+    """A rule that could never be called, found out now rather than at the first gradient."""
+    if function.__code__.co_argcount < skip and accepts.rest is None:
+        first = "the config, then " if skip == 2 else ""
+        raise RuleRegistrationError(
+            f"{function.__name__} must take {first}the tangents or config first",
+            place=Place.of_function(function),
+        )
+    binder = Binder.of(target)
+    if not isinstance(binder, FunctionBinder) or binder.target.__code__.co_flags & 0x04:
+        return
+    count = binder.target.__code__.co_argcount - binder.hidden
+    most = len(accepts.parameters)
+    least = most - len(function.__defaults__ or ())
+    if count < least or (count > most and accepts.rest is None):
+        names = ", ".join(binder.names(count)) or "no arguments"
+        raise RuleRegistrationError(
+            f"{function.__name__} takes {most} arguments, "
+            f"{name_of(target)} has {count} positional ones: {names}",
+            place=Place.of_function(function),
+            fixes=("give the rule the same positional parameters, those with defaults included",),
+        )
+
+
+def target_for_rule(f):
+    """The object that a rule for `f` will sit on; RuleRegistrationError, with the reason, where none may."""
+    if not callable(f):
+        raise RuleRegistrationError(f"a rule needs something to call, not a {type(f).__name__}")
+    if isinstance(f, functools.partial):
+        raise RuleRegistrationError(
+            f"{name_of(f.func)} with arguments filled in is a new object each time: no rule can find it",
+            fixes=(f"write the rule for {name_of(f.func)}",),
+        )
+    target, _ = resolve(f)
+    if _catches_everything(target):
+        raise RuleRegistrationError(
+            f"a rule on {name_of(target)} would catch every constructor or object there is",
+            fixes=("name the class whose constructor you mean", "name its method, such as Bar.__call__"),
+        )
+    return target
+
+
+def _catches_everything(target):
+    if isinstance(target, type):
+        return target is object or issubclass(target, type)
+    owner = getattr(target, "__objclass__", None) or getattr(target, "__self__", None)
+    return owner in (object, type) if isinstance(owner, type) else False
+
+
+def rrule(f, *args, config=None, registry=DEFAULT, **kwargs):
+    """`(y, pullback)` by the rule for `f` and these arguments, or None where no rule applies.
+
+    The pullback returns a tuple: the cotangent of `f` itself (of the object, for a bound method or a
+    callable object), then one per positional argument, defaults included for a user's rule.
+    """
+    target, bound = resolve(f)
+    args = (*bound, *args)
+    answer = ask(target, args, kwargs, "rrule", config, registry)
+    if not isinstance(answer, Found):
+        return None
+    found = apply_rrule(answer.rule, target, args, kwargs, config)
+    return found if found is None or not bound else (found[0], _of_bound(found[1], len(bound)))
+
+
+def frule(tangents, f, *args, config=None, registry=DEFAULT, **kwargs):
+    """`(y, y_dot)` by the forward rule for `f`, or None where no rule applies. `tangents[0]` is that of `f`
+    itself."""
+    target, bound = resolve(f)
+    if bound:  # the object is what varies; the function of its class is a constant
+        tangents = (*[NoTangent()] * len(bound), *tangents)
+    args = (*bound, *args)
+    answer = ask(target, args, kwargs, "frule", config, registry)
+    if not isinstance(answer, Found):
+        return None
+    return apply_frule(answer.rule, target, tuple(tangents), args, kwargs, config)
+
+
+def _of_bound(pullback, count):
+    def bound_pullback(y_bar):
+        return pullback(y_bar)[count:]
+
+    bound_pullback.__name__ = pullback.__name__
+    bound_pullback.__wrapped__ = pullback
+    return bound_pullback
+
+
+def ask(target, args, kwargs, mode="rrule", config=None, registry=DEFAULT):
+    """The registry's answer for a call of a target: Found, NoRule or OptedOut."""
+    entry = registry.entry(target)
+    if entry is None:
+        return registry.ask(target, (), mode, config)
+    positional = args
+    if kwargs or entry.user:
+        try:
+            positional, _ = Binder.of(target).bind(args, kwargs)
+        except TypeError:  # the call itself is wrong, and will say so in its own words
+            positional = args
+    return registry.ask(target, types_of(positional), mode, config)
+
+
+def scalar_rule(f, partials, *, registry=DEFAULT):
+    """Both rules of an elementwise function from its partial derivatives: `lambda out, *xs:` gives one
+    partial for each argument, or a tuple of them for each output if `f` returns a tuple.
+
+    The partials are conjugated in reverse, broadcasting is undone, real arguments get real cotangents.
+    Refused for closures, methods and callable objects, whose own parts would need cotangents.
+
+    >>> from rulelab.rules.registry import Registry
+    >>> r = Registry()
+    >>> def cube(x): return x**3
+    >>> scalar_rule(cube, lambda out, x: 3 * x**2, registry=r)
+    >>> rrule(cube, 2.0, registry=r)[1](1.0)
+    (NoTangent(), 12.0)
+    """
+    target = _plain_target(f)
+    name, place = name_of(target), Place.of_function(partials)
+    accepts = accepts_of(partials, skip=1)
+    for mode, make in (("rrule", scalar_rrule), ("frule", scalar_frule)):
+        function = make(target, name, partials)
+        rule = Rule(
+            name,
+            mode,
+            function,
+            accepts,
+            place,
+            partials=partials,
+            leading=arity_of(partials),
+            takes_keywords=True,
+        )
+        registry.register(rule, target)
+
+
+def _plain_target(f):
+    target, bound = target_for_rule(f), resolve(f)[1]
+    closure = getattr(f, "__closure__", None)
+    if closure or bound:
+        why = f"it closes over {', '.join(f.__code__.co_freevars)}" if closure else "it belongs to an object"
+        raise RuleRegistrationError(
+            f"scalar_rule cannot be used on {name_of(target)}: {why}, which would need its own cotangent",
+            fixes=(
+                "pass what it closes over as an argument",
+                f"write a full rule: @rl.rrule_for({name_of(target)})",
+            ),
+        )
+    return target
+
+
+def non_differentiable(f, types=None, *, registry=DEFAULT):
+    """States that `f` has no derivative: its result is a constant. `types` limits it to arguments of these
+    types."""
+    target = target_for_rule(f)
+    accepts = Accepts((), ANY) if types is None else accepts_from(types)
+    place, name = Place.of_frame(sys._getframe(1)), name_of(target)
+    for mode, make in (("rrule", constant_rrule), ("frule", constant_frule)):
+        function = make(target, name)
+        rule = Rule(name, mode, function, accepts, place, differentiable=False, takes_keywords=True)
+        registry.register(rule, target)
+
+
+def opt_out(f, *types, mode=None, registry=DEFAULT):
+    """Rules of `f` do not apply to arguments of these types: the AD looks inside `f` instead.
+
+    Without types it covers every rule there is now; a rule stated later counts again.
+    """
+    target = target_for_rule(f)
+    accepts = accepts_from(types) if types else Accepts((), ANY)
+    modes = _MODES if mode is None else (mode,)
+    place = Place.of_frame(sys._getframe(1))
+    registry.opt_out(target, OptOut(name_of(target), accepts, modes, place, everything=not types))
+
+
+def remove_rule(f, *, registry=DEFAULT):
+    """Takes back all rules and opt-outs of yours for `f`; those of the house count again.
+
+    RuleRegistrationError if there were none.
+    """
+    target, _ = resolve(f)
+    gone = registry.remove(target)
+    if not gone:
+        entry = registry.entry(target)
+        house = entry is not None and entry.house
+        raise RuleRegistrationError(
+            f"{name_of(target)} has no rule of yours" + (", only those of the house" if house else ""),
+            fixes=(f"rl.opt_out({name_of(target)}) sets the house's rule aside",) if house else (),
+        )
+
+
+def without_rule(f, *, registry=DEFAULT):
+    """A context in which no rule of `f` is found: `with rl.without_rule(f): …`. Rules are back after it,
+    always."""
+    return registry.without(resolve(f)[0])
+
+
+def has_rrule(f, *args, registry=DEFAULT, **kwargs):
+    """Whether a reverse rule applies to this call; without arguments, whether `f` has any."""
+    return which_rule(f, *args, registry=registry, **kwargs).found
+
+
+def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
+    """Which rule applies to a call and where it was written, or why none does. Its repr says so in a
+    sentence."""
+    target, bound = resolve(f)
+    entry = registry.entry(target)
+    known = (
+        tuple(r for r in (*entry.user, *entry.house) if isinstance(r, Rule) and r.mode == mode)
+        if entry
+        else ()
+    )
+    if registry.is_hidden(target):
+        return WhichRule(name_of(target), mode, None, known, hidden=True)
+    if not args and not kwargs and not bound:
+        config = _EVERYTHING
+        usable = [r for r in known if isinstance(registry.ask(target, _some_types(r), mode, config), Found)]
+        return WhichRule(name_of(target), mode, usable[0] if usable else None, known)
+    args = (*bound, *args)
+    answer = ask(target, args, kwargs, mode, _EVERYTHING, registry)
+    shown = ", ".join(type(x).__name__ for x in args)
+    if isinstance(answer, Found):
+        return WhichRule(name_of(target), mode, answer.rule, known, shown)
+    return WhichRule(
+        name_of(target),
+        mode,
+        None,
+        known,
+        shown,
+        opt_out=answer.opt_out if isinstance(answer, OptedOut) else None,
+    )
+
+
+@dataclass(frozen=True)
+class WhichRule:
+    """The answer of `which_rule`: `rule` or None, the rules that `f` has in this mode, and what stands in
+    the way."""
+
+    target_name: str
+    mode: str
+    rule: Rule | None
+    known: tuple = ()
+    types: str | None = None
+    opt_out: OptOut | None = None
+    hidden: bool = False
+
+    @property
+    def found(self):
+        """Whether a rule applies."""
+        return self.rule is not None
+
+    @property
+    def place(self):
+        """Where the rule was written."""
+        return self.rule.place if self.rule is not None else None
+
+    def __bool__(self):
+        return self.found
+
+    def __repr__(self):
+        if self.rule is not None:
+            return f"{'house ' if self.rule.house else ''}{self.mode} {self.rule.describe()}"
+        call = f"{self.target_name}({self.types})" if self.types is not None else self.target_name
+        if self.hidden:
+            return f"the rules for {self.target_name} are set aside by without_rule"
+        if self.opt_out is not None:
+            return f"{call}: {self.opt_out.describe()}"
+        near = f"; there is {'; '.join(r.describe() for r in self.known)}" if self.known else ""
+        return f"no {self.mode} for {call}{near}"
+
+
+def _some_types(rule):
+    """Types that a rule accepts, to see whether it is opted out of."""
+    return tuple([_example(alternatives[0]) for alternatives in rule.accepts.parameters])
+
+
+def _example(atom):
+    return ArrayType(atom.cls, atom.scalar) if isinstance(atom, ArrayAtom) else atom.cls
+
+
+class _Everything:
+    """A config for questions about rules: it claims whatever a rule requires."""
+
+    traits = frozenset({"everything"})
+
+    @staticmethod
+    def provides(requires):
+        return True
+
+
+_EVERYTHING = _Everything()

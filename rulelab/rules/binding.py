@@ -1,0 +1,202 @@
+"""A call's arguments in the order of the target's signature, its defaults filled in."""
+
+from __future__ import annotations
+
+import inspect
+import types
+
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
+_MOST_SIGNATURES = 4096
+_signatures = {}  # id of an immortal C callable -> (the callable, its signature or None)
+
+
+class Binder:
+    """Binds calls of one target. `Binder.of(target)` chooses the way; a Python function is read anew at each
+    call.
+
+    >>> def f(x, y=2.0, *rest, k=1): ...
+    >>> Binder.of(f).bind((5.0,), {})
+    ((5.0, 2.0), {'k': 1})
+    """
+
+    __slots__ = ("target",)
+    keyword_only = ()
+
+    def __init__(self, target):
+        self.target = target
+
+    @staticmethod
+    def of(target):
+        """The binder of a target: of a function, a class with a Python constructor, or whatever has a
+        signature."""
+        if type(target) is types.FunctionType:
+            return FunctionBinder(target)
+        if isinstance(target, type):
+            return _of_class(target)
+        signature = _signature(target)
+        return Binder(target) if signature is None else SignatureBinder(target, signature)
+
+    def bind(self, args, kwargs):
+        """`(positional, keyword_only)`; a target without a signature takes the arguments as they are."""
+        return tuple(args), dict(kwargs)
+
+    def names(self, count):
+        """What to call the first `count` positional arguments in a message."""
+        return tuple(f"argument {i + 1}" for i in range(count))
+
+
+class FunctionBinder(Binder):
+    """Binds calls of a Python function, from its code and its defaults of the moment.
+
+    `hidden` parameters at the front (`self` of a constructor) are not the caller's.
+    """
+
+    __slots__ = ("hidden",)
+
+    def __init__(self, target, hidden=0):
+        self.target = target
+        self.hidden = hidden
+
+    @property
+    def keyword_only(self):
+        """The names of the keyword-only parameters."""
+        code = self.target.__code__
+        return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+    def bind(self, args, kwargs):
+        code = self.target.__code__
+        if not kwargs and not code.co_kwonlyargcount and len(args) == code.co_argcount - self.hidden:
+            return args, {}
+        return self._bind_slowly(args, dict(kwargs))
+
+    def _bind_slowly(self, args, kwargs):
+        code, function = self.target.__code__, self.target
+        count = code.co_argcount - self.hidden
+        names = code.co_varnames[self.hidden : code.co_argcount]
+        if len(args) > count and not code.co_flags & _VARARGS:
+            raise TypeError(
+                f"{function.__name__}() takes {count} positional arguments but {len(args)} were given"
+            )
+        defaults = function.__defaults__ or ()
+        positional = list(args[:count])
+        for index in range(len(positional), count):
+            positional.append(
+                self._value(names[index], index - count + len(defaults), defaults, kwargs, index)
+            )
+        keyword_only = {**self._keyword_only_values(kwargs), **kwargs}
+        if kwargs and not code.co_flags & _VARKEYWORDS:
+            raise TypeError(
+                f"{function.__name__}() got an unexpected keyword argument {next(iter(kwargs))!r}"
+            )
+        return (*positional, *args[count:]), keyword_only
+
+    def _value(self, name, at, defaults, kwargs, index):
+        if index + self.hidden >= self.target.__code__.co_posonlyargcount and name in kwargs:
+            return kwargs.pop(name)
+        if at >= 0:
+            return defaults[at]
+        raise TypeError(f"{self.target.__name__}() missing required argument: {name!r}")
+
+    def _keyword_only_values(self, kwargs):
+        values, defaults = {}, self.target.__kwdefaults__ or {}
+        for name in self.keyword_only:
+            if name in kwargs:
+                values[name] = kwargs.pop(name)
+            elif name in defaults:
+                values[name] = defaults[name]
+            else:
+                raise TypeError(f"{self.target.__name__}() missing required keyword-only argument: {name!r}")
+        return values
+
+    def names(self, count):
+        code = self.target.__code__
+        plain = code.co_varnames[self.hidden : code.co_argcount]
+        if count <= len(plain) or not code.co_flags & _VARARGS:
+            return (*plain, *(f"argument {i + 1}" for i in range(len(plain), count)))[:count]
+        star = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        return (*plain, *(f"{star}[{i}]" for i in range(count - len(plain))))
+
+
+class SignatureBinder(Binder):
+    """Binds calls of a C callable or a class that states a signature."""
+
+    __slots__ = ("signature",)
+
+    def __init__(self, target, signature):
+        self.target = target
+        self.signature = signature
+
+    @property
+    def keyword_only(self):
+        """The names of the keyword-only parameters."""
+        return tuple(p.name for p in self.signature.parameters.values() if p.kind is p.KEYWORD_ONLY)
+
+    def bind(self, args, kwargs):
+        bound = self.signature.bind(*args, **kwargs)
+        given = set(bound.arguments)
+        bound.apply_defaults()
+        if not isinstance(self.target, type):
+            _drop_defaults(self.signature, bound.arguments, given)
+        positional, keyword_only = [], {}
+        for name, parameter in self.signature.parameters.items():
+            if name not in bound.arguments:
+                continue
+            value = bound.arguments[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional.extend(value)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                keyword_only.update(value)
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                keyword_only[name] = value
+            else:
+                positional.append(value)
+        return tuple(positional), keyword_only
+
+    def names(self, count):
+        parameters = self.signature.parameters.values()
+        plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        star = next(
+            (p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "argument"
+        )
+        return tuple(plain[i].name if i < len(plain) else f"{star}[{i - len(plain)}]" for i in range(count))
+
+
+def _drop_defaults(signature, arguments, given):
+    """Forget the keyword-only defaults, and the positional ones after the last argument that was given.
+
+    A C function's have no meaning of their own (`out=None`, `<no value>`), and a rule seldom names them all.
+    """
+    trailing = True
+    for name, parameter in reversed(list(signature.parameters.items())):
+        positional = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        if name in given:
+            trailing = trailing and not positional
+        elif trailing or not positional:
+            arguments.pop(name, None)
+
+
+def _of_class(cls):
+    """The constructor that the user wrote, if there is one and nothing stands before it."""
+    if type(cls).__call__ is type.__call__:
+        init, new = cls.__init__, cls.__new__
+        if type(init) is types.FunctionType and new is object.__new__:
+            return FunctionBinder(init, hidden=1)
+        if type(new) is types.FunctionType and init is object.__init__:
+            return FunctionBinder(new, hidden=1)
+    signature = _signature(cls, keep=False)
+    return Binder(cls) if signature is None else SignatureBinder(cls, signature)
+
+
+def _signature(target, keep=True):
+    known = _signatures.get(id(target))
+    if known is not None and known[0] is target:
+        return known[1]
+    try:
+        signature = inspect.signature(target)
+    except (ValueError, TypeError):
+        signature = None
+    if keep:
+        if len(_signatures) >= _MOST_SIGNATURES:
+            _signatures.clear()
+        _signatures[id(target)] = (target, signature)
+    return signature

@@ -1,0 +1,214 @@
+"""One rule applied to one call, and its answers checked."""
+
+from __future__ import annotations
+
+from ..errors import KeywordError, Place, RuleCountError, RuleError
+from ..tangents.missing import NotImplementedTangent
+from ..tangents.projection import dense, project, zeros_like
+from ..tangents.thunks import Thunk, unthunk
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from .binding import Binder
+
+
+def apply_rrule(rule, target, args, kwargs, config=None):
+    """`(y, pullback)` by an rrule, or None if a user's rule declines by returning None.
+
+    The pullback takes any cotangent of `y` and returns a tuple: that of the target, then one per positional
+    argument (after binding for a user's rule, as written for one of the house). What a user's rule returns
+    is checked: a tuple of the right count, none of them None or a class, each of the shape of its argument.
+    """
+    if rule.house:
+        y, pullback = rule.function(*args, **kwargs)
+        return y, HousePullback(rule, pullback, y, len(args))
+    positional, keywords = bound_call(rule, target, args, kwargs)
+    answer = rule.function(*_with_config(rule, config), *positional, **keywords)
+    if answer is None:
+        return None
+    y, pullback = _pair(rule, answer, "(y, pullback)")
+    if not callable(pullback):
+        raise RuleError(
+            _said(rule, f"must return a pullback, not a {type(pullback).__name__}"), place=rule.place
+        )
+    return y, CheckedPullback(rule, pullback, y, target, positional)
+
+
+def apply_frule(rule, target, tangents, args, kwargs, config=None):
+    """`(y, y_dot)` by an frule; `tangents` are those of the target and of `args`, in this order."""
+    if len(tangents) != 1 + len(args):
+        raise RuleCountError(
+            f"{len(tangents)} tangents for {rule.target_name} and its {len(args)} positional arguments",
+            fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
+        )
+    tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
+    if rule.house:
+        given = [dense_tangent(x, x_dot) for x, x_dot in zip(args, tangents[1:])]
+        return rule.function((tangents[0], *given), *args, **kwargs)
+    positional, keywords = bound_call(rule, target, args, kwargs)
+    whole = (*tangents, *[NoTangent()] * (len(positional) - len(args)))
+    answer = rule.function(*_with_config(rule, config), whole, *positional, **keywords)
+    return None if answer is None else _pair(rule, answer, "(y, y_dot)")
+
+
+def dense_tangent(x, x_dot):
+    """A tangent as a rule of the house wants it: numbers where `x` has numbers, NoTangent where nothing can
+    vary."""
+    x_dot = unthunk(x_dot)
+    return zeros_like(x) if isinstance(x_dot, AbstractZero) else x_dot
+
+
+def bound_call(rule, target, args, kwargs):
+    """The positional and keyword arguments that a user's rule is called with."""
+    positional, keyword_only = Binder.of(target).bind(args, kwargs)
+    if not keyword_only:
+        return positional, keyword_only
+    keywords = {}
+    for name, value in keyword_only.items():
+        if rule.takes_keywords or name in rule.keyword_only:
+            keywords[name] = value
+        elif name in kwargs:
+            raise KeywordError(
+                f"{rule.target_name} was called with {name}=…, which its rule does not take",
+                place=rule.place,
+                fixes=(f"give the rule a keyword-only parameter {name}",),
+            )
+    return positional, keywords
+
+
+def pullback_is_anonymous(pullback):
+    """Whether a pullback is a lambda, which a traceback shows as `<lambda>`."""
+    return getattr(getattr(pullback, "__wrapped__", pullback), "__name__", None) == "<lambda>"
+
+
+class _Pullback:
+    """A pullback as callers see it: it may be called again, and takes zeros, thunks and raw tuples."""
+
+    __slots__ = ("__wrapped__", "count", "rule", "y")
+
+    def __init__(self, rule, pullback, y, count):
+        self.rule = rule
+        self.__wrapped__ = pullback
+        self.y = y
+        self.count = count
+
+    @property
+    def __name__(self):
+        return getattr(self.__wrapped__, "__name__", type(self.__wrapped__).__name__)
+
+    def __repr__(self):
+        return f"<pullback {self.__name__} of {self.rule.target_name}>"
+
+    def __call__(self, y_bar):
+        y_bar = unthunk(y_bar)
+        if y_bar is None or isinstance(y_bar, AbstractZero):
+            return (NoTangent(), *[ZeroTangent()] * self.count)  # linear: nothing to compute
+        if isinstance(y_bar, NotImplementedTangent):
+            return (NoTangent(), *[y_bar] * self.count)
+        return self._cotangents(dense(self.y, y_bar))
+
+
+class HousePullback(_Pullback):
+    """The pullback of a house rule: trusted, and padded to the positional arguments of the call."""
+
+    __slots__ = ()
+
+    def _cotangents(self, y_bar):
+        answer = tuple(self.__wrapped__(y_bar))
+        return answer + (NoTangent(),) * (1 + self.count - len(answer))
+
+
+class CheckedPullback(_Pullback):
+    """The pullback of a user's rule: what it returns is checked before anybody computes with it."""
+
+    __slots__ = ("positional", "target")
+
+    def __init__(self, rule, pullback, y, target, positional):
+        super().__init__(rule, pullback, y, len(positional))
+        self.target = target
+        self.positional = positional
+
+    def _cotangents(self, y_bar):
+        return check_cotangents(
+            self.rule, self.target, self.positional, self.__wrapped__(y_bar), self.__wrapped__
+        )
+
+
+def check_cotangents(rule, target, positional, answer, pullback=None):
+    """The cotangents a pullback returned, one for the target and one per positional argument, each projected.
+
+    For a rule on a `__call__` the object may come first, as the function itself, instead of after NoTangent.
+    RuleError, RuleCountError, RuleShapeError or RuleDtypeError, each naming the argument.
+    """
+    if type(answer) is not tuple:
+        raise _wrong(
+            rule,
+            pullback,
+            f"must return a tuple of cotangents, not a {type(answer).__name__}",
+            "return rl.NoTangent(), x_bar",
+        )
+    count = len(positional)
+    if len(answer) == count and count and rule.target_name.endswith("__call__"):
+        answer = (NoTangent(), *answer)
+    if len(answer) != 1 + count:
+        raise _wrong_count(rule, target, positional, answer, pullback)
+    for index, x_bar in enumerate(answer):
+        if x_bar is None or (isinstance(x_bar, type) and issubclass(x_bar, AbstractZero)):
+            raise _not_a_cotangent(rule, target, positional, index, x_bar, pullback)
+    call = (rule, target, positional, pullback)
+    return answer[0], *[
+        _projected(call, i, x, x_bar) for i, (x, x_bar) in enumerate(zip(positional, answer[1:]))
+    ]
+
+
+def _projected(call, index, x, x_bar):
+    if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
+        return x_bar
+    if isinstance(x_bar, Thunk):
+        return Thunk(lambda: _projected(call, index, x, unthunk(x_bar)))
+    try:
+        return project(x, x_bar)
+    except RuleError as error:
+        rule, target, positional, pullback = call
+        which = Binder.of(target).names(len(positional))[index]
+        text = f"returned for {which}: {error.found}"
+        raise _wrong(rule, pullback, text, *error.fixes, kind=type(error)) from None
+
+
+def _wrong(rule, pullback, text, *fixes, kind=RuleError):
+    """The error of a pullback, at its own line."""
+    name = getattr(pullback, "__name__", "the pullback")
+    place = Place.of_function(pullback) if hasattr(pullback, "__code__") else rule.place
+    return kind(f"{name} {text}", asked=f"pullback of {rule.target_name}", place=place, fixes=fixes)
+
+
+def _wrong_count(rule, target, positional, answer, pullback):
+    expected = ", ".join([f"{rule.target_name} itself", *Binder.of(target).names(len(positional))])
+    text = f"returned {len(answer)} cotangents, expected {1 + len(positional)}: for {expected}"
+    fix = "return rl.NoTangent() first, for the function itself, then one for each positional argument"
+    return _wrong(rule, pullback, text, fix, kind=RuleCountError)
+
+
+def _not_a_cotangent(rule, target, positional, index, given, pullback):
+    which = (f"{rule.target_name} itself", *Binder.of(target).names(len(positional)))[index]
+    if given is not None:
+        hint = f"call it: rl.{given.__name__}()"
+        return _wrong(rule, pullback, f"returned the class {given.__name__} for {which}", hint)
+    hint = "return rl.ZeroTangent() if its derivative is zero, rl.NoTangent() if it has none"
+    return _wrong(rule, pullback, f"returned None for {which}", hint)
+
+
+def _with_config(rule, config):
+    return (config,) if rule.requires else ()
+
+
+def _pair(rule, answer, wanted):
+    if type(answer) is tuple and len(answer) == 2:
+        return answer
+    raise RuleError(
+        _said(rule, f"must return {wanted}, not a {type(answer).__name__}"),
+        place=rule.place,
+        fixes=(f"end it with `return {wanted.strip('()')}`",),
+    )
+
+
+def _said(rule, text):
+    return f"the {rule.mode} {getattr(rule.function, '__name__', '')} of {rule.target_name} {text}"

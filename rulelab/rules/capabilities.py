@@ -1,0 +1,85 @@
+"""What the AD that asks for a rule can do, and how a rule calls back into it."""
+
+from __future__ import annotations
+
+import enum
+
+from ..errors import RuleError, RuleRegistrationError
+
+
+class Capability(enum.Enum):
+    """One thing that an AD says of itself."""
+
+    HasReverseMode = "reverse"
+    NoReverseMode = "no reverse"
+    HasForwardsMode = "forwards"
+    NoForwardsMode = "no forwards"
+
+    def __repr__(self):
+        return self.name
+
+
+HasReverseMode = Capability.HasReverseMode
+NoReverseMode = Capability.NoReverseMode
+HasForwardsMode = Capability.HasForwardsMode
+NoForwardsMode = Capability.NoForwardsMode
+
+
+def capabilities(requires):
+    """A set of capabilities from what a rule asks for: members of Capability, or "reverse", "forwards".
+
+    >>> capabilities({"reverse"})
+    frozenset({HasReverseMode})
+    """
+    items = (requires,) if isinstance(requires, (str, Capability)) else tuple(requires or ())
+    try:
+        return frozenset(Capability(item) for item in items)
+    except ValueError:
+        known = ", ".join(repr(c.value) for c in Capability)
+        raise RuleRegistrationError(f"requires={requires!r}: an AD can be asked for {known}") from None
+
+
+class RuleConfig:
+    """What the asking AD can do. A rule with `requires` gets it as its first argument.
+
+    `reverse(f, *args, **kwargs)` gives `(y, pullback)` and makes it HasReverseMode; `forwards(tangents, f,
+    *args)` gives `(y, y_dot)` and makes it HasForwardsMode.
+
+    >>> RuleConfig(reverse=lambda f, x: (f(x), None))
+    RuleConfig(HasReverseMode, NoForwardsMode)
+    """
+
+    __slots__ = ("_forwards", "_reverse", "traits")
+
+    def __init__(self, *traits, reverse=None, forwards=None):
+        self._reverse = reverse
+        self._forwards = forwards
+        given = set(capabilities(traits))
+        if not given & {HasReverseMode, NoReverseMode}:
+            given.add(NoReverseMode if reverse is None else HasReverseMode)
+        if not given & {HasForwardsMode, NoForwardsMode}:
+            given.add(NoForwardsMode if forwards is None else HasForwardsMode)
+        self.traits = frozenset(given)
+
+    def provides(self, requires):
+        """Whether the AD has all these capabilities."""
+        return requires <= self.traits
+
+    def rrule_via_ad(self, f, *args, **kwargs):
+        """`(y, pullback)` of `f` by the asking AD: rules where there are, else its own reverse mode."""
+        if self._reverse is None:
+            raise RuleError(
+                f"{self!r} cannot differentiate in reverse mode", fixes=('state requires={"reverse"}',)
+            )
+        return self._reverse(f, *args, **kwargs)
+
+    def frule_via_ad(self, tangents, f, *args, **kwargs):
+        """`(y, y_dot)` of `f` by the asking AD."""
+        if self._forwards is None:
+            raise RuleError(
+                f"{self!r} cannot differentiate in forward mode", fixes=('state requires={"forwards"}',)
+            )
+        return self._forwards(tangents, f, *args, **kwargs)
+
+    def __repr__(self):
+        return f"RuleConfig({', '.join(c.name for c in Capability if c in self.traits)})"

@@ -1,0 +1,28 @@
+"""The rules in both modes of a function that has no derivative."""
+
+from __future__ import annotations
+
+from ..tangents.zeros import NoTangent
+
+
+def constant_rrule(f, name):
+    """The rrule: the value, and NoTangent for the function and each argument."""
+
+    def rrule(*xs, **kwargs):
+        def constant_pullback(y_bar):
+            return (NoTangent(),) * (1 + len(xs))
+
+        return f(*xs, **kwargs), constant_pullback
+
+    rrule.__name__ = rrule.__qualname__ = f"{name.rsplit('.', 1)[-1]}_rrule"
+    return rrule
+
+
+def constant_frule(f, name):
+    """The frule: the value, and NoTangent."""
+
+    def frule(tangents, *xs, **kwargs):
+        return f(*xs, **kwargs), NoTangent()
+
+    frule.__name__ = frule.__qualname__ = f"{name.rsplit('.', 1)[-1]}_frule"
+    return frule

@@ -1,0 +1,117 @@
+"""How the rules that come with the house are stated: a table for each family of functions, check points
+beside it."""
+
+from __future__ import annotations
+
+import sys
+
+from ..errors import Place, RuleRegistrationError
+from .constant import constant_frule, constant_rrule
+from .rule import Rule
+from .scalar import arity_of, scalar_frule, scalar_rrule
+from .signatures import ANY, Accepts, accepts_of
+from .targets import name_of, resolve
+
+
+class RuleTable:
+    """The rules of one family. Rows are stated at import; `install` puts them in a registry in one step.
+
+    `points` holds `(target, args, kwargs)` for each check point. A point is written as the tuple of
+    arguments, or as `(args, kwargs)` with a tuple and a dict.
+
+    >>> import math
+    >>> table = RuleTable("python_math")
+    >>> table.scalar(math.exp, lambda out, x: out, points=[(0.5,)])
+    >>> table.points
+    [(<built-in function exp>, (0.5,), {})]
+    """
+
+    def __init__(self, name):
+        self.name = name
+        self.rules = []  # (target, Rule)
+        self.mutators = []  # (target, description)
+        self.points = []
+
+    def rrule(self, *targets, leading=1, points=()):
+        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments."""
+
+        def stated(function):
+            for target in _targets(targets):
+                self._add(target, "rrule", function, accepts_of(function), leading=leading)
+                self._add_points(target, points)
+            return function
+
+        return stated
+
+    def frule(self, *targets, points=()):
+        """Decorator of a forward rule for each target; the tangents come first."""
+
+        def stated(function):
+            for target in _targets(targets):
+                self._add(target, "frule", function, accepts_of(function, skip=1))
+                self._add_points(target, points)
+            return function
+
+        return stated
+
+    def scalar(self, target, partials, points=()):
+        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument."""
+        (target,) = _targets((target,))
+        accepts, count, place = _accepts_partials(partials), arity_of(partials), Place.of_function(partials)
+        name = name_of(target)
+        for mode, make in (("rrule", scalar_rrule), ("frule", scalar_frule)):
+            function = make(target, name, partials)
+            self._add(target, mode, function, accepts, leading=count, partials=partials, place=place)
+        self._add_points(target, points)
+
+    def non_differentiable(self, *targets):
+        """States that these have no derivative: their results are constants."""
+        place = Place.of_frame(sys._getframe(1))
+        accepts = Accepts((), ANY)
+        for target in _targets(targets):
+            name = name_of(target)
+            self._add(
+                target, "rrule", constant_rrule(target, name), accepts, place=place, differentiable=False
+            )
+            self._add(
+                target, "frule", constant_frule(target, name), accepts, place=place, differentiable=False
+            )
+
+    def mutates(self, *targets, description=None):
+        """States that these write to an argument, and how a message calls them."""
+        self.mutators.extend((target, description or name_of(target)) for target in _targets(targets))
+
+    def install(self, registry):
+        """Puts every row in the registry, in one step."""
+        registry.install(self.rules, self.mutators)
+
+    def _add(self, target, mode, function, accepts, place=None, **facts):
+        place = place or Place.of_function(function)
+        rule = Rule(name_of(target), mode, function, accepts, place, house=True, pure=True, **facts)
+        self.rules.append((target, rule))
+
+    def _add_points(self, target, points):
+        for point in points:
+            args, kwargs = point if _has_keywords(point) else (point, {})
+            self.points.append((target, tuple(args), dict(kwargs)))
+
+    def __repr__(self):
+        return f"RuleTable({self.name!r}, {len(self.rules)} rules)"
+
+
+def _has_keywords(point):
+    return len(point) == 2 and isinstance(point[0], tuple) and isinstance(point[1], dict)
+
+
+def _targets(given):
+    for target in given:
+        resolved, bound = resolve(target)
+        if bound:
+            raise RuleRegistrationError(
+                f"{name_of(resolved)} was given bound to an object; name it on its type"
+            )
+        yield resolved
+
+
+def _accepts_partials(partials):
+    return accepts_of(partials, skip=1)

@@ -1,0 +1,317 @@
+"""The registry of rules: one immutable snapshot with its epoch, swapped in one store."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import types
+import weakref
+from collections import deque
+from dataclasses import dataclass
+
+from .rule import OptOut, Rule
+from .signatures import most_specific
+from .targets import name_of
+
+KEPT = "__rulelab_rules__"  # where a Python function or class keeps its own rules alive
+_MOST_ANSWERS = 256  # remembered per target; they hold argument classes, so they may not pile up
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The answer "this rule". Equal to another if it is the same rule."""
+
+    rule: Rule
+
+    def __eq__(self, other):
+        return isinstance(other, Found) and other.rule is self.rule
+
+    def __hash__(self):
+        return hash(self.rule)
+
+
+@dataclass(frozen=True)
+class NoRule:
+    """The answer "there is no rule"."""
+
+
+@dataclass(frozen=True, eq=False)
+class OptedOut:
+    """The answer "there may be one, but it was opted out of"."""
+
+    opt_out: OptOut
+
+    def __eq__(self, other):
+        return isinstance(other, OptedOut) and other.opt_out is self.opt_out
+
+    def __hash__(self):
+        return hash(self.opt_out)
+
+
+NO_RULE = NoRule()
+
+
+class Entry:
+    """All that one registry knows of one target: the user's rules and opt-outs in order, and the house's
+    rules."""
+
+    __slots__ = ("__weakref__", "answers", "house", "name", "target", "user")
+
+    def __init__(self, target, name, user=(), house=()):
+        self.target = target  # a function that gives the target, or None if it is gone
+        self.name = name
+        self.user = user
+        self.house = house
+        self.answers = {}
+
+    def changed(self, user=None, house=None):
+        """A new entry with other rules; the answers of the old one are not taken along."""
+        return Entry(
+            self.target,
+            self.name,
+            self.user if user is None else user,
+            self.house if house is None else house,
+        )
+
+    def ask(self, given, mode, config):
+        """The answer for arguments of these types, remembered."""
+        key = (given, mode, config.traits if config is not None else None)
+        answer = self.answers.get(key)
+        if answer is None:
+            answer = self._choose(given, mode, config)
+            if len(self.answers) >= _MOST_ANSWERS:
+                self.answers.clear()
+            self.answers[key] = answer
+        return answer
+
+    def _choose(self, given, mode, config):
+        for tier in (self.user, self.house):
+            fitting = [e for e in tier if _serves(e, mode, config) and e.accepts.match(given)]
+            fitting = _after_last_opt_out_of_everything(fitting)
+            with_config = [e for e in fitting if isinstance(e, Rule) and e.requires]
+            if fitting:
+                best = most_specific(with_config or fitting, len(given), self.name)
+                return OptedOut(best) if isinstance(best, OptOut) else Found(best)
+        return NO_RULE
+
+
+def _serves(entry, mode, config):
+    if isinstance(entry, OptOut):
+        return mode in entry.modes
+    return entry.mode == mode and (
+        not entry.requires or (config is not None and config.provides(entry.requires))
+    )
+
+
+def _after_last_opt_out_of_everything(fitting):
+    for index in range(len(fitting) - 1, -1, -1):
+        if isinstance(fitting[index], OptOut) and fitting[index].everything:
+            return fitting[index + 1 :] or [fitting[index]]
+    return fitting
+
+
+class Snapshot:
+    """What a registry knew at one epoch. Never changed after it was made."""
+
+    __slots__ = ("entries", "epoch", "hidden", "mutators")
+
+    def __init__(self, epoch, entries, hidden, mutators):
+        self.epoch = epoch
+        self.entries = entries  # id of the target -> Entry, or a weak reference to one that the target keeps
+        self.hidden = hidden  # id of the target -> how many `without` are open
+        self.mutators = mutators  # id of the target -> (the target, description)
+
+    def entry(self, target):
+        """The entry of a target, or None."""
+        held = self.entries.get(id(target))
+        if type(held) is weakref.ref:
+            held = held()
+        return held if held is not None and held.target() is target else None
+
+
+class _Kept(dict):
+    """The entries that a function keeps, by registry. Copies and pickles of the function start without."""
+
+    def __reduce__(self):
+        return _Kept, ()
+
+    def __deepcopy__(self, memo):
+        return _Kept()
+
+
+class Registry:
+    """Rules by the identity of what they are for.
+
+    Readers take the snapshot and never wait; writers queue and swap it in one store, which raises the epoch.
+    Rules of Python functions and classes live on these (a rule may close over its function, and both go
+    together); C functions and ufuncs are immortal and are held by the snapshot.
+    """
+
+    def __init__(self):
+        self._lock = threading.RLock()
+        self._dead = (
+            deque()
+        )  # ids of targets that went, noted by weak reference callbacks, which must not lock
+        self.snapshot = Snapshot(0, {}, {}, {})
+
+    @property
+    def epoch(self):
+        """Rises with every change."""
+        return self.snapshot.epoch
+
+    def ask(self, target, types, mode="rrule", config=None):
+        """Found(rule), NoRule or OptedOut for a call of `target` with arguments of these types
+        (`types_of(args)`).
+
+        AmbiguousRuleError if two rules fit equally well.
+        """
+        while True:
+            snapshot = self.snapshot
+            entry = snapshot.entry(target)
+            if entry is not None and id(target) not in snapshot.hidden:
+                return entry.ask(types, mode, config)
+            if snapshot is self.snapshot:  # else a writer replaced the entry between the two reads
+                return NO_RULE
+
+    def register(self, rule, target):
+        """Adds a rule; it replaces one for exactly the same types in the same mode."""
+        with self._lock:
+            entry = self._entry_for(target)
+            if rule.house:
+                self._store([(target, entry.changed(house=_joined(entry.house, rule)))])
+            else:
+                self._store([(target, entry.changed(user=_joined(entry.user, rule)))])
+
+    def install(self, pairs, mutators=()):
+        """Adds many `(target, rule)` and `(target, description)` in one step: all of them count, or none."""
+        with self._lock:
+            changed = {}
+            for target, rule in pairs:
+                _, entry = changed.get(id(target), (target, None))
+                entry = entry or self._entry_for(target)
+                changed[id(target)] = (target, entry.changed(house=_joined(entry.house, rule)))
+            self._store(changed.values(), {id(target): (target, text) for target, text in mutators})
+
+    def opt_out(self, target, opt_out):
+        """Rules for these types of arguments no longer apply."""
+        with self._lock:
+            entry = self._entry_for(target)
+            self._store([(target, entry.changed(user=(*entry.user, opt_out)))])
+
+    def remove(self, target, rule=None):
+        """Drops the user's rules and opt-outs for `target`, or the one `rule`; returns those that were
+        dropped."""
+        with self._lock:
+            entry = self.snapshot.entry(target)
+            gone = tuple(e for e in entry.user if rule is None or e is rule) if entry is not None else ()
+            if gone:
+                self._store([(target, entry.changed(user=tuple(e for e in entry.user if e not in gone)))])
+            return gone
+
+    @contextlib.contextmanager
+    def without(self, target):
+        """A block in which no rule for `target` is found, by any thread."""
+        self._hide(target, +1)
+        try:
+            yield
+        finally:
+            self._hide(target, -1)
+
+    def _hide(self, target, step):
+        with self._lock:
+            old = self.snapshot
+            count = old.hidden.get(id(target), 0) + step
+            hidden = {key: value for key, value in old.hidden.items() if key != id(target)}
+            if count:
+                hidden[id(target)] = count
+            self.snapshot = Snapshot(old.epoch + 1, old.entries, hidden, old.mutators)
+
+    def is_hidden(self, target):
+        """Whether a `without` block for the target is open."""
+        return id(target) in self.snapshot.hidden
+
+    def mutator(self, target):
+        """How a callable that writes to its arguments is called in messages; None if it is not known to do
+        that."""
+        known = self.snapshot.mutators.get(id(target))
+        return known[1] if known is not None and known[0] is target else None
+
+    def rules(self):
+        """All rules, the house's first for each target."""
+        return [e for entry in self.entries() for e in (*entry.house, *entry.user) if isinstance(e, Rule)]
+
+    def entries(self):
+        """The entries of all targets that are alive."""
+        alive = []
+        for held in list(self.snapshot.entries.values()):
+            entry = held() if type(held) is weakref.ref else held
+            if entry is not None and entry.target() is not None and (entry.user or entry.house):
+                alive.append(entry)
+        return alive
+
+    def entry(self, target):
+        """What is known of one target; None if nothing."""
+        return self.snapshot.entry(target)
+
+    def _entry_for(self, target):
+        entry = self.snapshot.entry(target)
+        return entry if entry is not None else Entry(_reference(target), name_of(target))
+
+    def _store(self, changed, mutators=None):
+        old = self.snapshot
+        entries = dict(old.entries)
+        while self._dead:
+            key = self._dead.popleft()
+            held = entries.get(key)
+            if type(held) is weakref.ref and held() is None:
+                del entries[key]
+        replaced = []  # alive until the new snapshot is in place: a reader may be between the two
+        for target, entry in changed:
+            replaced.append(old.entry(target))
+            entries[id(target)] = self._held(target, entry)
+        known = {**old.mutators, **mutators} if mutators else old.mutators
+        self.snapshot = Snapshot(old.epoch + 1, entries, old.hidden, known)
+
+    def _held(self, target, entry):
+        if not isinstance(entry.target, weakref.ref):
+            return entry
+        kept = _Kept(target.__dict__.get(KEPT, ()))  # a copy: functools.wraps shares the old one
+        kept[self] = entry
+        if isinstance(target, type):
+            type.__setattr__(target, KEPT, kept)
+        else:
+            target.__dict__[KEPT] = kept
+        key, dead = id(target), self._dead
+        return weakref.ref(entry, lambda _: dead.append(key))
+
+    def __reduce__(self):
+        raise TypeError("a registry is not pickled")
+
+
+def _reference(target):
+    """A weak reference to a target that can keep its own rules, a function that gives it for one that
+    cannot."""
+    if type(target) is types.FunctionType:
+        return weakref.ref(target)
+    if isinstance(target, type) and target.__flags__ & (1 << 9) and not target.__flags__ & (1 << 8):
+        return weakref.ref(target)  # made by a class statement, so it takes attributes
+    return lambda: target
+
+
+def _joined(entries, rule):
+    kept = tuple(e for e in entries if not _replaces(rule, e))
+    return (*kept, rule)
+
+
+def _replaces(rule, old):
+    if isinstance(old, OptOut):
+        return (
+            old.accepts.same(rule.accepts)
+            and not old.everything
+            and rule.mode in old.modes
+            and len(old.modes) == 1
+        )
+    return old.mode == rule.mode and old.requires == rule.requires and old.accepts.same(rule.accepts)
+
+
+DEFAULT = Registry()

@@ -1,0 +1,59 @@
+"""One rule: the function that states it, the types it accepts, and where it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..errors import Place
+from .signatures import Accepts
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A derivative rule for one target in one mode; two rules are equal only if they are the same object.
+
+    `function(*args, **kwargs)` gives `(y, pullback)` in mode "rrule"; in mode "frule" it takes the tuple of
+    tangents first and gives `(y, y_dot)`; with `requires` the config comes before everything. `partials` is
+    the `lambda out, *xs:` of a scalar rule. A rule that is not `differentiable` says that its target has no
+    derivative. A `house` rule is trusted: called as the caller wrote it, and its pullback answers for the
+    function and the first `leading` arguments only. `pure` promises that calling it can be dropped if nobody
+    uses the result.
+    """
+
+    target_name: str
+    mode: str
+    function: Callable
+    accepts: Accepts
+    place: Place | None = None
+    partials: Callable | None = None
+    differentiable: bool = True
+    leading: int | None = None
+    house: bool = False
+    pure: bool = False
+    requires: frozenset = frozenset()
+    keyword_only: tuple = ()
+    takes_keywords: bool = False  # has **kwargs
+    tags: dict = field(default_factory=dict, repr=False)
+
+    def describe(self):
+        """One line: `f(x: float, y) by f_rrule at cell In [3], line 2`."""
+        by = getattr(self.function, "__name__", "?")
+        where = f" at {self.place.label()}" if self.place is not None else ""
+        return f"{self.target_name}{self.accepts} by {by}{where}"
+
+
+@dataclass(frozen=True, eq=False)
+class OptOut:
+    """The wish that rules of a target do not apply to these types."""
+
+    target_name: str
+    accepts: Accepts
+    modes: tuple
+    place: Place | None = None
+    everything: bool = False  # no types were named: it covers every rule there was at the time
+
+    def describe(self):
+        """One line, as for a rule."""
+        where = f" at {self.place.label()}" if self.place is not None else ""
+        return f"opt-out of {self.target_name}{self.accepts}{where}"

@@ -1,0 +1,125 @@
+"""The rules in both modes of an elementwise function, made from its partial derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import KeywordError, RuleCountError
+from ..tangents.algebra import add, is_number
+from ..tangents.missing import NotImplementedTangent
+from ..tangents.projection import unbroadcast
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+
+
+def scalar_rrule(f, name, partials):
+    """The rrule: x̄ᵢ = Σⱼ conj(∂yⱼ/∂xᵢ) ȳⱼ, summed over the axes along which xᵢ was repeated."""
+
+    def rrule(*xs, **kwargs):
+        _refuse_keywords(name, kwargs)
+        _check_arity(name, partials, len(xs))
+        y = f(*xs)
+        rows = _rows(name, partials(y, *xs), y, len(xs))
+
+        def pullback(y_bar):
+            seeds = tuple(y_bar) if isinstance(y, tuple) else (y_bar,)
+            return NoTangent(), *[_cotangent(x, i, rows, seeds) for i, x in enumerate(xs)]
+
+        pullback.__name__ = pullback.__qualname__ = f"{_plain(name)}_pullback"
+        return y, pullback
+
+    rrule.__name__ = rrule.__qualname__ = f"{_plain(name)}_rrule"
+    return rrule
+
+
+def scalar_frule(f, name, partials):
+    """The frule: ẏⱼ = Σᵢ ∂yⱼ/∂xᵢ ẋᵢ, of the shape of yⱼ."""
+
+    def frule(tangents, *xs, **kwargs):
+        _refuse_keywords(name, kwargs)
+        _check_arity(name, partials, len(xs))
+        y = f(*xs)
+        rows = _rows(name, partials(y, *xs), y, len(xs))
+        outputs = y if isinstance(y, tuple) else (y,)
+        y_dots = [_tangent(y_j, row, tangents[1:]) for y_j, row in zip(outputs, rows)]
+        return y, tuple(y_dots) if isinstance(y, tuple) else y_dots[0]
+
+    frule.__name__ = frule.__qualname__ = f"{_plain(name)}_frule"
+    return frule
+
+
+def arity_of(partials):
+    """How many arguments a `lambda out, *xs:` answers for; None for any number."""
+    code = partials.__code__
+    return None if code.co_flags & 0x04 else code.co_argcount - 1
+
+
+def _plain(name):
+    return name.rsplit(".", 1)[-1]
+
+
+def _refuse_keywords(name, kwargs):
+    if kwargs:  # before the primal runs: `out=` would write, `where=` would leave parts undefined
+        raise KeywordError(
+            f"{name} was called with {', '.join(f'{k}=…' for k in kwargs)}, not covered by its scalar rule",
+            fixes=("leave the keyword out", f"write a full rule: @rl.rrule_for({name})"),
+        )
+
+
+def _check_arity(name, partials, count):
+    arity = arity_of(partials)
+    if arity is not None and arity != count:
+        raise RuleCountError(f"the scalar rule of {name} is for {arity} arguments, the call has {count}")
+
+
+def _rows(name, given, y, count):
+    """The partials as one tuple of `count` for each output."""
+    outputs = given if isinstance(y, tuple) else (given,)
+    if not isinstance(outputs, tuple) or (isinstance(y, tuple) and len(outputs) != len(y)):
+        raise RuleCountError(
+            f"{name} has {len(y)} outputs; its scalar rule must give a tuple of partials for each"
+        )
+    rows = [row if isinstance(row, tuple) else (row,) for row in outputs]
+    for row in rows:
+        if len(row) != count:
+            raise RuleCountError(f"the scalar rule of {name} gives {len(row)} partials for {count} arguments")
+    return rows
+
+
+def _cotangent(x, i, rows, seeds):
+    total = ZeroTangent()
+    for row, y_bar in zip(rows, seeds):
+        total = add(total, _times(_conjugate(row[i]), y_bar))
+    return unbroadcast(total, x)
+
+
+def _conjugate(partial):
+    is_complex = isinstance(partial, (complex, np.complexfloating)) or (
+        isinstance(partial, np.ndarray) and partial.dtype.kind == "c"
+    )
+    return partial.conjugate() if is_complex else partial
+
+
+def _times(partial, t):
+    partial, t = unthunk(partial), unthunk(t)
+    if isinstance(partial, AbstractZero):
+        return partial
+    if isinstance(t, AbstractZero):
+        return t
+    for factor in (partial, t):
+        if isinstance(factor, NotImplementedTangent):
+            return factor
+    return partial * t
+
+
+def _tangent(y, row, tangents):
+    shape, total = np.shape(y), ZeroTangent()
+    for partial, x_dot in zip(row, tangents):
+        part = _times(partial, x_dot)
+        if not isinstance(part, (AbstractZero, NotImplementedTangent)) and np.shape(part) != shape:
+            part = np.broadcast_to(part, shape).copy()
+        total = add(total, part)
+    if isinstance(total, AbstractZero):
+        return total
+    wide = is_number(total) or isinstance(total, np.ndarray)
+    return total.real if wide and np.iscomplexobj(total) and not np.iscomplexobj(y) else total

@@ -1,0 +1,309 @@
+"""Which argument types a rule accepts, and which of two rules is the more specific."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+import typing
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import AmbiguousRuleError, Place, RuleRegistrationError
+
+_REFUSED = "a rule's annotations are classes, unions of classes, Any or numpy.typing.NDArray[...]"
+
+
+class ArrayType(NamedTuple):
+    """The type of an array argument as rules see it: its class and the scalar type of its dtype."""
+
+    cls: type
+    scalar: type
+
+
+def type_of(x):
+    """The type of an argument as rules see it: an ArrayType for an array, else its class.
+
+    >>> type_of(2.0), type_of(np.zeros(2, np.float32)).scalar
+    (<class 'float'>, <class 'numpy.float32'>)
+    """
+    if isinstance(x, np.ndarray):
+        return ArrayType(type(x), x.dtype.type)
+    return type(x)
+
+
+def types_of(args):
+    """The types of a tuple of arguments."""
+    return tuple([type_of(x) for x in args])
+
+
+# What an annotation also takes besides subclasses: an int where a float is meant, not a bool.
+_TOWER = {
+    float: (float, int, np.floating, np.integer),
+    complex: (complex, float, int, np.number),
+    int: (int, np.integer),
+}
+
+
+@dataclass(frozen=True)
+class ClassAtom:
+    """Accepts the instances of a class, and for float and complex the numbers that convert without loss of
+    meaning."""
+
+    cls: type
+
+    def accepts(self, given):
+        cls = given.cls if isinstance(given, ArrayType) else given
+        if self.cls is object:
+            return True
+        if self.cls in (float, complex) and issubclass(cls, (bool, np.bool_)):
+            return False
+        return issubclass(cls, _TOWER.get(self.cls, self.cls))
+
+    def covers(self, other):
+        if self.cls is object:
+            return True
+        return self.accepts(other.cls)
+
+    def __str__(self):
+        return self.cls.__name__
+
+
+@dataclass(frozen=True)
+class ArrayAtom:
+    """Accepts arrays whose dtype is of one scalar type."""
+
+    scalar: type
+    cls: type = np.ndarray
+
+    def accepts(self, given):
+        if isinstance(given, ArrayType):
+            return issubclass(given.cls, self.cls) and issubclass(given.scalar, self.scalar)
+        if issubclass(given, self.cls):
+            raise AmbiguousRuleError(
+                f"a rule for {self} was asked about an array of unknown dtype",
+                fixes=("ask with signatures.types_of(args)",),
+            )
+        return False
+
+    def covers(self, other):
+        return (
+            isinstance(other, ArrayAtom)
+            and issubclass(other.cls, self.cls)
+            and issubclass(other.scalar, self.scalar)
+        )
+
+    def __str__(self):
+        return f"NDArray[{self.scalar.__name__}]"
+
+
+ANY = (ClassAtom(object),)
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """The types that a rule accepts, a tuple of alternatives for each positional parameter.
+
+    `rest` are those of `*args`, None where there is none; `names` are for messages and do not count in
+    comparisons.
+    """
+
+    parameters: tuple
+    rest: tuple | None = None
+    names: tuple = ()
+    open_ended: bool = False  # more arguments than parameters are accepted, of any type
+
+    def match(self, given):
+        """Whether a call with arguments of these types is accepted; parameters left out by the caller do not
+        count."""
+        if len(given) > len(self.parameters) and self.rest is None and not self.open_ended:
+            return False
+        return all(any(atom.accepts(t) for atom in self.at(i)) for i, t in enumerate(given))
+
+    def at(self, index):
+        if index < len(self.parameters):
+            return self.parameters[index]
+        return self.rest if self.rest is not None else ANY
+
+    def covers(self, other, count):
+        """Whether all that `other` accepts in calls with `count` arguments is accepted here too."""
+        return all(
+            all(any(mine.covers(theirs) for mine in self.at(i)) for theirs in other.at(i))
+            for i in range(count)
+        )
+
+    def same(self, other):
+        """Whether a new rule with these types replaces one with those."""
+        return (self.parameters, self.rest) == (other.parameters, other.rest)
+
+    def __str__(self):
+        names = self.names or tuple(f"x{i + 1}" for i in range(len(self.parameters)))
+        shown = [n if a == ANY else f"{n}: {' | '.join(map(str, a))}" for n, a in zip(names, self.parameters)]
+        if self.rest is not None:
+            shown.append("*args" if self.rest == ANY else f"*args: {' | '.join(map(str, self.rest))}")
+        return f"({', '.join(shown)})"
+
+
+def most_specific(candidates, count, target_name):
+    """The one of several matching entries (anything with `.accepts`) that is covered by all others.
+
+    The later of two that accept exactly the same wins. AmbiguousRuleError, naming two, if there is no such
+    one.
+    """
+    best = candidates[0]
+    for entry in candidates[1:]:
+        if _beats(entry, best, count):
+            best = entry
+    for entry in candidates:
+        if entry is not best and not _beats(best, entry, count) and not entry.accepts.same(best.accepts):
+            raise AmbiguousRuleError(
+                f"two rules for {target_name} fit equally well: {_where(best)} and {_where(entry)}",
+                place=best.place,
+                fixes=("add a rule for the types where both apply", "narrow the annotations of one of them"),
+            )
+    return best
+
+
+def _beats(entry, other, count):
+    covered = other.accepts.covers(entry.accepts, count)
+    covering = entry.accepts.covers(other.accepts, count)
+    if (
+        covered and covering
+    ):  # equal where it counts: a fixed number of arguments beats *args, else the later wins
+        return not (entry.accepts.rest is not None and other.accepts.rest is None)
+    return covered
+
+
+def _where(entry):
+    return f"{entry.accepts} at {entry.place.label()}" if entry.place is not None else str(entry.accepts)
+
+
+def accepts_of(function, skip=0):
+    """What the annotations of a rule function say it accepts, after its first `skip` parameters.
+
+    String annotations are looked up by name in the function's closure, globals and builtins; they are never
+    evaluated. RuleRegistrationError for an annotation of another form.
+    """
+    code, notes = function.__code__, function.__annotations__
+    names = code.co_varnames[skip : code.co_argcount]
+    parameters = tuple([_atoms(notes[name], function, name) if name in notes else ANY for name in names])
+    rest = None
+    if code.co_flags & 0x04:
+        star = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        rest = _atoms(notes[star], function, star) if star in notes else ANY
+    return Accepts(parameters, rest, names)
+
+
+def accepts_from(annotations):
+    """What a tuple of types accepts; further arguments may be of any type."""
+    return Accepts(
+        tuple([_atoms(a, None, f"argument {i + 1}") for i, a in enumerate(annotations)]), open_ended=True
+    )
+
+
+def _atoms(note, function, name):
+    """The alternatives of one annotation."""
+    if isinstance(note, str):
+        note = _named(note, function, name)
+    if note is typing.Any or note is object:
+        return ANY
+    if note is None:
+        return (ClassAtom(type(None)),)
+    origin = typing.get_origin(note)
+    if origin is typing.Union or origin is types.UnionType:
+        return tuple(
+            dict.fromkeys(atom for part in typing.get_args(note) for atom in _atoms(part, function, name))
+        )
+    if isinstance(origin, type) and issubclass(origin, np.ndarray):
+        return _array_atoms(note, origin, function, name)
+    if isinstance(note, type) and origin is None:
+        return (_class_atom(note, function, name),)
+    raise _refusal(note, function, name)
+
+
+def _class_atom(cls, function, name):
+    try:
+        issubclass(int, cls)
+    except TypeError:
+        raise _refusal(cls, function, name) from None
+    return ClassAtom(cls)
+
+
+def _array_atoms(note, origin, function, name):
+    dtype = typing.get_args(note)[1] if len(typing.get_args(note)) > 1 else typing.Any
+    inner = typing.get_args(dtype) if typing.get_origin(dtype) is np.dtype else (dtype,)
+    scalars = inner[0]
+    if scalars is typing.Any or isinstance(scalars, typing.TypeVar):
+        return (ClassAtom(origin),)
+    union = typing.get_origin(scalars) in (typing.Union, types.UnionType)
+    choices = typing.get_args(scalars) if union else (scalars,)
+    if not all(isinstance(c, type) and issubclass(c, np.generic) for c in choices):
+        raise _refusal(note, function, name)
+    return tuple(ClassAtom(origin) if c is np.generic else ArrayAtom(c, origin) for c in choices)
+
+
+def _refusal(note, function, name):
+    shown = (
+        note if isinstance(note, str) else getattr(note, "__name__", None) if isinstance(note, type) else note
+    )
+    return RuleRegistrationError(
+        f"the annotation {shown} of {name} cannot be used to find a rule: {_REFUSED}",
+        place=Place.of_function(function) if function is not None else None,
+        fixes=("leave the annotation out", "use the class alone, such as list for list[float]"),
+    )
+
+
+def _named(text, function, name):
+    """The object that an annotation in quotes names."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise _refusal(text, function, name) from None
+    return _read(tree, text, function, name)
+
+
+def _read(node, text, function, name):
+    if isinstance(node, ast.Name):
+        return _look_up(node.id, text, function, name)
+    if isinstance(node, ast.Constant) and node.value is None:
+        return None
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return _named(node.value, function, name)
+    if isinstance(node, ast.Attribute):
+        base = _read(node.value, text, function, name)
+        if isinstance(base, (types.ModuleType, type)) and hasattr(base, node.attr):
+            return getattr(base, node.attr)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        left, right = (_read(side, text, function, name) for side in (node.left, node.right))
+        return typing.Union[left, right]  # noqa: UP007 (a value, and not all have `|`)
+    if isinstance(node, ast.Subscript):
+        base = _read(node.value, text, function, name)
+        arrays = base in (np.ndarray, np.dtype) or typing.get_origin(base) is np.ndarray
+        if arrays or base is typing.Union or base is typing.Optional:
+            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            read = tuple([_read(item, text, function, name) for item in items])
+            return base[read if len(read) > 1 else read[0]]
+    if isinstance(node, ast.Tuple) and not node.elts:
+        return typing.Any
+    raise _refusal(text, function, name)
+
+
+def _look_up(word, text, function, name):
+    cells = (
+        dict(zip(function.__code__.co_freevars, function.__closure__ or ())) if function is not None else {}
+    )
+    if word in cells:
+        try:
+            return cells[word].cell_contents
+        except ValueError:
+            pass
+    for space in (getattr(function, "__globals__", {}), vars(builtins)):
+        if word in space:
+            return space[word]
+    raise RuleRegistrationError(
+        f"the annotation {text!r} of {name} names {word}, which is not defined where the rule is",
+        place=Place.of_function(function) if function is not None else None,
+        fixes=(f"define or import {word} before the rule", "leave the annotation out"),
+    )

@@ -1,0 +1,69 @@
+"""The object that a rule sits on: the one thing behind all the ways to call it."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+
+_C_METHODS = (types.BuiltinFunctionType, types.MethodWrapperType)
+_ufunc_methods = {}  # np.add.reduce is a new object at each access; the first one seen stands for all
+
+
+def resolve(g):
+    """`(target, bound)`: the object that rules for `g` sit on, and a tuple of the arguments that `g` brings
+    along.
+
+    A bound method gives the function of the class and `(self,)`; a bound C method the descriptor on the
+    type; an instance with a Python `__call__` that method; everything else is its own target, with nothing
+    bound.
+
+    >>> resolve(np.zeros(2).sum)
+    (<method 'sum' of 'numpy.ndarray' objects>, (array([0., 0.]),))
+    """
+    kind = type(g)
+    if kind is types.FunctionType or kind is np.ufunc or isinstance(g, type):
+        return g, ()
+    if kind is types.MethodType:
+        target, bound = resolve(g.__func__)
+        return target, (*bound, g.__self__)
+    if kind in _C_METHODS:
+        return _resolve_c_method(g)
+    call = getattr(kind, "__call__", None)  # noqa: B004 (which one, not whether)
+    if type(call) is types.FunctionType:
+        return call, (g,)
+    return g, ()
+
+
+def _resolve_c_method(g):
+    owner = g.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        return g, ()
+    if isinstance(owner, np.ufunc):
+        return _ufunc_methods.setdefault((owner, g.__name__), g), ()
+    for cls in owner.__mro__ if isinstance(owner, type) else type(owner).__mro__:
+        found = cls.__dict__.get(g.__name__)
+        if found is not None:
+            return (found, (owner,)) if callable(found) else (g, ())
+    return g, ()
+
+
+def name_of(target):
+    """What a message calls a target: `f`, `Bar.method`, `math.sin`, `np.sum`, `ndarray.sum`.
+
+    >>> name_of(np.sin), name_of(np.ndarray.sum), name_of(np.add.reduce), name_of(int)
+    ('np.sin', 'ndarray.sum', 'np.add.reduce', 'int')
+    """
+    if isinstance(target, np.ufunc):
+        return f"np.{target.__name__}" if getattr(np, target.__name__, None) is target else target.__name__
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
+    name = name.rsplit("<locals>.", 1)[-1]
+    owner = getattr(target, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return f"{name_of(owner)}.{target.__name__}"
+    module = getattr(target, "__module__", None)
+    if isinstance(target, (type, types.MethodDescriptorType, types.WrapperDescriptorType)) or "." in name:
+        return name
+    if isinstance(module, str) and not isinstance(target, types.FunctionType) and module != "builtins":
+        return f"{'np' if module == 'numpy' else module.replace('numpy.', 'np.', 1)}.{name}"
+    return name

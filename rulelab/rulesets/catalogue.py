@@ -1,0 +1,42 @@
+"""The rulesets that come with the house, and their one way into a registry."""
+
+from . import (
+    linalg_factorisations,
+    linalg_products,
+    mutators,
+    numpy_elementwise,
+    numpy_indexing,
+    numpy_nondiff,
+    numpy_reductions,
+    numpy_shaping,
+    operators,
+    python_math,
+)
+
+_MODULES = (
+    operators,
+    python_math,
+    numpy_elementwise,
+    numpy_reductions,
+    numpy_shaping,
+    numpy_indexing,
+    numpy_nondiff,
+    linalg_products,
+    linalg_factorisations,
+    mutators,
+)
+
+
+def tables():
+    """The rule tables of Python and NumPy, in the order of the reference; each knows its rules and check
+    points.
+    """
+    return tuple(module.TABLE for module in _MODULES)
+
+
+def install(registry):
+    """Put all of them in `registry` in one store: whoever asks meanwhile sees every rule or none."""
+    registry.install(
+        [pair for table in tables() for pair in table.rules],
+        [pair for table in tables() for pair in table.mutators],
+    )

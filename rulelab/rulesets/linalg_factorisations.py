@@ -1,0 +1,480 @@
+"""Rules for solving, inverting and factorising matrices, by the formulas of matrix differential calculus."""
+
+import numpy as np
+
+from ..rules.house import RuleTable
+from ..tangents.projection import unbroadcast
+from ..tangents.structural import Tangent
+from ..tangents.zeros import NoTangent, ZeroTangent
+from .array_likes import dense, is_zero, like_argument, refuse
+from .linalg_products import adjoint, conjugated
+from .numpy_reductions import product_of_others
+
+TABLE = RuleTable("linalg_factorisations")
+
+_S = np.array([[2.0, 0.5, -1.0], [0.25, 1.5, 0.5], [0.1, -0.75, 1.0]])
+_P = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -0.5], [0.5, -0.5, 2.0]])
+_TALL = np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.25], [-1.0, 1.5]])
+_V = np.array([0.5, -1.0, 2.0])
+_RANK_TWO = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])
+_STACK = np.stack([_S, _S.T + 1.0])
+_S32, _Z = _S.astype(np.float32), _S + 1j * _S.T
+_I = np.array([[2, 1], [1, 3]])
+
+
+def _diagonal(s):
+    """The matrices with the vectors `s` (…, k) on their diagonals."""
+    return s[..., None] * np.eye(s.shape[-1], dtype=s.dtype)
+
+
+def _inverse(a, what):
+    try:
+        return np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        refuse(f"{what} of a singular matrix has no derivative")
+
+
+# -- det, slogdet --------------------------------------------------------------------------------------------
+
+def adjugate(a, det):
+    """The transposed cofactors of `a` (…, n, n): `det a⁻¹` where there is an inverse, else from the SVD."""
+    if np.all(det != 0):
+        return np.asarray(det)[..., None, None] * np.linalg.inv(a)
+    u, s, vh = np.linalg.svd(a)
+    others = product_of_others(s) * (np.linalg.det(u) * np.linalg.det(vh))[..., None]
+    return (adjoint(vh) * others[..., None, :]) @ adjoint(u)
+
+
+@TABLE.rrule(np.linalg.det, leading=1, points=[
+    (_S,), (_STACK,), (_RANK_TWO,), (_Z,), (_S32,), (_I,), (np.stack([_RANK_TWO, _S]),), (np.zeros((2, 2)),),
+    ([[1.0, 2.0], [3.0, 5.0]],)])
+def det_rrule(a):
+    """`ā = ȳ adj(a)ᴴ` (Jacobi's formula; Giles 2008, section 2.2.4), also for singular matrices."""
+    y = np.linalg.det(a)
+
+    def det_pullback(y_bar):
+        return NoTangent(), like_argument(a,
+                                          np.asarray(y_bar)[..., None,
+                                                            None] * adjoint(adjugate(np.asarray(a), y)))
+    return y, det_pullback
+
+
+@TABLE.frule(np.linalg.det)
+def det_frule(tangents, a):
+    y = np.linalg.det(a)
+    return y, np.sum(np.swapaxes(adjugate(np.asarray(a), y), -1, -2) * dense(a, tangents[1]), axis=(-2, -1))
+
+
+@TABLE.rrule(np.linalg.slogdet, leading=1, points=[(_S,), (_STACK,), (-_S,), (_Z,), (_I,)])
+def slogdet_rrule(a):
+    """`ā = (log|det|)̄ a⁻ᴴ`; the sign of a real matrix is locally constant, that of a complex one turns."""
+    y = np.linalg.slogdet(a)
+    inverse = _inverse(a, "slogdet")
+
+    def slogdet_pullback(y_bar):
+        sign_bar, log_bar = y_bar
+        weight = ZeroTangent() if is_zero(log_bar) else np.asarray(log_bar)
+        if np.iscomplexobj(inverse) and not is_zero(sign_bar):
+            weight = weight + 1j * np.real(np.conj(sign_bar) * 1j * y.sign)
+        if is_zero(weight):
+            return NoTangent(), ZeroTangent()
+        return NoTangent(), like_argument(a, np.asarray(weight)[..., None, None] * adjoint(inverse))
+    return y, slogdet_pullback
+
+
+@TABLE.frule(np.linalg.slogdet)
+def slogdet_frule(tangents, a):
+    y = np.linalg.slogdet(a)
+    turn = np.sum(np.swapaxes(_inverse(a, "slogdet"), -1, -2) * dense(a, tangents[1]), axis=(-2, -1))
+    return y, Tangent(type(y), sign=1j * y.sign * np.imag(turn) if np.iscomplexobj(turn) else ZeroTangent(),
+                      logabsdet=np.real(turn))
+
+
+# -- inv, pinv, solve ----------------------------------------------------------------------------------------
+
+@TABLE.rrule(np.linalg.inv, leading=1, points=[(_S,), (_STACK,), (_Z,), (_S32,), (_I,), (_S.T,)])
+def inv_rrule(a):
+    """`ā = -yᴴ ȳ yᴴ` (Giles 2008, section 2.2.3)."""
+    y = np.linalg.inv(a)
+
+    def inv_pullback(y_bar):
+        return NoTangent(), like_argument(a, -adjoint(y) @ y_bar @ adjoint(y))
+    return y, inv_pullback
+
+
+@TABLE.frule(np.linalg.inv)
+def inv_frule(tangents, a):
+    y = np.linalg.inv(a)
+    return y, -y @ dense(a, tangents[1]) @ y
+
+
+def _check_pinv(options):
+    if options:
+        refuse(f"np.linalg.pinv with {', '.join(options)}, which may cut the rank",
+               "leave the cut-off at its default")
+
+
+@TABLE.rrule(np.linalg.pinv, leading=1, points=[(_S,), (_TALL,), (_TALL.T,), (np.stack([_TALL,
+    _TALL[::-1] + 1]),),
+                                               (_TALL + 1j * _TALL[::-1] ** 2,)])
+def pinv_rrule(a, *options, **named_options):
+    """Golub & Pereyra 1973, theorem 4.3, transposed: exact as long as the rank does not change.
+
+    With `p = pinv(a)`: `ā = -pᴴ ȳ pᴴ + (1 - a p) ȳᴴ p pᴴ + pᴴ p ȳᴴ (1 - p a)`.
+    """
+    _check_pinv([*map(repr, options), *named_options])
+    p = np.linalg.pinv(a)
+
+    def pinv_pullback(y_bar):
+        ph, y_bar_h, x = adjoint(p), adjoint(y_bar), np.asarray(a)
+        left = y_bar_h @ p @ ph
+        right = ph @ p @ y_bar_h
+        return NoTangent(), like_argument(a,
+                                          -ph @ y_bar @ ph + left - x @ (p @ left) + right - (right @ p) @ x)
+    return p, pinv_pullback
+
+
+@TABLE.frule(np.linalg.pinv)
+def pinv_frule(tangents, a, *options, **named_options):
+    _check_pinv([*map(repr, options), *named_options])
+    p, x, x_dot = np.linalg.pinv(a), np.asarray(a), dense(a, tangents[1])
+    left, right = p @ adjoint(p) @ adjoint(x_dot), adjoint(x_dot) @ adjoint(p) @ p
+    return p, -p @ x_dot @ p + left - (left @ x) @ p + right - p @ (x @ right)
+
+
+@TABLE.rrule(np.linalg.solve, leading=2, points=[
+    (_S, _V), (_S, np.stack([_V, _V + 1], 1)), (_STACK, _V), (_STACK, _S), (_S, _STACK),
+    (_STACK[:1], np.stack([_P, _S, _S])), (_Z, _V),
+    (_S, _V + 1j), (_S32, _V.astype(np.float32)), (_I, [1.0, 2.0])])
+def solve_rrule(a, b):
+    """`b̄ = a⁻ᴴ ȳ`, `ā = -b̄ yᴴ` (Giles 2008, section 2.2.3); b with one axis is a vector, else matrices."""
+    y = np.linalg.solve(a, b)
+
+    def solve_pullback(y_bar):
+        columns_bar = y_bar[..., None] if np.ndim(b) == 1 else y_bar
+        columns = y[..., None] if np.ndim(b) == 1 else y
+        b_bar = np.linalg.solve(adjoint(np.asarray(a)), columns_bar)
+        a_bar = unbroadcast(-b_bar @ adjoint(columns), np.asarray(a))
+        b_bar = unbroadcast(b_bar[..., 0] if np.ndim(b) == 1 else b_bar, np.asarray(b))
+        return NoTangent(), like_argument(a, a_bar), like_argument(b, b_bar)
+    return y, solve_pullback
+
+
+@TABLE.frule(np.linalg.solve)
+def solve_frule(tangents, a, b):
+    y = np.linalg.solve(a, b)
+    columns = y[..., None] if np.ndim(b) == 1 else y
+    moved = -dense(a, tangents[1]) @ columns
+    right = dense(b, tangents[2])
+    y_dot = np.linalg.solve(a, moved + (right[..., None] if np.ndim(b) == 1 else right))
+    return y, y_dot[..., 0] if np.ndim(b) == 1 else y_dot
+
+
+# -- what reads one triangle of a Hermitian matrix -----------------------------------------------------------
+
+def onto_triangle(h_bar, lower):
+    """The cotangent of the triangle that LAPACK reads, from that of the whole Hermitian matrix.
+
+    NumPy never looks at the other triangle, so its cotangent is zero and the one that is read counts double.
+
+    >>> onto_triangle(np.array([[1.0, 2.0], [2.0, 3.0]]), lower=True)
+    array([[1., 0.],
+           [4., 3.]])
+    """
+    strict = np.tril(h_bar, -1) if lower else np.triu(h_bar, 1)
+    return 2 * strict + _diagonal(np.real(np.diagonal(h_bar, axis1=-2, axis2=-1)))
+
+
+def from_triangle(a_dot, lower):
+    """The tangent of the whole Hermitian matrix that LAPACK sees, from that of the triangle it reads."""
+    strict = np.tril(a_dot, -1) if lower else np.triu(a_dot, 1)
+    return strict + adjoint(strict) + _diagonal(np.real(np.diagonal(a_dot, axis1=-2, axis2=-1)))
+
+
+def _hermitian_part(x):
+    return 0.5 * (x + adjoint(x))
+
+
+def _lower_half(x):
+    """The lower triangle with half of the diagonal: the Φ of Murray 2016."""
+    return np.tril(x, -1) + 0.5 * _diagonal(np.real(np.diagonal(x, axis1=-2, axis2=-1)))
+
+
+@TABLE.rrule(np.linalg.cholesky, leading=1, points=[
+    (_P,), (np.stack([_P, 2 * _P + np.eye(3)]),), ((_P,), {"upper": True}),
+    (_P + 0.25j * (np.tri(3) - np.tri(3).T),),
+    ((_P + 0.25j * (np.tri(3) - np.tri(3).T),), {"upper": True}), (_P.astype(np.float32),), (_I,)])
+def cholesky_rrule(a, /, *, upper=False):
+    """`h̄ = L⁻ᴴ sym(Φ(Lᴴ L̄)) L⁻¹` (Murray 2016, arXiv:1602.07527, eq. 10), onto the triangle read."""
+    y = np.linalg.cholesky(a, upper=upper)
+
+    def cholesky_pullback(y_bar):
+        factor, factor_bar = (adjoint(y), adjoint(y_bar)) if upper else (y, y_bar)
+        inside = _hermitian_part(_lower_half(adjoint(factor) @ np.tril(factor_bar)))
+        half = np.linalg.solve(adjoint(factor), inside)
+        h_bar = adjoint(np.linalg.solve(adjoint(factor), adjoint(half)))
+        return NoTangent(), like_argument(a, onto_triangle(h_bar, lower=not upper))
+    return y, cholesky_pullback
+
+
+@TABLE.frule(np.linalg.cholesky)
+def cholesky_frule(tangents, a, /, *, upper=False):
+    y = np.linalg.cholesky(a, upper=upper)
+    factor = adjoint(y) if upper else y
+    h_dot = from_triangle(dense(a, tangents[1]), lower=not upper)
+    half = np.linalg.solve(factor, h_dot)
+    y_dot = factor @ _lower_half(adjoint(np.linalg.solve(factor, adjoint(half))))
+    return y, adjoint(y_dot) if upper else y_dot
+
+
+# -- eigenvalues and eigenvectors of Hermitian matrices ------------------------------------------------------
+
+def _over_gaps(numerators, values, in_use, what):
+    """`numerators[i, j] / (values[j] - values[i])` off the diagonal.
+
+    Where values coincide the vectors are undetermined and the quotient may be 0/0 with a limit that is not
+    zero: it is refused for every vector that is `in_use` (…, k), and zero for the others.
+    """
+    gaps = values[..., None, :] - values[..., :, None]
+    scale = np.max(np.abs(values), initial=0.0)
+    equal = np.abs(gaps) <= 8 * np.finfo(gaps.dtype).eps * scale
+    undetermined = equal & ~np.eye(gaps.shape[-1], dtype=bool) & in_use[..., None, :]
+    if np.any(undetermined):
+        refuse(f"the vectors of {what} where two values coincide: they have no derivative",
+               "use the values only", "write what you need as a function of the whole matrix")
+    return np.where(equal, 0.0, numerators / np.where(equal, 1.0, gaps))
+
+
+def _columns_in_use(v_bar):
+    """Which columns of a cotangent hold anything."""
+    return np.any(v_bar != 0, axis=-2)
+
+
+def _refuse_complex_vectors(vectors, what):
+    if np.iscomplexobj(vectors):
+        refuse(f"the vectors of {what} of a complex matrix, whose phases LAPACK chooses",
+               "use the values only", "write a rule for a function that does not depend on the phases")
+
+
+@TABLE.rrule(np.linalg.eigh, leading=1, points=[
+    (_P,), (_P, "U"), (_S,), (np.stack([_P, _P[::-1, ::-1] + _S]),), (np.array([[2.0]]),)])
+def eigh_rrule(a, UPLO="L"):
+    """`h̄ = v (diag(w̄) + sym(F ∘ vᴴ v̄)) vᴴ`, `F_ij = 1/(w_j - w_i)` (Giles 2008, section 3.1).
+
+    Then onto the triangle read. Where eigenvalues coincide their vectors have no derivative: refused if v̄
+    holds anything in those columns.
+    """
+    y = np.linalg.eigh(a, UPLO)
+    w, v = y
+
+    def eigh_pullback(y_bar):
+        w_bar, v_bar = y_bar
+        inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
+        if not is_zero(v_bar):
+            _refuse_complex_vectors(v, "eigh")
+            turned = adjoint(v) @ v_bar
+            inside = inside + _over_gaps(0.5 * (turned - adjoint(turned)), w, _columns_in_use(v_bar), "eigh")
+        return NoTangent(), like_argument(a, onto_triangle(v @ inside @ adjoint(v), UPLO.upper() == "L"))
+    return y, eigh_pullback
+
+
+@TABLE.frule(np.linalg.eigh)
+def eigh_frule(tangents, a, UPLO="L"):
+    y = np.linalg.eigh(a, UPLO)
+    w, v = y
+    _refuse_complex_vectors(v, "eigh")
+    inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
+    w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
+    v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eigh")
+    return y, Tangent(type(y), eigenvalues=w_dot, eigenvectors=v_dot)
+
+
+@TABLE.rrule(np.linalg.eigvalsh, leading=1, points=[
+    (_P,), (_P, "U"), (_S,), (np.stack([_P, 2 * _P]),), (_P + 0.25j * (np.tri(3) - np.tri(3).T),)])
+def eigvalsh_rrule(a, UPLO="L"):
+    """`h̄ = v diag(w̄) vᴴ`, onto the triangle read; where values coincide it is one of several."""
+    w, v = np.linalg.eigh(a, UPLO)
+
+    def eigvalsh_pullback(w_bar):
+        return NoTangent(), like_argument(a, onto_triangle((v * w_bar[..., None, :]) @ adjoint(v),
+                                                           UPLO.upper() == "L"))
+    return w, eigvalsh_pullback
+
+
+@TABLE.frule(np.linalg.eigvalsh)
+def eigvalsh_frule(tangents, a, UPLO="L"):
+    w, v = np.linalg.eigh(a, UPLO)
+    h_dot = from_triangle(dense(a, tangents[1]), UPLO.upper() == "L")
+    return w, np.real(np.sum(conjugated(v) * (h_dot @ v), axis=-2))
+
+
+# -- singular values -----------------------------------------------------------------------------------------
+
+def _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar):
+    """ā of the reduced SVD `a = u diag(s) vh` (Townsend 2016, "Differentiating the SVD", transposed).
+
+    u (…, m, k), s (…, k), vh (…, k, n); any of the cotangents may be zero.
+    """
+    inside = _diagonal(np.zeros_like(s) if is_zero(s_bar) else np.asarray(s_bar))
+    outside = ZeroTangent()
+    if not is_zero(u_bar):
+        turned = adjoint(u) @ u_bar
+        turns = _over_gaps(turned - adjoint(turned), s * s, _columns_in_use(u_bar), "svd")
+        inside = inside + turns * s[..., None, :]
+        if u.shape[-2] > u.shape[-1]:
+            outside = outside + _over(u_bar - u @ turned, s) @ vh
+    if not is_zero(vh_bar):
+        v_bar, v = adjoint(vh_bar), adjoint(vh)
+        turned = vh @ v_bar
+        turns = _over_gaps(turned - adjoint(turned), s * s, _columns_in_use(v_bar), "svd")
+        inside = inside + s[..., :, None] * turns
+        if v.shape[-2] > v.shape[-1]:
+            outside = outside + u @ adjoint(_over(v_bar - v @ turned, s))
+    return u @ inside @ vh + outside
+
+
+def _over(columns, s):
+    """Columns divided by the singular values that belong to them."""
+    if np.any(s == 0):
+        refuse("the vectors of svd at a singular value zero: they have no derivative", "use the values only")
+    return columns / s[..., None, :]
+
+
+def _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
+    """Whether the cotangents of the vectors matter; refuses those that LAPACK chooses freely."""
+    if is_zero(u_bar) and is_zero(vh_bar):
+        return False
+    if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
+        refuse("svd(full_matrices=True) of a matrix that is not square: the extra vectors are arbitrary",
+               "pass full_matrices=False")
+    if np.iscomplexobj(a):
+        _refuse_complex_vectors(np.asarray(a), "svd")
+    return True
+
+
+_SVD = [((_S,), {}), ((_TALL,), {"full_matrices": False}), ((_TALL.T,), {"full_matrices": False}),
+        ((_S, False), {}),
+        ((_TALL, False, False), {}), ((_TALL,), {"compute_uv": False}), ((_STACK,), {}),
+        ((_TALL + 1j * _TALL[::-1],), {"compute_uv": False})]
+
+
+@TABLE.rrule(np.linalg.svd, leading=1, points=_SVD)
+def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
+    """The derivative of u, s, vh; where values coincide that of their vectors is refused."""
+    y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    if compute_uv and y[0].shape == u.shape and y[2].shape == vh.shape:
+        u, s, vh = y
+
+    def svd_pullback(y_bar):
+        u_bar, s_bar, vh_bar = y_bar if compute_uv else (ZeroTangent(), y_bar, ZeroTangent())
+        if not _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
+            u_bar = vh_bar = ZeroTangent()
+        return NoTangent(), like_argument(a, _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar))
+    if hermitian:
+        refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
+    return y, svd_pullback
+
+
+@TABLE.frule(np.linalg.svd)
+def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False):
+    if hermitian:
+        refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
+    a_dot = dense(a, tangents[1])
+    if not compute_uv:
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return s, _svd_values_tangent(u, vh, a_dot)
+    _svd_vectors_wanted(a, full_matrices, True, True)
+    y = np.linalg.svd(a, full_matrices)
+    u, s, vh = y
+    v, inside = adjoint(vh), adjoint(u) @ a_dot @ adjoint(vh)
+    columns, rows, every = s[..., None, :], s[..., :, None], np.ones(s.shape, bool)
+    u_dot = u @ _over_gaps(_off_diagonal(inside * columns + rows * adjoint(inside)), s * s, every, "svd")
+    v_dot = v @ _over_gaps(_off_diagonal(rows * inside + adjoint(inside) * columns), s * s, every, "svd")
+    if u.shape[-2] > u.shape[-1]:
+        u_dot = u_dot + _over(a_dot @ v - u @ inside, s)
+    if v.shape[-2] > v.shape[-1]:
+        v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
+    return y, Tangent(type(y), U=u_dot, S=_svd_values_tangent(u, vh, a_dot), Vh=adjoint(v_dot))
+
+
+def _svd_values_tangent(u, vh, a_dot):
+    return np.real(np.diagonal(adjoint(u) @ a_dot @ adjoint(vh), axis1=-2, axis2=-1))
+
+
+def _off_diagonal(x):
+    return x * (1 - np.eye(x.shape[-1], dtype=x.dtype))
+
+
+@TABLE.rrule(np.linalg.svdvals, leading=1, points=[(_S,), (_TALL,), (_STACK,)])
+def svdvals_rrule(x):
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+
+    def svdvals_pullback(s_bar):
+        return NoTangent(), like_argument(x, (u * s_bar[..., None, :]) @ vh)
+    return s, svdvals_pullback
+
+
+@TABLE.frule(np.linalg.svdvals)
+def svdvals_frule(tangents, x):
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    return s, _svd_values_tangent(u, vh, dense(x, tangents[1]))
+
+
+# -- qr ------------------------------------------------------------------------------------------------------
+
+def _check_qr(a, mode):
+    if mode not in ("reduced", "r"):
+        refuse(f"np.linalg.qr with mode={mode!r}", "use mode='reduced'")
+    if np.shape(a)[-2] < np.shape(a)[-1]:
+        refuse("np.linalg.qr of a matrix with more columns than rows")
+    if np.iscomplexobj(a):
+        refuse("np.linalg.qr of a complex matrix")
+
+
+@TABLE.rrule(np.linalg.qr, leading=1, points=[
+    (_S,), (_TALL,), (_STACK,), (_TALL, "r"), (np.stack([_TALL, _TALL + np.eye(4, 2)]), "reduced")])
+def qr_rrule(a, mode="reduced"):
+    """`ā = (q̄ + q copyltu(m)) r⁻ᵀ`, `m = r r̄ᵀ - q̄ᵀ q` (Walter & Lehmann 2010; Liao et al. 2019).
+
+    a (…, m, n) with m ≥ n and of full rank; real.
+    """
+    _check_qr(a, mode)
+    y = np.linalg.qr(a, mode)
+    q, r = y if mode == "reduced" else np.linalg.qr(a)
+
+    def qr_pullback(y_bar):
+        q_bar, r_bar = y_bar if mode == "reduced" else (ZeroTangent(), y_bar)
+        m, outer = ZeroTangent(), ZeroTangent()
+        if not is_zero(r_bar):
+            m = r @ adjoint(np.triu(r_bar))
+        if not is_zero(q_bar):
+            m, outer = m - adjoint(q_bar) @ q, q_bar
+        if is_zero(m):
+            return NoTangent(), ZeroTangent()
+        below = np.tril(m)
+        rhs = outer + q @ (below + adjoint(np.tril(m, -1)))
+        return NoTangent(), like_argument(a, _right_divide(rhs, adjoint(r)))
+    return y, qr_pullback
+
+
+def _right_divide(x, r):
+    """`x r⁻¹`; a singular `r` is refused."""
+    try:
+        return adjoint(np.linalg.solve(adjoint(r), adjoint(x)))
+    except np.linalg.LinAlgError:
+        refuse("np.linalg.qr of a matrix without full column rank has no derivative")
+
+
+@TABLE.frule(np.linalg.qr)
+def qr_frule(tangents, a, mode="reduced"):
+    _check_qr(a, mode)
+    q, r = np.linalg.qr(a)
+    a_dot = dense(a, tangents[1])
+    inside = _right_divide(adjoint(q) @ a_dot, r)
+    below = np.tril(inside, -1)
+    r_dot = (inside - below + adjoint(below)) @ r
+    if mode == "r":
+        return r, r_dot
+    y = np.linalg.qr(a)
+    return y, Tangent(type(y), Q=_right_divide(a_dot - q @ r_dot, r), R=r_dot)

@@ -1,0 +1,787 @@
+"""Rules for NumPy's elementwise functions: a row each where the derivative is a formula, else a function.
+
+Conventions where the derivative does not exist or is not unique (those of ChainRules, where it has one):
+
+=====================================  ====================================================================
+`abs`, `fabs`, `sign`, `hypot` at 0    0
+`sqrt`, `cbrt` at 0                    inf
+`maximum`, `fmax` of equal values      all to the second argument
+`minimum`, `fmin` of equal values      all to the first argument
+`clip` on a bound                      counts as inside: all to the clipped value
+`x % y`, `fmod` at multiples of `y`    NaN, for both
+`floor`, `rint`, `sign`, … at jumps    0
+`angle(0)`, `sinc'(0)`                 0
+`x ** p`                               the table at `power_partial_base` and `power_partial_exponent`
+=====================================  ====================================================================
+
+Keyword arguments that a rule does not name (`where=`, `dtype=`, `out=`, …) are not accepted by it.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MutationError
+from ..rules.house import RuleTable
+from ..tangents.projection import unbroadcast
+from ..tangents.thunks import thunk
+from ..tangents.zeros import NoTangent, ZeroTangent
+from .array_likes import is_zero, refuse
+
+TABLE = RuleTable("numpy_elementwise")
+
+Array = NDArray[np.number] | NDArray[np.bool_]
+Number = int | float | complex | np.number | np.bool_ | Array
+
+LN2, LN10 = math.log(2.0), math.log(10.0)
+
+
+# -- check points --------------------------------------------------------------------------------------------
+
+
+def unary_points(*values, whole=(), beyond=()):
+    """Points for a function of one argument: numbers, 0-d, empty, float32, columns; `whole` integers,
+    `beyond` complex.
+    """
+    values = np.array(values)
+    points = [
+        (float(values[0]),),
+        (np.float64(values[-1]),),
+        (values,),
+        (np.array(values[0]),),
+        (values.astype(np.float32)[:, None],),
+        (np.empty((0, 3)),),
+    ]
+    if len(whole):
+        points += [(int(whole[0]),), (np.array(whole),)]
+    if len(beyond):
+        points += [(complex(beyond[0]),), (np.array(beyond),)]
+    return points
+
+
+def binary_points(xs, ys, *, whole=((), ()), beyond=((), ())):
+    """Points for a function of two arguments: numbers against arrays, rows against columns, empty against one
+    row.
+    """
+    xs, ys = np.array(xs), np.array(ys)
+    points = [
+        (float(xs[0]), float(ys[0])),
+        (xs, float(ys[0])),
+        (np.float64(xs[0]), ys),
+        (xs[:, None], ys),
+        (xs, ys[None, :] if len(xs) == len(ys) else ys[:, None]),
+        (np.array(xs[0]), ys[:, None]),
+        (np.empty((0, len(ys))), ys),
+        (xs.astype(np.float32), ys.astype(np.float32)[:, None]),
+    ]
+    if len(whole[0]):
+        points += [
+            (int(whole[0][0]), int(whole[1][0])),
+            (np.array(whole[0]), float(ys[0])),
+            (np.array(whole[0])[:, None], np.array(whole[1])),
+        ]
+    if len(beyond[0]):
+        points += [
+            (complex(beyond[0][0]), float(ys[0])),
+            (np.array(beyond[0]), np.array(beyond[1])[:, None]),
+            (xs, complex(beyond[1][0])),
+        ]
+    return points
+
+
+ANY = unary_points(0.3, -1.2, 0.9, whole=(2, -1), beyond=(0.4 - 0.7j, -1.1 + 0.2j))
+REAL = unary_points(0.3, -1.2, 0.9, whole=(2, -1))
+POSITIVE = unary_points(0.3, 1.2, 2.5, whole=(3, 1), beyond=(0.4 - 0.7j, -1.1 + 0.2j))
+POSITIVE_REAL = unary_points(0.3, 1.2, 2.5, whole=(3, 1))
+INSIDE_ONE = unary_points(0.3, -0.7, 0.9, beyond=(0.4 - 0.7j, -1.1 + 0.2j))
+BETWEEN_WHOLE = unary_points(0.3, -1.2, 2.6)
+PAIRS = binary_points(
+    (0.3, -1.2, 2.0), (1.5, -0.4), whole=((3, -2), (2, 5)), beyond=((1 - 2j, 0.3 + 1j), (2 + 1j, -1j))
+)
+REAL_PAIRS = binary_points((0.3, -1.2, 2.0), (1.5, -0.4), whole=((3, -2), (2, 5)))
+
+
+def row(target, partials, points=(), table=TABLE):
+    """State in `table` the rule of an elementwise function by its partials, for numbers and arrays of
+    numbers.
+    """
+    names = partials.__code__.co_varnames[1 : partials.__code__.co_argcount]
+    partials.__annotations__ = dict.fromkeys(names, Number)
+    table.scalar(target, partials, points)
+
+
+# -- arithmetic ----------------------------------------------------------------------------------------------
+
+row(np.add, lambda out, x, y: (1.0, 1.0), points=PAIRS)
+row(np.subtract, lambda out, x, y: (1.0, -1.0), points=PAIRS)
+row(np.multiply, lambda out, x, y: (y, x), points=PAIRS)
+row(np.divide, lambda out, x, y: (1 / y, -out / y), points=PAIRS)
+row(np.negative, lambda out, x: -1.0, points=ANY)
+row(np.positive, lambda out, x: 1.0, points=ANY)
+row(np.square, lambda out, x: 2 * x, points=ANY)
+row(np.sqrt, lambda out, x: 0.5 / out, points=POSITIVE)
+row(np.cbrt, lambda out, x: 1 / (3 * out * out), points=REAL)
+
+
+def reciprocal_partial(out, x):
+    """`-1 / x**2`. The reciprocal of an integer is rounded by NumPy to an integer: refused."""
+    if np.asarray(out).dtype.kind not in "fc":
+        refuse("np.reciprocal of integers, which NumPy rounds to an integer", "write 1 / x")
+    return -out * out
+
+
+row(np.reciprocal, reciprocal_partial, points=unary_points(0.3, -1.2, 0.9, beyond=(0.4 - 0.7j, -1.1 + 0.2j)))
+
+
+def conjugate(a):
+    """The complex conjugate; a real argument comes back as it is, uncopied."""
+    return np.conj(a) if np.iscomplexobj(a) else a
+
+
+def floating(a):
+    """`a` with integers made floats, so that no power or quotient of it is rounded or refused."""
+    return a if np.asarray(a).dtype.kind in "fc" else np.asarray(a, float)[()]
+
+
+def power_partial_base(out, x, p):
+    """The derivative of `x ** p` in `x`: `p * x ** (p - 1)`, and 0 where `p` is 0, whatever `x`.
+
+    At `x = 0`: 1 for `p = 1`; 0 for `p = 0` and `p > 1`; inf for `0 < p < 1`; -inf for negative `p`.
+    For negative `x` and fractional `p` it is NaN where NumPy's power is, and complex where Python's is.
+
+    >>> power_partial_base(None, np.array([0.0, 0.0, 0.0, -2.0]), np.array([0.0, 1.0, 2.0, 3.0]))
+    array([ 0.,  1.,  0., 12.])
+    """
+    x, p = floating(x), floating(p)
+    if np.iscomplexobj(out) and not np.iscomplexobj(x):
+        x = np.asarray(x, np.result_type(x, 1j))[()]
+    with np.errstate(all="ignore"):
+        slope = p * np.power(x, p - 1)
+        return np.where(np.equal(p, 0), np.zeros_like(slope), slope)[()]
+
+
+def power_partial_exponent(out, x, p):
+    """The derivative of `x ** p` in `p`: `x ** p * log(x)`.
+
+    At `x = 0`: 0 for `p > 0`, else NaN. For negative real `x` the logarithm is complex; its real part counts,
+    `x ** p * log(abs(x))`, which is what is left after projection to a real exponent.
+
+    >>> power_partial_exponent(np.array([0.0, 4.0]), np.array([0.0, 2.0]), np.array([1.0, 2.0]))
+    array([0.        , 2.77258872])
+    """
+    x = floating(x)
+    with np.errstate(all="ignore"):
+        if np.iscomplexobj(out):
+            slope = out * np.log(np.asarray(x, np.result_type(x, 1j)))
+        else:
+            slope = out * np.log(np.abs(x))
+        at_zero = np.where(np.greater(np.real(p), 0), 0.0, math.nan).astype(np.asarray(slope).dtype)
+        return np.where(np.equal(x, 0), at_zero, slope)[()]
+
+
+def state_power(table, target, points):
+    """State in `table` that `target(x, p)` is `x ** p` with broadcasting; the logarithm is computed only if
+    asked for.
+    """
+
+    @table.rrule(target, leading=2, points=points)
+    def power_rrule(x: Number, p: Number, /):
+        out = target(x, p)
+
+        def power_pullback(y_bar):
+            return (
+                NoTangent(),
+                unbroadcast(conjugate(power_partial_base(out, x, p)) * y_bar, x),
+                thunk(lambda: unbroadcast(conjugate(power_partial_exponent(out, x, p)) * y_bar, p)),
+            )
+
+        return out, power_pullback
+
+    @table.frule(target)
+    def power_frule(tangents, x: Number, p: Number, /):
+        out, (_, x_dot, p_dot) = target(x, p), tangents
+        out_dot = np.zeros_like(floating(out))
+        # A tangent that is not there is a strong zero: it must not meet the NaN of a logarithm.
+        if not is_zero(x_dot):
+            out_dot = out_dot + power_partial_base(out, x, p) * x_dot
+        if not is_zero(p_dot):
+            out_dot = out_dot + power_partial_exponent(out, x, p) * p_dot
+        return out, out_dot
+
+
+POWERS = binary_points(
+    (0.3, 1.2, 2.0), (1.5, -0.4), whole=((3, 2), (2, 5)), beyond=((1 - 2j, 0.3 + 1j), (2 + 1j, -1j))
+)
+POWERS += [
+    (np.array([0.5, 3.0]), 3),
+    (np.array([2.0, 0.4]), np.array([1, 0])),
+    (3, 2.5),
+    (np.array([2, 3]), 0),
+]
+state_power(TABLE, np.power, POWERS)
+state_power(TABLE, np.float_power, POWERS)
+
+
+def _nan_at_multiples(out, partial):
+    return np.where(np.equal(out, 0), math.nan, partial).astype(np.result_type(floating(out), np.float16))[()]
+
+
+def remainder_partials(out, x, y):
+    """Those of `x - y * n`, `n` the whole number of times: 1 and `-n`; NaN where `x` is a multiple of `y`, a
+    jump.
+
+    >>> remainder_partials(np.float64(1.5), 5.5, 2.0)
+    (np.float64(1.0), np.float64(-2.0))
+    """
+    return _nan_at_multiples(out, 1.0), _nan_at_multiples(out, np.round((out - x) / floating(y)))
+
+
+REMAINDERS = binary_points((0.3, -1.2, 7.6), (1.55, -0.7), whole=((7, -8), (5, 3)))
+row(np.remainder, remainder_partials, points=REMAINDERS)
+row(np.fmod, remainder_partials, points=REMAINDERS)
+
+
+# -- exponentials and logarithms -----------------------------------------------------------------------------
+
+row(np.exp, lambda out, x: out, points=ANY)
+row(np.exp2, lambda out, x: LN2 * out, points=ANY)
+row(np.expm1, lambda out, x: np.exp(x), points=ANY)
+row(np.log, lambda out, x: 1 / x, points=POSITIVE)
+row(np.log2, lambda out, x: 1 / (LN2 * x), points=POSITIVE)
+row(np.log10, lambda out, x: 1 / (LN10 * x), points=POSITIVE)
+row(np.log1p, lambda out, x: 1 / (1 + x), points=POSITIVE)
+
+
+def share_of_first(x, y, exp):
+    """`exp(x) / (exp(x) + exp(y))` without overflow; a half where they are equal, also if infinite."""
+    with np.errstate(all="ignore"):
+        return 1 / (1 + exp(np.where(np.equal(x, y), np.zeros_like(y - x), y - x)[()]))
+
+
+row(
+    np.logaddexp,
+    lambda out, x, y: (share_of_first(x, y, np.exp), share_of_first(y, x, np.exp)),
+    points=[*REAL_PAIRS, (800.0, -800.0), (np.array([1e4, -1e4]), 3.0)],
+)
+row(
+    np.logaddexp2,
+    lambda out, x, y: (share_of_first(x, y, np.exp2), share_of_first(y, x, np.exp2)),
+    points=REAL_PAIRS,
+)
+
+
+# -- trigonometry --------------------------------------------------------------------------------------------
+
+row(np.sin, lambda out, x: np.cos(x), points=ANY)
+row(np.cos, lambda out, x: -np.sin(x), points=ANY)
+row(np.tan, lambda out, x: 1 + out * out, points=ANY)
+row(np.arcsin, lambda out, x: 1 / np.sqrt((1 - x) * (1 + x)), points=INSIDE_ONE)
+row(np.arccos, lambda out, x: -1 / np.sqrt((1 - x) * (1 + x)), points=INSIDE_ONE)
+row(np.arctan, lambda out, x: 1 / (1 + np.square(floating(x))), points=ANY)
+row(np.sinh, lambda out, x: np.cosh(x), points=ANY)
+row(np.cosh, lambda out, x: np.sinh(x), points=ANY)
+row(np.tanh, lambda out, x: 1 - out * out, points=ANY)
+row(np.arcsinh, lambda out, x: 1 / np.cosh(out), points=ANY)
+row(
+    np.arccosh,
+    lambda out, x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)),
+    points=unary_points(1.3, 2.5, 4.0, whole=(2, 5), beyond=(1.4 - 0.7j, 0.2 + 2j)),
+)
+row(np.arctanh, lambda out, x: 1 / ((1 - x) * (1 + x)), points=INSIDE_ONE)
+row(np.deg2rad, lambda out, x: math.pi / 180, points=REAL)
+row(np.radians, lambda out, x: math.pi / 180, points=REAL)
+row(np.rad2deg, lambda out, x: 180 / math.pi, points=REAL)
+row(np.degrees, lambda out, x: 180 / math.pi, points=REAL)
+
+
+def arctan2_partials(out, y, x):
+    """`x / r**2` and `-y / r**2`, divided by `r` twice: its square could overflow; NaN at the origin."""
+    r = np.hypot(x, y)
+    return x / r / r, -(y / r / r)
+
+
+row(np.arctan2, arctan2_partials, points=[*REAL_PAIRS, (1e200, -2e200)])
+
+
+def nonzero(r):
+    """`r` with its zeros replaced by ones: the guarded denominator of a direction."""
+    return np.where(np.equal(r, 0), np.ones_like(r), r)[()]
+
+
+row(np.hypot, lambda out, x, y: (x / nonzero(out), y / nonzero(out)), points=REAL_PAIRS)
+
+
+def sinc_partial(out, x):
+    """`(cos(pi x) - sinc(x)) / x`; near 0, where that cancels, its series.
+
+    >>> round(float(sinc_partial(np.sinc(0.5), 0.5)), 12)
+    -1.273239544735
+    """
+    t = math.pi * floating(x)
+    near = np.abs(t) < 0.1
+    series = t * (-1 / 3 + t**2 * (1 / 30 + t**2 * (-1 / 840 + t**2 / 45360)))
+    return math.pi * np.where(near, series, (np.cos(t) - out) / np.where(near, np.ones_like(t), t))[()]
+
+
+row(np.sinc, sinc_partial, points=[*ANY, (np.array([0.0, 1e-6, -0.03, 0.032]),)])
+
+
+def bessel_i1(x):
+    """The modified Bessel function of order one, the derivative of `np.i0`.
+
+    The mean of `cos(t) * exp(x * cos(t))` over the circle (DLMF 10.32.3) by the midpoint rule, which
+    converges
+    exponentially for a periodic integrand: 256 points leave only rounding up to the overflow of `np.i0`.
+
+    >>> round(float(bessel_i1(1.0)), 12)
+    0.565159103992
+    """
+    x = floating(x)
+    cosines = [math.cos((k + 0.5) * math.pi / 128) for k in range(64)]
+    return sum(c * np.sinh(x * c) for c in cosines) / 64
+
+
+row(np.i0, lambda out, x: bessel_i1(x), points=[(0.3,), (np.array([-1.2, 0.0, 20.0]),), (np.empty(0),), (2,)])
+
+
+# -- the larger, the smaller, the nearer ---------------------------------------------------------------------
+
+
+def choice_partials(first_wins):
+    """The partials of a function that returns one of its two arguments: ones where taken, else zeros."""
+
+    def partials(out, x, y):
+        first = first_wins(x, y)
+        return first, ~first
+
+    return partials
+
+
+CHOICES = binary_points(
+    (0.3, -1.2, 2.0), (1.5, -0.4), whole=((3, -2), (2, 5)), beyond=((1 - 2j, 0.3 + 1j), (2.5 + 1j, -1j))
+)
+row(np.maximum, choice_partials(lambda x, y: np.greater(x, y) | np.isnan(x)), points=CHOICES)
+row(np.minimum, choice_partials(lambda x, y: np.less_equal(x, y) | np.isnan(x)), points=CHOICES)
+row(np.fmax, choice_partials(lambda x, y: np.greater(x, y) | np.isnan(y)), points=CHOICES)
+row(np.fmin, choice_partials(lambda x, y: np.less_equal(x, y) | np.isnan(y)), points=CHOICES)
+row(np.copysign, lambda out, x, y: (np.sign(x) * np.copysign(1.0, y), 0.0), points=REAL_PAIRS)
+row(
+    np.heaviside,
+    lambda out, x, h: (0.0, np.equal(x, 0)),
+    points=[(0.3, 0.5), (np.array([-1.2, 0.4]), np.array([[0.5], [1.0]])), (np.empty(0), 0.5)],
+)
+row(
+    np.nextafter,
+    lambda out, x, y: (1.0, 0.0),
+    points=[(0.3, 2.0), (np.array([0.3, -1.2]), np.array([[5.0]]))],
+)
+
+
+def clip_parts(a, low, high):
+    """Where `clip` returns the value, where its lower bound, where its upper one (bounds may be None; on one
+    is inside).
+    """
+    below = np.zeros(np.shape(a), bool) if low is None else np.less(a, low)
+    if high is None:
+        above = np.zeros(np.shape(a), bool)
+    else:
+        above = np.greater(a if low is None else np.maximum(a, low), high)
+    return ~(below | above), below & ~above, above
+
+
+CLIPS = [
+    (np.array([-1.0, 0.3, 2.0]), 0.0, 1.0),
+    (0.3, 0.0, 1.0),
+    (2.5, 0.0, 1.0),
+    (np.array([[-1.0], [0.4]]), 0.0, None),
+    (np.array([0.5, 3.0]), None, 1.0),
+    (np.array([0.3, 1.7]), np.array([[0.0], [0.5], [3.0]]), np.array([1.0, 2.0])),
+    (np.array([0.5, 3.0]), 2.0, 1.0),
+    (np.array([5, -1, 2]), 0, 3),
+    (np.empty((0, 2)), 0.0, 1.0),
+    (np.array([-1.0, 0.3], np.float32), 0.0, 1.0),
+]
+
+
+def _mask_pullback(masks, operands):
+    def pull(y_bar):
+        return [
+            NoTangent() if x is None else unbroadcast(mask * y_bar, x)
+            for mask, x in zip(masks, operands, strict=True)
+        ]
+
+    return pull
+
+
+def _clip(target, a, low, high):
+    pull = _mask_pullback(clip_parts(a, low, high), (a, low, high))
+
+    def clip_pullback(y_bar):
+        return NoTangent(), *pull(y_bar)
+
+    return target(a, low, high), clip_pullback
+
+
+def _clip_forward(target, tangents, a, low, high):
+    out = target(a, low, high)
+    return out, _masked_sum(out, clip_parts(a, low, high), tangents[1:])
+
+
+def _masked_sum(out, masks, tangents):
+    """The sum of the tangents, each where its argument was taken, in the shape of `out`."""
+    out_dot = np.zeros_like(floating(out))
+    for mask, x_dot in zip(masks, tangents, strict=False):
+        if not is_zero(x_dot):
+            out_dot = out_dot + np.where(mask, x_dot, 0.0)
+    return out_dot[()]
+
+
+@TABLE.rrule(np.clip, leading=3, points=CLIPS)
+def clip_rrule(a: Number, a_min: Number | None = None, a_max: Number | None = None):
+    """`a` within closed bounds: the bounds count as inside; where they cross, the upper one is taken."""
+    return _clip(np.clip, a, a_min, a_max)
+
+
+@TABLE.frule(np.clip)
+def clip_frule(tangents, a: Number, a_min: Number | None = None, a_max: Number | None = None):
+    return _clip_forward(np.clip, tangents, a, a_min, a_max)
+
+
+@TABLE.rrule(np.ndarray.clip, leading=3, points=[p for p in CLIPS if isinstance(p[0], np.ndarray)])
+def ndarray_clip_rrule(a: Array, min: Number | None = None, max: Number | None = None):
+    return _clip(np.ndarray.clip, a, min, max)
+
+
+@TABLE.frule(np.ndarray.clip)
+def ndarray_clip_frule(tangents, a: Array, min: Number | None = None, max: Number | None = None):
+    return _clip_forward(np.ndarray.clip, tangents, a, min, max)
+
+
+_MISSING = object()
+_CONDITION = np.array([True, False, True])
+
+
+def _refuse_search(x, y):
+    if x is _MISSING or y is _MISSING:
+        refuse(
+            "np.where with the condition alone, which returns positions",
+            "np.nonzero(condition)",
+            "np.where(condition, x, y)",
+        )
+
+
+@TABLE.rrule(
+    np.where,
+    leading=3,
+    points=[
+        (_CONDITION, np.array([1.0, -2.0, 3.0]), np.array([4.0, 5.0, 6.0])),
+        (_CONDITION, 1.5, np.array([[2.0], [-1.0]])),
+        (True, 1.5, 2.5),
+        (_CONDITION[:, None], np.array([1.0, 2.0]), 0),
+        (np.zeros(0, bool), np.zeros((2, 0)), 1.0),
+        (_CONDITION, np.array([1j, 2.0, -1j]), np.array([4.0, 5.0, 6.0])),
+        (_CONDITION, np.array([1, 2, 3]), np.array([1.0, -2.0, 3.0], np.float32)),
+    ],
+)
+def where_rrule(condition, x=_MISSING, y=_MISSING, /):
+    """`x` where the condition holds, else `y`; the cotangent of what was not taken is exactly 0, never `0 *
+    inf`.
+    """
+    _refuse_search(x, y)
+    taken = np.asarray(condition, bool)
+
+    def where_pullback(y_bar):
+        zero = np.zeros((), np.asarray(y_bar).dtype)
+        return (
+            NoTangent(),
+            NoTangent(),
+            unbroadcast(np.where(taken, y_bar, zero), x),
+            unbroadcast(np.where(taken, zero, y_bar), y),
+        )
+
+    return np.where(condition, x, y), where_pullback
+
+
+@TABLE.frule(np.where)
+def where_frule(tangents, condition, x=_MISSING, y=_MISSING, /):
+    _refuse_search(x, y)
+    out, taken = np.where(condition, x, y), np.asarray(condition, bool)
+    return out, _masked_sum(out, (taken, ~taken), tangents[2:])
+
+
+# -- steps ---------------------------------------------------------------------------------------------------
+
+for _step in (np.floor, np.ceil, np.trunc, np.rint, np.spacing):
+    row(_step, lambda out, x: 0.0, points=BETWEEN_WHOLE if _step is not np.spacing else ())
+row(np.floor_divide, lambda out, x, y: (0.0, 0.0), points=binary_points((0.3, -1.2, 7.6), (1.55, -0.7)))
+row(np.fabs, lambda out, x: np.sign(x), points=REAL)
+
+
+def _state_rounding(target, points):
+    """Rounding to decimals: constant between jumps, so its derivative is zero wherever it has one."""
+
+    @TABLE.rrule(target, leading=1, points=points)
+    def rounding_rrule(a, decimals=0):
+        def rounding_pullback(y_bar):
+            return NoTangent(), ZeroTangent()
+
+        return target(a, decimals), rounding_pullback
+
+    @TABLE.frule(target)
+    def rounding_frule(tangents, a, decimals=0):
+        return target(a, decimals), ZeroTangent()
+
+
+_ROUNDINGS = [(np.array([0.3, -1.2]),), (np.array([[0.321]]), 1), (np.empty(0),), (np.array([123.4]), -1)]
+for _rounding in (np.round, np.around, np.ndarray.round):
+    _state_rounding(_rounding, _ROUNDINGS)
+
+
+@TABLE.rrule(np.fix, leading=1, points=[(0.3,), (np.array([-1.2, 2.6]),)])
+def fix_rrule(x):
+    def fix_pullback(y_bar):
+        return NoTangent(), ZeroTangent()
+
+    return np.fix(x), fix_pullback
+
+
+@TABLE.frule(np.fix)
+def fix_frule(tangents, x):
+    return np.fix(x), ZeroTangent()
+
+
+# -- several results -----------------------------------------------------------------------------------------
+
+
+@TABLE.rrule(np.divmod, leading=2, points=REMAINDERS[:9])
+def divmod_rrule(x: Number, y: Number, /):
+    """The quotient is constant between jumps; the remainder has the partials of `np.remainder`."""
+    out = np.divmod(x, y)
+
+    def divmod_pullback(y_bar):
+        _, remainder_bar = y_bar
+        if is_zero(remainder_bar):
+            return NoTangent(), ZeroTangent(), ZeroTangent()
+        by_x, by_y = remainder_partials(out[1], x, y)
+        return NoTangent(), unbroadcast(by_x * remainder_bar, x), unbroadcast(by_y * remainder_bar, y)
+
+    return out, divmod_pullback
+
+
+@TABLE.rrule(np.modf, leading=1, points=BETWEEN_WHOLE)
+def modf_rrule(x: Number, /):
+    """`x = fraction + whole`, and the whole part is constant between jumps."""
+
+    def modf_pullback(y_bar):
+        fraction_bar, _ = y_bar
+        return NoTangent(), ZeroTangent() if is_zero(fraction_bar) else unbroadcast(fraction_bar * 1.0, x)
+
+    return np.modf(x), modf_pullback
+
+
+@TABLE.rrule(np.frexp, leading=1, points=unary_points(0.3, -1.2, 2.6))
+def frexp_rrule(x: Number, /):
+    """`mantissa = x / 2**exponent`, and the exponent is constant between jumps."""
+    out = np.frexp(x)
+
+    def frexp_pullback(y_bar):
+        mantissa_bar, _ = y_bar
+        return NoTangent(), ZeroTangent() if is_zero(mantissa_bar) else unbroadcast(
+            np.ldexp(mantissa_bar, -out[1]), x
+        )
+
+    return out, frexp_pullback
+
+
+@TABLE.rrule(
+    np.ldexp, leading=2, points=[(0.3, 2), (np.array([0.3, -1.2]), np.array([[3], [-2]])), (np.empty(0), 1)]
+)
+def ldexp_rrule(x: Number, exponent, /):
+    """`x * 2**exponent`; the exponent is a whole number."""
+
+    def ldexp_pullback(y_bar):
+        return NoTangent(), unbroadcast(np.ldexp(y_bar, exponent), x), NoTangent()
+
+    return np.ldexp(x, exponent), ldexp_pullback
+
+
+# -- complex numbers -----------------------------------------------------------------------------------------
+# A real-valued function of z has the cotangent dL/dRe(z) + i dL/dIm(z); a real argument gets the real part.
+
+
+@TABLE.rrule(np.absolute, leading=1, points=ANY)
+def absolute_rrule(x: Number, /):
+    """`abs(x)`: the direction `x / abs(x)`, 0 at 0."""
+    out = np.absolute(x)
+
+    def absolute_pullback(y_bar):
+        return NoTangent(), unbroadcast(direction(x, out) * np.real(y_bar), x)
+
+    return out, absolute_pullback
+
+
+@TABLE.frule(np.absolute)
+def absolute_frule(tangents, x: Number, /):
+    out = np.absolute(x)
+    return out, np.real(conjugate(direction(x, out)) * tangents[1])
+
+
+def direction(x, size):
+    """`x / abs(x)` for complex `x`, the sign for real; 0 at 0."""
+    return x / nonzero(size) if np.iscomplexobj(x) else np.sign(x)
+
+
+@TABLE.rrule(np.sign, leading=1, points=ANY)
+def sign_rrule(x: Number, /):
+    """`x / abs(x)`: constant for real `x`; for complex `x` only the angle moves it."""
+    out = np.sign(x)
+
+    def sign_pullback(y_bar):
+        if not np.iscomplexobj(x):
+            return NoTangent(), ZeroTangent()
+        return NoTangent(), 1j * out * np.imag(np.conj(out) * y_bar) / nonzero(np.abs(x))
+
+    return out, sign_pullback
+
+
+@TABLE.frule(np.sign)
+def sign_frule(tangents, x: Number, /):
+    out = np.sign(x)
+    if not np.iscomplexobj(x):
+        return out, ZeroTangent()
+    return out, 1j * out * np.imag(np.conj(out) * tangents[1]) / nonzero(np.abs(x))
+
+
+def _state_conjugate(target, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def conj_rrule(x: Number, /):
+        def conj_pullback(y_bar):
+            return NoTangent(), unbroadcast(np.conj(y_bar), x)
+
+        return target(x), conj_pullback
+
+    @TABLE.frule(target)
+    def conj_frule(tangents, x: Number, /):
+        return target(x), np.conj(tangents[1])
+
+
+_ARRAYS = [p for p in ANY if isinstance(p[0], np.ndarray)]
+_state_conjugate(np.conj, ANY)
+_state_conjugate(np.ndarray.conj, _ARRAYS)
+_state_conjugate(np.ndarray.conjugate, _ARRAYS)
+
+
+@TABLE.rrule(np.real, leading=1, points=ANY)
+def real_rrule(val: Number):
+    def real_pullback(y_bar):
+        return NoTangent(), y_bar + 0j if np.iscomplexobj(val) else y_bar
+
+    return np.real(val), real_pullback
+
+
+@TABLE.frule(np.real)
+def real_frule(tangents, val: Number):
+    return np.real(val), np.real(tangents[1])
+
+
+@TABLE.rrule(np.imag, leading=1, points=ANY)
+def imag_rrule(val: Number):
+    def imag_pullback(y_bar):
+        return NoTangent(), 1j * y_bar if np.iscomplexobj(val) else ZeroTangent()
+
+    return np.imag(val), imag_pullback
+
+
+@TABLE.frule(np.imag)
+def imag_frule(tangents, val: Number):
+    return np.imag(val), np.imag(tangents[1]) if np.iscomplexobj(val) else ZeroTangent()
+
+
+@TABLE.rrule(np.real_if_close, leading=1, points=[(np.array([0.3, -1.2]),), (np.array([0.4 - 0.7j]),)])
+def real_if_close_rrule(a: Array | np.number, tol=100):
+    """The real part, or `a` itself where an imaginary part matters."""
+    out = np.real_if_close(a, tol)
+
+    def real_if_close_pullback(y_bar):
+        return NoTangent(), y_bar + 0j if np.iscomplexobj(a) else y_bar
+
+    return out, real_if_close_pullback
+
+
+def _angle_unit(deg):
+    return 180 / math.pi if deg else 1.0
+
+
+@TABLE.rrule(np.angle, leading=1, points=[*ANY, (np.array([1 - 2j, -1 - 1j]), True)])
+def angle_rrule(z: Number, deg=False):
+    """The angle of `z`: `i z / abs(z)**2`, 0 at 0; that of a real number is constant."""
+
+    def angle_pullback(y_bar):
+        if not np.iscomplexobj(z):
+            return NoTangent(), ZeroTangent()
+        return NoTangent(), (_angle_unit(deg) * y_bar) * (1j * z / nonzero(np.abs(z) ** 2))
+
+    return np.angle(z, deg), angle_pullback
+
+
+@TABLE.frule(np.angle)
+def angle_frule(tangents, z: Number, deg=False):
+    if not np.iscomplexobj(z):
+        return np.angle(z, deg), ZeroTangent()
+    return np.angle(z, deg), _angle_unit(deg) * np.imag(np.conj(z) * tangents[1]) / nonzero(np.abs(z) ** 2)
+
+
+# -- cleaning and converting ---------------------------------------------------------------------------------
+
+
+def _keep_argument(copy):
+    if not copy:
+        raise MutationError(
+            "Mutating arrays is not supported -- called np.nan_to_num(..., copy=False)",
+            fixes=("leave out copy=False",),
+        )
+
+
+@TABLE.rrule(np.nan_to_num, leading=1, points=REAL)
+def nan_to_num_rrule(x: Number, copy=True, nan=0.0, posinf=None, neginf=None):
+    """`x` where it is finite; what replaces the rest is constant, so its cotangent is exactly 0 there."""
+    _keep_argument(copy)
+    finite = np.isfinite(x)
+
+    def nan_to_num_pullback(y_bar):
+        return NoTangent(), unbroadcast(np.where(finite, y_bar, np.zeros((), np.asarray(y_bar).dtype)), x)
+
+    return np.nan_to_num(x, True, nan, posinf, neginf), nan_to_num_pullback
+
+
+@TABLE.frule(np.nan_to_num)
+def nan_to_num_frule(tangents, x: Number, copy=True, nan=0.0, posinf=None, neginf=None):
+    _keep_argument(copy)
+    out = np.nan_to_num(x, True, nan, posinf, neginf)
+    return out, _masked_sum(out, (np.isfinite(x),), tangents[1:])
+
+
+@TABLE.rrule(
+    np.unwrap,
+    leading=1,
+    points=[(np.array([0.3, 0.9, 7.0, 13.5, -1.0]),), (np.array([[0.3, 9.0], [1.0, 2.0]]), None, 0)],
+)
+def unwrap_rrule(p: Number, discont=None, axis=-1, *, period=2 * math.pi):
+    """`p` plus whole periods, which are constant between jumps."""
+
+    def unwrap_pullback(y_bar):
+        return NoTangent(), y_bar
+
+    return np.unwrap(p, discont, axis, period=period), unwrap_pullback
+
+
+@TABLE.frule(np.unwrap)
+def unwrap_frule(tangents, p: Number, discont=None, axis=-1, *, period=2 * math.pi):
+    return np.unwrap(p, discont, axis, period=period), tangents[1]
+
+
+for _dtype in (np.float16, np.longdouble, np.complex64, np.complex128):
+    row(_dtype, lambda out, x: 1.0, points=[(0.5,), (1 - 2j,)] if _dtype is np.complex128 else ())
+for _dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
+    row(_dtype, lambda out, x: 0.0)

@@ -1,0 +1,287 @@
+"""Rules for reading parts of arrays: indexing, take, masks, item and tolist."""
+
+import operator
+from types import EllipsisType
+
+import numpy as np
+
+from ..rules.house import RuleTable
+from ..tangents.projection import unbroadcast
+from ..tangents.thunks import InplaceableThunk
+from ..tangents.zeros import NoTangent, ZeroTangent
+from .array_likes import as_written, dense, gradient_dtype, items_of, like_argument, refuse
+
+TABLE = RuleTable("numpy_indexing")
+
+_MATRIX = np.arange(12.0).reshape(3, 4) + 0.5
+_VECTOR = np.array([0.5, -1.0, 2.0, 4.0])
+
+
+# -- adding into the places that an index names --------------------------------------------------------------
+
+def names_each_place_once(index):
+    """Whether no element can occur twice in `x[index]`: numbers, slices, newaxis, ellipsis, one boolean mask.
+
+    >>> names_each_place_once((slice(2), 0)), names_each_place_once([0, 0])
+    (True, False)
+    """
+    if isinstance(index, tuple):
+        return all(isinstance(part, (int, slice, EllipsisType, type(None), np.integer)) for part in index)
+    if isinstance(index, np.ndarray):
+        return index.dtype.kind == "b"
+    return isinstance(index, (int, slice, EllipsisType, type(None), np.integer))
+
+
+def scatter_add(buffer, index, y_bar):
+    """Add `y_bar`, the cotangent of `x[index]`, into `buffer`, one of `x`; places named twice get both.
+
+    >>> g = np.zeros(3); scatter_add(g, [0, 0, 2], np.array([1.0, 2.0, 5.0])); g
+    array([3., 0., 5.])
+    """
+    if names_each_place_once(index):
+        buffer[index] += y_bar
+    else:
+        np.add.at(buffer, index, y_bar)
+
+
+def scatter(y_bar, index, shape, dtype=float):
+    """Zeros of `shape` with `y_bar` added at `index`: the transpose of `x[index]`.
+
+    >>> scatter(np.array([1.0, 2.0]), [1, 1], (3,))
+    array([0., 3., 0.])
+    """
+    x_bar = np.zeros(shape, dtype)
+    scatter_add(x_bar, index, y_bar)
+    return x_bar
+
+
+@TABLE.rrule(scatter, leading=1, points=[(np.array([1.0, 2.0, -1.0]), [1, 1, 0], (3,)),
+                                         (2.5, (0, -1), (2, 3))])
+def scatter_rrule(y_bar, index, shape, dtype=float):
+    def scatter_pullback(z_bar):
+        return NoTangent(), z_bar[index]
+    return scatter(y_bar, index, shape, dtype), scatter_pullback
+
+
+@TABLE.frule(scatter)
+def scatter_frule(tangents, y_bar, index, shape, dtype=float):
+    return scatter(y_bar, index, shape, dtype), scatter(dense(y_bar, tangents[1]), index, shape, dtype)
+
+
+# -- x[index] ------------------------------------------------------------------------------------------------
+
+def _check_elements(x):
+    if x.dtype.kind not in "fciub":
+        refuse(f"an array of dtype {x.dtype} was indexed; its elements have no derivative here",
+               "convert it to a floating dtype first")
+
+
+@TABLE.rrule(operator.getitem, leading=1, points=[
+    (_VECTOR, 1), (_VECTOR, -1), (_VECTOR, slice(None, None, -2)), (_VECTOR, [0, 0, 3]),
+    (_VECTOR, np.array([], int)),
+    (_VECTOR, _VECTOR > 0), (_VECTOR, np.array([[0, 1], [1, -4]])), (_VECTOR, None), (_VECTOR, Ellipsis),
+    (_MATRIX, 1), (_MATRIX, (1, -1)), (_MATRIX, (slice(None), 2)), (_MATRIX, (Ellipsis, None, 1)),
+    (_MATRIX, ([0, 0, 2], [1, 1, 3])), (_MATRIX, ([0, 0], slice(1, 3))),
+    (_MATRIX, (np.array([True, False, True]), 1)),
+    (_MATRIX, (slice(None), np.array([3, 3]))), (_MATRIX, _MATRIX > 5),
+    (_MATRIX, (np.array([[0], [2]]), [1, 1])),
+    (_MATRIX.T, (slice(1, None), 0)), (np.arange(4), 2), (np.array(2.0), ()), (np.zeros((0, 2)), slice(None)),
+    (_MATRIX.astype(np.float32), (0, [1, 1])), (_VECTOR + 1j, [0, 0, 1]), (_VECTOR, True),
+    (_MATRIX, np.int64(2))])
+def getitem_rrule(a: np.ndarray, b):
+    """`x[index]` for every form of index. The cotangent is a thunk that adds itself into a buffer."""
+    _check_elements(a)
+    shape, dtype = a.shape, gradient_dtype(a)
+
+    def getitem_pullback(y_bar):
+        def add_into(x_bar):
+            scatter_add(x_bar, b, y_bar)
+            return x_bar
+        return NoTangent(), InplaceableThunk(add_into, lambda: scatter(y_bar, b, shape, dtype))
+    return a[b], getitem_pullback
+
+
+@TABLE.frule(operator.getitem)
+def getitem_frule(tangents, a: np.ndarray, b):
+    _check_elements(a)
+    return a[b], dense(a, tangents[1])[b]
+
+
+# -- functions that select -----------------------------------------------------------------------------------
+
+def selection(*targets, points, x_position=0):
+    """State both rules of functions that return elements of their argument, from the index they read.
+
+    The decorated `index_of(*args, **kwargs)` gives `(shape, index)`: the value is `x.reshape(shape)[index]`.
+    """
+    def declare(index_of):
+        for target in targets:
+            _state_selection(target, index_of, points, x_position)
+        return index_of
+    return declare
+
+
+def _state_selection(target, index_of, points, x_position):
+    @TABLE.rrule(target, leading=x_position + 1, points=points)
+    def selection_rrule(*args, **kwargs):
+        x = args[x_position]
+        shape, index = index_of(*args, **kwargs)
+
+        def selection_pullback(y_bar):
+            x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
+            return NoTangent(), *[NoTangent()] * x_position, like_argument(x, x_bar)
+        return target(*args, **kwargs), selection_pullback
+
+    @TABLE.frule(target)
+    def selection_frule(tangents, *args, **kwargs):
+        x = args[x_position]
+        shape, index = index_of(*args, **kwargs)
+        return target(*args, **kwargs), dense(x, tangents[x_position + 1]).reshape(shape)[index]
+
+
+def flat_or_whole(x, axis):
+    """`(shape, axis)` of what a function with `axis=None` for "flattened" works on."""
+    return ((np.size(x),), 0) if axis is None else (np.shape(x), axis % np.ndim(x))
+
+
+@selection(np.take, np.ndarray.take, points=[
+    (_VECTOR, 2), (_VECTOR, [1, 1, -1]), (_MATRIX, [[0, 0], [5, -1]]), (_MATRIX, [2, 2], 0), (_MATRIX, 1, -1),
+    ((_MATRIX, [-7, 1, 9, 9]), {"axis": 1, "mode": "clip"}),
+    ((_MATRIX, [-7, 1, 9]), {"axis": 0, "mode": "wrap"}),
+    (_MATRIX.T, [[0, 3], [3, 3]], 0), (np.arange(4), [0, 0]),
+    (_VECTOR.astype(np.float32), np.array([], int))])
+def take_index(a, indices, axis=None, out=None, mode="raise"):
+    shape, axis = flat_or_whole(a, axis)
+    if mode == "wrap":
+        indices = np.mod(indices, shape[axis])
+    elif mode == "clip":
+        indices = np.clip(indices, 0, shape[axis] - 1)
+    return shape, (slice(None),) * axis + (np.asarray(indices, dtype=np.intp),)
+
+
+def along_axis(shape, indices, axis):
+    """The full index that `take_along_axis` reads: `indices` along `axis`, every place along the others."""
+    ndim = len(shape)
+    return tuple(indices if k == axis else np.arange(n).reshape((1,) * k + (-1,) + (1,) * (ndim - k - 1))
+                 for k, n in enumerate(shape))
+
+
+@selection(np.take_along_axis, points=[
+    (_MATRIX, np.array([[0, 0, 3]] * 3), 1), (_MATRIX, np.array([[2, 2, 0, -1]]), 0),
+    (_MATRIX, np.array([5, 5]), None),
+    (_MATRIX, np.array([[1], [1], [3]])), (_MATRIX.T, np.array([[1, 1, -2]]), -2)])
+def take_along_axis_index(arr, indices, axis=-1):
+    shape, axis = flat_or_whole(arr, axis)
+    return shape, along_axis(shape, np.asarray(indices), axis)
+
+
+def compress_index(a, condition, axis=None):
+    shape, axis = flat_or_whole(a, axis)
+    return shape, (slice(None),) * axis + (np.flatnonzero(condition),)
+
+
+@selection(np.compress, x_position=1, points=[
+    ([True, False, True], _MATRIX, 0), ([0, 1, 1], _MATRIX, -1), ([True, False, True, True], _MATRIX)])
+def compress_function_index(condition, a, axis=None, out=None):
+    return compress_index(a, condition, axis)
+
+
+@selection(np.ndarray.compress, points=[(_MATRIX, [True, False, True], 0), (_VECTOR, [False, True])])
+def compress_method_index(a, condition, axis=None, out=None):
+    return compress_index(a, condition, axis)
+
+
+@selection(np.extract, x_position=1, points=[(_MATRIX > 4, _MATRIX), ([1, 0, 1, 0], _VECTOR)])
+def extract_index(condition, arr):
+    return (np.size(arr),), np.flatnonzero(condition)
+
+
+def labels(x):
+    """An integer array of the shape of `x` that numbers its elements, to see what a function reads."""
+    return np.arange(np.size(x)).reshape(np.shape(x))
+
+
+@selection(np.delete, points=[(_VECTOR, 1), (_MATRIX, [0, 2], 1), (_MATRIX, slice(0, 2), -2),
+                              (_MATRIX, [0, 5])])
+def delete_index(arr, obj, axis=None):
+    return (np.size(arr),), np.delete(labels(arr), obj, axis)
+
+
+@selection(np.resize, points=[(_VECTOR, (2, 3)), (_MATRIX, 5), (_VECTOR, (3, 3))])
+def resize_index(a, new_shape):
+    return (np.size(a),), np.resize(labels(a), new_shape)
+
+
+# -- select --------------------------------------------------------------------------------------------------
+
+@TABLE.rrule(np.select, leading=3, points=[
+    ([_VECTOR > 3, _VECTOR > 0], [_VECTOR, 2.0 * _VECTOR], 0.5), ([_VECTOR > 0], [2.5], _VECTOR),
+    ([_MATRIX > 2, _MATRIX > 5], [_VECTOR, _MATRIX])])
+@as_written
+def select_rrule(condlist, choicelist, default=0):
+    masks = _deciding_masks(condlist)
+
+    def select_pullback(y_bar):
+        parts = [np.where(mask, y_bar, 0.0) for mask in masks]
+        choices_bar = [unbroadcast(part, choice) for part, choice in zip(parts, choicelist)]
+        return NoTangent(), NoTangent(), choices_bar, unbroadcast(parts[-1], default)
+    return np.select(condlist, choicelist, default), select_pullback
+
+
+@TABLE.frule(np.select)
+def select_frule(tangents, condlist, choicelist, default=0):
+    choices_dot = items_of(choicelist, tangents[2])
+    default_dot = tangents[3] if len(tangents) > 3 else ZeroTangent()
+    return (np.select(condlist, choicelist, default),
+            np.select(condlist, choices_dot, dense(default, default_dot)))
+
+
+def _deciding_masks(condlist):
+    """For each condition where it is the first that holds, and last where none does."""
+    masks, undecided = [], True
+    for condition in condlist:
+        masks.append(np.logical_and(condition, undecided))
+        undecided = np.logical_and(undecided, np.logical_not(condition))
+    return [*masks, undecided]
+
+
+# -- leaving NumPy -------------------------------------------------------------------------------------------
+
+def item_index(a, args):
+    """The index that `a.item(*args)` reads: zeros for the only element, a flat one unravelled, a tuple."""
+    where = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    if not where:
+        return (0,) * np.ndim(a)
+    return np.unravel_index(where[0] % np.size(a), np.shape(a)) if len(where) == 1 else tuple(where)
+
+
+def _state_item(target, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def item_rrule(a, *args):
+        def item_pullback(y_bar):
+            return NoTangent(), scatter(y_bar, item_index(a, args), np.shape(a), gradient_dtype(a))
+        return a.item(*args), item_pullback
+
+    @TABLE.frule(target)
+    def item_frule(tangents, a, *args):
+        return a.item(*args), dense(a, tangents[1])[item_index(a, args)].item()
+
+
+_state_item(np.ndarray.item, [(np.array([2.5]),), (_VECTOR, -1), (_MATRIX, 5), (_MATRIX, 1, -1),
+                              (_MATRIX, (2, 0))])
+_state_item(np.generic.item, [(np.float64(2.5),)])
+
+
+@TABLE.rrule(np.ndarray.tolist, leading=1, points=[(_VECTOR,), (_MATRIX,), (np.arange(3),), (_MATRIX.T,)])
+def tolist_rrule(a):
+    value = a.tolist()
+
+    def tolist_pullback(y_bar):
+        return NoTangent(), dense(value, y_bar)
+    return value, tolist_pullback
+
+
+@TABLE.frule(np.ndarray.tolist)
+def tolist_frule(tangents, a):
+    value = a.tolist()
+    return value, like_argument(value, dense(a, tangents[1]))

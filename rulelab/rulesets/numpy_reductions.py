@@ -1,0 +1,834 @@
+"""Rules for functions that reduce or accumulate along axes: sums, products, moments, extremes, norms."""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ..rules.house import RuleTable
+from ..tangents.projection import unbroadcast
+from ..tangents.zeros import NoTangent, ZeroTangent
+from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
+from .numpy_indexing import scatter
+
+TABLE = RuleTable("numpy_reductions")
+
+_V = np.array([0.5, -1.5, 2.0, 3.5])
+_M = np.array([[0.5, -1.0, 2.0], [3.0, 1.5, -2.5]])
+_C = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+_M32 = _M.astype(np.float32)
+_I = np.array([[1, 2, 3], [4, 6, 5]])
+_ZEROS = np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, -2.0, 4.0]])
+_NANS = np.array([[np.nan, 2.0, 3.0], [1.0, np.nan, 5.0]])
+_Z = np.array([1.0 + 2.0j, -0.5j, 2.0 + 0.0j])
+_MASK = np.array([[True, False, True], [False, True, True]])
+
+_EVERY_AXIS = [(_V,), (_M,), (_M, 0), (_M, -1), (_C, (0, 2)), (_C, (-1, 0)),
+               ((_M,), {"axis": 1, "keepdims": True}),
+               ((_M,), {"keepdims": True}), (_M.T, 0), (_C[:, ::2], 1), (_M32, 1), (_M32,), (_I,), (_I, 0),
+               ([1.5, 2.5],)]
+_NUMBERS = [(np.array(2.5),), (2.5,)]
+_MASKED = [((_M,), {"where": _MASK}), ((_C, 1), {"where": _C > -0.6}),
+           ((_M,), {"axis": -1, "where": np.array([True, False, True]), "keepdims": True})]
+_EMPTY = [(np.zeros((0, 3)),), (np.zeros((2, 0)), 0)]
+_METHOD = [(_M,), (_M, -1), ((_M,), {"axis": (0, 1), "keepdims": True}), (_I, 0)]
+
+
+# -- shapes --------------------------------------------------------------------------------------------------
+
+def kept_shape(shape, axis):
+    """The shape of a reduction over `axis` that keeps its dimensions.
+
+    >>> kept_shape((2, 3, 4), (0, -1)), kept_shape((2, 3), None)
+    ((1, 3, 1), (1, 1))
+    """
+    if axis is None:
+        return (1,) * len(shape)
+    gone = normalize_axis_tuple(axis, len(shape))
+    return tuple(1 if k in gone else n for k, n in enumerate(shape))
+
+
+def spread(y_bar, x, axis, where=True):
+    """The cotangent of a sum of `x` over `axis`: `y_bar` at every summand, zero where `where` left one out.
+
+    Pure, so that it has a derivative itself; large results are read-only views of `y_bar`.
+    """
+    shape, dtype = np.shape(x), gradient_dtype(x)
+    if np.ndim(y_bar) or axis is not None:
+        y_bar = np.reshape(y_bar, kept_shape(shape, axis))
+    if np.size(x) < 4096:
+        x_bar = np.full(shape, y_bar, dtype)
+    else:
+        x_bar = np.broadcast_to(np.asarray(y_bar, dtype), shape)
+    return x_bar if where is True else np.where(where, x_bar, dtype.type(0))
+
+
+def check_dtype(a, dtype):
+    """Refuse a reduction in an integer dtype of numbers that are not integers: it rounds them on the way."""
+    if dtype is not None and np.dtype(dtype).kind not in "fc" and np.asarray(a).dtype.kind in "fc":
+        refuse(f"a reduction of {np.asarray(a).dtype} numbers with dtype={np.dtype(dtype)}: it rounds",
+               "leave dtype out, or name a floating dtype")
+
+
+def lanes(a, axis):
+    """`a` with the reduced axes moved last and made one: shape `(…, n)`.
+
+    >>> lanes(np.zeros((2, 3, 4)), (0, -1)).shape
+    (3, 8)
+    """
+    axes = tuple(range(np.ndim(a))) if axis is None else normalize_axis_tuple(axis, np.ndim(a))
+    rest = tuple(k for k in range(np.ndim(a)) if k not in axes)
+    moved = np.transpose(a, rest + axes)
+    return np.reshape(moved, moved.shape[:len(rest)] + (int(np.prod(moved.shape[len(rest):])),))
+
+
+def from_lanes(b, shape, axis):
+    """The inverse of `lanes`: back to an array of `shape`."""
+    axes = tuple(range(len(shape))) if axis is None else normalize_axis_tuple(axis, len(shape))
+    order = tuple(k for k in range(len(shape)) if k not in axes) + axes
+    moved = np.reshape(b, tuple(shape[k] for k in order))
+    return np.transpose(moved, tuple(int(k) for k in np.argsort(order)))
+
+
+# -- sum, mean -----------------------------------------------------------------------------------------------
+
+def _state_sum(target, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+        check_dtype(a, dtype)
+
+        def sum_pullback(y_bar):
+            return NoTangent(), like_argument(a, spread(y_bar, a, axis, options.get("where", True)))
+        return target(a, axis, dtype, keepdims=keepdims, **options), sum_pullback
+
+    @TABLE.frule(target)
+    def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+        check_dtype(a, dtype)
+        y = target(a, axis, dtype, keepdims=keepdims, **options)
+        options.pop("initial", None)
+        return y, target(dense(a, tangents[1]), axis, None, keepdims=keepdims, **options)
+    return sum_rrule, sum_frule
+
+
+_SUM = _state_sum(np.sum, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_EMPTY, ((_M,), {"initial": 2.0}), (_Z,),
+                           (_M, None, np.float64)])
+_state_sum(np.ndarray.sum, _METHOD)
+_state_sum(np.generic.sum, [(np.float64(2.0),)])
+
+
+def summand_count(x, axis, where=True):
+    """How many numbers each sum over `axis` adds up: a number, or an array if `where` makes them differ."""
+    if where is True:
+        shape = np.shape(x)
+        axes = range(len(shape)) if axis is None else normalize_axis_tuple(axis, len(shape))
+        return int(np.prod([shape[k] for k in axes]))
+    return np.sum(np.broadcast_to(where, np.shape(x)), axis=axis, keepdims=True)
+
+
+def _state_mean(target, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def mean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+        check_dtype(a, dtype)
+
+        def mean_pullback(y_bar):
+            x_bar = spread(y_bar, a, axis, where) / summand_count(a, axis, where)
+            return NoTangent(), like_argument(a, x_bar)
+        return target(a, axis, dtype, keepdims=keepdims, where=where), mean_pullback
+
+    @TABLE.frule(target)
+    def mean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+        check_dtype(a, dtype)
+        return (target(a, axis, dtype, keepdims=keepdims, where=where),
+                target(dense(a, tangents[1]), axis, keepdims=keepdims, where=where))
+
+
+_state_mean(np.mean, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, (_Z,)])
+_state_mean(np.ndarray.mean, _METHOD)
+_state_mean(np.generic.mean, [(np.float64(2.0),)])
+
+
+# -- variance and standard deviation -------------------------------------------------------------------------
+
+def _deviations(a, axis, ddof, options):
+    """`(a - mean, N - ddof)`, both with the reduced axes kept."""
+    if "mean" in options:
+        refuse("mean= given to var or std: the rule would not see where it comes from", "leave mean= out")
+    where = options.get("where", True)
+    ddof = options.get("correction", ddof)
+    a = np.asarray(a)
+    return a - np.mean(a, axis=axis, keepdims=True, where=where), summand_count(a, axis, where) - ddof
+
+
+def _state_moment(target, is_std, points):
+    def scale(y, a, axis, count):
+        """dy by deviation over deviation: 2/(N-ddof), for std divided by 2 y (0 where y is 0)."""
+        if not is_std:
+            return 2.0 / np.asarray(count, float)
+        y = np.reshape(y, kept_shape(np.shape(a), axis))
+        return np.where(y == 0, 0.0, 1.0 / (np.where(y == 0, 1.0, y) * count))
+
+    @TABLE.rrule(target, leading=1, points=points)
+    def moment_rrule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+        check_dtype(a, dtype)
+        deviation, count = _deviations(a, axis, ddof, options)
+        y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
+
+        def moment_pullback(y_bar):
+            factor = np.reshape(y_bar, kept_shape(np.shape(a), axis)) * scale(y, a, axis, count)
+            x_bar = np.asarray(np.where(options.get("where", True), deviation * factor, 0.0),
+                               gradient_dtype(a))
+            return NoTangent(), like_argument(a, x_bar)
+        return y, moment_pullback
+
+    @TABLE.frule(target)
+    def moment_frule(tangents, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+        check_dtype(a, dtype)
+        deviation, count = _deviations(a, axis, ddof, options)
+        y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
+        products = np.real(np.conj(deviation) * dense(a, tangents[1]))
+        y_dot = np.sum(products, axis=axis, keepdims=True, where=options.get("where", True))
+        return y, np.reshape(y_dot * scale(y, a, axis, count), np.shape(y))
+
+
+_DDOF = [((_M, 1), {"ddof": 1}), ((_M,), {"correction": 1}), (_M, 0, None, None, 1), (_Z,)]
+_state_moment(np.var, False, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_DDOF])
+_state_moment(np.ndarray.var, False, [*_METHOD, ((_M,), {"ddof": 1})])
+_state_moment(np.std, True, [*_EVERY_AXIS, *_MASKED, *_DDOF])
+_state_moment(np.ndarray.std, True, [*_METHOD, ((_M,), {"ddof": 1})])
+
+
+# -- average -------------------------------------------------------------------------------------------------
+
+def _full_weights(a, axis, weights):
+    """The weights with the number of axes of `a`, as `np.average` aligns them."""
+    weights = np.asarray(weights)
+    if weights.shape == np.shape(a):
+        return weights
+    axes = normalize_axis_tuple(axis, np.ndim(a))
+    ordered = np.transpose(weights, np.argsort(axes))
+    return np.reshape(ordered, tuple(n if k in axes else 1 for k, n in enumerate(np.shape(a))))
+
+
+def _weights_back(w_bar, a, axis, weights):
+    """The cotangent of the weights as given, from that of the aligned ones."""
+    if np.shape(weights) == np.shape(a):
+        return w_bar
+    axes = normalize_axis_tuple(axis, np.ndim(a))
+    ordered = np.reshape(w_bar, tuple(n for k, n in enumerate(np.shape(a)) if k in axes))
+    return np.transpose(ordered, np.argsort(np.argsort(axes)))
+
+
+def _check_average(returned):
+    if returned:
+        refuse("np.average with returned=True", "compute the sum of the weights with np.sum")
+
+
+@TABLE.rrule(np.average, leading=3, points=[
+    (_M,), (_M, 0), (_M, None, np.abs(_M)), (_M, 1, _V[:3]), (_M, -2, np.abs(_M) + 1),
+    (_C, (2, 0), np.ones((4, 2)) + _C[:, 0].T),
+    ((_M, 1, _V[:3]), {"keepdims": True}), (_I, 0, [1.0, 2.0]), ([1.0, 2.0], None, [0.5, 2.5])])
+@as_written
+def average_rrule(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """`y = Σ w a / Σ w`: `ā = ȳ w / Σ w` and `w̄ = ȳ (a - y) / Σ w`."""
+    _check_average(returned)
+    y = np.average(a, axis, weights, keepdims=keepdims)
+
+    def average_pullback(y_bar):
+        if weights is None:
+            return NoTangent(), like_argument(a,
+                                              spread(y_bar, a, axis) / summand_count(a,
+                                                  axis)), NoTangent(), NoTangent()
+        kept, w = kept_shape(np.shape(a), axis), _full_weights(a, axis, weights)
+        total = np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=True)
+        share = np.reshape(y_bar, kept) / total
+        w_bar = unbroadcast(share * np.conj(np.asarray(a) - np.reshape(y, kept)), w)
+        a_bar = np.broadcast_to(share * np.conj(w), np.shape(a))
+        return (NoTangent(), like_argument(a, a_bar), NoTangent(),
+                like_argument(weights, _weights_back(w_bar, a, axis, weights)))
+    return y, average_pullback
+
+
+@TABLE.frule(np.average)
+def average_frule(tangents, a, axis=None, weights=None, returned=False, *, keepdims=False):
+    _check_average(returned)
+    y, a_dot = np.average(a, axis, weights, keepdims=keepdims), dense(a, tangents[1])
+    y_dot = np.average(a_dot, axis, weights, keepdims=keepdims)
+    if weights is None or len(tangents) < 4 or is_zero(tangents[3]):
+        return y, y_dot
+    w, w_dot = (_full_weights(a, axis, v) for v in (weights, dense(weights, tangents[3])))
+    kept = np.reshape(y, kept_shape(np.shape(a), axis))
+    total = np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=keepdims)
+    return y, y_dot + np.sum(w_dot * (np.asarray(a) - kept), axis=axis, keepdims=keepdims) / total
+
+
+# -- products ------------------------------------------------------------------------------------------------
+
+def product_of_others(b):
+    """For each entry along the last axis the product of all the others; exact where some are zero.
+
+    >>> product_of_others(np.array([0.0, 2.0, 3.0]))
+    array([6., 0., 0.])
+    """
+    ones = np.ones(b.shape[:-1] + (1,), b.dtype)
+    before = np.concatenate([ones, np.cumprod(b[..., :-1], axis=-1)], axis=-1)[..., :b.shape[-1]]
+    after = np.concatenate([ones, np.cumprod(b[..., :0:-1], axis=-1)], axis=-1)[..., :b.shape[-1]]
+    return before * after[..., ::-1]
+
+
+def _factors(a, axis, where):
+    """The lanes of factors in a floating dtype, with one where `where` leaves a factor out."""
+    a = np.asarray(a).astype(gradient_dtype(a))
+    return lanes(a if where is True else np.where(where, a, a.dtype.type(1)), axis)
+
+
+def _state_prod(target, points):
+    def slopes(a, axis, options):
+        """dy/da as an array of the shape of `a`, for `y` without its `initial` factor left out."""
+        b = product_of_others(_factors(a, axis, options.get("where", True))) * options.get("initial", 1)
+        part = from_lanes(b, np.shape(a), axis)
+        return part if options.get("where", True) is True else np.where(options["where"], part,
+            part.dtype.type(0))
+
+    @TABLE.rrule(target, leading=1, points=points)
+    def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+        check_dtype(a, dtype)
+
+        def prod_pullback(y_bar):
+            x_bar = np.reshape(y_bar, kept_shape(np.shape(a), axis)) * np.conj(slopes(a, axis, options))
+            return NoTangent(), like_argument(a, x_bar)
+        return target(a, axis, dtype, keepdims=keepdims, **options), prod_pullback
+
+    @TABLE.frule(target)
+    def prod_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+        check_dtype(a, dtype)
+        y_dot = np.sum(dense(a, tangents[1]) * slopes(a, axis, options), axis=axis, keepdims=keepdims)
+        return target(a, axis, dtype, keepdims=keepdims, **options), y_dot
+    return prod_rrule, prod_frule
+
+
+_PROD = [(_ZEROS,), (_ZEROS, 0), (_ZEROS, -1), (_ZEROS[0], 0), ((_ZEROS, 1), {"keepdims": True}), (_Z,),
+         (_C, (0, 2)),
+         ((_ZEROS, 1), {"initial": 3.0}), ((_ZEROS, 1), {"where": _ZEROS != 2.0})]
+_PRODUCT = _state_prod(np.prod, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_EMPTY, *_PROD])
+_state_prod(np.ndarray.prod, [*_METHOD, (_ZEROS, 1)])
+
+
+# -- extremes ------------------------------------------------------------------------------------------------
+
+def _check_ordered(a):
+    if np.asarray(a).dtype.kind not in "fiub":
+        refuse(f"an extreme of {np.asarray(a).dtype} numbers", "take the extreme of something real")
+
+
+class Extreme:
+    """Which entry of each lane an extreme picks: the first of equals, none where `initial` lies beyond."""
+
+    def __init__(self, a, axis, y, sign, options, skip_nan=False):
+        _check_ordered(a)
+        self.shape, self.axis, self.dtype = np.shape(a), axis, gradient_dtype(a)
+        where, a = options.get("where", True), np.asarray(a)
+        if where is not True or skip_nan:
+            where = np.logical_and(where, ~np.isnan(a)) if skip_nan else where
+            a = np.where(where, a, np.array(-sign * np.inf, self.dtype))
+        b = lanes(a, axis)
+        self.count = b.shape[-1]
+        self.index = (b.argmax(-1) if sign > 0 else b.argmin(-1))[..., None]
+        self.picked = True
+        if "initial" in options or where is not True:
+            best = np.take_along_axis(b, self.index, -1)
+            self.picked = (best == np.reshape(y, best.shape)) | np.isnan(best)
+
+    def give_back(self, y_bar):
+        """x̄: `y_bar` at the entries picked."""
+        y_bar = np.reshape(y_bar, self.index.shape)
+        if self.index.size == 1 and self.picked is True:
+            x_bar = scatter(np.reshape(y_bar, ()), int(self.index.item()), (self.count,), self.dtype)
+        else:
+            hit = np.logical_and(np.arange(self.count) == self.index, self.picked)
+            x_bar = np.where(hit, y_bar, 0.0).astype(self.dtype)
+        return from_lanes(x_bar, self.shape, self.axis)
+
+    def pick(self, a_dot):
+        """The entries of `a_dot` at the places picked, with the lane axis kept."""
+        picked = np.take_along_axis(lanes(a_dot, self.axis), self.index, -1)
+        return picked if self.picked is True else np.where(self.picked, picked, 0.0)
+
+
+def _state_extreme(target, sign, points, skip_nan=False):
+    @TABLE.rrule(target, leading=1, points=points)
+    def extreme_rrule(a, axis=None, out=None, keepdims=False, **options):
+        y = target(a, axis, keepdims=keepdims, **options)
+        extreme = Extreme(a, axis, y, sign, options, skip_nan)
+
+        def extreme_pullback(y_bar):
+            return NoTangent(), like_argument(a, extreme.give_back(y_bar))
+        return y, extreme_pullback
+
+    @TABLE.frule(target)
+    def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, **options):
+        y = target(a, axis, keepdims=keepdims, **options)
+        extreme = Extreme(a, axis, y, sign, options, skip_nan)
+        return y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y))
+    return extreme_rrule, extreme_frule
+
+
+_EXTREMES = [*_EVERY_AXIS, *_NUMBERS]
+_BOUNDED = [((_M, 1), {"initial": 1.75}), ((_M, 0), {"where": _MASK, "initial": -9.0}),
+            ((_M, 0), {"where": _MASK, "initial": 9.0})]
+_EXTREME_RULES = {}
+for _target, _sign in ((np.max, 1), (np.amax, 1), (np.min, -1), (np.amin, -1)):
+    _EXTREME_RULES[_target] = _state_extreme(_target, _sign, [*_EXTREMES, *_BOUNDED])
+for _target, _sign in ((np.ndarray.max, 1), (np.ndarray.min, -1)):
+    _state_extreme(_target, _sign, _METHOD)
+for _target, _sign in ((np.nanmax, 1), (np.nanmin, -1)):
+    _state_extreme(_target, _sign, [(_M,), (_M, 0), ((_M,), {"axis": -1, "keepdims": True})], skip_nan=True)
+
+
+@TABLE.rrule(np.ptp, leading=1, points=_EXTREMES)
+def ptp_rrule(a, axis=None, out=None, keepdims=False):
+    y = np.ptp(a, axis, keepdims=keepdims)
+    top, bottom = Extreme(a, axis, None, 1, {}), Extreme(a, axis, None, -1, {})
+
+    def ptp_pullback(y_bar):
+        return NoTangent(), like_argument(a, top.give_back(y_bar) - bottom.give_back(y_bar))
+    return y, ptp_pullback
+
+
+@TABLE.frule(np.ptp)
+def ptp_frule(tangents, a, axis=None, out=None, keepdims=False):
+    y, a_dot = np.ptp(a, axis, keepdims=keepdims), dense(a, tangents[1])
+    top, bottom = Extreme(a, axis, None, 1, {}), Extreme(a, axis, None, -1, {})
+    return y, np.reshape(top.pick(a_dot) - bottom.pick(a_dot), np.shape(y))
+
+
+def _middles(a, axis):
+    """For each lane the indices of its two middle entries in sorted order (one twice for odd lengths)."""
+    _check_ordered(a)
+    b = lanes(np.asarray(a), axis)
+    n = b.shape[-1]
+    return np.argsort(b, axis=-1, kind="stable")[..., [(n - 1) // 2, n // 2]], n
+
+
+@TABLE.rrule(np.median, leading=1, points=[*_EXTREMES, (_V,), (_C, 1), (_M, (0, 1))])
+def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle entry of each lane, or half of each of the two middle ones."""
+    y = np.median(a, axis, keepdims=keepdims)
+    middles, n = _middles(a, axis)
+
+    def median_pullback(y_bar):
+        halves = 0.5 * np.reshape(y_bar, middles.shape[:-1] + (1,))
+        hits = sum(np.where(np.arange(n) == middles[..., k:k + 1], halves, 0.0) for k in (0, 1))
+        return NoTangent(), like_argument(a, from_lanes(hits.astype(gradient_dtype(a)), np.shape(a), axis))
+    return y, median_pullback
+
+
+@TABLE.frule(np.median)
+def median_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    y, (middles, _) = np.median(a, axis, keepdims=keepdims), _middles(a, axis)
+    picked = np.take_along_axis(lanes(dense(a, tangents[1]), axis), middles, -1)
+    return y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y))
+
+
+# -- sums that skip NaN --------------------------------------------------------------------------------------
+
+def _present(a, options):
+    return np.logical_and(~np.isnan(a), options.get("where", True))
+
+
+@TABLE.rrule(np.nansum, leading=1, points=_EXTREMES)
+def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    check_dtype(a, dtype)
+
+    def nansum_pullback(y_bar):
+        return NoTangent(), like_argument(a, spread(y_bar, a, axis, _present(a, options)))
+    return np.nansum(a, axis, dtype, keepdims=keepdims, **options), nansum_pullback
+
+
+@TABLE.frule(np.nansum)
+def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    check_dtype(a, dtype)
+    y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
+    return np.nansum(a, axis, dtype, keepdims=keepdims, **options), y_dot
+
+
+@TABLE.rrule(np.nanmean, leading=1, points=_EXTREMES)
+def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    check_dtype(a, dtype)
+
+    def nanmean_pullback(y_bar):
+        present = _present(a, options)
+        share = spread(y_bar, a, axis, present) / np.maximum(summand_count(a, axis, present), 1)
+        return NoTangent(), like_argument(a, np.asarray(share, gradient_dtype(a)))
+    return np.nanmean(a, axis, dtype, keepdims=keepdims, **options), nanmean_pullback
+
+
+@TABLE.frule(np.nanmean)
+def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    check_dtype(a, dtype)
+    y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
+    return np.nanmean(a, axis, dtype, keepdims=keepdims, **options), y_dot
+
+
+# -- running sums and products -------------------------------------------------------------------------------
+
+def _running(x, axis):
+    """`x` as a running function with `axis=None` sees it, and the axis it runs along."""
+    return (np.ravel(x), 0) if axis is None else (np.asarray(x), axis)
+
+
+def _from_the_end(y_bar, axis):
+    """Sums of `y_bar` from each place to the end."""
+    return np.flip(np.cumsum(np.flip(y_bar, axis), axis), axis)
+
+
+def _state_cumsum(target, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def cumsum_rrule(a, axis=None, dtype=None, out=None):
+        check_dtype(a, dtype)
+
+        def cumsum_pullback(y_bar):
+            x_bar = _from_the_end(y_bar, 0 if axis is None else axis)
+            return NoTangent(), like_argument(a, np.reshape(x_bar, np.shape(a)))
+        return target(a, axis, dtype), cumsum_pullback
+
+    @TABLE.frule(target)
+    def cumsum_frule(tangents, a, axis=None, dtype=None, out=None):
+        check_dtype(a, dtype)
+        return target(a, axis, dtype), target(dense(a, tangents[1]), axis)
+    return cumsum_rrule, cumsum_frule
+
+
+_RUNNING = [(_V,), (_M,), (_M, 0), (_M, -1), (_C, 1), (_M.T, 1), (_M32, 0), (_I, 1), (2.5,), (np.zeros(0),),
+            ([1.0, 2.0],)]
+_CUMSUM = _state_cumsum(np.cumsum, _RUNNING)
+_state_cumsum(np.ndarray.cumsum, [(_M,), (_M, 1)])
+
+
+def cumprod_cotangent(y_bar, x, axis):
+    """x̄ of a running product, by Horner's rule from the end.
+
+    `x̄_j = (Π_{i<j} x_i) s_j` with `s_j = ȳ_j + x_{j+1} s_{j+1}`: no division, so exact at zeros.
+    """
+    x, y_bar = np.moveaxis(x, axis, 0), np.moveaxis(y_bar, axis, 0)
+    if not len(x):
+        return np.moveaxis(y_bar, 0, axis)
+    x = np.conj(x.astype(gradient_dtype(x)))
+    tails = [y_bar[-1]]
+    for y_bar_j, x_next in zip(y_bar[-2::-1], x[:0:-1]):
+        tails.append(y_bar_j + x_next * tails[-1])
+    before = np.concatenate([np.ones_like(x[:1]), np.cumprod(x[:-1], axis=0)])
+    return np.moveaxis(before * np.stack(tails[::-1]), 0, axis)
+
+
+def cumprod_tangent(x, x_dot, axis):
+    """ẏ of a running product: `ẏ_j = ẏ_{j-1} x_j + y_{j-1} ẋ_j`."""
+    x, x_dot = np.moveaxis(x, axis, 0), np.moveaxis(x_dot, axis, 0)
+    if not len(x):
+        return np.moveaxis(x_dot, 0, axis)
+    y, y_dots = np.cumprod(x, axis=0), [x_dot[0]]
+    for before, x_j, x_dot_j in zip(y, x[1:], x_dot[1:]):
+        y_dots.append(y_dots[-1] * x_j + before * x_dot_j)
+    return np.moveaxis(np.stack(y_dots), 0, axis)
+
+
+def _state_cumprod(target, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def cumprod_rrule(a, axis=None, dtype=None, out=None):
+        check_dtype(a, dtype)
+
+        def cumprod_pullback(y_bar):
+            return NoTangent(), like_argument(a, np.reshape(cumprod_cotangent(y_bar, *_running(a, axis)),
+                                                            np.shape(a)))
+        return target(a, axis, dtype), cumprod_pullback
+
+    @TABLE.frule(target)
+    def cumprod_frule(tangents, a, axis=None, dtype=None, out=None):
+        check_dtype(a, dtype)
+        x, along = _running(a, axis)
+        return target(a, axis, dtype), cumprod_tangent(x, np.reshape(dense(a, tangents[1]), x.shape), along)
+    return cumprod_rrule, cumprod_frule
+
+
+_CUMPROD = _state_cumprod(np.cumprod, [*_RUNNING, (_ZEROS,), (_ZEROS, 0), (_ZEROS, -1), (_Z,)])
+_state_cumprod(np.ndarray.cumprod, [(_M,), (_ZEROS, 1)])
+
+
+# -- methods of ufuncs ---------------------------------------------------------------------------------------
+
+def _reducing_ufunc(target, function_rrule, function_frule, points):
+    """`ufunc.reduce` differs from the function it stands behind in its default axis, 0."""
+    @TABLE.rrule(target, leading=1, points=points)
+    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, **options):
+        return function_rrule(array, axis, dtype, keepdims=keepdims, **options)
+
+    @TABLE.frule(target)
+    def reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False, **options):
+        return function_frule(tangents, array, axis, dtype, keepdims=keepdims, **options)
+
+
+_BY_UFUNC = [(_V,), (_M,), (_M, -1), (_M, None), ((_M,), {"keepdims": True}), (_C, (0, 2)), (_M32,), (_I, 1)]
+_reducing_ufunc(np.add.reduce, *_SUM, [*_BY_UFUNC, ((_M,), {"where": _MASK, "initial": 2.0})])
+_reducing_ufunc(np.multiply.reduce, *_PRODUCT, [*_BY_UFUNC, (_ZEROS,), ((_M,), {"where": _MASK})])
+_reducing_ufunc(np.maximum.reduce, *_EXTREME_RULES[np.max], _BY_UFUNC)
+_reducing_ufunc(np.minimum.reduce, *_EXTREME_RULES[np.min], _BY_UFUNC)
+
+
+def _accumulating_ufunc(target, function_rrule, function_frule, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def accumulate_rrule(array, axis=0, dtype=None, out=None):
+        return function_rrule(array, axis, dtype)
+
+    @TABLE.frule(target)
+    def accumulate_frule(tangents, array, axis=0, dtype=None, out=None):
+        return function_frule(tangents, array, axis, dtype)
+
+
+_accumulating_ufunc(np.add.accumulate, *_CUMSUM, [(_V,), (_M,), (_M, 1), (_I,)])
+_accumulating_ufunc(np.multiply.accumulate, *_CUMPROD, [(_V,), (_ZEROS,), (_M, 1)])
+
+
+def _softmax(array, y, axis):
+    """dy/da of log Σ exp a, zero where the sum is empty."""
+    y = np.reshape(y, kept_shape(np.shape(array), axis))
+    return np.exp(np.where(np.isneginf(y), -np.inf, array - np.where(np.isneginf(y), 0.0, y)))
+
+
+@TABLE.rrule(np.logaddexp.reduce, leading=1, points=[
+    (_V,), (_M,), (_M, -1), (_M, None), ((_M, 1), {"keepdims": True}), (_V * 400,), (_I,), (_M32, 1)])
+def logaddexp_reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False):
+    y = np.logaddexp.reduce(array, axis, dtype, keepdims=keepdims)
+
+    def logaddexp_reduce_pullback(y_bar):
+        x_bar = np.reshape(y_bar, kept_shape(np.shape(array), axis)) * _softmax(array, y, axis)
+        return NoTangent(), like_argument(array, x_bar)
+    return y, logaddexp_reduce_pullback
+
+
+@TABLE.frule(np.logaddexp.reduce)
+def logaddexp_reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False):
+    y = np.logaddexp.reduce(array, axis, dtype, keepdims=keepdims)
+    return y, np.sum(_softmax(array, y, axis) * dense(array, tangents[1]), axis=axis, keepdims=keepdims)
+
+
+# -- trapezoid, differences ----------------------------------------------------------------------------------
+
+def _spacing(y, x, dx, axis):
+    """The widths of the panels, shaped to multiply slices of `y` along `axis`."""
+    if x is None:
+        return np.asarray(dx)
+    x = np.asarray(x)
+    if x.ndim != 1:
+        return np.diff(x, axis=axis)
+    return np.reshape(np.diff(x), tuple(-1 if k == axis % np.ndim(y) else 1 for k in range(np.ndim(y))))
+
+
+def _ends(y, axis):
+    """`y` without its last, and without its first, entry along `axis`."""
+    before = (slice(None),) * (axis % np.ndim(y))
+    return y[before + (slice(None, -1),)], y[before + (slice(1, None),)]
+
+
+def _pad_sum(first, second, axis):
+    """`first` followed by a zero plus a zero followed by `second`, along `axis`: the transpose of `_ends`."""
+    zero = np.zeros_like(np.take(first, [0], axis))
+    return np.concatenate([first, zero], axis) + np.concatenate([zero, second], axis)
+
+
+@TABLE.rrule(np.trapezoid, leading=3, points=[
+    (_V,), (_M,), (_M, _V[:3]), (_M, _M[::-1], 1.0, 0), (_M, None, 0.5, 0),
+    (_C, np.array([0.0, 1.0, 3.0]), 1.0, 1),
+    (_C, _C[:, ::-1], 1.0, -1), (_I, None, 2.0), ([1.0, 2.0, 4.0], [0.0, 0.5, 2.5]),
+    (_M, None, np.array([0.5, 1.5]))])
+@as_written
+def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
+    """`Σ d (y_i + y_{i+1}) / 2`, the widths `d` from `x` or `dx`."""
+    def trapezoid_pullback(z_bar):
+        z_bar = np.expand_dims(z_bar, axis)
+        first, second = _ends(np.asarray(y), axis)
+        d = _spacing(y, x, dx, axis)
+        half = np.broadcast_to(0.5 * d * z_bar, first.shape)
+        y_bar = like_argument(y, _pad_sum(half, half, axis))
+        d_bar = 0.5 * z_bar * (first + second)
+        if x is None:
+            return NoTangent(), y_bar, NoTangent(), unbroadcast(d_bar, np.asarray(dx))
+        d_bar = unbroadcast(d_bar, d)
+        if np.ndim(x) == 1:
+            d_bar = np.reshape(d_bar, -1)
+        return NoTangent(), y_bar, like_argument(x,
+                                                 _pad_sum(-d_bar, d_bar,
+                                                          axis if np.ndim(x) > 1 else 0)), ZeroTangent()
+    return np.trapezoid(y, x, dx, axis), trapezoid_pullback
+
+
+@TABLE.frule(np.trapezoid)
+def trapezoid_frule(tangents, y, x=None, dx=1.0, axis=-1):
+    x_dot, dx_dot = (*tangents[2:4], NoTangent(), NoTangent())[:2]
+    z_dot = np.trapezoid(dense(y, tangents[1]), x, dx, axis)
+    if x is not None and not is_zero(x_dot):
+        z_dot = z_dot + np.trapezoid(y, dense(x, x_dot), 1.0, axis)
+    if x is None and len(tangents) > 3 and not is_zero(dx_dot):
+        z_dot = z_dot + np.trapezoid(y, None, dense(dx, dx_dot), axis)
+    return np.trapezoid(y, x, dx, axis), z_dot
+
+
+_ABSENT = object()
+
+
+def _given(**ends):
+    return {name: value for name, value in ends.items() if value is not _ABSENT}
+
+
+@TABLE.rrule(np.diff, leading=5, points=[
+    (_V,), (_V, 2), (_M, 1, 0), (_C, 2, 1), (_V, 0), (_M, 1, -1, 0.5), (_M, 2, 0, _M[:1], 1.5), (_I, 1, 1),
+    ([1.0, 3.0],),
+    (_M32,), (_V, 3, -1, [1.0, 2.0], 2.5), (_V, 9)])
+@as_written
+def diff_rrule(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
+    """The transpose of a difference is minus a difference of the cotangent between zeros."""
+    def diff_pullback(y_bar):
+        zero = np.zeros_like(y_bar, shape=())
+        sizes = [0 if end is _ABSENT else _end_size(end, a, axis) for end in (prepend, append)]
+        total = np.shape(a)[axis] + sum(sizes)
+        x_bar = y_bar
+        for _ in range(min(n, total)):
+            x_bar = -np.diff(x_bar, axis=axis, prepend=zero, append=zero)
+        if n > total:  # nothing was left to differ, so nothing flows
+            x_bar = np.zeros([total if k == axis % np.ndim(a) else length for k,
+                              length in enumerate(np.shape(a))])
+        pieces = np.split(x_bar, [sizes[0], total - sizes[1]], axis=axis)
+        ends_bar = [NoTangent() if end is _ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
+                    for end, piece in ((prepend, pieces[0]), (append, pieces[2]))]
+        return NoTangent(), like_argument(a, pieces[1]), NoTangent(), NoTangent(), *ends_bar
+    return np.diff(a, n, axis, **_given(prepend=prepend, append=append)), diff_pullback
+
+
+def _end_size(end, a, axis):
+    """How many entries along `axis` what is put before or after `a` adds; a number adds one."""
+    return 1 if np.ndim(end) == 0 else np.shape(end)[axis]
+
+
+@TABLE.frule(np.diff)
+def diff_frule(tangents, a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
+    dots = (*tangents[4:6], ZeroTangent(), ZeroTangent())[:2]
+    ends_dot = {name: dense(end, end_dot) for (name, end), end_dot
+                in zip((("prepend", prepend), ("append", append)), dots) if end is not _ABSENT}
+    return (np.diff(a, n, axis, **_given(prepend=prepend, append=append)),
+            np.diff(dense(a, tangents[1]), n, axis, **ends_dot))
+
+
+@TABLE.rrule(np.ediff1d, leading=3, points=[(_V,), (_M,), (_V, 1.5), (_V, [1.0, 2.0], _V[:1]), (_M32,)])
+@as_written
+def ediff1d_rrule(ary, to_end=None, to_begin=None):
+    def ediff1d_pullback(y_bar):
+        start = 0 if to_begin is None else np.size(to_begin)
+        stop = len(y_bar) - (0 if to_end is None else np.size(to_end))
+        inner = y_bar[start:stop]
+        x_bar = -np.diff(inner, prepend=0.0, append=0.0) if np.size(ary) > 1 else np.zeros(np.size(ary))
+        ends_bar = [NoTangent() if end is None else like_argument(end, np.reshape(end_bar, np.shape(end)))
+                    for end, end_bar in ((to_end, y_bar[stop:]), (to_begin, y_bar[:start]))]
+        return NoTangent(), like_argument(ary,
+                                          np.reshape(x_bar,
+                                                     np.shape(ary)).astype(gradient_dtype(ary))), *ends_bar
+    return np.ediff1d(ary, to_end, to_begin), ediff1d_pullback
+
+
+@TABLE.frule(np.ediff1d)
+def ediff1d_frule(tangents, ary, to_end=None, to_begin=None):
+    dots = (*tangents[2:4], ZeroTangent(), ZeroTangent())[:2]
+    ends_dot = [None if end is None else dense(end, end_dot) for end,
+                end_dot in zip((to_end, to_begin), dots)]
+    return np.ediff1d(ary, to_end, to_begin), np.ediff1d(dense(ary, tangents[1]), *ends_dot)
+
+
+# -- norms ---------------------------------------------------------------------------------------------------
+
+def norm_kind(ndim, ord, axis):
+    """`(p, axes)`: the norm as that of a vector over `axes`, or a refusal.
+
+    >>> norm_kind(2, "fro", None), norm_kind(1, None, -1)
+    ((2, (0, 1)), (2, (0,)))
+    """
+    axes = tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
+    if ord is None or (ord == "fro" and len(axes) == 2):
+        return 2, axes
+    if len(axes) == 1 and ord in (1, 2, np.inf):
+        return ord, axes
+    refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes",
+           "use ord None or 'fro', 1, 2 or inf for a vector",
+           "or write the norm with np.abs, np.sum, np.linalg.svd")
+
+
+def _norm_slope(x, y, p, axes):
+    """dy/dx of the p-norm over `axes`, an array of the shape of `x`; zero where the norm is."""
+    y = np.reshape(y, kept_shape(np.shape(x), axes))
+    if p == 2:
+        return np.where(y == 0, 0.0, x / np.where(y == 0, 1.0, y))
+    if p == 1:
+        return np.sign(x)
+    return np.sign(x) * Extreme(np.abs(x), axes, None, 1, {}).give_back(np.ones_like(y, dtype=float))
+
+
+def _norm_rrule(x, y, p, axes):
+    values = np.asarray(x)
+
+    def norm_pullback(y_bar):
+        slope = _norm_slope(values, y, p, axes)
+        x_bar = np.reshape(y_bar, kept_shape(np.shape(x), axes)) * slope
+        return NoTangent(), like_argument(x, np.asarray(x_bar, gradient_dtype(x)))
+    return y, norm_pullback
+
+
+def _norm_tangent(x, x_dot, y, p, axes):
+    slope = _norm_slope(np.asarray(x), y, p, axes)
+    return np.reshape(np.sum(np.real(np.conj(slope) * dense(x, x_dot)), axis=axes), np.shape(y))
+
+
+@TABLE.rrule(np.linalg.norm, leading=1, points=[
+    (_V,), (_M,), (_C,), (_V, 1), (_V, np.inf), (_V, 2), (_M, "fro"), (_M, None, 0), (_M, 1, -1),
+    (_M, np.inf, 0),
+    (_C, None, (0, 2)), (_C, "fro", (-1, 1)), ((_M,), {"keepdims": True}),
+    ((_M, None, 1), {"keepdims": True}), (_M32,),
+    (_I,), (_Z,), (_Z, 1), (_M.T, 2, 0), ([3.0, 4.0],)])
+def norm_rrule(x, ord=None, axis=None, keepdims=False):
+    """`x̄ = ȳ x / y` for the 2-norm, `ȳ sign(x)` for the 1-norm; for inf the first largest entry gets all."""
+    p, axes = norm_kind(np.ndim(x), ord, axis)
+    return _norm_rrule(x, np.linalg.norm(x, ord, axis, keepdims), p, axes)
+
+
+@TABLE.frule(np.linalg.norm)
+def norm_frule(tangents, x, ord=None, axis=None, keepdims=False):
+    p, axes = norm_kind(np.ndim(x), ord, axis)
+    y = np.linalg.norm(x, ord, axis, keepdims)
+    return y, _norm_tangent(x, tangents[1], y, p, axes)
+
+
+def _vector_norm_kind(x, axis, ord):
+    if ord not in (1, 2, np.inf):
+        refuse(f"np.linalg.vector_norm with ord={ord!r}", "use ord 1, 2 or inf")
+    return ord, tuple(range(np.ndim(x))) if axis is None else normalize_axis_tuple(axis, np.ndim(x))
+
+
+@TABLE.rrule(np.linalg.vector_norm, leading=1, points=[
+    (_V,), (_M,), ((_M,), {"axis": 0}), ((_C,), {"axis": (0, -1), "keepdims": True}), ((_M,), {"ord": 1}),
+    ((_C,), {"ord": np.inf, "axis": (1, 2)})])
+def vector_norm_rrule(x, /, *, axis=None, keepdims=False, ord=2):
+    p, axes = _vector_norm_kind(x, axis, ord)
+    return _norm_rrule(x, np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord), p, axes)
+
+
+@TABLE.frule(np.linalg.vector_norm)
+def vector_norm_frule(tangents, x, /, *, axis=None, keepdims=False, ord=2):
+    p, axes = _vector_norm_kind(x, axis, ord)
+    y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    return y, _norm_tangent(x, tangents[1], y, p, axes)
+
+
+@TABLE.rrule(np.linalg.matrix_norm, leading=1, points=[(_M,), (_C,), ((_M,), {"keepdims": True})])
+def matrix_norm_rrule(x, /, *, keepdims=False, ord="fro"):
+    p, axes = norm_kind(np.ndim(x), ord, (-2, -1))
+    return _norm_rrule(x, np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord), p, axes)
+
+
+@TABLE.frule(np.linalg.matrix_norm)
+def matrix_norm_frule(tangents, x, /, *, keepdims=False, ord="fro"):
+    p, axes = norm_kind(np.ndim(x), ord, (-2, -1))
+    y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+    return y, _norm_tangent(x, tangents[1], y, p, axes)

@@ -1,0 +1,565 @@
+"""Rules for Python's operators and for the builtins that compute, on numbers, arrays, lists, tuples and
+dicts.
+
+On arrays an operator is the ufunc of the same name: broadcasting, and the conventions of `numpy_elementwise`.
+`max` and `min` of several arguments follow the binary functions (a tie goes to the last argument of `max`, to
+the
+first of `min`); of one sequence, the first of the largest has it all.
+"""
+
+import builtins
+import operator
+
+import numpy as np
+
+from ..rules.house import RuleTable
+from ..tangents.algebra import add
+from ..tangents.projection import unbroadcast
+from ..tangents.structural import Tangent
+from ..tangents.thunks import thunk, unthunk
+from ..tangents.zeros import NoTangent, ZeroTangent
+from .array_likes import is_zero, refuse
+from .numpy_elementwise import (
+    ANY,
+    PAIRS,
+    POWERS,
+    REMAINDERS,
+    Array,
+    Number,
+    conjugate,
+    direction,
+    remainder_partials,
+    row,
+    state_power,
+)
+
+TABLE = RuleTable("operators")
+
+Items = list | tuple
+
+
+# -- arithmetic ----------------------------------------------------------------------------------------------
+
+row(operator.add, lambda out, x, y: (1.0, 1.0), PAIRS, TABLE)
+row(operator.sub, lambda out, x, y: (1.0, -1.0), PAIRS, TABLE)
+row(operator.mul, lambda out, x, y: (y, x), PAIRS, TABLE)
+row(operator.truediv, lambda out, x, y: (1 / y, -out / y), PAIRS, TABLE)
+row(operator.mod, remainder_partials, REMAINDERS, TABLE)
+row(operator.floordiv, lambda out, x, y: (0.0, 0.0), REMAINDERS[:8], TABLE)
+row(operator.neg, lambda out, x: -1.0, ANY, TABLE)
+row(operator.pos, lambda out, x: 1.0, ANY, TABLE)
+state_power(TABLE, operator.pow, [*POWERS, (-8.0, 1 / 3), (2, 3), (2, -3)])
+state_power(TABLE, builtins.pow, [(0.3, 1.5), (np.array([0.3, 2.0]), np.array([[2.0], [-1.0]]))])
+
+
+def _state_absolute(target):
+    @TABLE.rrule(target, leading=1, points=ANY)
+    def abs_rrule(x: Number, /):
+        """`abs(x)`: the direction `x / abs(x)`, 0 at 0."""
+        out = target(x)
+
+        def abs_pullback(y_bar):
+            return NoTangent(), unbroadcast(direction(x, out) * np.real(y_bar), x)
+
+        return out, abs_pullback
+
+    @TABLE.frule(target)
+    def abs_frule(tangents, x: Number, /):
+        out = target(x)
+        return out, np.real(conjugate(direction(x, out)) * tangents[1])
+
+
+_state_absolute(operator.abs)
+_state_absolute(builtins.abs)
+
+
+def _transposed(a):
+    """The conjugate transpose of the last two axes."""
+    return np.swapaxes(conjugate(a), -1, -2)
+
+
+def _as_matrices(a, b):
+    """The operands of `a @ b` as matrices: a vector is a row on the left, a column on the right."""
+    return (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
+
+
+def _as_matrix_result(y_bar, a, b):
+    """A cotangent of `a @ b` with the axes that its vectors dropped."""
+    y_bar = np.asarray(y_bar)
+    if b.ndim == 1:
+        y_bar = y_bar[..., None]
+    return y_bar[..., None, :] if a.ndim == 1 else y_bar
+
+
+_M, _N = np.array([[0.3, -1.2, 2.0], [1.5, 0.4, -0.7]]), np.array([[1.0, 0.2], [-0.5, 2.0], [0.7, -1.1]])
+
+
+@TABLE.rrule(
+    operator.matmul,
+    leading=2,
+    points=[
+        (_M, _N),
+        (_M[0], _N),
+        (_M, _N[:, 0]),
+        (_M[0], _N[:, 1]),
+        (np.stack([_M, 2 * _M]), _N),
+        (_M, np.stack([_N, _N - 1])),
+        (_M[0], np.stack([_N, _N - 1])),
+        (np.stack([_M, 2 * _M]), _N[:, 0]),
+        (np.zeros((0, 3)), _N),
+        (_M * (1 + 2j), _N),
+        (_M.astype(np.float32), _N.astype(np.float32)),
+        (np.array([[1, 2, 3]]), _N),
+        (_M[None, None], np.stack([_N] * 3)),
+    ],
+)
+def matmul_rrule(a: Array, b: Array, /):
+    """`a @ b` with shapes (…, n, k) and (…, k, m) or vectors: `a_bar = y_bar bᴴ`, `b_bar = aᴴ y_bar`."""
+    left, right = _as_matrices(a, b)
+
+    def matmul_pullback(y_bar):
+        wide = _as_matrix_result(y_bar, a, b)
+        return (
+            NoTangent(),
+            thunk(lambda: unbroadcast(wide @ _transposed(right), left).reshape(a.shape)),
+            thunk(lambda: unbroadcast(_transposed(left) @ wide, right).reshape(b.shape)),
+        )
+
+    return operator.matmul(a, b), matmul_pullback
+
+
+@TABLE.frule(operator.matmul)
+def matmul_frule(tangents, a: Array, b: Array, /):
+    _, a_dot, b_dot = tangents
+    return a @ b, add(
+        ZeroTangent() if is_zero(a_dot) else a_dot @ b, ZeroTangent() if is_zero(b_dot) else a @ b_dot
+    )
+
+
+# -- lists, tuples, dicts ------------------------------------------------------------------------------------
+
+_XS, _YS = [0.3, np.array([1.0, -2.0])], [2.0]
+
+
+def _state_concatenation(target):
+    @TABLE.rrule(target, leading=2, points=[(_XS, _YS), ((0.3,), (1.0, 2.0)), ([], _YS)])
+    def concat_rrule(a: Items, b: Items, /):
+        """`a + b`, one list or tuple after the other."""
+
+        def concat_pullback(y_bar):
+            bars = list(y_bar)
+            return NoTangent(), Tangent(type(a), *bars[: len(a)]), Tangent(type(b), *bars[len(a) :])
+
+        return target(a, b), concat_pullback
+
+
+_state_concatenation(operator.add)
+_state_concatenation(operator.concat)
+
+
+def _folded(xs, bars):
+    """The cotangent of `xs` from those of its copies, one after another."""
+    totals = [ZeroTangent()] * len(xs)
+    for i, x_bar in enumerate(bars):
+        totals[i % len(xs)] = add(totals[i % len(xs)], x_bar)
+    return Tangent(type(xs), *totals)
+
+
+@TABLE.rrule(operator.mul, leading=1, points=[(_XS, 3), ((0.3, 1.0), 2), ([0.5], 0)])
+def repeat_rrule(a: Items, b: int | np.integer, /):
+    """`a * n`: the list, n times over."""
+
+    def repeat_pullback(y_bar):
+        return NoTangent(), _folded(a, list(y_bar))
+
+    return a * b, repeat_pullback
+
+
+@TABLE.rrule(operator.mul, leading=2, points=[(2, [0.3, 1.0])])
+def repeated_rrule(a: int | np.integer, b: Items, /):
+    def repeated_pullback(y_bar):
+        return NoTangent(), NoTangent(), _folded(b, list(y_bar))
+
+    return a * b, repeated_pullback
+
+
+@TABLE.rrule(
+    operator.getitem,
+    leading=1,
+    points=[
+        (_XS, 0),
+        (_XS, -1),
+        ((0.3, 1.0, 2.0), slice(None, None, -2)),
+        ({"a": 0.3, "b": np.array([1.0, 2.0])}, "b"),
+        ([0.3, [1.0, 2.0]], 1),
+        ([0.3, 1.0], np.int64(1)),
+        ([0.3, 1.0], slice(5, 9)),
+    ],
+)
+def getitem_rrule(a: list | tuple | dict, b, /):
+    """`a[b]`: an entry of a list, tuple or dict, or a slice; the other entries get nothing."""
+
+    def getitem_pullback(y_bar):
+        return NoTangent(), _scattered(a, b, y_bar) if isinstance(b, slice) else Tangent.at(a, b, y_bar)
+
+    return a[b], getitem_pullback
+
+
+def _scattered(xs, part, y_bar):
+    """The cotangent of `xs` that has those of `xs[part]` in their places."""
+    bars = [ZeroTangent()] * len(xs)
+    for position, x_bar in zip(range(len(xs))[part], y_bar, strict=True):
+        bars[position] = x_bar
+    return Tangent(type(xs), *bars)
+
+
+@TABLE.frule(operator.getitem)
+def getitem_frule(tangents, a: list | tuple | dict, b, /):
+    return a[b], ZeroTangent() if is_zero(tangents[1]) else tangents[1][b]
+
+
+@TABLE.rrule(operator.or_, leading=2, points=())
+def merge_rrule(a: dict, b: dict, /):
+    """`a | b`: the entries of both, those of `b` where both have one."""
+
+    def merge_pullback(y_bar):
+        return (
+            NoTangent(),
+            Tangent(dict, {key: y_bar[key] for key in a if key not in b}),
+            Tangent(dict, {key: y_bar[key] for key in b}),
+        )
+
+    return a | b, merge_pullback
+
+
+Sequence = list | tuple | np.ndarray
+
+
+def _copy(x_bar):
+    """A cotangent that shares no memory with `x_bar`, for a seed that goes to several places."""
+    return x_bar.copy() if isinstance(x_bar, np.ndarray) else x_bar
+
+
+def _of_items(xs, bars):
+    """The cotangents of the items as that of the sequence: an array for an array, zeros filled in, else a
+    Tangent.
+    """
+    if not isinstance(xs, np.ndarray):
+        return Tangent(type(xs), *bars)
+    x_bar = np.zeros(xs.shape, xs.dtype if xs.dtype.kind in "fc" else float)
+    for i, bar in enumerate(bars):
+        if not is_zero(bar):
+            x_bar[i] = unthunk(bar)
+    return x_bar
+
+
+def _copied_items(target):
+    """A rule for `list(xs)` and `tuple(xs)`: the same items in another container."""
+
+    @TABLE.rrule(
+        target, leading=1, points=[([0.3, 1.0],), ((0.3, np.array([1.0, 2.0])),), (np.array([0.3, 1.0]),)]
+    )
+    def copied_rrule(iterable: Sequence, /):
+        def copied_pullback(y_bar):
+            return NoTangent(), _of_items(iterable, list(y_bar))
+
+        return target(iterable), copied_pullback
+
+
+_copied_items(list)
+_copied_items(tuple)
+
+
+@TABLE.rrule(
+    sorted,
+    leading=1,
+    points=[
+        ([0.3, -1.2, 2.0],),
+        ((2.0, 0.3),),
+        (np.array([0.3, -1.2]),),
+        (([0.3, -1.2, 2.0],), {"reverse": True}),
+        (([0.3, -1.2],), {"key": abs}),
+    ],
+)
+def sorted_rrule(iterable: Sequence, /, *, key=None, reverse=False):
+    """A permutation: each item's cotangent goes back to where the item was; equal items keep their order."""
+    ranks = list(iterable) if key is None else [key(x) for x in iterable]
+    order = sorted(range(len(ranks)), key=ranks.__getitem__, reverse=reverse)
+
+    def sorted_pullback(y_bar):
+        bars = [ZeroTangent()] * len(order)
+        for position, bar in zip(order, y_bar, strict=True):
+            bars[position] = bar
+        return NoTangent(), _of_items(iterable, bars)
+
+    return [iterable[i] for i in order], sorted_pullback
+
+
+@TABLE.rrule(
+    sum,
+    leading=2,
+    points=[
+        ([0.3, -1.2, 2.0],),
+        ((0.3, 1.0), 2.5),
+        ([],),
+        ([1, 2],),
+        (np.array([0.3, -1.2]),),
+        (np.ones((3, 2)),),
+        ([np.array([1.0, 2.0]), 0.5],),
+        ([np.ones((2, 1)), np.array([1.0, 2.0])], 1.5),
+        ([0.3, 1 - 2j],),
+    ],
+)
+def sum_rrule(iterable: Sequence, /, start=0):
+    """`start + x[0] + x[1] + …` with broadcasting: the seed for each, summed to its shape."""
+    _check_summands(iterable, start)
+
+    def sum_pullback(y_bar):
+        bars = [_copy(unbroadcast(y_bar, x)) for x in iterable]
+        return NoTangent(), _of_items(iterable, bars), _copy(unbroadcast(y_bar, start))
+
+    return sum(iterable, start), sum_pullback
+
+
+def _check_summands(iterable, start):
+    for x in (start, *(() if isinstance(iterable, np.ndarray) else iterable)):
+        if not isinstance(x, (int, float, complex, np.number, np.bool_, np.ndarray)):
+            refuse(
+                f"sum of values that are not numbers or arrays: a {type(x).__name__}",
+                "add them in a loop: s = s + x",
+            )
+
+
+@TABLE.frule(sum)
+def sum_frule(tangents, iterable: Sequence, /, start=0):
+    _check_summands(iterable, start)
+    y = sum(iterable, start)
+    y_dot = np.zeros(np.shape(y))
+    for x_dot in [*([] if is_zero(tangents[1]) else tangents[1]), *tangents[2:]]:
+        if not is_zero(unthunk(x_dot)):
+            y_dot = y_dot + unthunk(x_dot)
+    return y, y_dot[()]
+
+
+def winner(extreme, xs, key, last):
+    """The position of the item that `max` or `min` chooses: the first of equal ones, or the last.
+
+    >>> winner(max, [1.0, 3.0, 3.0], None, last=True), winner(min, [1.0, 3.0, 1.0], None, last=False)
+    (2, 0)
+    """
+    ranks = list(xs) if key is None else [key(x) for x in xs]
+    first = extreme(range(len(ranks)), key=ranks.__getitem__)
+    if not last:
+        return first
+    return builtins.max([i for i, rank in enumerate(ranks) if rank == ranks[first]], default=first)
+
+
+def _largest_of_one(extreme, iterable, key, default):
+    if len(iterable) == 0:
+        # The primal's own error, or its default; neither depends on the items, of which there are none.
+        return extreme(iterable, key=key, **default), lambda y_bar: (NoTangent(), ZeroTangent())
+    chosen = winner(extreme, iterable, key, last=False)
+
+    def extreme_pullback(y_bar):
+        bars = [ZeroTangent()] * len(iterable)
+        bars[chosen] = y_bar
+        return NoTangent(), _of_items(iterable, bars)
+
+    return iterable[chosen], extreme_pullback
+
+
+def _largest_of_several(extreme, xs, key):
+    chosen = winner(extreme, xs, key, last=extreme is max)
+
+    def extreme_pullback(y_bar):
+        return NoTangent(), *[y_bar if i == chosen else ZeroTangent() for i in range(len(xs))]
+
+    return xs[chosen], extreme_pullback
+
+
+def _state_extreme(extreme):
+    @TABLE.rrule(
+        extreme,
+        leading=64,
+        points=[
+            ([0.3, -1.2, 2.0],),
+            (np.array([0.3, -1.2]),),
+            ((3, 0.5),),
+            (0.3, -1.2),
+            (0.3, 2, -1.5),
+            ((0.3, -1.2), {"key": lambda x: x * x}),
+        ],
+    )
+    def extreme_rrule(*args, key=None, **default):
+        """The largest (smallest) of its arguments, or of the items of the only one."""
+        if len(args) > 1:
+            return _largest_of_several(extreme, args, key)
+        if not isinstance(args[0], Sequence):
+            refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
+        return _largest_of_one(extreme, args[0], key, default)
+
+
+_state_extreme(max)
+_state_extreme(min)
+
+
+# -- conversions and rounding --------------------------------------------------------------------------------
+
+
+def _spread(y_bar, x):
+    """A scalar cotangent in the shape of `x`, which may be an array of one element."""
+    return np.full(x.shape, y_bar) if isinstance(x, np.ndarray) else y_bar
+
+
+@TABLE.rrule(float, leading=1, points=[(0.3,), (2,), (np.float32(0.5),), (np.array(0.3),)])
+def float_rrule(x: int | float | np.number | np.bool_ | np.ndarray = 0.0, /):
+    """The same number as a Python float."""
+
+    def float_pullback(y_bar):
+        return NoTangent(), _spread(np.real(y_bar), x)
+
+    return float(x), float_pullback
+
+
+@TABLE.frule(float)
+def float_frule(tangents, x: int | float | np.number | np.bool_ | np.ndarray = 0.0, /):
+    return float(x), tangents[1] if len(tangents) > 1 else ZeroTangent()
+
+
+@TABLE.rrule(complex, leading=2, points=[(0.3,), (0.3, -1.2), (1 - 2j,), (1 - 2j, 2j)])
+def complex_rrule(real: Number = 0, imag: Number = 0):
+    """`real + 1j * imag`; a real part gets that of the seed, an imaginary part the imaginary."""
+
+    def complex_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar, real), unbroadcast(-1j * y_bar, imag)
+
+    return complex(real, imag), complex_pullback
+
+
+def _state_constant_between_jumps(target, points):
+    @TABLE.rrule(target, leading=1, points=points)
+    def step_rrule(x: Number, /, *digits):
+        def step_pullback(y_bar):
+            return NoTangent(), ZeroTangent()
+
+        return target(x, *digits), step_pullback
+
+    @TABLE.frule(target)
+    def step_frule(tangents, x: Number, /, *digits):
+        return target(x, *digits), ZeroTangent()
+
+
+_state_constant_between_jumps(int, [(0.3,), (-1.2,), (np.float64(2.6),), (np.array(2.6),)])
+_state_constant_between_jumps(round, [(0.3,), (-1.2,), (2.64, 1), (np.float64(2.6),)])
+
+
+@TABLE.rrule(
+    divmod,
+    leading=2,
+    points=[(7.3, 1.5), (-7.3, 1.5), (np.array([7.3, -2.0]), np.array([[1.5], [-0.7]])), (7, 3)],
+)
+def divmod_rrule(x: Number, y: Number, /):
+    """The quotient is constant between jumps; the remainder has the partials of `x % y`."""
+    out = divmod(x, y)
+
+    def divmod_pullback(y_bar):
+        _, remainder_bar = y_bar
+        remainder_bar = unthunk(remainder_bar)
+        if is_zero(remainder_bar):
+            return NoTangent(), ZeroTangent(), ZeroTangent()
+        by_x, by_y = remainder_partials(out[1], x, y)
+        return NoTangent(), unbroadcast(by_x * remainder_bar, x), unbroadcast(by_y * remainder_bar, y)
+
+    return out, divmod_pullback
+
+
+# -- questions, which have no derivative ---------------------------------------------------------------------
+
+TABLE.non_differentiable(
+    operator.eq,
+    operator.ne,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+    operator.not_,
+    operator.truth,
+    operator.is_,
+    operator.is_not,
+    operator.contains,
+    operator.countOf,
+    operator.indexOf,
+    operator.index,
+    operator.length_hint,
+)
+
+
+def no_pullback(y_bar):
+    """The pullback of a result that nothing flows back through."""
+    return (NoTangent(),)
+
+
+def state_constant(target, first, second):
+    """`target(x, y)` has no derivative for arguments of these types; for others its other rules stand."""
+
+    @TABLE.rrule(target, leading=0)
+    def constant_rrule(x: first, y: second, /):
+        return target(x, y), no_pullback
+
+    @TABLE.frule(target)
+    def constant_frule(tangents, x: first, y: second, /):
+        return target(x, y), NoTangent()
+
+
+def state_constant_of_one(target, only):
+    """The same for a function of one argument."""
+
+    @TABLE.rrule(target, leading=0)
+    def constant_rrule(x: only, /):
+        return target(x), no_pullback
+
+    @TABLE.frule(target)
+    def constant_frule(tangents, x: only, /):
+        return target(x), NoTangent()
+
+
+for _bitwise in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
+    state_constant(_bitwise, Number, Number)
+state_constant_of_one(operator.invert, Number)
+
+# Text: joining, repeating, formatting, taking characters, reading numbers. No cotangent can reach what is
+# written in it.
+for _textual in (operator.add, operator.mul, operator.mod, operator.getitem):
+    state_constant(_textual, str, object)
+state_constant(operator.mul, int, str)
+state_constant(int, str, int)
+for _reader in (float, int, complex):
+    state_constant_of_one(_reader, str)
+
+TABLE.non_differentiable(
+    len,
+    range,
+    slice,
+    isinstance,
+    issubclass,
+    id,
+    hash,
+    repr,
+    str,
+    ascii,
+    format,
+    print,
+    input,
+    bool,
+    bin,
+    hex,
+    oct,
+    chr,
+    ord,
+    callable,
+    any,
+    all,
+    dir,
+    hasattr,
+    object,
+)

@@ -1,0 +1,116 @@
+"""Where to try a rule: sample points in every orthant and size, and on both sides of each comparison seen.
+
+A *cell* is the set of points at which the program decides alike; a verdict holds on the cells that were
+visited.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+SIZES = ((Fraction(1, 3), Fraction(5, 2)), (Fraction(1, 50), Fraction(9, 10)), (Fraction(3), Fraction(15)))
+MAX_ORTHANTS = 8
+
+
+class Static(NamedTuple):
+    """An argument that is handed on as it is and held fixed (an int, a string, a flag)."""
+
+    value: object
+
+
+class Array(NamedTuple):
+    """A sample of an array argument: its entries in C order."""
+
+    entries: tuple
+    shape: tuple
+
+
+def fraction(rng, low, high):
+    """A random fraction between two others, with a denominator that is no power of two."""
+    denominator = int(rng.choice((7, 9, 11, 13)))
+    lowest, highest = -(-low * denominator // 1), high * denominator // 1
+    return Fraction(int(rng.integers(int(lowest), int(highest) + 1)), denominator)
+
+
+def samples(spec, rng):
+    """Sample tuples for `spec`, a tuple of "scalar", a shape, or `Static` per argument: orthants times
+    sizes."""
+    scalars = sum(kind == "scalar" for kind in spec)
+    orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
+    if len(orthants) > MAX_ORTHANTS:
+        chosen = rng.choice(len(orthants) - 1, MAX_ORTHANTS - 1, replace=False) + 1
+        orthants = [orthants[0], *(orthants[i] for i in chosen)]
+    for low, high in SIZES:
+        for orthant in orthants:
+            signs = itertools.chain(orthant, itertools.repeat(1))
+            yield tuple(_sample(kind, signs, rng, low, high) for kind in spec)
+
+
+def _sample(kind, signs, rng, low, high):
+    if isinstance(kind, Static):
+        return kind
+    if kind == "scalar":
+        return next(signs) * fraction(rng, low, high)
+    entries = tuple(int(rng.choice((1, -1))) * fraction(rng, low, high) for _ in range(int(np.prod(kind))))
+    return Array(entries, kind)
+
+
+def beside_borders(sample, names, decisions):
+    """Samples like `sample` with one scalar moved to both sides of each constant it was compared with."""
+    places = {name: i for i, name in enumerate(names)}
+    seen = set()
+    for decision in decisions:
+        for argument, bound in ((decision.left, decision.right), (decision.right, decision.left)):
+            if argument.op != "argument" or not bound.is_constant or bound.args is None:
+                continue
+            i = places.get(argument.args)
+            at = (
+                bound.args.factor
+                if bound.args.name is None
+                else Fraction(float(bound.shadow)).limit_denominator(999)
+            )
+            if i is None or (i, at) in seen:
+                continue
+            seen.add((i, at))
+            for away in (Fraction(1, 7), Fraction(1, 1009)):
+                step = away * max(1, abs(at))
+                yield tuple(at + step if j == i else v for j, v in enumerate(sample))
+                yield tuple(at - step if j == i else v for j, v in enumerate(sample))
+
+
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def conditions(decisions, show, always, limit=4):
+    """The path conditions in words, without repeats; long ones are counted, not shown.
+
+    `show(node)` gives the text of a node, or None where it is too long to be read; `always(left, relation,
+    right)` says that a condition holds everywhere.
+    """
+    texts, hidden = {}, 0
+    for left, relation, right, outcome in decisions:
+        if left.is_constant and right.is_constant:
+            continue
+        holds = relation if outcome is True or relation not in _OPPOSITE else _OPPOSITE[relation]
+        if always(left, holds, right):
+            continue
+        shown = show(left), show(right)
+        if None in shown:
+            hidden += 1
+        elif relation in _OPPOSITE:
+            texts[shown[0], holds, shown[1]] = None
+        else:
+            texts[f"{relation}({shown[0]})", "==", str(outcome)] = None
+    kept = [t for t in texts if (t[0], _STRICTER.get(t[1]), t[2]) not in texts]
+    hidden += max(0, len(kept) - limit)
+    words = [" ".join(text) for text in kept[:limit]]
+    if hidden:
+        words.append(f"{hidden} more conditions")
+    return " and ".join(words)
+
+
+_STRICTER = {">=": ">", "<=": "<"}

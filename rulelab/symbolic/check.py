@@ -1,0 +1,357 @@
+"""Is this rule right? Refuted by a number, or proved cell by cell, on the author's own unchanged code.
+
+Order of work: sample points in every orthant and size are tried first, and the first at which the rule is
+off by more than 1e-12 ends the matter. What survives is proved: for each cell visited the derivative SymPy
+finds, times y_bar, minus the rule's cotangent is shown to be identically zero. All of it runs in a forked
+worker under a wall limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from fractions import Fraction
+
+import numpy as np
+import sympy as sp
+
+from . import worker
+from .cells import Static, beside_borders, conditions, fraction, samples
+from .formulas import Formula, TooLarge, expression, formula, size, tidy
+from .questions import NoRuleFound, find_rule, judged_arguments
+from .report import ArgumentFinding, CellFinding, SymbolicReport
+from .runs import EXACT_DIGITS, MAX_DIGITS, Misfit, Settled, Skipped, visit
+from .scalars import CONTEXT, Stop
+from .verdicts import Proved, Refuted, Undecided, Unsupported
+from .zerotest import is_identically_zero
+
+MAX_CELLS = 8
+MAX_LEAVES = 64
+MAX_VISITS = 40
+VECTOR_SIZES = ((3,), (5,))
+NUMERIC_SHARE = 0.4  # of the time limit, for the samples
+
+
+def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None):
+    """Judge the rule of a scalar function symbolically.
+
+    `f` takes and returns real numbers (small float arrays are taken too). Its rule is looked up in
+    `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
+    is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
+    ints, strings and flags in it are held fixed. No more than `time_limit` seconds are used. `rng` is a
+    NumPy Generator for the sample points; the default one is seeded, so that a verdict can be repeated.
+
+    Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
+    `RuleError` where `f` has no rule.
+    """
+    started = time.monotonic()
+    rng = np.random.default_rng(0) if rng is None else rng
+    names, plans = judged_arguments(f, at, VECTOR_SIZES)
+    questions = []
+    for plan in plans:
+        try:
+            questions.append((plan, find_rule(f, rule, names, plan, registry)))
+        except NoRuleFound as missing:
+            not_found = missing
+    if not questions:
+        raise not_found.error
+    shown = getattr(f, "__name__", None) or type(f).__name__
+    _warm()
+    empty = SymbolicReport(shown, names, Undecided(0, "nothing was computed within the time limit"))
+    outcome = worker.run(
+        lambda report: _Judge(shown, names, questions, rng, started, time_limit, report).judge(), time_limit
+    )
+    result = outcome.result or empty
+    if outcome.failure and isinstance(result.verdict, Undecided):
+        result = dataclasses.replace(result, verdict=Undecided(result.verdict.digits, outcome.failure))
+    return dataclasses.replace(result, seconds=time.monotonic() - started)
+
+
+@functools.cache
+def _warm():
+    """Have SymPy load what it loads lazily (0.1 s) here, once, and not anew in every worker."""
+    x, y = sp.symbols("x y")
+    tidy(sp.sin(x) ** 2 + sp.exp(y * x) / sp.sqrt(x))
+    formula(sp.sin(x) / y)
+    is_identically_zero(sp.exp(x + y) - sp.exp(x) * sp.exp(y) + sp.sqrt(x))
+
+
+class _Judge:
+    """The worker's job: reports what is known so far, so that a cut job still has an answer."""
+
+    def __init__(self, shown, names, questions, rng, started, time_limit, report):
+        self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
+        self.report = report
+        self.numeric_deadline = started + NUMERIC_SHARE * time_limit
+
+    def judge(self):
+        misfit = None
+        for plan, question in self.questions:
+            try:
+                report = self.judge_plan(plan, question)
+            except Misfit as not_this:
+                misfit = misfit if misfit is not None and misfit.verdict is not None else not_this
+                continue
+            if misfit is None or misfit.verdict is None or misfit.verdict.kind != "shape":
+                return report
+            # The function takes plain numbers and the rule gave them arrays: only a proof speaks for the
+            # rule now.
+            return report if isinstance(report.verdict, Proved) else self.say(misfit.verdict)
+        verdict = misfit.verdict or Unsupported(
+            f"a call that fails on numbers and on vectors: {misfit}", None, "give sample arguments by at=(…)"
+        )
+        return self.say(verdict)
+
+    def say(self, verdict, cells=(), notes=()):
+        report = SymbolicReport(self.shown, self.names, verdict, tuple(cells), tuple(notes))
+        self.report(report)
+        return report
+
+    def judge_plan(self, plan, question):
+        visits, skipped = [], {}
+        try:
+            for spec in plan.specs:
+                visits += self.visits(question, spec, plan.given, skipped)
+        except Settled as settled:
+            return self.refuted_or_unsupported(settled)
+        except Stop as stop:
+            return self.say(Unsupported(str(stop)))
+        if not visits:
+            why = "; ".join(list(skipped)[:3])
+            return self.say(
+                Unsupported(
+                    f"no sample at which the function has a derivative ({why})",
+                    None,
+                    "give sample arguments by at=(…)",
+                )
+            )
+        digits = min(v.digits for v in visits)
+        notes = dict.fromkeys(note for v in visits for note in v.trace.notes)
+        self.say(Undecided(digits, "the time limit came before the proof"), notes=notes)
+        if digits < EXACT_DIGITS:
+            rounded = " (the code holds rounded constants)" if notes else ""
+            return self.say(
+                Undecided(digits, f"an exact rule would agree to {MAX_DIGITS}{rounded}"), notes=notes
+            )
+        return self.prove_cells(visits, plan, digits, notes)
+
+    # --- samples ---
+
+    def seed(self):
+        """A cotangent for the result: never 1, or a rule that ignores it would pass."""
+        return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
+
+    def visits(self, question, spec, given, skipped):
+        """The visits at all samples of `spec`, and beside the borders that the first ones met."""
+        if (
+            sum(
+                1 if kind == "scalar" else int(np.prod(kind)) for kind in spec if not isinstance(kind, Static)
+            )
+            > MAX_LEAVES
+        ):
+            raise Settled(
+                Unsupported(
+                    f"more than {MAX_LEAVES} numbers as arguments", None, "give smaller arrays by at="
+                )
+            )
+        visits, tried = [], 0
+        queue = [*given, *samples(spec, self.rng)]
+        explored = set()
+        while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
+            sample = queue.pop(0)
+            tried += 1
+            try:
+                visits.append(visit(question, sample, self.seed))
+            except Skipped as reason:
+                skipped[str(reason)] = None
+                continue
+            if visits[-1].path not in explored:
+                explored.add(visits[-1].path)
+                queue = [*beside_borders(sample, self.names, visits[-1].trace.decisions), *queue]
+        return visits
+
+    # --- verdicts ---
+
+    def refuted_or_unsupported(self, settled):
+        report = self.say(settled.verdict)
+        if isinstance(settled.verdict, Refuted) and hasattr(settled, "graphs"):
+            leaves, found, y, seeds = settled.graphs
+            cell = self.finding(
+                leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
+            )
+            reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
+            report = self.say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
+        return report
+
+    def prove_cells(self, visits, plan, digits, notes):
+        cells = {}
+        for v in visits:
+            cells.setdefault((len(v.leaves), v.path), []).append(v)
+        findings, why = [], None
+        for members in list(cells.values())[:MAX_CELLS]:
+            v = members[0]
+            try:
+                cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members)
+            except TooLarge as large:
+                why = why or f"too large for SymPy: {large}"
+                continue
+            findings.append(cell)
+            why = why or cell.why
+        if len(cells) > MAX_CELLS:
+            notes[f"{len(cells)} cells were met, the first {MAX_CELLS} were proved"] = None
+        shown = [cell.shown() for cell in findings]
+        if why is not None:
+            return self.say(Undecided(digits, why), shown, notes)
+        methods = dict.fromkeys(cell.method for cell in findings)
+        error = next((cell.error for cell in findings if cell.error != "none"), "none")
+        verdict = Proved(_scope(findings, plan, self.names), " and ".join(methods), error)
+        return self.say(verdict, shown, notes)
+
+    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
+        """Formulas of one cell, and with `members` (its visits) the proof."""
+        symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
+        memo = {}
+        loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
+        cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
+        order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []
+        for i in order:
+            derivative = sp.diff(loss, symbols[leaves[i].args])
+            given = expression(found[i], symbols, memo)
+            cell.rows.append((leaves[i].args, derivative, given))
+            if members:
+                cell.settle(i, derivative - given, derivative, members[0])
+        if members:
+            for v in members[:1]:
+                cell.settle_value(v, symbols, memo)
+        return cell
+
+
+class _Cell:
+    """What is known of one cell while it is being proved."""
+
+    def __init__(self, condition, count):
+        self.condition, self.count = condition, count
+        self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
+
+    def settle(self, i, difference, derivative, visit):
+        name = visit.leaves[i].args
+        if not _agrees(derivative, visit, i):
+            self.why = self.why or f"SymPy's derivative for {name} differs from the difference quotient"
+            return
+        self.judge(difference, visit, f"SymPy could not show that the difference for {name} is zero")
+
+    def settle_value(self, visit, symbols, memo):
+        for y, rule_y in zip(visit.y, visit.rule_y, strict=True):
+            difference = expression(y, symbols, memo) - expression(rule_y, symbols, memo)
+            self.judge(difference, visit, "SymPy could not show that the rule's y is f of the arguments")
+
+    def judge(self, difference, visit, why):
+        negative = [sp.Symbol(leaf.args) for leaf in (*visit.leaves, *visit.seeds) if leaf.shadow < 0]
+        proof = is_identically_zero(difference, negative)
+        if proof is None:
+            self.why = self.why or why
+        elif _WEIGHT.get(proof[0], 9) > _WEIGHT.get(self.method, 0):
+            self.method, self.error = proof
+
+    def shown(self):
+        rows = []
+        for name, derivative, given in self.rows[:6]:
+            difference = derivative - given
+            zero = self.why is None and self.count > 0
+            rows.append(
+                ArgumentFinding(
+                    name,
+                    formula(tidy(derivative)),
+                    formula(given),
+                    Formula("0", "0") if zero else formula(tidy(difference)),
+                )
+            )
+        return CellFinding(self.condition, self.count, tuple(rows))
+
+
+# The method named in the verdict is the strongest that was needed.
+_WEIGHT = {
+    "SymPy's normal form": 0,
+    "expansion": 1,
+    "cancellation of rational functions": 2,
+    "SymPy's simplification": 3,
+    "identity test in a finite field": 4,
+}
+
+
+def _agrees(derivative, visit, i):
+    """Whether SymPy's derivative has the value of the difference quotient: two witnesses who have not
+    spoken."""
+    point = {
+        sp.Symbol(leaf.args): sp.Float(CONTEXT.nstr(leaf.shadow, 60), 60)
+        for leaf in (*visit.leaves, *visit.seeds)
+    }
+    value = CONTEXT.mpf(str(sp.re(derivative.evalf(50, subs=point))))
+    expected = visit.expected[i]
+    scale = max(abs(expected), CONTEXT.mpf(10) ** -15)
+    return abs(value - expected) <= CONTEXT.mpf(10) ** -25 * scale
+
+
+def _condition_text(decisions, symbols):
+    real = {symbol: sp.Symbol(symbol.name, real=True) for symbol in symbols.values()}
+
+    def shown(node):
+        return expression(node, symbols, {}) if size(node) <= 8 else None
+
+    def show(node):
+        return None if (expr := shown(node)) is None else sp.sstr(expr)
+
+    def always(left, relation, right):
+        """Whether SymPy knows the condition to hold for all real arguments: then it is not worth a word."""
+        if size(left) > 8 or size(right) > 8 or relation not in _ALWAYS:
+            return False
+        return bool(getattr((shown(left) - shown(right)).xreplace(real), _ALWAYS[relation]))
+
+    return conditions(decisions, show, always)
+
+
+_ALWAYS = {
+    ">": "is_positive",
+    ">=": "is_nonnegative",
+    "<": "is_negative",
+    "<=": "is_nonpositive",
+    "!=": "is_nonzero",
+}
+
+
+def _factor_hint(cell, reason):
+    """Where the wrong cotangent is a simple multiple of the right one, by what."""
+    if "is not y_bar times the derivative" not in reason:
+        return ""
+    name, derivative, given = cell.rows[0]
+    if given == 0 or derivative == 0 or given.count_ops() + derivative.count_ops() > 80:
+        return ""
+    ratio = tidy(sp.cancel(given / derivative))
+    return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
+
+
+def _scope(findings, plan, names):
+    texts = [cell.condition for cell in findings]
+    fixed = [
+        f"{name} = {kind.value!r}"
+        for name, kind in zip(names, plan.specs[0], strict=True)
+        if isinstance(kind, Static)
+    ]
+    shapes = dict.fromkeys(
+        str(kind)
+        for spec in plan.specs
+        for kind in spec
+        if isinstance(kind, tuple) and not isinstance(kind, Static)
+    )
+    if not any(texts):
+        words = "all real arguments at which f and the rule are defined (no branch was met)"
+    elif len(dict.fromkeys(texts)) == 1:
+        words = f"the cell {texts[0]}" if texts[0] else "the one cell met"
+    else:
+        words = f"{len(findings)} cells: " + "; ".join(dict.fromkeys(t or "no condition" for t in texts))
+    if shapes:
+        words += f", arrays of shape {' and '.join(shapes)}"
+    if fixed:
+        words += f", with {', '.join(fixed)}"
+    return words

@@ -1,0 +1,155 @@
+"""From traced graphs to SymPy expressions, and from those to text and LaTeX with safe names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from .scalars import CannotTrace
+
+MAX_NODES = 3000  # beyond this SymPy's differentiation is slower than any patience
+MAX_SHOWN = 220  # operations; longer formulas are not read by anyone
+
+_CONSTANTS = {
+    None: sp.Integer(1),
+    "pi": sp.pi,
+    "E": sp.E,
+    "sqrt(pi)": sp.sqrt(sp.pi),
+    "1/pi": 1 / sp.pi,
+    "1/sqrt(pi)": 1 / sp.sqrt(sp.pi),
+    "sqrt(2)": sp.sqrt(2),
+    "sqrt(3)": sp.sqrt(3),
+    "sqrt(2*pi)": sp.sqrt(2 * sp.pi),
+    "1/sqrt(2*pi)": 1 / sp.sqrt(2 * sp.pi),
+    "log(2)": sp.log(2),
+    "log(10)": sp.log(10),
+    "1/log(2)": 1 / sp.log(2),
+    "1/log(10)": 1 / sp.log(10),
+}
+
+_OPERATIONS = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "neg": lambda a: -a,
+    "pow": sp.Pow,
+    "sqrt": sp.sqrt,
+} | {
+    name: getattr(sp, name)
+    for name in (
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma atan2"
+    ).split()
+}
+
+
+def expression(node, symbols, memo):
+    """The SymPy expression of a traced number; `symbols` gives the symbol of each argument's name.
+
+    Shared parts of the graph are converted once (`memo`, keyed by identity, lives as long as the graph does).
+    """
+    stack = [node]
+    while stack:
+        top = stack[-1]
+        if id(top) in memo:
+            stack.pop()
+        elif top.op == "argument":
+            memo[id(top)] = symbols[top.args]
+        elif top.op == "constant":
+            memo[id(top)] = _constant(top)
+        else:
+            missing = [a for a in top.args if id(a) not in memo]
+            if missing:
+                stack.extend(missing)
+                continue
+            if len(memo) > MAX_NODES:
+                raise TooLarge(f"more than {MAX_NODES} operations")
+            memo[id(top)] = _OPERATIONS[top.op](*(memo[id(a)] for a in top.args))
+    return memo[id(node)]
+
+
+class TooLarge(Exception):
+    """The graph is too large to be worth handing to SymPy."""
+
+
+def _constant(node):
+    if node.args is None:
+        node.trace.halt(CannotTrace("arithmetic with an infinite constant"))
+    return sp.Rational(node.args.factor.numerator, node.args.factor.denominator) * _CONSTANTS[node.args.name]
+
+
+def size(node, limit=60):
+    """How many operations a node has, counted no further than `limit`."""
+    seen, stack = set(), [node]
+    while stack and len(seen) <= limit:
+        top = stack.pop()
+        if id(top) not in seen:
+            seen.add(id(top))
+            stack.extend(() if top.op in ("argument", "constant") else top.args)
+    return len(seen)
+
+
+# --- names and pictures
+# ------------------------------------------------------------------------------------------
+
+_GREEK = set(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi "
+    "omega".split()
+)
+
+
+def name_latex(name):
+    r"""A name as LaTeX in which nothing of it can act as a command.
+
+    >>> name_latex("x"), name_latex("theta"), name_latex("my_rate"), name_latex("x\\input{y}$")
+    ('x', '\\theta', '\\mathrm{my\\_rate}', '\\mathrm{x?input?y??}')
+    """
+    if name.endswith("_bar") and name != "_bar":
+        return rf"\bar{{{name_latex(name[:-4])}}}"
+    base, bracket, index = name.partition("[")
+    if bracket and index.endswith("]") and index[:-1].replace(",", "").isdigit():
+        return f"{{{name_latex(base)}}}_{{{index[:-1]}}}"
+    if len(name) == 1 and name.isalpha():
+        return name
+    if name in _GREEK:
+        return "\\" + name
+    safe = "".join(c if c.isalnum() else (r"\_" if c == "_" else "?") for c in name)
+    return rf"\mathrm{{{safe}}}"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as it is shown: `text` in SymPy's spelling, `latex` to be typeset."""
+
+    text: str
+    latex: str
+
+
+def formula(expr):
+    """How `expr` is shown; a long one is cut to what it is."""
+    if expr.count_ops() > MAX_SHOWN:
+        shown = f"({expr.count_ops()} operations)"
+        return Formula(shown, rf"\text{{{shown}}}")
+    names = {s: name_latex(s.name) for s in expr.free_symbols}
+    return Formula(sp.sstr(expr), sp.latex(expr, symbol_names=names))
+
+
+def has_small_powers(expr):
+    """Whether multiplying out cannot explode: the sums in it are raised to small powers only."""
+    return all(
+        abs(power.exp) <= 8 for power in expr.atoms(sp.Pow) if power.base.is_Add and power.exp.is_Integer
+    )
+
+
+def tidy(expr):
+    """The shortest of a few equal forms of `expr`, for people to read."""
+    if expr.count_ops() > 60 or not has_small_powers(expr):
+        return expr
+    forms = [expr]
+    for step in (sp.cancel, sp.simplify):
+        try:
+            forms.append(step(expr))
+        except Exception:  # SymPy's heuristics may raise almost anything; the plain form remains
+            continue
+    return min(forms, key=lambda form: form.count_ops())

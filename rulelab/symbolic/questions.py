@@ -1,0 +1,156 @@
+"""What is asked of the checker: which arguments a function has, of which kind, and which rule is to be
+judged."""
+
+from __future__ import annotations
+
+import inspect
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import RuleError
+from ..rules.authoring import ask
+from ..rules.registry import DEFAULT, Found, OptedOut
+from ..rules.targets import name_of, resolve
+from .cells import Array, Static
+from .runs import Question
+
+
+class Plan(NamedTuple):
+    """One reading of the arguments: `specs` to sample from (all of one kind), and samples the caller
+    `given`."""
+
+    specs: tuple
+    given: tuple = ()
+
+
+class NoRuleFound(Exception):
+    """The registry has no rule for arguments of this kind; `error` is what the user is to see."""
+
+    def __init__(self, error):
+        super().__init__(str(error))
+        self.error = error
+
+
+def judged_arguments(f, at, vector_sizes):
+    """The names of `f`'s positional arguments, and the plans to try in turn."""
+    if at is not None:
+        at = at if isinstance(at, tuple) else (at,)
+    names, defaults = _parameters(f, None if at is None else len(at))
+    if at is not None:
+        given = tuple(map(_exact, at)) + tuple(map(_exact, defaults[len(at) :]))
+        names = names[: len(given)]
+        return names, [Plan((tuple(map(_kind_of, given)),), (given,))]
+    fixed = tuple(None if d is _NONE else _exact(d) for d in defaults)
+    held = tuple(d if isinstance(d, Static) else None for d in fixed)
+    scalar = tuple(h or "scalar" for h in held)
+    vectors = tuple(tuple(h or shape for h in held) for shape in vector_sizes)
+    return names, [Plan((scalar,)), Plan(vectors)]
+
+
+_NONE = object()
+
+
+def _parameters(f, count):
+    """(names, defaults) of the positional parameters; where there is no signature, as many as were given.
+
+    Optional parameters of C functions (`out` of a ufunc) are left out: their rules are called as the caller
+    wrote it.
+    """
+    names, defaults = _all_parameters(f, count)
+    if not hasattr(f, "__code__"):
+        needed = max([i + 1 for i, d in enumerate(defaults) if d is _NONE] + [count or 0])
+        names, defaults = names[:needed], defaults[:needed]
+    return names, defaults
+
+
+def _all_parameters(f, count):
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        parameters = None
+    if parameters is None:
+        count = count or getattr(f, "nin", 1)
+        return tuple(_letters(count)), (_NONE,) * count
+    names, defaults = [], []
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            extra = max(0, (count or len(names) + 2) - len(names))
+            names += [f"{parameter.name}{i}" for i in range(extra)]
+            defaults += [_NONE] * extra
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+            defaults.append(_NONE if parameter.default is parameter.empty else parameter.default)
+    return tuple(names), tuple(defaults)
+
+
+def _letters(count):
+    return ("x", "y", "z", "w")[:count] if count <= 4 else tuple(f"x{i}" for i in range(count))
+
+
+def _exact(value):
+    """A given argument as a sample: floats as exact fractions, float arrays entry by entry, all else held
+    fixed."""
+    if isinstance(value, (float, np.floating)) and np.isfinite(value):
+        return Fraction(repr(float(value)))
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return Array(tuple(Fraction(repr(float(v))) for v in value.ravel()), value.shape)
+    return Static(value)
+
+
+def _kind_of(sample):
+    if isinstance(sample, Array):
+        return sample.shape
+    return sample if isinstance(sample, Static) else "scalar"
+
+
+def find_rule(f, rule, names, plan, registry):
+    """The Question for `f` under this plan; raises `NoRuleFound`."""
+    if rule is not None:
+        return Question(f, rule, None, names, ask=f"{_identifier(rule, 'rule')}(")
+    if isinstance(f, type) or not names:
+        raise NoRuleFound(
+            _error(
+                f,
+                "is a class" if isinstance(f, type) else "has no positional argument",
+                "give a function of numbers",
+            )
+        )
+    book = DEFAULT if registry is None else registry
+    target, bound = resolve(f)
+    if bound:
+        raise NoRuleFound(
+            _error(
+                f,
+                "is a bound method; this check takes functions",
+                "pass the function, with the object as its first argument",
+            )
+        )
+    answer = ask(target, tuple(map(_example, plan.specs[0])), {}, "rrule", registry=book)
+    if not isinstance(answer, Found):
+        opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
+        raise NoRuleFound(_error(f, opted, f"write one: %%rrule {name_of(target)}"))
+    stated = answer.rule
+    if stated.requires:
+        raise NoRuleFound(_error(f, "has a rule that asks for a RuleConfig; this check has none to give"))
+    call = f"rl.rrule({_identifier(f, 'f')}, "
+    if stated.partials is not None:
+        return Question(f, None, stated.partials, names, None, call)
+    return Question(f, stated.function, None, names, stated.leading if stated.house else None, call)
+
+
+def _error(f, found, *fixes):
+    name = name_of(f)
+    return RuleError(f"{name} {found}", asked=f"a symbolic check of the rule of {name}", fixes=fixes)
+
+
+def _example(kind):
+    if isinstance(kind, Static):
+        return kind.value
+    return 0.5 if kind == "scalar" else np.full(kind, 0.5)
+
+
+def _identifier(f, otherwise):
+    name = getattr(f, "__name__", "")
+    return name if isinstance(name, str) and name.isidentifier() else otherwise

@@ -1,0 +1,164 @@
+"""What a symbolic check found, as text, LaTeX, HTML and data."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+
+from .formulas import Formula, name_latex
+from .verdicts import Refuted, Verdict
+from .verdicts import to_dict as verdict_dict
+
+
+@dataclass(frozen=True)
+class ArgumentFinding:
+    """For one argument: y_bar times the derivative SymPy finds, the rule's cotangent, and their
+    difference."""
+
+    name: str
+    derivative: Formula
+    rule: Formula
+    difference: Formula
+
+
+@dataclass(frozen=True)
+class CellFinding:
+    """The formulas on one cell: `condition` says which, `samples` how many points of it were tried."""
+
+    condition: str
+    samples: int
+    arguments: tuple[ArgumentFinding, ...]
+
+
+@dataclass(frozen=True)
+class SymbolicReport:
+    """The verdict on a rule, with the formulas behind it cell by cell."""
+
+    function: str
+    names: tuple
+    verdict: Verdict
+    cells: tuple[CellFinding, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def arguments(self):
+        """The findings of the first cell, one for each argument."""
+        return self.cells[0].arguments if self.cells else ()
+
+    def lines(self):
+        """The report as lines of text."""
+        yield f"rule of {self.function}: {self.verdict.sentence()}"
+        for cell in self.cells:
+            if len(self.cells) > 1 or cell.condition:
+                yield f"  where {cell.condition or 'no branch is met'}:"
+            for row in cell.arguments:
+                yield f"    {row.name}: derivative * y_bar = {row.derivative.text}"
+                yield f"    {' ' * len(row.name)}  the rule gives      {row.rule.text}"
+                yield f"    {' ' * len(row.name)}  difference          {row.difference.text}"
+        yield from (f"  {line}" for line in self.counterexample_lines())
+        yield from (f"  note: {note}" for note in self.notes)
+
+    def counterexample_lines(self):
+        example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
+        if example is None:
+            return
+        at = ", ".join(f"{name} = {value}" for name, value in example.arguments.items())
+        numbers = f"should be {example.expected}, is {example.found}"
+        yield f"at {at}, y_bar = {example.y_bar}: {example.where} {numbers}"
+        yield "to see it:"
+        yield from (f"    {line}" for line in example.code.splitlines())
+
+    def __str__(self):
+        return "\n".join(self.lines())
+
+    def _repr_pretty_(self, printer, cycle):
+        printer.text("SymbolicReport(...)" if cycle else str(self))
+
+    def _repr_latex_(self):
+        rows = [rf"\text{{{self.verdict.word}}} && {name_latex(self.function)}"]
+        for cell in self.cells:
+            for row in cell.arguments:
+                name = name_latex(row.name)
+                rows.append(
+                    rf"\bar y\,\frac{{\partial f}}{{\partial {name}}} &= {row.derivative.latex} &"
+                    rf" \bar{{{name}}}"
+                    rf"_{{\text{{rule}}}} &= {row.rule.latex} & \Delta &= {row.difference.latex}"
+                )
+        body = " \\\\\n".join(rows)
+        return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+    def _repr_html_(self):
+        return _template().render(
+            report=self,
+            sentence=self.verdict.sentence(),
+            math=_math,
+            symbol=name_latex,
+            example="\n".join(self.counterexample_lines()),
+        )
+
+    def to_dict(self):
+        """The report as JSON-ready data."""
+        return {
+            "function": self.function,
+            "arguments": list(self.names),
+            **_plain(verdict_dict(self.verdict)),
+            "cells": [
+                {
+                    "condition": c.condition,
+                    "samples": c.samples,
+                    "arguments": [
+                        {
+                            "name": a.name,
+                            "derivative": a.derivative.text,
+                            "rule": a.rule.text,
+                            "difference": a.difference.text,
+                        }
+                        for a in c.arguments
+                    ],
+                }
+                for c in self.cells
+            ],
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+
+def _plain(data):
+    return json.loads(json.dumps(data, default=str))
+
+
+def _math(latex):
+    return f"${latex}$"
+
+
+_PAGE = """\
+<div class="rulelab-symbolic">
+<p><strong>{{ report.verdict.word }}</strong> rule of <code>{{ report.function }}</code>: {{ sentence }}</p>
+{%- for cell in report.cells %}
+<table>
+<caption style="text-align: left">{{ "where " ~ cell.condition if cell.condition else "formulas" }}</caption>
+<thead><tr><th scope="col">argument</th><th scope="col">derivative times {{ math("\\\\bar y") }}</th>
+<th scope="col">the rule gives</th><th scope="col">difference</th></tr></thead>
+<tbody>
+{%- for row in cell.arguments %}
+<tr><th scope="row">{{ math(symbol(row.name)) }}</th><td>{{ math(row.derivative.latex) }}</td>
+<td>{{ math(row.rule.latex) }}</td><td>{{ math(row.difference.latex) }}</td></tr>
+{%- endfor %}
+</tbody></table>
+{%- endfor %}
+{%- if example %}
+<pre>{{ example }}</pre>
+{%- endif %}
+{%- for note in report.notes %}
+<p>note: {{ note }}</p>
+{%- endfor %}
+</div>"""
+
+
+@functools.cache
+def _template():
+    import jinja2
+
+    return jinja2.Environment(autoescape=True).from_string(_PAGE)

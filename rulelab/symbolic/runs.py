@@ -1,0 +1,648 @@
+"""One sample point: the author's code run plainly, then traced, and the two compared; then rule against
+difference quotient.
+
+The plain run is the witness for the tracer: a value or cotangent that differs between the two by more than
+1e-9 would mean a statement about the wrong program, and ends in "unsupported". The difference quotient is
+the witness against the rule: the traced primal at x + h and x - h with h = 1e-30 and 100 digits, which no
+table of derivatives has touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import Place
+from ..tangents import projection, thunks, zeros
+from .cells import Array, Static
+from .scalars import CONTEXT, CannotTrace, Stop, Trace
+from .swap import Swap, same_shape_object_array
+from .verdicts import Counterexample, Refuted, Unsupported
+
+STEP = CONTEXT.mpf(10) ** -30
+SAME_PROGRAM = 1e-9  # plain against traced
+WRONG = 1e-12  # rule against difference quotient: beyond this the rule is wrong
+EXACT_DIGITS = 30  # fewer agreeing digits than this: no identity, whatever the cause
+MAX_DIGITS = 40
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is judged: `rule(*args) -> (y, pullback)`, or `partials(y, *args)`, for `primal`.
+
+    `leading` is set for rules that give cotangents for the first so many arguments only. `ask` is the text
+    by which a reader gets at (y, pullback), up to the opening bracket's arguments.
+    """
+
+    primal: Callable
+    rule: Callable | None
+    partials: Callable | None
+    names: tuple
+    leading: int | None = None
+    ask: str = "rl.rrule(f, "
+
+    def rule_through(self, exchange):
+        """The rule as a function to (y, pullback), each of its parts passed through `exchange`."""
+        if self.partials is None:
+            return exchange(self.rule)
+        primal, partials = exchange(self.primal), exchange(self.partials)
+
+        def scalar_rule(*xs):
+            y = primal(*xs)
+            slopes = partials(y, *xs)
+            slopes = slopes if isinstance(slopes, tuple) else (slopes,)
+            return y, lambda y_bar: (zeros.NoTangent(), *(times(s, y_bar) for s in slopes))
+
+        return scalar_rule
+
+
+def times(slope, y_bar):
+    """A partial derivative of a scalar rule times the seed; zeros pass through."""
+    return slope if isinstance(slope, zeros.AbstractZero) else slope * y_bar
+
+
+class Settled(Exception):
+    """A verdict was reached at this sample."""
+
+    def __init__(self, verdict):
+        super().__init__(verdict.word)
+        self.verdict = verdict
+
+
+class Skipped(Exception):
+    """The sample proves nothing: outside the domain, or on the border of a cell."""
+
+
+class Misfit(Exception):
+    """The function does not take arguments of this kind; `verdict` is what it would mean if no other kind
+    fits."""
+
+    def __init__(self, reason, verdict=None):
+        super().__init__(reason)
+        self.verdict = verdict
+
+
+@dataclass
+class Visit:
+    """What a sample at which the rule is right has shown."""
+
+    sample: tuple
+    trace: Trace
+    y: list  # traced results, flat
+    rule_y: list
+    seeds: list  # traced cotangents of the results, flat
+    leaves: list  # traced inputs, flat
+    found: list  # traced cotangents the rule gives for them
+    expected: list  # the same by difference quotients, numbers
+    digits: int
+    path: tuple = field(default=())
+
+
+# --- the plain run
+# -----------------------------------------------------------------------------------------------
+
+
+def plain_argument(value):
+    if isinstance(value, Static):
+        return value.value
+    if isinstance(value, Array):
+        return np.array([float(v) for v in value.entries]).reshape(value.shape)
+    return float(value)
+
+
+@contextlib.contextmanager
+def _quietly():
+    with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        yield
+
+
+_WRONG_KIND = (TypeError, AttributeError, IndexError, KeyError)
+
+
+def plain_run(question, sample, seed_for):
+    """(y, cotangents) in floats, after checking that both are repeatable and have the right form."""
+    y = _plain_primal(question, sample)
+    if not np.array_equal(y, _plain_primal(question, sample)):
+        trace_primal(question, sample)  # where a C call is at fault, this names it
+        raise Settled(
+            Unsupported(
+                "the function gives another value at each call",
+                _place_of(question.primal),
+                "pass in what varies as an argument",
+            )
+        )
+    y_bar = seed_for(y)
+    with _quietly():
+        rule_y, pullback = _plain_rule(question, sample)
+        try:
+            first = _padded(question, pullback(y_bar), len(sample))
+            _check_form(question, sample, first)
+            kept = [np.array(_plain_number(c), copy=True) for c in _cotangents(first)]
+            again = _cotangents(_padded(question, pullback(y_bar), len(sample)))
+        except (Settled, Misfit):
+            raise
+        except Exception as raised:
+            _rule_raised(question, "pullback", raised, sample)
+    if not all(_alike(k, _plain_number(a)) for k, a in zip(kept, again, strict=True)):
+        raise Settled(Refuted("effects", "the pullback gives another answer when it is called a second time"))
+    return y, rule_y, kept
+
+
+def _plain_primal(question, sample):
+    with _quietly():
+        try:
+            y = question.primal(*map(plain_argument, sample))
+        except (ArithmeticError, ValueError) as raised:
+            raise Skipped(f"{type(raised).__name__}: {raised}") from raised
+        except Exception as raised:
+            raise Misfit(f"{type(raised).__name__}: {raised}") from raised
+    kind = np.asarray(y)
+    if kind.dtype.kind == "c":
+        raise Skipped("a complex value")
+    if kind.dtype.kind not in "fiub":
+        raise Settled(
+            Unsupported(
+                f"a result of type {type(y).__name__}",
+                _place_of(question.primal),
+                "this check is for functions that return a real number",
+            )
+        )
+    if not np.all(np.isfinite(kind)):
+        raise Skipped("the value is not finite")
+    return y
+
+
+def _plain_rule(question, sample):
+    rule = question.rule_through(lambda function: function)
+    try:
+        result = rule(*map(plain_argument, sample))
+    except Exception as raised:
+        _rule_raised(question, "rule", raised, sample)
+    if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
+        raise Settled(
+            Refuted(
+                "arity", f"the rule must return a pair (y, pullback), it returned {type(result).__name__}"
+            )
+        )
+    return result
+
+
+def _rule_raised(question, part, raised, sample):
+    verdict = Refuted(
+        "effects",
+        f"the {part} raised {type(raised).__name__}: {raised}",
+        Counterexample(
+            exact_arguments(question, sample),
+            "1",
+            f"the {part}",
+            "a result",
+            f"{type(raised).__name__}",
+            0,
+            paste(question, sample, Fraction(1), None),
+        ),
+    )
+    if isinstance(raised, _WRONG_KIND):
+        raise Misfit(str(raised), verdict) from raised
+    raise Settled(verdict) from raised
+
+
+def _padded(question, cotangents, count):
+    if not isinstance(cotangents, tuple):
+        raise Settled(
+            Refuted("arity", f"the pullback must return a tuple, it returned {type(cotangents).__name__}")
+        )
+    if question.leading is not None:
+        cotangents += (zeros.NoTangent(),) * (count + 1 - len(cotangents))
+    if len(cotangents) != count + 1:
+        raise Settled(
+            Refuted(
+                "arity",
+                f"the pullback returned {len(cotangents)} cotangents; {count + 1} are needed: "
+                "one for the function itself, then one for each argument",
+            )
+        )
+    return cotangents
+
+
+def _cotangents(returned):
+    """The cotangents of the arguments, thunks opened."""
+    return [thunks.unthunk(c) for c in returned[1:]]
+
+
+def _is_zero(cotangent):
+    return isinstance(cotangent, zeros.AbstractZero)
+
+
+def _plain_number(cotangent):
+    if _is_zero(cotangent):
+        return np.float64(0.0)
+    try:
+        return np.asarray(cotangent, dtype=float)
+    except (TypeError, ValueError) as raised:
+        raise Settled(Unsupported(f"a cotangent of type {type(cotangent).__name__}")) from raised
+
+
+def _check_form(question, sample, returned):
+    for name, cotangent in zip(question.names, returned[1:], strict=True):
+        if cotangent is None:
+            raise Settled(
+                Refuted(
+                    "arity", f"the cotangent of {name} is None: NoTangent() and ZeroTangent() say nothing"
+                )
+            )
+    for name, value, cotangent in zip(question.names, sample, _cotangents(returned), strict=True):
+        if isinstance(value, Static) or _is_zero(cotangent):
+            continue
+        shape = value.shape if isinstance(value, Array) else ()
+        if np.shape(cotangent) != shape:
+            verdict = Refuted(
+                "shape", f"the cotangent of {name} has shape {np.shape(cotangent)}, {name} itself has {shape}"
+            )
+            raise Misfit(verdict.reason, verdict) if shape == () else Settled(verdict)
+
+
+def _alike(a, b):
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if a.shape != b.shape:
+        return False
+    return bool(
+        np.all(np.abs(a - b) <= SAME_PROGRAM * (1 + np.abs(b))) or np.array_equal(a, b, equal_nan=True)
+    )
+
+
+# --- the traced run
+# ----------------------------------------------------------------------------------------------
+
+_LET_PASS = (
+    (projection.ProjectTo, lambda x: lambda x_bar: x_bar),
+    (projection.unbroadcast, lambda x_bar, x: x_bar),
+)
+
+
+def traced_arguments(trace, names, sample, moved=None):
+    """(arguments, leaves): traced inputs for `sample`; `moved` is (number of a leaf, by how much)."""
+    leaves = []
+
+    def leaf(name, value):
+        shadow = CONTEXT.mpf(value.numerator) / value.denominator
+        if moved is not None and moved[0] == len(leaves):
+            shadow += moved[1]
+        leaves.append(trace.argument(name, shadow))
+        return leaves[-1]
+
+    arguments = []
+    for name, value in zip(names, sample, strict=True):
+        if isinstance(value, Static):
+            arguments.append(value.value)
+        elif isinstance(value, Array):
+            labels = (",".join(map(str, index)) for index in np.ndindex(value.shape))
+            entries = [leaf(f"{name}[{label}]", v) for label, v in zip(labels, value.entries, strict=True)]
+            arguments.append(same_shape_object_array(entries, value.shape))
+        else:
+            arguments.append(leaf(name, value))
+    return arguments, leaves
+
+
+def _flat(trace, value):
+    """Traced numbers of a result or cotangent, in C order."""
+    entries = (
+        np.asarray(value, dtype=object).ravel().tolist()
+        if isinstance(value, (np.ndarray, list, tuple))
+        else [value]
+    )
+    lifted = [trace.constant(v) for v in entries]
+    if any(v is None for v in lifted):
+        trace.halt(CannotTrace(f"a result of type {type(value).__name__}"))
+    return lifted
+
+
+def _traced(trace, swap, question, work):
+    """`work()` with every way of failing turned into a verdict about the tracing, not about the rule."""
+    with _quietly():
+        try:
+            result = work()
+        except CannotTrace as stop:
+            raise Settled(
+                Unsupported(stop.construct, _user_place(stop, swap.codes, question), stop.advice)
+            ) from stop
+        except Stop as stop:
+            raise Skipped(str(stop)) from stop
+        except Exception as raised:
+            raise Settled(
+                Unsupported(
+                    f"{type(raised).__name__} on traced numbers: {raised}",
+                    _user_place(raised, swap.codes, question),
+                    "the plain run was fine: the code needs something only real floats have",
+                )
+            ) from raised
+    if isinstance(trace.stop, CannotTrace):  # it was caught by a bare except
+        raise Settled(Unsupported(trace.stop.construct, _user_place(trace.stop, swap.codes, question)))
+    if trace.stop is not None:
+        raise Skipped(str(trace.stop))
+    return result
+
+
+def trace_primal(question, sample, moved=None):
+    """(trace, swap, arguments, leaves, flat results) of the primal alone."""
+    trace = Trace()
+    swap = Swap(trace, _LET_PASS)
+    arguments, leaves = traced_arguments(trace, question.names, sample, moved)
+    primal = swap.value(question.primal, "f")
+    y = _traced(trace, swap, question, lambda: primal(*arguments))
+    return trace, swap, arguments, leaves, y
+
+
+def difference_quotients(question, sample, leaves, seeds, path):
+    """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits."""
+    slopes = []
+    for i, leaf in enumerate(leaves):
+        step = STEP * max(1, abs(leaf.shadow))
+        total = CONTEXT.mpf(0)
+        for side in (step, -step):
+            trace, _, _, _, y = trace_primal(question, sample, (i, side))
+            if trace.path() != path:
+                raise Skipped("on the border between two cells")
+            total += CONTEXT.sign(side) * sum(
+                s.shadow * v.shadow for s, v in zip(seeds, _flat(trace, y), strict=True)
+            )
+        slopes.append(total / (2 * step))
+    return slopes
+
+
+def visit(question, sample, seed):
+    """What happens at `sample` with seeds made by `seed()`: a Visit, or Settled, Skipped or Misfit is
+    raised."""
+    seeds = []
+
+    def seed_for(y):
+        seeds.extend(seed() for _ in range(np.size(y)))
+        return (
+            float(seeds[0]) if np.ndim(y) == 0 else np.array([float(s) for s in seeds]).reshape(np.shape(y))
+        )
+
+    plain_y, plain_rule_y, plain_found = plain_run(question, sample, seed_for)
+    trace, swap, arguments, leaves, y = trace_primal(question, sample)
+    path, y_flat = trace.path(), _flat(trace, y)
+    _same_program(question, "value", plain_y, y_flat)
+
+    y_bar, seed_leaves = _traced_seed(trace, question.names, plain_y, seeds)
+    rule = question.rule_through(lambda f: swap.value(f, "rule"))
+
+    def run_rule():
+        rule_y, pullback = rule(*arguments)
+        return rule_y, _cotangents(_padded(question, pullback(y_bar), len(sample)))
+
+    rule_y, cotangents = _traced(trace, swap, question, run_rule)
+    rule_y = _flat(trace, rule_y)
+    _same_program(question, "rule's value", plain_rule_y, rule_y)
+    found = _found(trace, question, sample, cotangents, plain_found)
+    if trace.tie:
+        raise Skipped("on the border between two cells")
+    _check_value(question, sample, seeds, y_flat, rule_y)
+    expected = difference_quotients(question, sample, leaves, seed_leaves, path)
+    digits = _check_gradient(question, sample, seeds, leaves, found, expected, y_flat, seed_leaves)
+    return Visit(sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path())
+
+
+def seed_name(names):
+    """A name for the seed that no argument has."""
+    name = "y_bar"
+    while name in names:
+        name += "_"
+    return name
+
+
+def _traced_seed(trace, names, plain_y, seeds):
+    name = seed_name(names)
+    if np.ndim(plain_y) == 0:
+        leaf = trace.argument(name, seeds[0])
+        return leaf, [leaf]
+    labels = (",".join(map(str, index)) for index in np.ndindex(np.shape(plain_y)))
+    leaves = [trace.argument(f"{name}[{label}]", s) for label, s in zip(labels, seeds, strict=True)]
+    return same_shape_object_array(leaves, np.shape(plain_y)), leaves
+
+
+def _found(trace, question, sample, cotangents, plain_found):
+    flat = []
+    for name, value, cotangent, plain in zip(question.names, sample, cotangents, plain_found, strict=True):
+        if isinstance(value, Static):
+            continue
+        count = len(value.entries) if isinstance(value, Array) else 1
+        entries = [trace.constant(0)] * count if _is_zero(cotangent) else _flat(trace, cotangent)
+        _same_program(
+            question,
+            f"cotangent of {name}",
+            np.broadcast_to(plain, (count,)) if plain.ndim == 0 else plain,
+            entries,
+        )
+        flat.extend(entries)
+    return flat
+
+
+def _same_program(question, what, plain, traced):
+    plain = np.asarray(plain, dtype=float).ravel()
+    traced = np.array([float(CONTEXT.nstr(t.shadow, 20)) for t in traced])
+    if not _alike(traced, plain):
+        raise Settled(
+            Unsupported(
+                f"the traced {what} differs from the plain one "
+                f"({traced.tolist()[:3]} against {plain.tolist()[:3]})",
+                _place_of(question.primal),
+                "rounding decides the result, or the code treats floats specially",
+            )
+        )
+
+
+# --- judging the numbers
+# -----------------------------------------------------------------------------------------
+
+
+def agreeing_digits(expected, found, scale):
+    size = max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
+    if expected == found:
+        return MAX_DIGITS
+    return max(0, min(MAX_DIGITS, int(-CONTEXT.log10(abs(expected - found) / size))))
+
+
+def _is_wrong(expected, found, scale):
+    size = max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
+    return abs(expected - found) > WRONG * size
+
+
+def _check_value(question, sample, seeds, y, rule_y):
+    if len(y) != len(rule_y):
+        raise Settled(
+            Refuted("shape", f"the rule's value has {len(rule_y)} entries, the function's has {len(y)}")
+        )
+    for value, given in zip(y, rule_y, strict=True):
+        if _is_wrong(value.shadow, given.shadow, 1):
+            raise Settled(
+                Refuted(
+                    "value",
+                    "the rule's y is not f of the arguments",
+                    _counterexample(question, sample, seeds, "y", value.shadow, given.shadow, "value"),
+                )
+            )
+
+
+def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_leaves):
+    scale = 1 + sum(abs(s.shadow * v.shadow) for s, v in zip(seed_leaves, y, strict=True))
+    numbers = [f.shadow for f in found]
+    digits = [agreeing_digits(e, n, scale) for e, n in zip(expected, numbers, strict=True)]
+    wrong = [i for i, (e, n) in enumerate(zip(expected, numbers, strict=True)) if _is_wrong(e, n, scale)]
+    if wrong:
+        i = wrong[0]
+        reason = diagnosis(i, leaves, found, expected, seed_leaves)
+        counterexample = _counterexample(
+            question,
+            sample,
+            seeds,
+            f"the cotangent of {leaves[i].args}",
+            expected[i],
+            numbers[i],
+            _position(question, sample, i),
+        )
+        settled = Settled(Refuted("gradient", reason, counterexample))
+        settled.wrong = i
+        settled.graphs = (leaves, found, y, seed_leaves)
+        raise settled
+    return min(digits, default=MAX_DIGITS)
+
+
+def _position(question, sample, i):
+    """The Python index of leaf `i` in what the pullback returns."""
+    for number, value in enumerate(sample, 1):
+        if isinstance(value, Static):
+            continue
+        count = len(value.entries) if isinstance(value, Array) else 1
+        if i < count:
+            index = np.unravel_index(i, value.shape) if isinstance(value, Array) else ()
+            return f"[{number}]" + (f"[{', '.join(map(str, map(int, index)))}]" if index else "")
+        i -= count
+    raise AssertionError("no such leaf")
+
+
+def _close(a, b):
+    return abs(a - b) <= CONTEXT.mpf(10) ** -25 * max(abs(a), abs(b))
+
+
+def diagnosis(i, leaves, found, expected, seeds):
+    """What is wrong with cotangent `i`, in words."""
+    name, e, n = leaves[i].args, expected[i], found[i].shadow
+    if not _mentions(found[i], seeds) and n != 0:
+        right = len(seeds) == 1 and _close(n * seeds[0].shadow, e)
+        extra = ": it is right for y_bar = 1 only" if right else ", and is wrong for y_bar = 1 too"
+        return f"the cotangent of {name} ignores the cotangent y_bar that comes in{extra}"
+    if n == 0:
+        return f"the cotangent of {name} is zero, but the result depends on {name}"
+    if e == 0:
+        return f"the cotangent of {name} is not zero, but the derivative is"
+    if _close(n, -e):
+        return f"the cotangent of {name} has the wrong sign"
+    for j, other in enumerate(expected):
+        if j != i and _close(n, other) and _close(found[j].shadow, e):
+            return f"the cotangents of {name} and {leaves[j].args} are swapped"
+    digits = agreeing_digits(e, n, 0)
+    close = f": it agrees to {digits} digits only" if digits >= 2 else ""
+    return f"the cotangent of {name} is not y_bar times the derivative{close}"
+
+
+def _mentions(node, leaves):
+    wanted, seen, stack = {id(leaf) for leaf in leaves}, set(), [node]
+    while stack:
+        top = stack.pop()
+        if id(top) in wanted:
+            return True
+        if id(top) not in seen and top.op not in ("argument", "constant"):
+            seen.add(id(top))
+            stack.extend(top.args)
+    return False
+
+
+def exact_arguments(question, sample):
+    """The sample as text, exact, under the arguments' names."""
+
+    def text(value):
+        if isinstance(value, Static):
+            return repr(value.value)
+        if isinstance(value, Array):
+            return repr(same_shape_object_array([str(v) for v in value.entries], value.shape).tolist())
+        return str(value)
+
+    return {name: text(value) for name, value in zip(question.names, sample, strict=True)}
+
+
+def _literal(value):
+    if isinstance(value, Static):
+        return repr(value.value)
+    if isinstance(value, Array):
+        entries = same_shape_object_array([_Bare(v) for v in value.entries], value.shape).tolist()
+        return f"np.array({entries!r})"
+    return str(value)
+
+
+class _Bare:
+    """A fraction whose repr is a Python expression."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return str(self.value)
+
+
+def paste(question, sample, seeds, index):
+    """Code that shows the counterexample."""
+    arguments = ", ".join(map(_literal, sample))
+    seed = (
+        str(seeds)
+        if isinstance(seeds, Fraction)
+        else (str(seeds[0]) if len(seeds) == 1 else f"np.array({[_Bare(s) for s in seeds]!r})")
+    )
+    head = f"y, back = {question.ask}{arguments})"
+    if index == "value":
+        return f"{head}\ny"
+    return f"{head}\nback({seed}){index or ''}"
+
+
+def _counterexample(question, sample, seeds, where, expected, found, index):
+    shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
+    e, n = CONTEXT.nstr(expected, 20), CONTEXT.nstr(found, 20)
+    code = (
+        paste(question, sample, seeds, index)
+        + f"    # gives {float(found):.12g}, should be {float(expected):.12g}"
+    )
+    return Counterexample(
+        exact_arguments(question, sample), shown, where, e, n, agreeing_digits(expected, found, 0), code
+    )
+
+
+# --- where
+# -------------------------------------------------------------------------------------------------------
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _user_place(raised, codes, question):
+    """The innermost line of the author's that `raised` passed through, else where the function is defined."""
+    place, walk = None, raised.__traceback__
+    while walk is not None:
+        if walk.tb_frame.f_code in codes:
+            place = Place(
+                walk.tb_frame.f_code.co_filename, walk.tb_lineno, function=walk.tb_frame.f_code.co_name
+            )
+        walk = walk.tb_next
+    return place or _place_of(question.primal)
+
+
+def _place_of(function):
+    code = getattr(function, "__code__", None)
+    return Place(code.co_filename, code.co_firstlineno, function=code.co_name) if code else None

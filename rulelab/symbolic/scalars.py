@@ -1,0 +1,378 @@
+"""Numbers that remember how they were made: an expression graph with a high-precision shadow that decides
+branches.
+
+A traced number is *concolic*: symbolic in that it keeps the operation and operands it came from, concrete
+in that it carries a shadow, its value at one sample point to 100 digits. Every comparison is decided by the
+shadow and written down as a path condition, so the author's loops and branches run unchanged and the
+finished graph holds no `Piecewise`, `Abs` or `Max`: it describes the function on one *cell*, the set of
+points that decide alike.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from fractions import Fraction
+from typing import NamedTuple
+
+import mpmath
+import numpy as np
+
+SHADOW_DIGITS = 100  # working digits: a central difference with step 1e-30 still leaves more than 40 of them
+MAX_OPERATIONS = 100_000
+
+CONTEXT = mpmath.MPContext()  # our own, so that nobody's mpmath.mp.dps is disturbed or relied upon
+CONTEXT.dps = SHADOW_DIGITS
+
+
+class Stop(BaseException):
+    """Tracing cannot go on. Not an `Exception`: an author's `except Exception` must not swallow it."""
+
+
+class CannotTrace(Stop):
+    """The code did something that traced numbers cannot follow, for instance handed one to C code."""
+
+    def __init__(self, construct, advice=""):
+        super().__init__(construct)
+        self.construct = construct
+        self.advice = advice
+
+
+class NoRealValue(Stop):
+    """The sample lies outside the region where the result is one finite real number."""
+
+
+class Decision(NamedTuple):
+    """One path condition: `left relation right`, which the shadow found to be `outcome`."""
+
+    left: Scalar
+    relation: str
+    right: Scalar
+    outcome: bool | int
+
+
+class Trace:
+    """What one run over traced numbers has decided, how much it has done, and what it has assumed.
+
+    `tie` is set when a comparison met two equal shadows of different expressions: such a sample lies on the
+    border of its cell, where derivatives need not exist, and proves nothing about the inside.
+    """
+
+    def __init__(self):
+        self.decisions: list[Decision] = []
+        self.operations = 0
+        self.notes: dict[str, None] = {}  # an ordered set
+        self.stop: Stop | None = None
+        self.tie = False
+
+    def halt(self, stop):
+        """Raise `stop`, and remember it: a bare `except:` in the traced code may catch what is raised."""
+        if self.stop is None:
+            self.stop = stop
+        raise stop
+
+    def decide(self, left, relation, right, outcome):
+        if relation == "round":
+            self.tie |= bool(CONTEXT.frac(abs(left.shadow)) == 0.5)
+        elif (
+            left.shadow == right.shadow and not (left.is_constant and right.is_constant) and left is not right
+        ):
+            self.tie = True
+        self.decisions.append(Decision(left, relation, right, outcome))
+        return outcome
+
+    def path(self):
+        """The outcomes in order: programs are deterministic, so equal outcomes mean the same path."""
+        return tuple(d.outcome for d in self.decisions)
+
+    def argument(self, name, value):
+        """The traced number for the argument called `name`, with the sample `value` (a Fraction or mpf)."""
+        return Scalar(self, "argument", name, _shadow(value))
+
+    def constant(self, value):
+        """The traced number for a plain one, or None where `value` is not a number we take."""
+        if isinstance(value, Scalar):
+            return value
+        if isinstance(value, (np.floating, np.integer, np.bool_)):
+            value = value.item()
+        if isinstance(value, (int, Fraction)):
+            exact = Fraction(value)
+        elif isinstance(value, float):
+            return self._float_constant(value)
+        elif isinstance(value, complex):
+            self.halt(CannotTrace("a complex number", "this check is for real functions"))
+        else:
+            return None
+        return Scalar(self, "constant", Constant(exact), _shadow(exact))
+
+    def _float_constant(self, value):
+        if not math.isfinite(value):
+            return Scalar(self, "constant", None, CONTEXT.mpf(value))
+        constant, note = recognise(value)
+        if note:
+            self.notes[note] = None
+        return Scalar(self, "constant", constant, constant.shadow())
+
+    def node(self, op, args, shadow):
+        self.operations += 1
+        if self.operations > MAX_OPERATIONS:
+            self.halt(
+                CannotTrace(
+                    f"more than {MAX_OPERATIONS:,} operations",
+                    "give arguments for which the loop is shorter, by at=",
+                )
+            )
+        if isinstance(shadow, CONTEXT.mpc) or not CONTEXT.isfinite(shadow):
+            self.halt(NoRealValue(f"{op} has no finite real value"))
+        return Scalar(self, op, args, shadow)
+
+
+# --- constants
+# ---------------------------------------------------------------------------------------------------
+
+
+class Constant(NamedTuple):
+    """`factor` times the irrational number called `name` (None: just the factor)."""
+
+    factor: Fraction
+    name: str | None = None
+
+    def shadow(self):
+        shadow = _shadow(self.factor)
+        return shadow * IRRATIONALS[self.name]() if self.name else shadow
+
+
+IRRATIONALS = {
+    "pi": lambda: +CONTEXT.pi,
+    "E": lambda: +CONTEXT.e,
+    "sqrt(pi)": lambda: CONTEXT.sqrt(CONTEXT.pi),
+    "1/pi": lambda: 1 / CONTEXT.pi,
+    "1/sqrt(pi)": lambda: 1 / CONTEXT.sqrt(CONTEXT.pi),
+    "sqrt(2)": lambda: CONTEXT.sqrt(2),
+    "sqrt(3)": lambda: CONTEXT.sqrt(3),
+    "sqrt(2*pi)": lambda: CONTEXT.sqrt(2 * CONTEXT.pi),
+    "1/sqrt(2*pi)": lambda: 1 / CONTEXT.sqrt(2 * CONTEXT.pi),
+    "log(2)": lambda: CONTEXT.log(2),
+    "log(10)": lambda: CONTEXT.log(10),
+    "1/log(2)": lambda: 1 / CONTEXT.log(2),
+    "1/log(10)": lambda: 1 / CONTEXT.log(10),
+}
+
+
+def recognise(value):
+    """The exact constant a float stands for, and a note where that is a guess.
+
+    >>> recognise(0.1)[0].factor, recognise(1/3)[0].factor
+    (Fraction(1, 10), Fraction(1, 3))
+    >>> recognise(2 * math.pi)
+    (Constant(factor=Fraction(2, 1), name='pi'), '6.283185307179586 was taken as 2*pi')
+    """
+    near = Fraction(value).limit_denominator(10_000)
+    if float(near) == value:
+        return Constant(near), None
+    decimal = Fraction(repr(value))
+    if len(repr(value).lstrip("-0.").split("e")[0].replace(".", "")) <= 13:
+        return Constant(decimal), None
+    for name, irrational in IRRATIONALS.items():
+        factor = Fraction(value / float(irrational())).limit_denominator(360)
+        if factor and abs(float(factor) * float(irrational()) - value) <= 1.5 * math.ulp(value):
+            shown = name if factor == 1 else f"{factor}*{name}"
+            return Constant(factor, name), f"{value!r} was taken as {shown}"
+    return Constant(decimal), f"{value!r} is a rounded constant and was taken as that decimal fraction"
+
+
+def _shadow(value):
+    if isinstance(value, Fraction):
+        return CONTEXT.mpf(value.numerator) / value.denominator
+    return CONTEXT.mpf(value)
+
+
+# --- the number
+# --------------------------------------------------------------------------------------------------
+
+
+def _arithmetic(op, compute, reflected=False):
+    def method(self, other):
+        other = self.trace.constant(other)
+        if other is None:
+            return NotImplemented
+        left, right = (other, self) if reflected else (self, other)
+        return self.trace.node(op, (left, right), compute(left, right))
+
+    return method
+
+
+def _division(left, right):
+    if right.shadow == 0:
+        raise ZeroDivisionError("float division by zero")
+    return left.shadow / right.shadow
+
+
+def _comparison(relation, compare):
+    def method(self, other):
+        other = self.trace.constant(other)
+        if other is None:
+            return NotImplemented
+        return self.trace.decide(self, relation, other, bool(compare(self.shadow, other.shadow)))
+
+    return method
+
+
+def power(base, exponent):
+    """`base ** exponent` over the reals; complex results and derivatives through 0 ** n leave the check's
+    domain."""
+    trace = base.trace
+    whole = exponent.is_constant and exponent.shadow == int(exponent.shadow)
+    if base.shadow == 0 and exponent.shadow < 0:
+        raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+    if whole:
+        shadow = base.shadow ** int(exponent.shadow)
+    elif base.shadow > 0 or (base.shadow == 0 and exponent.is_constant):
+        shadow = base.shadow**exponent.shadow
+    else:
+        trace.halt(NoRealValue("a power of a number that is not positive"))
+    return trace.node("pow", (base, exponent), shadow)
+
+
+class Scalar:
+    """A real number on its way through the author's code.
+
+    Stands for a Python float: the same operators and comparisons, the same ZeroDivisionError. Whatever
+    would turn it into a machine number (C code asking for `__float__`) stops the trace, since the result
+    would have forgotten what it depends on.
+    """
+
+    __slots__ = ("trace", "op", "args", "shadow")
+    __hash__ = None  # equality is by value and is a decision; no container may make it silently
+
+    def __init__(self, trace, op, args, shadow):
+        self.trace, self.op, self.args, self.shadow = trace, op, args, shadow
+
+    @property
+    def is_constant(self):
+        return self.op == "constant"
+
+    __add__ = _arithmetic("add", lambda a, b: a.shadow + b.shadow)
+    __radd__ = _arithmetic("add", lambda a, b: a.shadow + b.shadow, reflected=True)
+    __sub__ = _arithmetic("sub", lambda a, b: a.shadow - b.shadow)
+    __rsub__ = _arithmetic("sub", lambda a, b: a.shadow - b.shadow, reflected=True)
+    __mul__ = _arithmetic("mul", lambda a, b: a.shadow * b.shadow)
+    __rmul__ = _arithmetic("mul", lambda a, b: a.shadow * b.shadow, reflected=True)
+    __truediv__ = _arithmetic("div", _division)
+    __rtruediv__ = _arithmetic("div", _division, reflected=True)
+
+    def __pow__(self, other, modulus=None):
+        other = self.trace.constant(other)
+        return NotImplemented if other is None or modulus is not None else power(self, other)
+
+    def __rpow__(self, other):
+        other = self.trace.constant(other)
+        return NotImplemented if other is None else power(other, self)
+
+    def __neg__(self):
+        return self.trace.node("neg", (self,), -self.shadow)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return self if self >= 0 else -self
+
+    __lt__ = _comparison("<", operator.lt)
+    __le__ = _comparison("<=", operator.le)
+    __gt__ = _comparison(">", operator.gt)
+    __ge__ = _comparison(">=", operator.ge)
+    __eq__ = _comparison("==", operator.eq)
+    __ne__ = _comparison("!=", operator.ne)
+
+    def __bool__(self):
+        return bool(self != 0)
+
+    # Rounding gives an integer that is constant on the cell.
+
+    def _whole(self, how, value):
+        self.trace.decide(self, how, self.trace.constant(int(value)), int(value))
+        return int(value)
+
+    def __floor__(self):
+        return self._whole("floor", CONTEXT.floor(self.shadow))
+
+    def __ceil__(self):
+        return self._whole("ceil", CONTEXT.ceil(self.shadow))
+
+    def __trunc__(self):
+        return self.__floor__() if self.shadow >= 0 else self.__ceil__()
+
+    __int__ = __trunc__
+
+    def __round__(self, digits=None):
+        if digits is None:
+            return self._whole("round", CONTEXT.nint(self.shadow))
+        return round(self * 10**digits) / self.trace.constant(10**digits)
+
+    def __floordiv__(self, other):
+        quotient = self / other
+        return quotient if quotient is NotImplemented else float(quotient.__floor__())
+
+    def __rfloordiv__(self, other):
+        return float((other / self).__floor__())
+
+    def __mod__(self, other):
+        return self - other * (self // other)
+
+    def __rmod__(self, other):
+        return other - self * (other // self)
+
+    def __divmod__(self, other):
+        quotient = self // other
+        return quotient, self - other * quotient
+
+    def is_integer(self):
+        return bool(self == self.__floor__())
+
+    def __float__(self):
+        self.trace.halt(
+            CannotTrace(
+                "C code asks for a machine number",
+                "write it with operators, math or elementwise NumPy functions",
+            )
+        )
+
+    def __complex__(self):
+        self.trace.halt(CannotTrace("complex() of an argument", "this check is for real functions"))
+
+    __index__ = None
+
+    def __getitem__(self, key):
+        if key == ():  # `np.where(…)[()]` turns 0-d arrays into numbers; this is one already
+            return self
+        raise TypeError("'float' object is not subscriptable")
+
+    __iter__ = None
+
+    real = property(lambda self: self)
+    imag = property(lambda self: 0.0)
+
+    def conjugate(self):
+        return self
+
+    conj = conjugate
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return CONTEXT.nstr(self.shadow, 17)
+
+    def __format__(self, spec):
+        return format(mpmath.mpf(self.shadow).__float__(), spec)
+
+    def __reduce__(self):
+        self.trace.halt(CannotTrace("pickling an argument"))
+
+
+numbers.Real.register(Scalar)

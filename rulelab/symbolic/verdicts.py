@@ -1,0 +1,86 @@
+"""The answers a symbolic check can give, each with its scope: there is no bare "correct"."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from ..errors import Place
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A point where the rule is wrong, with what was expected there and what the rule gave.
+
+    `arguments` maps names to exact fractions as text (nested lists for arrays), `y_bar` is the seed,
+    `where` says which number was compared, `expected` and `found` are decimals, `digits` how many of them
+    agree, `code` can be pasted.
+    """
+
+    arguments: dict
+    y_bar: str
+    where: str
+    expected: str
+    found: str
+    digits: int
+    code: str
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The rule's cotangents equal derivative times `y_bar` everywhere in `scope`."""
+
+    scope: str
+    method: str
+    error: str  # the chance that the proof is wrong: "none" for a symbolic one
+    word = "PROVED"
+
+    def sentence(self):
+        chance = "" if self.error == "none" else f"; chance of error {self.error}"
+        return f"PROVED for {self.scope} (by {self.method}{chance})"
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """The rule is wrong; `kind` is value, gradient, shape, arity or effects, `reason` says how in words."""
+
+    kind: str
+    reason: str
+    counterexample: Counterexample | None = None
+    word = "REFUTED"
+
+    def sentence(self):
+        return f"REFUTED ({self.kind}): {self.reason}"
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """No difference was found to `digits` digits, and no proof either; `why` says what stood in the way."""
+
+    digits: int
+    why: str
+    word = "UNDECIDED"
+
+    def sentence(self):
+        return f"UNDECIDED: agrees to {self.digits} digits at every sample, not proved: {self.why}"
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """The code cannot be followed symbolically: nothing is said about the rule."""
+
+    construct: str
+    place: Place | None = None
+    advice: str = ""
+    word = "UNSUPPORTED"
+
+    def sentence(self):
+        where = f", {self.place.label()}" if self.place else ""
+        return f"UNSUPPORTED: {self.construct}{where}" + (f" ({self.advice})" if self.advice else "")
+
+
+Verdict = Proved | Refuted | Undecided | Unsupported
+
+
+def to_dict(verdict):
+    """The verdict as JSON-ready data, its kind under "verdict"."""
+    return {"verdict": verdict.word, "sentence": verdict.sentence(), **asdict(verdict)}

@@ -1,0 +1,213 @@
+"""Is an expression identically zero? Decided by exact algebra, then by evaluation in a finite field.
+
+The field test is Gonnet's (1984): choose a safe prime p = 2q + 1, send each (positive) variable to a random
+quadratic residue, and let each elementary function be a random map that keeps its functional equations:
+roots are unique among the residues, exp turns sums into products, (cos, sin) of an angle is a unit of
+F_p[i]. An identity evaluates to zero at every seed; an expression that is not one does so with probability
+about degree / p. A function whose equations are not modelled becomes an unknown keyed by the value of its
+argument, which can only lose proofs. Branches of roots and logarithms are not modelled: a zero counts only
+beside a 40-digit numerical zero at samples of the same cell, which the caller has established.
+
+G. H. Gonnet, Determining equivalence of expressions in random polynomial time, STOC 1984,
+https://doi.org/10.1145/800057.808698
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import sympy as sp
+
+from .formulas import has_small_powers
+
+P = 170141183460469231731687303715884103007  # a safe prime just below 2**127
+Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
+
+_ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
+_SEEDS_NEEDED = 3
+_SEEDS_TRIED = 64
+
+
+class _NoValue(Exception):
+    """This seed gives no value (a root of a non-residue, a division by zero): try another."""
+
+
+def is_identically_zero(expr, negative=()):
+    """`(method, error)` of a proof that `expr` is zero, or None where none was found.
+
+    `negative` are the symbols that are negative in the cell: each is replaced by minus a positive one.
+    """
+    expr = expr.xreplace({symbol: -symbol for symbol in negative})
+    if expr == 0:
+        return "SymPy's normal form", "none"
+    small = expr.count_ops() < 400 and has_small_powers(expr)
+    if small and sp.expand(expr) == 0:
+        return "expansion", "none"
+    if small and expr.is_rational_function(*expr.free_symbols) and sp.cancel(sp.together(expr)) == 0:
+        return "cancellation of rational functions", "none"
+    if field_zero(expr):
+        return "identity test in a finite field", "below 1e-100"
+    if small and _by_simplification(expr):
+        return "SymPy's simplification", "none"
+    return None
+
+
+def _by_simplification(expr):
+    for step in (sp.trigsimp, sp.simplify):
+        try:
+            if step(expr) == 0:
+                return True
+        except Exception:  # a heuristic that fails proves nothing; the next may do
+            continue
+    return False
+
+
+def field_zero(expr):
+    """Whether `expr` vanishes in the field model for several independent seeds."""
+    found = 0
+    for seed in range(_SEEDS_TRIED):
+        try:
+            if _Model(seed).value(expr) != 0:
+                return False
+        except _NoValue:
+            continue
+        except (RecursionError, NotImplementedError):
+            return False
+        found += 1
+        if found == _SEEDS_NEEDED:
+            return True
+    return False
+
+
+class _Model:
+    """One random homomorphism from expressions to the field."""
+
+    def __init__(self, seed):
+        self.seed, self.memo = seed, {}
+
+    def random(self, *key):
+        """A number of the field that depends on the seed and `key` only."""
+        digest = hashlib.blake2b(repr((self.seed, key)).encode(), digest_size=24).digest()
+        return int.from_bytes(digest, "big") % P
+
+    def residue(self, *key):
+        return pow(self.random(*key), 2, P) or 1
+
+    def value(self, expr):
+        if expr not in self.memo:
+            self.memo[expr] = self._value(expr)
+        return self.memo[expr]
+
+    def _value(self, expr):
+        if expr.is_Rational:
+            return expr.p * self.inverse(expr.q) % P
+        if expr.is_Symbol:
+            return self.residue("symbol", expr.name)
+        if expr.is_Add:
+            return sum(map(self.value, expr.args)) % P
+        if expr.is_Mul:
+            return math.prod(map(self.value, expr.args)) % P
+        if expr is sp.pi:
+            return self.residue("pi")
+        if expr is sp.E:
+            return self.exp(sp.Integer(1))
+        if isinstance(expr, sp.exp):
+            return self.exp(expr.args[0])
+        if expr.is_Pow:
+            return self.power(*expr.as_base_exp())
+        return self.function(expr)
+
+    def inverse(self, number):
+        if number % P == 0:
+            raise _NoValue
+        return pow(number, -1, P)
+
+    def power(self, base, exponent):
+        if base is sp.E:
+            return self.exp(exponent)
+        if exponent.is_Rational:
+            return self.rational_power(self.value(base), exponent)
+        return self.exp(exponent * sp.expand_log(sp.log(base), force=True))
+
+    def rational_power(self, number, exponent):
+        if number == 0 and exponent > 0:
+            return 0
+        if exponent.q == 1:
+            return pow(number if exponent > 0 else self.inverse(number), abs(exponent.p), P)
+        if pow(number, Q, P) != 1:
+            raise _NoValue
+        return pow(number, exponent.p * pow(exponent.q, -1, Q) % Q, P)
+
+    def exp(self, exponent):
+        product = 1
+        for coefficient, rest in _linear_terms(sp.expand_log(exponent, force=True)):
+            if isinstance(rest, sp.log):
+                factor = self.value(rest.args[0])
+            else:
+                factor = self.residue("exp", self.value(rest))
+            product = product * self.rational_power(factor, coefficient) % P
+        return product
+
+    def angle(self, expr):
+        """(cos, sin) of `expr`: a product of powers of units, one for each independent part of the angle."""
+        cos, sin = 1, 0
+        for coefficient, rest in _linear_terms(expr):
+            turns = coefficient * _ROOTS
+            if rest is sp.pi or turns.q != 1:
+                raise NotImplementedError
+            c, s = self.unit(self.value(rest), int(turns))
+            cos, sin = (cos * c - sin * s) % P, (cos * s + sin * c) % P
+        return cos, sin
+
+    def unit(self, key, times):
+        t = self.random("angle", key)
+        scale = self.inverse(1 + t * t)
+        c, s = (1 - t * t) * scale % P, 2 * t * scale % P
+        if times < 0:
+            s, times = -s, -times
+        cos, sin = 1, 0
+        while times:
+            if times & 1:
+                cos, sin = (cos * c - sin * s) % P, (cos * s + sin * c) % P
+            c, s = (c * c - s * s) % P, 2 * c * s % P
+            times >>= 1
+        return cos, sin
+
+    def function(self, expr):
+        argument = expr.args[0] if expr.args else None
+        if isinstance(expr, sp.log):
+            return self.log(expr)
+        if isinstance(expr, (sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc)):
+            cos, sin = self.angle(argument)
+            return {
+                sp.sin: lambda: sin,
+                sp.cos: lambda: cos,
+                sp.tan: lambda: sin * self.inverse(cos) % P,
+                sp.cot: lambda: cos * self.inverse(sin) % P,
+                sp.sec: lambda: self.inverse(cos),
+                sp.csc: lambda: self.inverse(sin),
+            }[expr.func]()
+        if isinstance(expr, (sp.sinh, sp.cosh, sp.tanh, sp.coth)):
+            return self.value(expr.rewrite(sp.exp))
+        if isinstance(expr, sp.Function):
+            return self.random(expr.func.__name__, *(self.value(a) for a in expr.args))
+        raise NotImplementedError
+
+    def log(self, expr):
+        expanded = sp.expand_log(expr, force=True)
+        if expanded != expr:
+            return self.value(expanded)
+        if isinstance(expr.args[0], sp.exp):
+            return self.value(expr.args[0].args[0])
+        return self.random("log", self.value(expr.args[0]))
+
+
+def _linear_terms(expr):
+    """`expr` as rational coefficients times independent terms."""
+    for term in sp.Add.make_args(sp.expand(expr)):
+        coefficient, rest = term.as_coeff_Mul()
+        if coefficient.is_Rational:
+            yield coefficient, rest
+        else:
+            raise NotImplementedError

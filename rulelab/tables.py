@@ -1,0 +1,207 @@
+"""A small table, and the page of tables that every report is shown as: in text, HTML, Markdown, LaTeX and JSON.
+
+Reports hold numbers; this module is the one place where their layout is decided. The HTML carries no script, takes its
+colours from the theme of the notebook with fallbacks for a page without one, and escapes every word it is given.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+_PAGE = """\
+<div class="rulelab-report">
+<style>
+.rulelab-report { color: var(--jp-content-font-color1, inherit); }
+.rulelab-report table { border-collapse: collapse; margin: 0.3em 0; font-variant-numeric: tabular-nums; }
+.rulelab-report caption { text-align: left; caption-side: top; color: var(--jp-content-font-color1, inherit);
+  font-weight: 600; padding: 0.2em 0; }
+.rulelab-report th, .rulelab-report td { text-align: left; vertical-align: top; padding: 0.15em 0.8em 0.15em 0;
+  border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); background: transparent; }
+.rulelab-report p { margin: 0.3em 0; }
+.rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
+.rulelab-report .rulelab-verdict { font-weight: 600; }
+</style>
+{%- for line in page.lead %}
+<p class="rulelab-verdict">{{ line }}</p>
+{%- endfor %}
+{%- for table in page.tables %}
+{%- if table.folded %}
+<details><summary>{{ table.caption }}</summary>
+{%- endif %}
+<table>
+<caption>{{ table.caption }}</caption>
+<thead><tr>{% for name in table.columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
+<tbody>
+{%- for row in table.rows %}
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell }}</th>{% else %}<td>{{ cell }}</td>{% endif %}
+{%- endfor %}</tr>
+{%- endfor %}
+</tbody></table>
+{%- if table.folded %}
+</details>
+{%- endif %}
+{%- endfor %}
+{%- for line in page.notes %}
+<p>{{ line }}</p>
+{%- endfor %}
+</div>"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of words under column names; the first column names the row.
+
+    `folded` tables are shown closed in HTML and left out of the text, where only their caption stands.
+
+    >>> print(Table("Ages", ("name", "age"), (("Ada", "36"),)).text())
+    Ages
+    name    age
+    ------  -----
+    Ada     36
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    folded: bool = False
+
+    def text(self, style: str = "simple") -> str:
+        """The table in one of tabulate's styles, under its caption."""
+        if self.folded and style == "simple":
+            return self.caption
+        return f"{self.caption}\n{self._body(style)}"
+
+    def _body(self, style: str) -> str:
+        from tabulate import tabulate  # here, because `import rulelab` must stay light
+
+        return tabulate([[_one_line(cell) for cell in row] for row in self.rows], headers=list(self.columns),
+                        tablefmt=style, disable_numparse=True)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a report shows: leading sentences (the verdict), tables, closing notes."""
+
+    lead: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The page for a terminal."""
+        return "\n".join([*self.lead, *(table.text() for table in self.tables), *self.notes])
+
+    def html(self) -> str:
+        """The page for a notebook: escaped, without script, folded parts in `<details>`."""
+        return _template().render(page=self)
+
+    def markdown(self) -> str:
+        """The page in GitHub's Markdown, every word of it escaped."""
+        tables = [f"**{_md(table.caption)}**\n\n{_markdown_table(table)}" for table in self.tables]
+        return "\n\n".join([*map(_md, self.lead), *tables, *map(_md, self.notes)])
+
+    def latex(self) -> str:
+        """The page in LaTeX, with `booktabs` rules."""
+        parts = [*map(_tex, self.lead), *(f"{_tex(t.caption)}\n\n{t._body('latex_booktabs')}" for t in self.tables),
+                 *map(_tex, self.notes)]
+        return "\n\n".join(parts)
+
+
+class Report:
+    """The faces that every report has, made from its `page()` and its `to_dict()`."""
+
+    def page(self) -> Page:
+        """What is shown."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict:
+        """The numbers, in plain Python types."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.page().text()
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; numbers that JSON lacks (nan, inf) are written as words."""
+        return json.dumps(_jsonable(self.to_dict()), indent=2)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown."""
+        return self.page().markdown()
+
+    def to_latex(self) -> str:
+        """The report as LaTeX."""
+        return self.page().latex()
+
+    def _repr_html_(self) -> str:
+        return self.page().html()
+
+    def _repr_pretty_(self, printer, cycle) -> None:
+        printer.text("…" if cycle else str(self))
+
+
+def engineering(value: float, unit: str) -> str:
+    """A number with an engineering prefix, as a person reads it.
+
+    matplotlib's EngFormatter does the same, but importing it takes a quarter of a second, which a magic that prints one
+    number cannot pay.
+
+    >>> engineering(3.82e-5, "s"), engineering(0.0, "B"), engineering(2048, "B")
+    ('38.2 µs', '0 B', '2.05 kB')
+    """
+    if value != value:
+        return "–"
+    if value == 0:
+        return f"0 {unit}"
+    size, prefix = abs(value), ""
+    for power, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")):
+        prefix, scale = letter, power
+        if size >= power * 0.9995:
+            break
+    if unit == "B" and scale < 1.0:
+        prefix, scale = "", 1.0
+    return f"{_three_digits(value / scale)} {prefix}{unit}"
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 99.95 or value == int(value) else f"{value:.3g}"
+
+
+@cache
+def _template():
+    from jinja2 import Environment, StrictUndefined  # here, because `import rulelab` must stay light
+
+    return Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
+
+
+def _one_line(cell: str) -> str:
+    return " ".join(str(cell).split("\n"))
+
+
+def _markdown_table(table: Table) -> str:
+    escaped = Table(table.caption, tuple(map(_md, table.columns)),
+                    tuple(tuple(_md(cell) for cell in row) for row in table.rows))
+    return escaped._body("github")
+
+
+def _md(text: str) -> str:
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|$" else c for c in _one_line(text))
+
+
+_TEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "µ": r"$\mu$", "<": r"\textless{}", ">": r"\textgreater{}"}
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(c, c) for c in _one_line(text))
+
+
+def _jsonable(value):
+    if isinstance(value, dict):
+        return {str(k): _jsonable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return str(value)
+    return value

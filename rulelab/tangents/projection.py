@@ -1,0 +1,441 @@
+"""Back to the tangent space of the primal: its shape, its dtype, its structure."""
+
+from __future__ import annotations
+
+import numbers
+import types
+
+import numpy as np
+
+from ..errors import RuleDtypeError, RuleShapeError
+from .algebra import is_number
+from .missing import NotImplementedTangent
+from .structural import (
+    Tangent,
+    class_of,
+    entries_of,
+    field_names,
+    from_raw,
+    is_mapping,
+    is_namedtuple,
+    is_raw,
+    is_sequence,
+    make,
+    parts,
+)
+from .thunks import Thunk, unthunk
+from .zeros import AbstractZero, NoTangent, ZeroTangent
+
+_OPAQUE = (
+    type(None), bool, np.bool_, str, bytes, bytearray, type, types.ModuleType, types.BuiltinFunctionType,
+    types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType, np.ufunc, np.dtype,
+    np.random.Generator, np.random.RandomState, range, slice, type(Ellipsis), np.datetime64, np.timedelta64,
+    np.str_, np.bytes_, set, frozenset,
+)  # fmt: skip
+
+
+def tangent_dtype(dtype):
+    """The dtype of the cotangents of an array of `dtype`; None where there are none (bool, text, dates).
+
+    >>> tangent_dtype(np.dtype("int8")), tangent_dtype(np.dtype("float32")), tangent_dtype(np.dtype("bool"))
+    (dtype('float64'), dtype('float32'), None)
+    """
+    if dtype.kind in "fc":
+        return dtype if dtype.isnative else dtype.newbyteorder("=")
+    if dtype.kind in "iu":
+        return np.dtype(np.float64)
+    return dtype if dtype.kind == "O" else None
+
+
+class ProjectTo:
+    """`ProjectTo(x)(x_bar)`: the cotangent brought to the shape, dtype and structure of its primal `x`.
+
+    A real primal takes the real part; float widths are kept; ints get float64; bools, text, None and plain
+    functions get NoTangent; axes of length one at the end are dropped or added; any other difference of
+    shape is a RuleShapeError, never a broadcast. Tuples, lists, dicts, dataclasses and objects give a
+    Tangent. Zeros stay zeros, thunks stay thunks. It keeps what it needs to know of `x`, not `x`.
+
+    >>> ProjectTo(np.zeros(2, np.float32))(np.array([[1 + 2j], [3 + 4j]]))
+    array([1., 3.], dtype=float32)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, x):
+        return _projector(x, {})
+
+    def __call__(self, x_bar):
+        if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
+            return x_bar
+        if isinstance(x_bar, Thunk):
+            return Thunk(lambda: self(unthunk(x_bar)))
+        return self.project(x_bar)
+
+
+class _ToNothing(ProjectTo):
+    """Of a value that cannot be perturbed."""
+
+    __slots__ = ()
+
+    def __call__(self, x_bar):
+        return NoTangent()
+
+
+class _ToAnything(ProjectTo):
+    """Of a value whose parts we do not know, a closure for one: what its rule says is taken as it is."""
+
+    __slots__ = ()
+
+    def project(self, x_bar):
+        return x_bar
+
+
+class _ToNumber(ProjectTo):
+    """Of a number: `kind` makes one of its own type."""
+
+    __slots__ = ("kind", "real")
+
+    def project(self, x_bar):
+        if isinstance(x_bar, np.ndarray):
+            if x_bar.ndim:
+                raise _wrong_shape((), x_bar.shape)
+            x_bar = x_bar[()]
+        if not is_number(x_bar):
+            raise _wrong_kind(f"a {self.kind.__name__}", x_bar)
+        if self.real and isinstance(x_bar, (complex, np.complexfloating)):
+            x_bar = x_bar.real
+        return x_bar if type(x_bar) is self.kind else self.kind(x_bar)
+
+
+class _ToArray(ProjectTo):
+    """Of an array with this shape, whose cotangents have this dtype."""
+
+    __slots__ = ("dtype", "shape")
+
+    def project(self, x_bar):
+        if isinstance(x_bar, np.ndarray):
+            pass
+        elif is_number(x_bar):
+            x_bar = np.asarray(x_bar)
+        else:
+            raise _wrong_kind(f"an array of shape {self.shape}", x_bar)
+        if x_bar.dtype.kind not in "fciuO":
+            raise _wrong_kind(f"an array of {self.dtype}", x_bar)
+        if x_bar.shape != self.shape:
+            if not _same_but_ones_at_end(x_bar.shape, self.shape):
+                raise _wrong_shape(self.shape, x_bar.shape)
+            x_bar = x_bar.reshape(self.shape)
+        if x_bar.dtype.kind == "c" and self.dtype.kind == "f":
+            x_bar = x_bar.real
+        return x_bar if x_bar.dtype == self.dtype else x_bar.astype(self.dtype)
+
+
+class _ToStructure(ProjectTo):
+    """Of a container or an object, part by part."""
+
+    __slots__ = ("children", "cls")
+
+    def project(self, x_bar):
+        x_bar = self._tangent(x_bar)
+        size = len(self.children) if is_sequence(self.cls) else None
+        if size is not None and len(x_bar) != size:
+            raise RuleShapeError(
+                f"a {self.cls.__name__} of length {size} cannot have a gradient of length {len(x_bar)}"
+            )
+        return make(
+            self.cls, {key: self._child(key)(entry) for key, entry in entries_of(x_bar).items()}, size
+        )
+
+    def _child(self, key):
+        try:
+            return self.children[key]
+        except KeyError:
+            raise RuleShapeError(f"the {self.cls.__name__} has no part {key!r}, its gradient does") from None
+
+    def _tangent(self, x_bar):
+        if isinstance(x_bar, Tangent):
+            given = class_of(x_bar)
+            if given is self.cls or (is_sequence(given) and is_sequence(self.cls)):
+                return x_bar
+            if is_mapping(given):
+                return make(self.cls, entries_of(x_bar))
+        elif is_mapping(type(x_bar)) and not is_sequence(self.cls):
+            return make(self.cls, {key: entry for key, entry in x_bar.items() if entry is not None})
+        elif is_raw(x_bar) and (is_sequence(self.cls) or type(x_bar) is self.cls):
+            return from_raw(x_bar)
+        elif is_raw(x_bar) and is_namedtuple(self.cls) and len(x_bar) == len(self.cls._fields):
+            return make(self.cls, {k: v for k, v in zip(self.cls._fields, x_bar) if v is not None})
+        elif isinstance(x_bar, np.ndarray) and x_bar.ndim and is_sequence(self.cls):
+            return make(self.cls, dict(enumerate(x_bar)), len(x_bar))
+        raise _wrong_kind(f"a {self.cls.__name__}", x_bar)
+
+
+_NOTHING = object.__new__(_ToNothing)
+_ANYTHING = object.__new__(_ToAnything)
+
+
+def _projector(x, memo):
+    if isinstance(x, np.ndarray):
+        return _array_projector(x)
+    if is_number(x):
+        return _number_projector(x)
+    if isinstance(x, types.FunctionType):
+        return _ANYTHING if x.__closure__ else _NOTHING
+    if isinstance(x, _OPAQUE):
+        return _NOTHING
+    return _structure_projector(x, memo)
+
+
+def _array_projector(x):
+    dtype = tangent_dtype(x.dtype)
+    if dtype is None:
+        return _NOTHING
+    projector = object.__new__(_ToArray)
+    projector.shape, projector.dtype = x.shape, dtype
+    return projector
+
+
+def _number_projector(x):
+    projector = object.__new__(_ToNumber)
+    projector.kind = number_type(x)
+    projector.real = not issubclass(projector.kind, (complex, np.complexfloating))
+    return projector
+
+
+def number_type(x):
+    """The type of the cotangents of a number: its own if it is a float or complex type of NumPy."""
+    if isinstance(x, np.inexact):
+        return type(x)
+    if isinstance(x, numbers.Complex) and not isinstance(x, numbers.Real):
+        return complex
+    return float
+
+
+def _structure_projector(x, memo):
+    if id(x) in memo:  # an object that holds itself
+        return memo[id(x)]
+    cls = type(x)
+    known = is_sequence(cls) or is_mapping(cls) or field_names(cls) is not None or hasattr(x, "__dict__")
+    children = parts(x)
+    if not known and not children:
+        return _ANYTHING
+    memo[id(x)] = projector = object.__new__(_ToStructure)
+    projector.cls = cls
+    projector.children = {key: _projector(value, memo) for key, value in children.items()}
+    if children and all(child is _NOTHING for child in projector.children.values()):
+        return _NOTHING
+    return projector
+
+
+def _same_but_ones_at_end(shape, other):
+    longer, shorter = (shape, other) if len(shape) > len(other) else (other, shape)
+    return longer[: len(shorter)] == shorter and all(size == 1 for size in longer[len(shorter) :])
+
+
+def _wrong_shape(shape, given):
+    return RuleShapeError(
+        f"variable with shape {shape} cannot have a gradient with shape {given}",
+        fixes=("undo the broadcasting in the rule: sum over the axes that were repeated",),
+    )
+
+
+def _wrong_kind(wanted, given):
+    hint = ()
+    if given is None:
+        hint = ("return rl.ZeroTangent() if the derivative is zero, rl.NoTangent() if there is none",)
+    elif isinstance(given, type) and issubclass(given, AbstractZero):
+        hint = (f"call it: rl.{given.__name__}()",)
+    name = given.__name__ if isinstance(given, type) else type(given).__name__
+    return RuleDtypeError(f"{wanted} cannot have a gradient of kind {name}", fixes=hint)
+
+
+def project(x, x_bar):
+    """`ProjectTo(x)(x_bar)`, quick where nothing is to be done: then it is `x_bar` itself."""
+    if type(x_bar) is float and type(x) is float:
+        return x_bar
+    if type(x_bar) is np.ndarray and type(x) is np.ndarray:
+        if x_bar.shape == x.shape and x_bar.dtype == x.dtype and x.dtype.kind in "fc":
+            return x_bar
+    return ProjectTo(x)(x_bar)
+
+
+def unbroadcast(x_bar, x):
+    """Sum `x_bar`, of the shape of an elementwise result, over the axes along which `x` was repeated.
+
+    Takes the real part if `x` is real; keeps the width of `x_bar`. A list or tuple `x` gets a Tangent.
+
+    >>> unbroadcast(np.ones((2, 3)), np.zeros((2, 1)))
+    array([[3.],
+           [3.]])
+    >>> unbroadcast(np.ones(3), 2.0)
+    3.0
+    """
+    if type(x_bar) is float and type(x) is float:
+        return x_bar
+    if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
+        return x_bar
+    if isinstance(x_bar, Thunk):
+        return Thunk(lambda: unbroadcast(unthunk(x_bar), x))
+    if isinstance(x, np.ndarray):
+        return _real_like(x.dtype.kind == "c", _sum_to(x_bar, x.shape))
+    if is_number(x):
+        total = _sum_to(x_bar, ())
+        return _real_like(isinstance(x, (complex, np.complexfloating)), _as_number(total, x))
+    if is_raw(x):
+        return ProjectTo(x)(np.asarray(_sum_to(x_bar, np.shape(x))))
+    return ProjectTo(x)(x_bar)
+
+
+def _as_number(total, x):
+    if type(x) in (float, int) and isinstance(total, np.ndarray | np.generic):
+        return total.item() if total.dtype != np.longdouble else total[()]
+    return total[()] if isinstance(total, np.ndarray) else total
+
+
+def _real_like(is_complex, x_bar):
+    if is_complex:
+        return x_bar
+    if isinstance(x_bar, np.ndarray):
+        return x_bar.real if x_bar.dtype.kind == "c" else x_bar
+    return x_bar.real if isinstance(x_bar, (complex, np.complexfloating)) else x_bar
+
+
+def _sum_to(x_bar, shape):
+    given = np.shape(x_bar)
+    if given == shape:
+        return x_bar
+    lead = len(given) - len(shape)
+    fits = lead >= 0 and all(size in (1, full) for size, full in zip(shape, given[lead:]))
+    if not fits:
+        raise _wrong_shape(shape, given)
+    axes = tuple(range(lead))
+    axes += tuple(lead + i for i, size in enumerate(shape) if size == 1 and given[lead + i] != 1)
+    return np.sum(x_bar, axis=axes, keepdims=True).reshape(shape) if axes else x_bar
+
+
+def zeros_like(x):
+    """The zero cotangent of `x` with every entry written out; NoTangent where there is none.
+
+    >>> zeros_like((np.array([1, 2]), "name"))
+    Tangent(tuple, array([0., 0.]), NoTangent())
+    """
+    if isinstance(x, np.ndarray):
+        dtype = tangent_dtype(x.dtype)
+        return NoTangent() if dtype is None else np.zeros(x.shape, dtype)
+    if is_number(x):
+        return number_type(x)(0)
+    projector = ProjectTo(x)
+    if not isinstance(projector, _ToStructure):
+        return NoTangent() if projector is _NOTHING else ZeroTangent()
+    return make(
+        type(x), {k: zeros_like(v) for k, v in parts(x).items()}, len(x) if is_sequence(type(x)) else None
+    )
+
+
+def dense(x, x_bar):
+    """`x_bar` with thunks computed and every zero written out as numbers: what a pullback is handed for
+    output `x`."""
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, NotImplementedTangent):
+        raise x_bar.error()
+    if x_bar is None or isinstance(x_bar, AbstractZero):
+        return zeros_like(x)
+    if isinstance(x, (np.ndarray, float)):
+        return project(x, x_bar)
+    projector = ProjectTo(x)
+    if not isinstance(projector, _ToStructure):
+        return projector(x_bar)
+    entries = entries_of(projector._tangent(x_bar))
+    whole = {key: dense(part, entries.get(key)) for key, part in parts(x).items()}
+    projector.project(x_bar)  # its lengths and keys are those of x
+    return make(type(x), whole, len(x) if is_sequence(type(x)) else None)
+
+
+class FieldGradients:
+    """The gradient of an object as the front door hands it out: its fields by name, None where nothing
+    flowed.
+
+    >>> g = FieldGradients("Point", {"x": 1.0, "y": None})
+    >>> g, g.x, list(g)
+    (Point(x=1.0, y=None), 1.0, [1.0, None])
+    """
+
+    __slots__ = ("_fields_by_name", "_name")
+    __hash__ = None
+
+    def __init__(self, name, fields):
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_fields_by_name", dict(fields))
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._fields_by_name[name]
+        except KeyError:
+            raise AttributeError(f"no field {name!r} in the gradient of a {self._name}") from None
+
+    def __setattr__(self, name, value):
+        raise TypeError("a gradient's fields are not assigned to; _asdict() gives a dict of them")
+
+    def __iter__(self):
+        return iter(self._fields_by_name.values())
+
+    def __len__(self):
+        return len(self._fields_by_name)
+
+    def _asdict(self):
+        return dict(self._fields_by_name)
+
+    def __eq__(self, other):
+        if not isinstance(other, FieldGradients):
+            return NotImplemented
+        return self._name == other._name and self._fields_by_name == other._fields_by_name
+
+    def __reduce__(self):
+        return FieldGradients, (self._name, self._fields_by_name)
+
+    def __repr__(self):
+        return f"{self._name}({', '.join(f'{k}={v!r}' for k, v in self._fields_by_name.items())})"
+
+
+def to_natural(x, x_bar, owned=False):
+    """What the front door returns for the argument `x`: a number, a fresh writable array, or the same
+    structure.
+
+    NoTangent and what is missing in a Tangent read None, ZeroTangent reads zeros; a NotImplementedTangent is
+    raised. A tuple gives a tuple, a list a list, a dict a dict, a NamedTuple its own class, objects a
+    FieldGradients. With `owned` the caller vouches that nobody else holds the array `x_bar`, and it is not
+    copied.
+
+    >>> to_natural((1.0, "a", np.zeros(2)), Tangent(tuple, 2, NoTangent(), ZeroTangent()))
+    (2.0, None, array([0., 0.]))
+    """
+    x_bar = unthunk(x_bar)
+    if x_bar is None or x_bar is NoTangent():
+        return None
+    if isinstance(x_bar, NotImplementedTangent):
+        raise x_bar.error()
+    if x_bar is ZeroTangent():
+        x_bar = zeros_like(x)
+        if isinstance(x_bar, AbstractZero):
+            return None
+    projected = unthunk(project(x, x_bar))
+    if isinstance(projected, NotImplementedTangent):
+        raise projected.error()
+    if isinstance(projected, Tangent):
+        return _natural_structure(x, projected)
+    if isinstance(projected, np.ndarray):
+        keep = owned and projected.flags.writeable and projected.base is None
+        return projected if keep else np.array(projected)
+    return None if isinstance(projected, AbstractZero) else projected
+
+
+def _natural_structure(x, x_bar):
+    cls, entries = type(x), entries_of(x_bar)
+    values = {key: to_natural(part, entries.get(key)) for key, part in parts(x).items()}
+    if is_namedtuple(cls):
+        return cls._make(values.values())
+    if is_sequence(cls):
+        return (list if issubclass(cls, list) else tuple)(values.values())
+    return values if is_mapping(cls) else FieldGradients(cls.__name__, values)

@@ -1,0 +1,287 @@
+"""Cotangents of tuples, lists, dicts, dataclasses and objects: an entry for each part something flowed to."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ..errors import RuleShapeError
+from .zeros import AbstractZero, ZeroTangent
+
+
+def is_namedtuple(cls):
+    """Whether a class is a NamedTuple: a tuple with named fields."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_sequence(cls):
+    """Whether parts of `cls` are known by position alone."""
+    return issubclass(cls, (tuple, list)) and not is_namedtuple(cls)
+
+
+def is_mapping(cls):
+    """Whether parts of `cls` are known by key."""
+    return issubclass(cls, dict)
+
+
+def field_names(cls):
+    """The names of the fields of a NamedTuple or dataclass; None for another class, where any name may be."""
+    if is_namedtuple(cls):
+        return cls._fields
+    if dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    return None
+
+
+def parts(x):
+    """The parts of a primal structure by key: positions, keys or field names. Empty for what has none."""
+    cls = type(x)
+    if is_namedtuple(cls):
+        return dict(zip(cls._fields, x))
+    if is_sequence(cls):
+        return dict(enumerate(x))
+    if is_mapping(cls):
+        return x
+    return dict(_attributes(x))
+
+
+def _attributes(x):
+    names = field_names(type(x))
+    if names is not None:
+        yield from ((name, getattr(x, name)) for name in names if hasattr(x, name))
+        return
+    yield from getattr(x, "__dict__", {}).items()
+    for cls in type(x).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if not name.startswith("__") and hasattr(x, name):
+                yield name, getattr(x, name)
+
+
+class _Maker(type):
+    """Holds `at` where no instance can see it: a primal may have a field of that name."""
+
+    def at(cls, primal, key, x_bar):
+        """The cotangent of `primal` with one entry: `x_bar` for its part `key`, all others zero.
+
+        >>> Tangent.at([1.0, 2.0], -1, 5.0)
+        Tangent(list, ZeroTangent(), 5.0)
+        """
+        kind = type(primal)
+        if is_sequence(kind):
+            size = len(primal)
+            return make(kind, {_position(key, size): x_bar}, size)
+        if is_namedtuple(kind) and not isinstance(key, str):
+            key = kind._fields[key]
+        return make(kind, {key: x_bar})
+
+
+class Tangent(metaclass=_Maker):
+    """The cotangent of a structure: has its keys or fields, and may leave out those where nothing flowed.
+
+    `Tangent(tuple, 1.0, 2.0)`, `Tangent(list, …)`, `Tangent(dict, {"a": 1.0})`, `Tangent(Point, x=1.0)`. A
+    missing entry reads ZeroTangent. It unpacks, has a length and takes an index as its primal does; `+` and
+    a scalar `*` act on entries; `primal + tangent` is a primal.
+
+    >>> t = Tangent(tuple, 1.0, 2.0)
+    >>> a, b = t + t
+    >>> a, b, len(t), t[-1]
+    (2.0, 4.0, 2, 2.0)
+    >>> (10.0, 20.0) + t
+    (11.0, 22.0)
+    """
+
+    __slots__ = ("_cls", "_entries", "_length")
+    __array_ufunc__ = None
+    __hash__ = None
+
+    def __init__(self, cls, /, *items, **fields):
+        _refuse_mixture(cls, items, fields)
+        length = None
+        if is_mapping(cls):
+            entries = dict(items[0]) if items else dict(fields)
+        elif is_sequence(cls):
+            entries, length = dict(enumerate(items)), len(items)
+        elif is_namedtuple(cls) and items:
+            entries = dict(zip(cls._fields, items, strict=True))
+        else:
+            entries = fields
+        _fill(self, cls, entries, length)
+
+    def __getattr__(self, name):
+        if name.startswith("__") or not (
+            is_namedtuple(self._cls) or not issubclass(self._cls, (tuple, list, dict))
+        ):
+            raise AttributeError(f"the cotangent of a {self._cls.__name__} has no field {name!r}")
+        _check_field(self._cls, name)
+        return self._entries.get(name, ZeroTangent())
+
+    def __setattr__(self, name, value):
+        raise TypeError("a Tangent does not change; make a new one")
+
+    def __getitem__(self, key):
+        if isinstance(key, slice):
+            return Tangent(self._cls if is_sequence(self._cls) else tuple, *list(self)[key])
+        if is_sequence(self._cls):
+            key = _position(key, self._length)
+        elif is_namedtuple(self._cls):
+            key = self._cls._fields[key]
+        return self._entries.get(key, ZeroTangent())
+
+    def __iter__(self):
+        if is_mapping(self._cls):
+            return iter(self._entries)
+        names = range(self._length) if is_sequence(self._cls) else field_names(self._cls)
+        if names is None:
+            names = self._entries
+        return iter([self._entries.get(name, ZeroTangent()) for name in names])
+
+    def __len__(self):
+        if self._length is not None:
+            return self._length
+        return len(self._cls._fields) if is_namedtuple(self._cls) else len(self._entries)
+
+    def __bool__(self):
+        return True  # an empty tuple's cotangent is a cotangent all the same
+
+    def __eq__(self, other):
+        if not isinstance(other, Tangent):
+            return NotImplemented
+        return (
+            self._cls is other._cls and self._length == other._length and _same(self._entries, other._entries)
+        )
+
+    def __repr__(self):
+        name = self._cls.__name__
+        if is_mapping(self._cls):
+            return f"Tangent({name}, {self._entries!r})"
+        if is_sequence(self._cls):
+            shown = [repr(self[i]) for i in range(min(self._length, 8))] + ["…"] * (self._length > 8)
+            return f"Tangent({', '.join([name, *shown])})"
+        return f"Tangent({', '.join([name, *(f'{k}={v!r}' for k, v in self._entries.items())])})"
+
+    def __reduce__(self):
+        return make, (self._cls, self._entries, self._length)
+
+    # The sums of entries live in `algebra`, which builds on this file; hence the imports at call time.
+    def __add__(self, other):
+        from .algebra import add
+
+        return add(self, other)
+
+    def __radd__(self, other):
+        from .algebra import add, add_to_primal
+
+        is_primal = type(other) is self._cls
+        return add_to_primal(other, self) if is_primal else add(other, self)
+
+    def __mul__(self, other):
+        from .algebra import scale
+
+        return scale(other, self)
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -1 * other
+
+    def __truediv__(self, other):
+        return self * (1 / other)
+
+
+def make(cls, entries, length=None):
+    """The Tangent of class `cls` with these entries by key; `length` for a tuple or a list."""
+    tangent = object.__new__(Tangent)
+    _fill(tangent, cls, entries, length)
+    return tangent
+
+
+def _fill(tangent, cls, entries, length):
+    names = None if is_sequence(cls) or is_mapping(cls) else field_names(cls)
+    if names is not None:
+        for name in entries:
+            _check_field(cls, name)
+    put = object.__setattr__
+    put(tangent, "_cls", cls)
+    put(tangent, "_entries", entries)
+    put(tangent, "_length", length)
+
+
+def _refuse_mixture(cls, items, fields):
+    if not isinstance(cls, type):
+        raise RuleShapeError(f"Tangent wants the class of its primal first, got {cls!r}")
+    positional = is_sequence(cls) or is_mapping(cls) or is_namedtuple(cls)
+    if items and (fields or not positional):
+        raise RuleShapeError(f"the fields of {cls.__name__} go by name: Tangent({cls.__name__}, x=…)")
+    if fields and is_sequence(cls):
+        raise RuleShapeError(
+            f"the entries of a {cls.__name__} go by position: Tangent({cls.__name__}, 1.0, 2.0)"
+        )
+    if is_namedtuple(cls) and items and len(items) != len(cls._fields):
+        raise RuleShapeError(f"{cls.__name__} has {len(cls._fields)} fields, its Tangent got {len(items)}")
+
+
+def _check_field(cls, name):
+    names = field_names(cls)
+    if names is not None and name not in names:
+        raise RuleShapeError(f"{cls.__name__} has no field {name!r}; it has {', '.join(names)}")
+
+
+def _position(key, size):
+    try:
+        return range(size)[key]
+    except IndexError:
+        raise RuleShapeError(f"position {key} of a cotangent with {size} entries") from None
+
+
+def _same(left, right):
+    zero = ZeroTangent()
+    pairs = [(left.get(key, zero), right.get(key, zero)) for key in left.keys() | right.keys()]
+    return all(a is b or _equal(a, b) for a, b in pairs)
+
+
+def _equal(a, b):
+    if isinstance(a, (AbstractZero, Tangent)) or isinstance(b, (AbstractZero, Tangent)):
+        return bool(a == b)
+    return np.shape(a) == np.shape(b) and bool(np.all(a == b))
+
+
+def entries_of(tangent):
+    """The entries that are there, by key. Not to be written to."""
+    return tangent._entries
+
+
+def class_of(tangent):
+    """The class of the primal a Tangent belongs to."""
+    return tangent._cls
+
+
+def from_raw(x_bar):
+    """A raw tuple, list, dict or NamedTuple of cotangents as a Tangent; None in it counts as missing."""
+    cls = type(x_bar)
+    given = {key: value for key, value in parts(x_bar).items() if value is not None}
+    return make(cls, given, len(x_bar) if is_sequence(cls) else None)
+
+
+def is_raw(x_bar):
+    """Whether a value is a plain container that may hold cotangents."""
+    return isinstance(x_bar, (tuple, list, dict))
+
+
+def canonicalize(tangent):
+    """The same cotangent with every field present and in the order of the primal's.
+
+    >>> canonicalize(Tangent.at((1.0, 2.0), 1, 5.0))
+    Tangent(tuple, ZeroTangent(), 5.0)
+    """
+    cls = tangent._cls
+    if is_mapping(cls):
+        return tangent
+    names = range(tangent._length) if is_sequence(cls) else field_names(cls)
+    if names is None:
+        return tangent
+    return make(cls, {name: tangent._entries.get(name, ZeroTangent()) for name in names}, tangent._length)

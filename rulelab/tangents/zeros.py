@@ -1,0 +1,118 @@
+"""The two cotangents that are nothing: one because nothing can be, one because nothing flowed."""
+
+from __future__ import annotations
+
+import sys
+from opcode import opmap
+
+_UNPACK = opmap["UNPACK_SEQUENCE"]
+
+
+def _wanted_by_unpacking(frame):
+    """How many values `a, b = zero` in the caller asks for, or None where it is not an unpacking."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at + 1] if code[at] == _UNPACK else None
+
+
+class AbstractZero:
+    """What NoTangent and ZeroTangent share: identity in `+`, absorbing in `*`, false, and one object each.
+
+    An index, a field or an unpacking of one of them is itself again, so that a pullback can take apart the
+    cotangent of a tuple of which nothing was used.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy hands `array + zero` to us instead of making an object array
+    _one = None
+
+    def __new__(cls):
+        if cls._one is None:
+            cls._one = super().__new__(cls)
+        return cls._one
+
+    def __reduce__(self):
+        return type(self), ()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+    def __bool__(self):
+        return False
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(
+            f"{self!r} has no shape of its own; rl.ProjectTo(x) or algebra.add can use it as it is"
+        )
+
+    def __getitem__(self, key):
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __iter__(self):
+        count = _wanted_by_unpacking(sys._getframe(1))
+        if count is None:
+            raise TypeError(f"{self!r} has no length; unpack it into names or index it")
+        return iter((self,) * count)
+
+    def __add__(self, other):
+        return NoTangent() if isinstance(other, AbstractZero) and other is not self else other
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self + other if isinstance(other, AbstractZero) else -other
+
+    def __rsub__(self, other):
+        return self + other
+
+    def __neg__(self):
+        return self
+
+    __pos__ = __abs__ = conjugate = conj = __neg__
+
+    def __mul__(self, other):
+        return NoTangent() if other is NoTangent._one else self
+
+    __rmul__ = __matmul__ = __rmatmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self
+
+
+class NoTangent(AbstractZero):
+    """The cotangent of what cannot be perturbed: a string, a bool, an index, a plain function.
+
+    Not a number that happens to be zero: there is no direction to move in. At the front door it reads None.
+
+    >>> NoTangent() is NoTangent(), NoTangent() * 3.0, NoTangent() + 3.0
+    (True, NoTangent(), 3.0)
+    """
+
+    __slots__ = ()
+
+
+class ZeroTangent(AbstractZero):
+    """The cotangent of what can be perturbed without effect: the additive identity, without a shape.
+
+    >>> x_bar, y_bar = ZeroTangent()
+    >>> x_bar + 2.0, y_bar * 2.0
+    (2.0, ZeroTangent())
+    """
+
+    __slots__ = ()
+
+    def __float__(self):
+        return 0.0
+
+    def __complex__(self):
+        return 0j

@@ -1,0 +1,182 @@
+"""Chromium on a running JupyterLab: open a notebook, type, run, read what came out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM_OPTIONS = [
+    "--disable-gpu",
+    "--disable-dev-shm-usage",            # /dev/shm is small in containers
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",    # otherwise it looks for its maker's hosts at every start
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+READY = "() => window.jupyterapp !== undefined"
+RESTORED = "() => window.jupyterapp.restored.then(() => null)"
+IDLE = """() => {
+  const panel = window.jupyterapp?.shell.currentWidget;
+  return panel?.sessionContext?.session?.kernel?.status === 'idle';
+}"""
+RUN_ALL = """async () => {
+  const app = window.jupyterapp, panel = app.shell.currentWidget;
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  await app.commands.execute('notebook:run-all-cells');
+}"""
+CELLS = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON().cells"
+TO_TOP = """async () => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  notebook.activeCellIndex = 0;
+  await notebook.scrollToItem(0, 'start');
+}"""
+CLOSE = """async () => {
+  const app = window.jupyterapp, panel = app.shell.currentWidget;
+  await panel.sessionContext.shutdown();
+  panel.context.model.dirty = false;
+  panel.close();
+}"""
+
+
+class NotebookPage:
+    """One notebook in the browser, as a person has it in front of them, with notes of what went wrong."""
+
+    def __init__(self, page: Any, base: str):
+        self.page = page
+        self.errors: list[str] = []
+        self.outside: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        page.on("request", lambda request: self._note_request(request.url, base))
+
+    def _note_request(self, url: str, base: str) -> None:
+        if url.startswith("http") and not url.startswith(base):
+            self.outside.append(url)
+
+    def open(self, address: str) -> NotebookPage:
+        """Load the page and wait until its notebook has an idle kernel."""
+        self.page.goto(address, wait_until="domcontentloaded")
+        self.page.wait_for_function(READY)
+        self.page.evaluate(RESTORED)
+        self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook")
+        self.wait_until_idle()
+        return self
+
+    def wait_until_idle(self) -> None:
+        self.page.wait_for_function(IDLE)
+
+    def run_all(self, seconds: float = 120.0) -> None:
+        """Run > Run All Cells; back when the last one has run."""
+        self.page.set_default_timeout(seconds * 1000)
+        self.page.evaluate(RUN_ALL)
+        self.wait_until_idle()
+
+    def run_cell(self, text: str) -> str:
+        """Type `text` into the last cell, press Shift+Enter, and give back what the cell shows."""
+        cells = self.page.locator(".jp-CodeCell")
+        number = cells.count() - 1
+        cells.nth(number).locator(".cm-content").click()
+        # As one insertion: typed key by key, the editor would add indents and closing brackets of its own.
+        self.page.keyboard.insert_text(text)
+        self.page.keyboard.press("Shift+Enter")
+        self.page.wait_for_function(f"() => document.querySelectorAll('.jp-CodeCell').length > {number + 1}")
+        self.page.wait_for_function(
+            "n => /^\\[\\d+\\]/.test(document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[n].innerText)",
+            arg=number,
+        )
+        self.wait_until_idle()
+        return "\n".join(cells.nth(number).locator(".jp-OutputArea-output").all_inner_texts())
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The cells as they would be saved, outputs included."""
+        return self.page.evaluate(CELLS)
+
+    def error_outputs(self) -> list[str]:
+        """What the cells that failed say, in order."""
+        outputs = [output for cell in self.cells() for output in cell.get("outputs", ())]
+        return [f"{o['ename']}: {o['evalue']}" for o in outputs if o["output_type"] == "error"]
+
+    def unrun_cells(self) -> list[str]:
+        """The sources of code cells that have something in them and have not been run."""
+        code = [cell for cell in self.cells() if cell["cell_type"] == "code"]
+        unrun = ["".join(cell["source"]) for cell in code if cell["execution_count"] is None]
+        return [source for source in unrun if source.strip()]
+
+    def picture(self, path: Path) -> Path:
+        """A screenshot, from the top of the notebook."""
+        self.page.evaluate(TO_TOP)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=str(path))
+        return path
+
+    def close(self) -> None:
+        """End the kernel and the page."""
+        with contextlib.suppress(Exception):   # what failed before must be what is reported
+            self.page.evaluate(CLOSE)
+        self.page.close()
+
+
+def missing(what: str) -> None:
+    """Skip the test for want of `what`; in CI nothing may be wanting."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what}, and CI must run the browser tests")
+    pytest.skip(f"{what}: the browser tests were not run")
+
+
+def chromium_path() -> str:
+    named = os.environ.get("RULELAB_CHROMIUM")
+    found = named or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    return found or missing("no Chromium on this machine (set RULELAB_CHROMIUM to its path)")
+
+
+# Not for the whole session: while Playwright's event loop is up, no other test of the process can start one.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium, the machine's own."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed")
+    sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    path = chromium_path()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, headless=True, args=CHROMIUM_OPTIONS + sandbox
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_notebook(browser: Any, lab: Any) -> Iterator[Callable[[str], NotebookPage]]:
+    """A function that opens a notebook of the server's folder by its name."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1500}, device_scale_factor=1)
+    context.set_default_timeout(30_000)
+    opened: list[NotebookPage] = []
+
+    def open_it(name: str) -> NotebookPage:
+        opened.append(NotebookPage(context.new_page(), lab.base))
+        return opened[-1].open(lab.page(name))
+
+    yield open_it
+    for notebook in opened:
+        notebook.close()
+    context.close()
+
+
+@pytest.fixture
+def empty_notebook(open_notebook: Callable[[str], NotebookPage], lab: Any, request: Any) -> NotebookPage:
+    """A new notebook on our kernel."""
+    name = f"{request.node.originalname}.ipynb"
+    shutil.copyfile(lab.root / "empty.ipynb", lab.root / name)
+    return open_notebook(name)

@@ -1,0 +1,80 @@
+"""The first notebook and a reader's own rule, in a real JupyterLab in a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+FIRST_NOTEBOOK = "01-a-rule-in-a-cell.ipynb"
+
+FUNCTION = """\
+import numpy as np
+import rulelab as rl
+
+def cubes(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 3
+    return total"""
+
+RULE = """\
+%%rrule cubes_cr --of cubes
+def cubes_cr_rrule(x):
+    def cubes_cr_pullback(out_bar):
+        return rl.NoTangent(), 3 * x**2 * out_bar
+    return np.sum(x**3), cubes_cr_pullback"""
+
+WIDGET = """\
+import ipywidgets
+button = ipywidgets.Button(description="Press me")
+button.on_click(lambda pressed: setattr(pressed, "description", f"{6 * 7} it is"))
+button"""
+
+
+def test_a_cell_is_run_and_a_widget_answers(empty_notebook):
+    """Under `rulelab lab` plain cells run, widgets work, and nothing is asked of the outside world."""
+    assert empty_notebook.run_cell("6 * 7").strip() == "42"
+    empty_notebook.run_cell(WIDGET)
+    empty_notebook.page.get_by_role("button", name="Press me", exact=True).click()
+    empty_notebook.page.get_by_role("button", name="42 it is", exact=True).wait_for()
+    assert not empty_notebook.error_outputs()
+    assert not empty_notebook.errors
+    assert not empty_notebook.outside
+
+
+def test_a_failing_cell_is_seen_by_these_tests(empty_notebook):
+    """What the other tests here rely on: an error in a cell is found in the notebook's outputs."""
+    empty_notebook.run_cell("1 / 0")
+    assert empty_notebook.error_outputs() == ["ZeroDivisionError: division by zero"]
+
+
+def test_the_first_notebook_runs_from_top_to_bottom(open_notebook, lab, repository, tmp_path):
+    """A person opens the first notebook, runs all of it, and no cell fails."""
+    source = repository / "notebooks" / FIRST_NOTEBOOK
+    if not source.is_file():
+        pytest.skip(f"{source.name} is not written yet")
+    shutil.copyfile(source, lab.root / source.name)
+    notebook = open_notebook(source.name)
+    notebook.run_all()
+    assert notebook.error_outputs() == []
+    assert notebook.unrun_cells() == []
+    assert notebook.errors == []
+    assert notebook.outside == []
+    keep = os.environ.get("RULELAB_SAVE_IMAGES") == "1"    # how the README's picture is made anew
+    folder = repository / "docs" / "images" if keep else tmp_path
+    assert notebook.picture(folder / "first-notebook.png").stat().st_size > 10_000
+
+
+def test_a_reader_types_a_rule_and_compares_it(empty_notebook):
+    """A rule typed into a cell counts in the next one, where both gradients stand side by side."""
+    empty_notebook.run_cell(FUNCTION)
+    empty_notebook.run_cell(RULE)
+    compared = empty_notebook.run_cell("%grad_compare cubes cubes_cr --at np.array([1.0, 2.0, 3.0])")
+    assert empty_notebook.error_outputs() == []
+    assert "27" in compared and "12" in compared
+    assert empty_notebook.errors == []
+    assert empty_notebook.outside == []

@@ -1,0 +1,179 @@
+"""A right rule is told that it agrees, a wrong one where and by how much."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rulelab.checking.comparison import Settings, argument_names, compare
+from rulelab.errors import MutationError
+
+
+class HandWritten:
+    """A stand-in AD that finds the pullback on the function; one without is refused as the real one refuses it."""
+
+    @staticmethod
+    def pullback(f, *args, **kwargs):
+        if not hasattr(f, "rule"):
+            raise MutationError("Mutating arrays is not supported -- called ndarray.__setitem__(float64[3])")
+        return f.rule(*args, **kwargs)
+
+    @classmethod
+    def gradient(cls, f, *args, **kwargs):
+        return cls.pullback(f, *args, **kwargs)[1](1.0)
+
+
+@pytest.fixture
+def settings():
+    return Settings(ad=HandWritten, rng=np.random.default_rng(0))
+
+
+def with_rule(primal, cotangents):
+    """A function with this primal whose pullback is `cotangents(seed, *args)`."""
+    def f_cr(*args, **kwargs):
+        return primal(*args, **kwargs)
+
+    f_cr.rule = lambda *args, **kwargs: (primal(*args, **kwargs), lambda seed: cotangents(seed, *args))
+    return f_cr
+
+
+def mse(y, yh):
+    return float(np.mean((y - yh) ** 2))
+
+
+def mse_cotangents(seed, y, yh):
+    g = 2 / len(y) * (y - yh) * seed
+    return g, -g
+
+
+mse.rule = lambda y, yh: (mse(y, yh), lambda seed: mse_cotangents(seed, y, yh))
+Y, YH = np.arange(8.0), np.ones(8)
+
+
+def test_a_right_rule_agrees(settings):
+    """Values, gradients and pullbacks agree, and the sentence says to what."""
+    found = compare(mse, with_rule(mse, mse_cotangents), Y, YH, settings=settings)
+    assert found.agree and found.verdict == "agree exactly"
+    assert [d.name for d in found.gradients] == ["gradient of y", "gradient of yh"]
+    nearly = with_rule(mse, lambda s, y, yh: tuple(g * (1 + 3e-13) for g in mse_cotangents(s, y, yh)))
+    assert compare(mse, nearly, Y, YH, settings=settings).verdict == "agree to 1e-12"
+
+
+def test_a_wrong_sign_is_found_with_its_worst_element(settings):
+    """The argument, the index and both numbers are named."""
+    wrong = with_rule(mse, lambda s, y, yh: (mse_cotangents(s, y, yh)[0],) * 2)
+    found = compare(mse, wrong, Y, YH, settings=settings)
+    assert not found.agree
+    assert found.verdict == "differ: gradient of yh: at [7] -1.5 against 1.5"
+    worst = found.gradients[1]
+    assert worst.worst == (7,) and worst.absolute == 3.0 and worst.relative == 2.0
+    assert found.gradients[0].agree
+
+
+def test_a_rule_that_ignores_its_cotangent_is_caught(settings):
+    """With the seed 1 it is right; it is told nevertheless."""
+    ignoring = with_rule(mse, lambda s, y, yh: mse_cotangents(1.0, y, yh))
+    found = compare(mse, ignoring, Y, YH, settings=settings)
+    assert all(d.agree for d in found.gradients) and not found.agree
+    assert "the rule ignores its cotangent: back(2) equals back(1) for y and yh" in found.sentence
+
+
+def test_a_rule_that_is_wrong_for_negative_seeds_is_caught(settings):
+    """A pullback that is right for the seed 1 only is compared with another seed."""
+    odd = with_rule(mse, lambda s, y, yh: mse_cotangents(abs(s) ** 2, y, yh))
+    assert "though with the seed 1 they agree" in compare(mse, odd, Y, YH, settings=settings).verdict
+
+
+def test_finite_differences_stand_in_for_a_refused_function(settings):
+    """The column says that it is finite differences, and why, in one line."""
+    def addone(x):
+        x += 1
+        return float((x**2).sum())
+
+    x = np.array([1.0, 2.0, 3.0])
+    addone_cr = with_rule(lambda x: float(((x + 1) ** 2).sum()), lambda s, x: (2 * (x + 1) * s,))
+    found = compare(addone, addone_cr, x, settings=settings)
+    assert found.agree and found.left_name == "addone (finite differences)"
+    assert found.refused == ("addone is refused by the AD, so its column is finite differences (MutationError: Mutating "
+                             "arrays is not supported -- called ndarray.__setitem__(float64[3])).")
+    assert x.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_where_finite_differences_know_nothing_no_verdict_is_given(settings):
+    """A nan of the differences is no evidence against a rule, and none for it."""
+    def step(x):
+        return float("nan") if x != 2.0 else 1.0
+
+    found = compare(step, with_rule(step, lambda s, x: (s * 3.0,)), 2.0, settings=settings)
+    assert found.verdict.startswith("cannot tell")
+
+
+def test_shapes_and_values_are_compared(settings):
+    """A cotangent of the wrong shape and a twin with another value are differences."""
+    scalar = with_rule(mse, lambda s, y, yh: (np.float64(1.0) * s, mse_cotangents(s, y, yh)[1]))
+    assert "gradient of y: shape (8,) against ()" in compare(mse, scalar, Y, YH, settings=settings).verdict
+    other = with_rule(lambda y, yh: mse(y, yh) + 1, mse_cotangents)
+    assert compare(mse, other, Y, YH, settings=settings).verdict == "differ: value: 11.5 against 12.5"
+
+
+def test_small_elements_beside_large_ones_count(settings):
+    """An element that is off by half is found though another is a million times larger."""
+    def f(x):
+        return float(np.sum(x))
+
+    f.rule = lambda x: (f(x), lambda s: (s * np.array([1e6, 1e-3]),))
+    wrong = with_rule(f, lambda s, x: (s * np.array([1e6, 1.5e-3]),))
+    assert compare(f, wrong, np.ones(2), settings=settings).gradients[0].worst == (1,)
+
+
+def test_none_beside_zeros_agrees_and_says_so(settings):
+    """No dependence and a derivative of zero are the same number, told apart in a note."""
+    none, zeros = with_rule(mse, lambda s, y, yh: (None, -yh * s)), with_rule(mse, lambda s, y, yh: (0 * y, -yh * s))
+    found = compare(none, zeros, Y, YH, settings=settings)
+    assert found.agree and "None on one side, zero on the other" in found.gradients[0].verdict
+    three = with_rule(mse, lambda s, y, yh: (y * s, -yh * s))
+    assert not compare(none, three, Y, YH, settings=settings).agree
+
+
+def test_array_functions_are_compared_by_their_pullbacks(settings):
+    """A function that returns an array has no gradient; its pullback at a random seed is compared."""
+    def double(x):
+        return 2 * x
+
+    double.rule = lambda x: (double(x), lambda s: (2 * s,))
+    right, wrong = with_rule(double, lambda s, x: (2 * s,)), with_rule(double, lambda s, x: (2 * np.ones_like(x),))
+    assert compare(double, right, np.ones(3), settings=settings).agree
+    assert "ignores its cotangent" in compare(double, wrong, np.ones(3), settings=settings).verdict
+
+
+def test_structured_gradients_are_compared_leaf_by_leaf(settings):
+    """A dict of parameters is named key by key."""
+    def f(p):
+        return p["w"] * p["b"][0]
+
+    f.rule = lambda p: (f(p), lambda s: ({"w": s * p["b"][0], "b": (s * p["w"],)},))
+    wrong = with_rule(f, lambda s, p: ({"w": s * p["b"][0], "b": (s,)},))
+    found = compare(f, wrong, {"w": 3.0, "b": (4.0,)}, settings=settings)
+    assert found.verdict == "differ: gradient of p['b'][0]: 3 against 1"
+
+
+def test_float32_is_judged_as_float32(settings):
+    """Rounding of the dtype is no difference."""
+    y, yh = Y.astype(np.float32), np.float32(0.3) * YH.astype(np.float32)
+    nearly = with_rule(mse, lambda s, y, yh: tuple((g * np.float32(1 + 1e-6)).astype(np.float32) for g in mse_cotangents(s, y, yh)))
+    assert compare(mse, nearly, y, yh, settings=settings).agree
+
+
+def test_every_face_of_the_result(settings):
+    """Text, HTML, JSON and Markdown say the same verdict."""
+    found = compare(mse, with_rule(mse, mse_cotangents), Y, YH, settings=settings)
+    assert json.loads(found.to_json())["verdict"] == found.verdict
+    for face in (str(found), found._repr_html_(), found.to_markdown(), found.to_latex()):
+        assert "agree exactly" in face
+    assert str(found).startswith("mse and f_cr agree exactly.")
+
+
+def test_argument_names_of_functions_without_a_signature():
+    """C functions and surplus arguments get a name too."""
+    assert argument_names(lambda x, *ws: x, (1, 2, 3)) == ["x", "ws[0]", "ws[1]"]
+    assert argument_names(print, (1, 2)) == ["args[0]", "args[1]"]

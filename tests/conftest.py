@@ -1,0 +1,131 @@
+"""What several floors' tests need: a running `rulelab lab`, in folders of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+ADDRESS = re.compile(r"(?P<base>http://127\.0\.0\.1:\d+)/\S*\?token=(?P<token>\w+)")
+LAB_SETTINGS = {
+    # Otherwise cells that are off the screen are not in the page, and nothing in them can be found.
+    "notebook-extension/tracker": {"windowingMode": "none", "autoStartDefaultKernel": True},
+    "docmanager-extension/plugin": {"autosave": False},
+}
+LAB_CONFIG = {"LabApp": {"expose_app_in_browser": True}, "ServerApp": {"terminals_enabled": False}}
+EMPTY_NOTEBOOK = {
+    "cells": [],
+    "metadata": {"kernelspec": {"name": "rulelab", "display_name": "Python (rulelab)", "language": "python"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab: its address and token as it printed them, and the folder it shows."""
+
+    address: str
+    base: str
+    token: str
+    root: Path
+
+    def page(self, name: str) -> str:
+        """The address that opens notebook `name`, whatever was open before."""
+        return f"{self.base}/lab/tree/{name}?token={self.token}&reset"
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The folder of the project."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def jupyter_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Environment variables under which Jupyter neither sees nor touches anything of the user's."""
+    home = tmp_path_factory.mktemp("jupyter")
+    settings = home / "settings" / "@jupyterlab"
+    for plugin, value in LAB_SETTINGS.items():
+        file = settings / f"{plugin}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(value))
+    (home / "config").mkdir()
+    (home / "config" / "jupyter_server_config.json").write_text(json.dumps(LAB_CONFIG))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    return kept | {
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "IPYTHONDIR": str(home / "ipython"),
+        "MPLCONFIGDIR": str(home / "matplotlib"),
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
+
+
+@pytest.fixture(scope="session")
+def lab(jupyter_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """`rulelab lab --no-browser` on a free port, as a person without a screen would start it."""
+    root = tmp_path_factory.mktemp("notebooks")
+    (root / "empty.ipynb").write_text(json.dumps(EMPTY_NOTEBOOK))
+    log = root.parent / "lab.log"
+    command = [sys.executable, "-m", "rulelab", "lab", "--no-browser", "--port", str(free_port())]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, "empty.ipynb"], cwd=root, env=jupyter_environment, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )
+    found = None
+    try:
+        found = wait_for_address(process, log)
+        yield Lab(found[0], found["base"], found["token"], root)
+    finally:
+        shut_down(process, found)
+
+
+def free_port() -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for_address(process: subprocess.Popen[bytes], log: Path, seconds: float = 60.0) -> re.Match[str]:
+    """The address that the server prints once it is up."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        if found := ADDRESS.search(log.read_text(errors="replace")):
+            return found
+        time.sleep(0.1)
+    raise RuntimeError("JupyterLab did not come up:\n" + log.read_text(errors="replace")[-4000:])
+
+
+def shut_down(process: subprocess.Popen[bytes], found: re.Match[str] | None) -> None:
+    """End the server politely, so that it ends its kernels first; by signal only if that did not help."""
+    if found is not None:
+        headers = {"Authorization": f"token {found['token']}"}
+        request = urllib.request.Request(f"{found['base']}/api/shutdown", method="POST", headers=headers)
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(request, timeout=5).close()
+    for end in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            process.wait(15 if found is not None else 1)
+            return
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, end)   # its own process group: it was started as the leader of one
+    process.wait()

@@ -1,0 +1,134 @@
+"""A shell of one's own for each test, and one real kernel for those that need it."""
+
+import queue
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from jupyter_client.manager import start_new_kernel
+from traitlets.config import Config
+
+from rulelab.notebook.magics import load_ipython_extension, unload_ipython_extension
+
+SETUP = """\
+import numpy as np
+import rulelab as rl
+
+def mse(y, yh):
+    total = 0.0
+    for i in range(len(y)):
+        total += (y[i] - yh[i]) ** 2
+    return total / len(y)
+
+def addone(x):
+    for i in range(len(x)):
+        x[i] = x[i] + 1
+    return np.sum(x ** 2)
+
+y, yh = np.arange(8.0), np.ones(8)
+"""
+
+MSE_RULE = """\
+%%rrule mse_cr --of mse
+def mse_cr_rrule(y, yh):
+    out = mse(y, yh)
+    def mse_cr_pullback(out_bar):
+        g = 2 / len(y) * (y - yh) * out_bar
+        return rl.NoTangent(), g, -g
+    return out, mse_cr_pullback
+"""
+
+
+class Notebook:
+    """A shell with the extension loaded; `run` runs a cell and `text` is what the last one printed."""
+
+    def __init__(self, shell, capsys):
+        self.shell, self.capsys, self.text = shell, capsys, ""
+
+    def run(self, cell):
+        result = self.shell.run_cell(cell, store_history=True)
+        self.text = self.capsys.readouterr().out
+        return result
+
+    def ok(self, cell):
+        """Run a cell that must succeed; its value."""
+        result = self.run(cell)
+        assert result.success, self.text
+        return result.result
+
+    def fails(self, cell):
+        """Run a cell that must fail; what it showed, without colours."""
+        result = self.run(cell)
+        assert not result.success
+        return self.text
+
+    def __getitem__(self, name):
+        return self.shell.user_ns[name]
+
+
+@pytest.fixture
+def bare_shell():
+    """A shell without the extension."""
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(colors="nocolor", config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
+    yield shell
+    unload_ipython_extension(shell)
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def notebook(bare_shell, capsys):
+    """A notebook in which mse, addone, y and yh are defined."""
+    load_ipython_extension(bare_shell)
+    opened = Notebook(bare_shell, capsys)
+    opened.ok(SETUP)
+    return opened
+
+
+class Kernel:
+    """A real kernel, asked over its sockets as Jupyter asks it."""
+
+    def __init__(self, manager, client):
+        self.manager, self.client = manager, client
+
+    def run(self, cell, while_running=None):
+        """The reply, and all that was shown: text by kind."""
+        message = self.client.execute(cell, stop_on_error=False)
+        shown = {"stdout": "", "text/plain": "", "text/html": "", "error": ""}
+        while True:
+            try:
+                answer = self.client.get_iopub_msg(timeout=30)
+            except queue.Empty:
+                raise AssertionError(f"the kernel does not answer; so far {shown}") from None
+            if answer["parent_header"].get("msg_id") != message:
+                continue
+            content, kind = answer["content"], answer["msg_type"]
+            if kind == "stream":
+                shown["stdout"] += content["text"]
+                if while_running and while_running in content["text"]:
+                    self.manager.interrupt_kernel()
+            elif kind in ("display_data", "execute_result"):
+                for form in ("text/plain", "text/html"):
+                    shown[form] += content["data"].get(form, "")
+            elif kind == "error":
+                shown["error"] += "\n".join(content["traceback"])
+            elif kind == "status" and content["execution_state"] == "idle":
+                break
+        return self.client.get_shell_msg(timeout=30)["content"], shown
+
+    def complete(self, text):
+        """What Tab offers at the end of the text."""
+        self.client.complete(text, len(text))
+        return self.client.get_shell_msg(timeout=30)["content"]["matches"]
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    """One kernel for the module, with the extension loaded by its public name."""
+    manager, client = start_new_kernel(kernel_name="python3")
+    running = Kernel(manager, client)
+    reply, shown = running.run("%load_ext rulelab\n")
+    assert reply["status"] == "ok", shown
+    assert running.run(SETUP)[0]["status"] == "ok"
+    yield running
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)

@@ -1,0 +1,56 @@
+"""The magics in a real kernel: its replies, its Tab, its interrupt."""
+
+from .conftest import MSE_RULE
+
+
+def test_the_first_rule_in_three_cells(kernel):
+    """Define, compare, time; the result comes as text and as HTML."""
+    reply, shown = kernel.run(MSE_RULE)
+    assert reply["status"] == "ok", shown
+    reply, shown = kernel.run("%grad_compare mse mse_cr --at y, yh")
+    assert reply["status"] == "ok" and "mse and mse_cr agree" in shown["text/plain"]
+    assert '<th scope="row">gradient of yh</th>' in shown["text/html"] and "<script" not in shown["text/html"]
+    reply, shown = kernel.run("%grad_bench mse mse_cr --rounds 8 --at y, yh")
+    assert reply["status"] == "ok" and "Time of one call" in shown["text/plain"]
+
+
+def test_failures_stop_run_all(kernel):
+    """Wrong use, an error in the body, a syntax error, a refusal of ours: all are errors to Jupyter."""
+    for cell, words in (("%grad_compare mse", "MagicError: %grad_compare: say where"),
+                        ("%%rrule mse\ndef f(x): pass\n1 / 0", "ZeroDivisionError"),
+                        ("%%rrule mse\ndef f(x) pass", "expected ':'"),
+                        ("%gradient addone(y)", "%rule_stub addone")):
+        reply, shown = kernel.run(cell)
+        assert reply["status"] == "error" and words in shown["error"], cell
+        assert "/rulelab/" not in shown["error"]
+
+
+def test_the_cell_in_a_message_is_the_one_in_the_margin(kernel):
+    """The number that Jupyter shows beside the cell."""
+    reply, _ = kernel.run("%%rrule addone\ndef addone_rrule(x):\n    return 1.0, None\n")
+    _, shown = kernel.run("rl.which_rule(addone)")
+    assert f"cell In [{reply['execution_count']}], line 2" in shown["text/plain"]
+    kernel.run("rl.remove_rule(addone)")
+
+
+def test_tab(kernel):
+    """Options, functions and choices, over the kernel's own protocol."""
+    assert kernel.complete("%%rrule --") == ["--of"]
+    assert {"mse", "addone"} <= set(kernel.complete("%%rrule "))
+    assert kernel.complete("%grad_refresh m") == ["manual"]
+
+
+def test_interrupt_shows_what_there_is(kernel):
+    """The Stop button during a long duel: a table, one line, and an error for Jupyter."""
+    kernel.run(MSE_RULE)
+    kernel.run("import threading, _thread\nthreading.Timer(1.5, _thread.interrupt_main).start()")
+    reply, shown = kernel.run("%grad_bench mse mse_cr --rounds 100000 --at y, yh")
+    assert reply["status"] == "error" and "Time of one call" in shown["text/plain"]
+    assert "Interrupted: %grad_bench was stopped after" in shown["error"] and "Traceback" not in shown["error"]
+
+
+def test_the_stub_reaches_the_next_cell(kernel):
+    """Jupyter is told to put it there."""
+    reply, _ = kernel.run("%rule_stub mse")
+    (payload,) = [p for p in reply["payload"] if p["source"] == "set_next_input"]
+    assert payload["text"].startswith("%%rrule mse\n") and not payload["replace"]

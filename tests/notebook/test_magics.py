@@ -1,0 +1,365 @@
+"""Each magic through a real shell: what it shows, what it returns, how it fails."""
+
+import pytest
+
+from rulelab.errors import RuleLabError
+from rulelab.notebook.magics import (RuleLab, load_ipython_extension, raw_rest, split_at, unload_ipython_extension,
+                                     without_semicolon)
+
+from .conftest import MSE_RULE
+
+MAGICS = ["rrule", "rule_stub", "rules", "grad_refresh", "gradient", "adjoint", "grad_compare", "grad_bench",
+          "rule_symbolic"]
+
+
+# -- %%rrule ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_in_a_cell(notebook):
+    """The copy is made, carries the rule, and the rule is used at once."""
+    notebook.ok(MSE_RULE)
+    assert notebook.text == "mse_cr, a copy of mse, now has the rule mse_cr_rrule.\n"
+    assert notebook["mse_cr"](notebook["y"], notebook["yh"]) == 11.5
+    assert repr(notebook.ok("rl.which_rule(mse_cr)")).endswith("by mse_cr_rrule at cell In [2], line 2, in mse_cr_rrule")
+
+
+def test_running_the_cell_again_keeps_the_copy_and_replaces_the_rule(notebook):
+    """The object stays, so whoever holds it gets the new rule."""
+    notebook.ok(MSE_RULE)
+    before = notebook["mse_cr"]
+    notebook.ok(MSE_RULE.replace("2 / len", "3 / len"))
+    assert notebook["mse_cr"] is before
+    assert notebook.ok("rl.gradient(mse_cr, y, yh)")[0][0] == pytest.approx(-3 / 8)
+
+
+@pytest.mark.parametrize("broken", ["    out = mse(y, yh", "1 / 0\n", "raise KeyboardInterrupt\n"])
+def test_a_failing_cell_leaves_the_old_rule_whole(notebook, broken):
+    """A syntax error, an error and Ctrl-C all come before the rule is replaced."""
+    notebook.ok(MSE_RULE)
+    old = notebook.ok("rl.which_rule(mse_cr).rule")
+    notebook.fails(f"{MSE_RULE}{broken}")
+    assert notebook.ok("rl.which_rule(mse_cr).rule") is old
+
+
+def test_a_rule_for_a_name_with_dots(notebook):
+    """A library's function, or a method, is named as in Python."""
+    notebook.ok("class Bar:\n    def method(self, x):\n        return x\n")
+    notebook.ok("%%rrule Bar.method\ndef method_rrule(self, x):\n    return x, None\n")
+    assert notebook.text == "Bar.method now has the rule method_rrule.\n"
+    assert notebook.ok("rl.has_rrule(Bar.method)")
+
+
+def test_a_lambda_for_a_pullback_gets_a_warning(notebook):
+    """Why a name helps, in one sentence."""
+    notebook.ok("%%rrule mse\ndef mse_rrule(y, yh):\n    return 1.0, lambda s: (rl.NoTangent(), y, yh)\n")
+    assert "is a lambda: a traceback and a profile will call it <lambda>" in notebook.text
+
+
+@pytest.mark.parametrize(("cell", "words"), [
+    ("%%rrule\ndef f(x): pass", "%%rrule: the following arguments are required: NAME"),
+    ("%%rrule nope\ndef f(x): pass", "%%rrule: there is no nope; to make it a copy of a function F: %%rrule nope --of F"),
+    ("%%rrule addone --of mse\ndef f(x): pass", "%%rrule: addone is there already and is no copy made by --of"),
+    ("%%rrule y\ndef f(x): pass", "%%rrule: y is a ndarray, which cannot be called"),
+    ("%%rrule mse --off mse\ndef f(x): pass", "%%rrule: unrecognized arguments: --off mse"),
+    ("%%rrule mse\ndef mse(y, yh): pass", "%%rrule: the last `def` of the cell is mse itself; its rule comes last"),
+    ("%%rrule mse\nx = 1", "%%rrule: the cell defines no function; the rule is the last `def` of the cell")])
+def test_wrong_use_of_rrule_is_one_line(notebook, cell, words):
+    """And it fails the cell."""
+    shown = notebook.fails(cell)
+    assert shown.startswith(f"MagicError: {words}") and shown.count("\n") == 1
+
+
+def test_an_error_in_the_body_shows_the_users_line(notebook):
+    """No frame of ours between the cell and its error; the line is the editor's."""
+    shown = notebook.fails("%%rrule mse\ndef f(x):\n    pass\nwrong = 1 / 0\n")
+    assert "ZeroDivisionError" in shown and "line 4" in shown and "rulelab" not in shown
+    shown = notebook.fails("%%rrule mse\ndef f(x)\n    pass\n")
+    assert "expected ':'" in shown and "def f(x)" in shown and "rulelab" not in shown
+
+
+def test_a_rule_keeps_its_name_when_the_function_is_defined_anew(notebook):
+    """With a notice, and the rule is in force in the next cell."""
+    notebook.ok("def f(x):\n    return x * x\n")
+    notebook.ok("%%rrule f\ndef f_rrule(x):\n    def f_pullback(s):\n        return rl.NoTangent(), 2 * x * s\n"
+                "    return x * x, f_pullback\n")
+    notebook.ok("def f(x):\n    return x * x\n")
+    assert notebook.text.startswith("f was defined anew; its rule f_rrule (cell In [3]) now sits on the new one")
+    assert notebook.ok("rl.has_rrule(f)")
+
+
+# -- asking ----------------------------------------------------------------------------------------------------------
+
+
+def test_gradient_of_a_call(notebook):
+    """By its positional arguments; keywords are constants."""
+    notebook.ok("def f(a, b, k=1.0):\n    return a * b * k\n")
+    assert notebook.ok("%gradient f(2.0, 3.0, k=2.0)") == (6.0, 4.0)
+    assert notebook.ok("%gradient -o kept f(*(2.0, 3.0), **{'k': 2.0})") == notebook["kept"] == (6.0, 4.0)
+    notebook.ok("got = %gradient f(2.0, 3.0)")
+    assert notebook["got"] == (3.0, 2.0)
+    assert notebook.ok("%gradient (lambda x: x * x)(3.0)") == (6.0,)
+
+
+def test_a_semicolon_silences(notebook):
+    """Also after -o and before a comment; the name is bound all the same."""
+    notebook.ok("def f(a):\n    return a * a\n")
+    assert notebook.ok("%gradient -o kept f(2.0);") is None and notebook["kept"] == (4.0,)
+    assert notebook.ok("%gradient f(2.0);  # quiet") is None
+
+
+def test_braces_and_dollars_are_the_users(notebook):
+    """The line is not expanded as a shell command would be."""
+    notebook.ok("def f(p):\n    return p['a'] * 2.0\n")
+    assert notebook.ok("%gradient f({'a': 3.0})") == ({"a": 2.0},)
+
+
+def test_names_of_the_caller_are_seen(notebook):
+    """A magic inside a function differentiates with the function's own variables."""
+    notebook.ok("def f(a):\n    return a * a\ndef inner():\n    b = 5.0\n    return get_ipython().run_line_magic('gradient', 'f(b)')\n")
+    assert notebook.ok("inner()") == (10.0,)
+
+
+@pytest.mark.parametrize(("line", "words"), [
+    ("%gradient", "%gradient: give a call, as in %gradient f(x)"),
+    ("%gradient mse", "%gradient: give one call, as in %gradient f(x), not `mse`"),
+    ("%gradient mse(", "%gradient: cannot read the call `mse(`: '(' was never closed"),
+    ("%gradient a = mse(y, yh)", "%gradient: the call must be one expression, not `a = mse(y, yh)`"),
+    ("%gradient -o 3x mse(y, yh)", "%gradient: argument -o: needs a name to keep the result under, not 3x"),
+    ("%grad_compare mse addone", "%grad_compare: say where with --at, the last option: --at x, y"),
+    ("%grad_compare mse --at y, yh", "%grad_compare: give F and F_CR, or LOSS --without F"),
+    ("%grad_compare mse nope --at y", "%grad_compare: there is no function nope"),
+    ("%grad_compare mse y --at y", "%grad_compare: y is a ndarray, which cannot be called"),
+    ("%grad_compare mse addone --at y,, yh", "%grad_compare: cannot read the arguments after --at `y,, yh`"),
+    ("%grad_compare mse addone --at y) + (yh", "%grad_compare: the arguments after --at must be one argument list"),
+    ("%grad_compare mse 'addone --at y", "%grad_compare: No closing quotation"),
+    ("%grad_bench mse addone --rounds many --at y", "%grad_bench: argument --rounds: invalid int value: 'many'"),
+    ("%grad_bench mse addone --rounds 0 --at y", "%grad_bench: --rounds must be at least 1, not 0"),
+    ("%grad_refresh never", "%grad_refresh: argument mode: invalid choice: 'never'"),
+    ("%rule_stub", "%rule_stub: the following arguments are required: F"),
+    ("%rule_stub nope", "%rule_stub: there is no function nope"),
+    ("%rules all", "%rules: unrecognized arguments: all"),
+    ("%adjoint 3", "%adjoint: give one call, as in %adjoint f(x), not `3`")])
+def test_wrong_use_is_one_line(notebook, line, words):
+    """What was typed, what is wrong; the cell fails."""
+    shown = notebook.fails(line)
+    assert shown.startswith(f"MagicError: {words}") and shown.count("\n") == 1
+
+
+def test_an_error_of_the_function_keeps_its_traceback(notebook):
+    """The user's frames are there, ours are hidden."""
+    notebook.ok("def f(a):\n    return a * missing\n")
+    shown = notebook.fails("%gradient f(2.0)")
+    assert "NameError" in shown and "magics.py" not in shown
+
+
+def test_our_errors_are_shown_in_six_lines_with_the_stub(notebook):
+    """From a magic and from plain Python alike."""
+    for cell in ("%gradient addone(y)", "rl.gradient(addone, y)"):
+        shown = notebook.fails(cell)
+        assert shown.startswith("MutationError: Mutating arrays is not supported -- called ndarray.__setitem__(float64[8])")
+        assert "%rule_stub addone" in shown and "x[i] = x[i] + 1" in shown
+        assert shown.rstrip().count("\n") < 6 and "Traceback" not in shown
+
+
+def test_short_errors_can_be_switched_off(notebook):
+    """%config RuleLab.short_errors = False shows the traceback again."""
+    notebook.ok("%config RuleLab.short_errors = False")
+    assert "Traceback (most recent call last)" in notebook.fails("rl.gradient(addone, y)")
+    notebook.ok("%config RuleLab.short_errors = True")
+    assert "Traceback" not in notebook.fails("rl.gradient(addone, y)")
+
+
+def test_the_stub_is_put_in_the_next_cell(notebook):
+    """A skeleton that runs as it is and says what is missing when it is used."""
+    notebook.ok("%rule_stub addone")
+    stub = notebook.shell.rl_next_input
+    assert stub.startswith("%%rrule addone\ndef addone_rrule(x):\n    y = addone(x)\n")
+    notebook.ok(stub)
+    assert "NotImplementedTangentError" in notebook.fails("rl.gradient(addone, y.copy())")
+
+
+def test_rules_are_listed_with_their_cells(notebook):
+    """Yours, and the number of those of the house."""
+    notebook.ok(MSE_RULE)
+    shown = notebook.ok("%rules")
+    assert "mse_cr_rrule  cell In [2], line 2, in mse_cr_rrule" in str(shown)
+    assert len(shown.house) > 80
+
+
+def test_adjoint_is_python(notebook):
+    """The compiled pass as text that compiles."""
+    source = notebook.ok("%adjoint mse(y, yh)")
+    compile(source, "pass", "exec")
+    assert "def " in notebook.text
+
+
+def test_refresh_says_what_was_stale_and_why(notebook):
+    """In manual mode the old answer is used until %grad_refresh names and drops it."""
+    notebook.ok("def g(x):\n    return x * x\ndef loss(x):\n    return 3.0 * g(x)\n")
+    try:
+        assert str(notebook.ok("%grad_refresh manual")).startswith("Mode manual.")
+        assert notebook.ok("%gradient loss(2.0)") == (12.0,)
+        notebook.ok("%%rrule g\ndef g_rrule(x):\n    def g_pullback(s):\n        return rl.NoTangent(), 100.0 * s\n"
+                    "    return x * x, g_pullback\n")
+        assert notebook.ok("%gradient loss(2.0)") == (12.0,)
+        shown = notebook.ok("%grad_refresh")
+        assert [s.function for s in shown.stale] and "loss" in str(shown)
+        assert notebook.ok("%gradient loss(2.0)") == (300.0,)
+    finally:
+        notebook.ok("%grad_refresh auto")
+
+
+# -- comparing -------------------------------------------------------------------------------------------------------
+
+
+def test_compare_shows_both_gradients_and_a_verdict(notebook):
+    """A right rule agrees; every face of the result says so."""
+    notebook.ok(MSE_RULE)
+    found = notebook.ok("%grad_compare mse mse_cr -o kept --at y, yh")
+    assert found.agree and found is notebook["kept"] and found.refused is None
+    assert str(found).startswith("mse and mse_cr agree ") and "gradient of yh" in notebook.text
+
+
+def test_compare_of_a_rule_that_ignores_its_cotangent(notebook):
+    """It is right for the seed 1, and is told."""
+    notebook.ok(MSE_RULE.replace(" * out_bar", ""))
+    assert "the rule ignores its cotangent: back(2) equals back(1)" in str(notebook.ok("%grad_compare mse mse_cr --at y, yh"))
+
+
+def test_compare_with_finite_differences_where_the_function_is_refused(notebook):
+    """addone writes to its argument; its column is finite differences, and y stays as it was."""
+    notebook.ok("%%rrule addone_cr --of addone\ndef addone_cr_rrule(x):\n    x = x + 1\n    def addone_cr_pullback(s):\n"
+                "        return rl.NoTangent(), 2 * x * s\n    return np.sum(x ** 2), addone_cr_pullback\n")
+    found = notebook.ok("%grad_compare addone addone_cr --at y")
+    assert found.agree and found.refused.startswith(
+        "addone is refused by the AD, so its column is finite differences (MutationError: Mutating arrays")
+    assert notebook["y"][0] == 0.0
+
+
+def test_compare_a_loss_with_and_without_a_rule(notebook):
+    """The whole loss, once with f's rule and once without."""
+    notebook.ok(MSE_RULE)
+    notebook.ok("def loss(w):\n    return 2.0 * mse_cr(w * y, yh)\n")
+    found = notebook.ok("%grad_compare loss --without mse_cr --at 0.5")
+    assert found.agree and found.left_name == "loss without the rule of mse_cr"
+    notebook.ok(MSE_RULE.replace("g, -g", "-g, g"))
+    assert not notebook.ok("%grad_compare loss --without mse_cr --at 0.5").agree
+
+
+def test_arguments_after_at_are_an_argument_list(notebook):
+    """A leading minus, keywords, dicts, quotes, stars."""
+    notebook.ok("def f(x, y, k, s='a'):\n    return x * y * k['a']\n")
+    found = notebook.ok("%grad_compare f f --at -2.0, *[3.0], k={\"a\": -2}, s=' --at ;'")
+    assert found.gradients[0].left == -6.0 and found.gradients[1].left == 4.0
+
+
+def test_bench_shows_both_and_who_is_faster(notebook):
+    """A rule with a vectorised pullback and primal is faster than the loop."""
+    notebook.ok(MSE_RULE.replace("out = mse(y, yh)", "out = float(np.mean((y - yh) ** 2))"))
+    notebook.ok("big = np.arange(2000.0)")
+    found = notebook.ok("%grad_bench mse mse_cr --rounds 10 -o kept --at big, big + 1.0")
+    assert found.verdict == "faster" and found is notebook["kept"]
+    assert "gradient of mse_cr is faster than gradient of mse" in notebook.text
+    assert "mse itself, no gradient" in notebook.text
+
+
+def test_ctrl_c_shows_what_there_is_and_stops_the_rest(notebook, monkeypatch):
+    """The rounds so far are shown and kept; the cell fails with one line."""
+    from rulelab.bench import duel
+
+    real, count = duel.seconds_per_call, iter(range(10**6))
+
+    def stopping(*args):
+        if next(count) == 60:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    notebook.ok(MSE_RULE)
+    monkeypatch.setattr(duel, "seconds_per_call", stopping)
+    shown = notebook.fails("%grad_bench mse mse_cr -o kept --at y, yh")
+    assert "Time of one call" in shown and notebook["kept"].interrupted
+    assert "Interrupted: %grad_bench was stopped after 20 of 60 rounds; the table shows these" in shown
+    assert "Traceback" not in shown
+
+
+def test_symbolic_verdict(notebook):
+    """A scalar rule is proved; a wrong one is refuted."""
+    notebook.ok("def area(w):\n    return w * w\n")
+    rule = ("%%rrule area_cr --of area\ndef area_cr_rrule(w):\n    def area_cr_pullback(s):\n"
+            "        return rl.NoTangent(), 2 * w * s\n    return w * w, area_cr_pullback\n")
+    notebook.ok(rule)
+    assert "PROVED" in str(notebook.ok("%rule_symbolic area_cr"))
+    notebook.ok(rule.replace("2 * w", "3 * w"))
+    assert "REFUTED" in str(notebook.ok("%rule_symbolic area_cr --at 2.0"))
+
+
+# -- help, loading, unloading ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_help_has_usage_and_an_example(notebook, name):
+    """`%magic?` shows how to call it, its arguments, and an example."""
+    mark = "%%" if name == "rrule" else "%"
+    text = notebook.shell.find_line_magic(name).__doc__
+    assert f"::\n\n  {mark}{name}" in text and "Examples::" in text
+    assert f"  {mark}{name} [" in text or f"  {mark}{name} F" in text or f"  {mark}{name} N" in text
+
+
+def test_the_cell_magic_as_a_line_magic_prints_its_help(notebook):
+    """`%rrule` alone is how one looks it up."""
+    notebook.ok("%rrule")
+    assert "%%rrule [--of F] NAME" in notebook.text
+
+
+def test_loading_binds_nothing_and_unloading_leaves_no_trace(bare_shell):
+    """Magics, completion, hooks, error display and settings are gone; loading twice is loading once."""
+    def state():
+        manager = bare_shell.magics_manager
+        return ({kind: dict(names) for kind, names in manager.magics.items()}, list(bare_shell.Completer.custom_matchers),
+                list(bare_shell.events.callbacks["post_run_cell"]), list(bare_shell.configurables),
+                set(bare_shell.user_ns), set(vars(RuleLabError)), set(dict.keys(manager.registry)))
+
+    bare_shell.find_line_magic("timeit")
+    before = state()
+    load_ipython_extension(bare_shell)
+    names = set(bare_shell.user_ns)
+    load_ipython_extension(bare_shell)
+    assert sum(isinstance(c, RuleLab) for c in bare_shell.configurables) == 1
+    assert len(bare_shell.Completer.custom_matchers) == len(before[1]) + 1
+    assert names == before[4]
+    assert set(MAGICS) <= set(bare_shell.magics_manager.magics["line"])
+    unload_ipython_extension(bare_shell)
+    unload_ipython_extension(bare_shell)
+    assert state() == before
+
+
+def test_load_ext_by_name(bare_shell, capsys):
+    """%load_ext rulelab, %reload_ext rulelab, %unload_ext rulelab."""
+    for line in ("%load_ext rulelab", "%reload_ext rulelab", "%unload_ext rulelab"):
+        assert bare_shell.run_cell(line).success
+    assert bare_shell.find_line_magic("grad_compare") is None
+
+
+# -- the line --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("line", "options", "at"), [
+    ("f f_cr --at -x, y", "f f_cr", "-x, y"), ("f f_cr", "f f_cr", None), ("f --at=x", "f", "x"), ("--at x", "", "x"),
+    ("f --at", "f", ""), ("f --at x, s=' --at '", "f", "x, s=' --at '"), ("f --att x", "f --att x", None)])
+def test_at_takes_the_rest_of_the_line(line, options, at):
+    """The first --at counts; what follows is not looked into."""
+    assert split_at(line) == (options, at)
+
+
+@pytest.mark.parametrize(("line", "kept"), [
+    ("f(x);", "f(x)"), ("f(x) ;  ", "f(x)"), ("f('a;')", "f('a;')"), ("f(x)  # why;", "f(x)"), ("f('#');", "f('#')"),
+    ("f('unclosed;", "f('unclosed"), ("", "")])
+def test_a_semicolon_at_the_end_is_not_part_of_the_line(line, kept):
+    """Nor is a comment; both within strings are."""
+    assert without_semicolon(line) == kept
+
+
+def test_an_expression_keeps_its_spaces():
+    """What follows the options is taken as it was written."""
+    assert raw_rest("-o g f( 'a   b' )", ["f(", "'a   b'", ")"]) == "f( 'a   b' )"
+    assert raw_rest("", []) == ""

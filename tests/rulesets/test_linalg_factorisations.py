@@ -1,0 +1,114 @@
+"""The rules for solving, inverting and factorising matrices."""
+
+import numpy as np
+import pytest
+from rule_points import cases, check, cotangents, registry_of, rule_at
+
+from rulelab.errors import NotDifferentiableError
+from rulelab.rulesets.linalg_factorisations import TABLE, adjugate
+from rulelab.tangents.structural import Tangent
+from rulelab.tangents.zeros import ZeroTangent
+
+
+@pytest.mark.parametrize("case", cases(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(case):
+    """Every rule is right at every one of its points, in both modes."""
+    check(case)
+
+
+def rrule(target, *args, **kwargs):
+    return rule_at(registry_of(TABLE), target, args, "rrule").function(*args, **kwargs)
+
+
+def of_parts(y, **parts):
+    return Tangent(type(y), **parts)
+
+
+def test_the_determinant_of_a_singular_matrix_has_a_derivative():
+    """Cofactors are finite where the inverse is not."""
+    x = np.array([[1.0, 2.0], [2.0, 4.0]])
+    np.testing.assert_allclose(adjugate(x, np.float64(0.0)), [[4, -2], [-2, 1]], atol=1e-12)
+    np.testing.assert_allclose(cotangents(TABLE, np.linalg.det, x)[0], [[4, -2], [-2, 1]], atol=1e-12)
+
+
+def test_the_logarithm_of_a_singular_determinant_is_refused():
+    """log|det| of a singular matrix is -inf and has no derivative."""
+    with pytest.raises(NotDifferentiableError, match="singular"):
+        rrule(np.linalg.slogdet, np.ones((2, 2)))
+
+
+def test_only_the_triangle_that_is_read_gets_a_cotangent():
+    """NumPy reads one triangle of a Hermitian matrix; the other has derivative zero."""
+    x = np.array([[4.0, 1.0], [1.0, 3.0]])
+    assert cotangents(TABLE, np.linalg.cholesky, x)[0][0, 1] == 0.0
+    assert cotangents(TABLE, np.linalg.cholesky, x, upper=True)[0][1, 0] == 0.0
+    assert cotangents(TABLE, np.linalg.eigvalsh, x, "U", seed=[1.0, 2.0])[0][1, 0] == 0.0
+
+
+def test_vectors_of_equal_eigenvalues_are_refused_only_if_asked_for():
+    """Degenerate spectra: the values are fine, the vectors raise."""
+    y, pullback = rrule(np.linalg.eigh, np.eye(2))
+    np.testing.assert_allclose(pullback(of_parts(y, eigenvalues=np.ones(2)))[1], np.eye(2))
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        pullback(of_parts(y, eigenvectors=np.array([[1.0, 2.0], [3.0, 4.0]])))
+    y, pullback = rrule(np.linalg.svd, np.eye(2))
+    np.testing.assert_allclose(pullback(of_parts(y, S=np.ones(2)))[1], np.eye(2))
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        pullback(of_parts(y, U=np.array([[1.0, 2.0], [3.0, 4.0]])))
+
+
+def test_zero_over_zero_is_refused_not_taken_as_zero():
+    """`v diag(w) vᵀ` has a derivative at equal eigenvalues, but not through w and v: an error."""
+    x, seed = np.diag([1.0, 1.0, 3.0]), np.array([[1.0, 0.5, 0.25], [0.5, 2.0, 0.0], [0.25, 0.0, 3.0]])
+    y, pullback = rrule(np.linalg.eigh, x)
+    w, v = y
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        pullback(of_parts(y, eigenvalues=np.diagonal(v.T @ seed @ v), eigenvectors=2 * seed @ v * w))
+
+
+def test_a_simple_eigenvalue_beside_equal_ones_keeps_its_vector():
+    """Only the vectors of the equal eigenvalues are refused."""
+    x = np.diag([1.0, 1.0, 3.0])
+    y, pullback = rrule(np.linalg.eigh, x)
+    v_bar = np.zeros((3, 3))
+    v_bar[0, 2] = np.sign(y[1][2, 2])
+    np.testing.assert_allclose(pullback(of_parts(y, eigenvectors=v_bar))[1][2, 0], 0.5)
+
+
+def test_arbitrary_vectors_of_a_full_svd_are_refused():
+    """The extra columns of full_matrices=True are LAPACK's choice; the singular values are not."""
+    x = np.arange(6.0).reshape(3, 2) ** 1.5
+    y, pullback = rrule(np.linalg.svd, x)
+    assert pullback(of_parts(y, S=np.ones(2)))[1].shape == (3, 2)
+    with pytest.raises(NotDifferentiableError, match="full_matrices=False"):
+        pullback(of_parts(y, U=np.ones((3, 3))))
+
+
+def test_parts_that_nobody_used():
+    """A factorisation of which one part is used needs no cotangent for the others."""
+    x = np.array([[2.0, 1.0], [0.5, 1.5], [1.0, -1.0]])
+    y, pullback = rrule(np.linalg.qr, x)
+    q_only, r_only = pullback(of_parts(y, Q=np.ones((3, 2))))[1], pullback(of_parts(y, R=np.ones((2, 2))))[1]
+    both = pullback(of_parts(y, Q=np.ones((3, 2)), R=np.ones((2, 2))))[1]
+    np.testing.assert_allclose(q_only + r_only, both)
+    y, pullback = rrule(np.linalg.slogdet, x[:2])
+    assert pullback(of_parts(y, sign=1.0))[1] is ZeroTangent()
+
+
+@pytest.mark.parametrize("call", [
+    lambda: rrule(np.linalg.qr, np.ones((2, 3))), lambda: rrule(np.linalg.qr, np.eye(2), "complete"),
+    lambda: rrule(np.linalg.qr, np.eye(2) + 1j), lambda: rrule(np.linalg.pinv, np.eye(2), 0.5),
+    lambda: rrule(np.linalg.svd, np.eye(2), hermitian=True)])
+def test_what_is_not_covered_is_refused(call):
+    """A call the rules do not cover raises the typed error instead of giving a number."""
+    with pytest.raises(NotDifferentiableError):
+        call()
+
+
+def test_complex_eigenvectors_are_refused_and_values_are_not():
+    """The phases of complex eigenvectors are LAPACK's choice."""
+    x = np.array([[2.0, 1j], [-1j, 3.0]])
+    y, pullback = rrule(np.linalg.eigh, x)
+    assert pullback(of_parts(y, eigenvalues=np.array([1.0, 0.0])))[1].dtype == complex
+    with pytest.raises(NotDifferentiableError, match="phases"):
+        pullback(of_parts(y, eigenvectors=np.ones((2, 2)) + 0j))

@@ -1,0 +1,68 @@
+"""The rules for products of vectors, matrices and tensors."""
+
+import numpy as np
+import pytest
+from rule_points import cases, check, cotangents, registry_of, rule_at
+
+from rulelab.errors import NotDifferentiableError
+from rulelab.rulesets.linalg_products import TABLE, matmul_frule, matmul_rrule
+from rulelab.tangents.thunks import Thunk
+from rulelab.tangents.zeros import NoTangent, ZeroTangent
+
+
+@pytest.mark.parametrize("case", cases(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(case):
+    """Every rule is right at every one of its points, in both modes."""
+    check(case)
+
+
+def rrule(target, *args, **kwargs):
+    return rule_at(registry_of(TABLE), target, args, "rrule").function(*args, **kwargs)
+
+
+def test_matmul_does_not_compute_what_nobody_asks_for():
+    """Both cotangents are delayed: the product for an operand without derivative is never formed."""
+    _, pullback = matmul_rrule(np.ones((2, 3)), np.ones((3, 4)))
+    own, a_bar, b_bar = pullback(np.ones((2, 4)))
+    assert own is NoTangent() and isinstance(a_bar, Thunk) and isinstance(b_bar, Thunk)
+    assert not a_bar.evaluated and not b_bar.evaluated
+
+
+def test_a_real_operand_of_a_complex_product_gets_a_real_cotangent():
+    """A real array never gets a complex gradient."""
+    z = np.array([[1j, 2.0]])
+    _, pullback = matmul_rrule(np.ones((2, 1)), z)
+    _, a_bar, b_bar = pullback(np.ones((2, 2)) + 1j)
+    assert a_bar.unthunk().dtype == float and b_bar.unthunk().dtype == complex
+
+
+def test_the_pushforward_skips_zero_tangents():
+    """A constant operand costs no product, and two constants give the zero tangent."""
+    a, b = np.ones((2, 3)), np.ones((3, 2))
+    assert matmul_frule((NoTangent(), ZeroTangent(), NoTangent()), a, b)[1] is ZeroTangent()
+    np.testing.assert_array_equal(matmul_frule((NoTangent(), a, ZeroTangent()), a, b)[1], a @ b)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: rrule(np.einsum, np.ones(2), [0], np.ones(2), [0]),
+    lambda: rrule(np.matmul, np.ones((2, 2)), np.ones((2, 2)), axes=[(0, 1), (0, 1), (0, 1)]),
+    lambda: rrule(np.trace, np.eye(2), dtype=int)])
+def test_what_is_not_covered_is_refused(call):
+    """A call the rules do not cover raises the typed error instead of giving a number."""
+    with pytest.raises(NotDifferentiableError):
+        call()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_cross_products_in_the_plane_are_refused():
+    """np.cross of two-component vectors, deprecated in NumPy, is refused with what to write instead."""
+    _, pullback = rrule(np.cross, np.ones(3), np.ones(3))
+    with pytest.raises((NotDifferentiableError, ValueError)):
+        _, pullback = rrule(np.cross, np.ones(2), np.ones(2))
+        cotangents(TABLE, np.cross, np.ones(2), np.ones(2))
+
+
+def test_matrix_power_zero_is_constant():
+    """The identity does not depend on the matrix."""
+    np.testing.assert_array_equal(cotangents(TABLE, np.linalg.matrix_power, 2 * np.eye(2), 0)[0],
+                                  np.zeros((2, 2)))

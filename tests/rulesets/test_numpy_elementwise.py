@@ -1,0 +1,154 @@
+"""NumPy's elementwise functions: their derivatives, and their values at kinks."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from rule_points import cases, check, cotangents, registry_of, rule_at
+
+from rulelab.errors import RuleLabError
+from rulelab.rulesets.numpy_elementwise import TABLE, bessel_i1, sinc_partial
+
+SHAPES = [(), (1,), (3,), (2, 1), (1, 3), (2, 3), (0, 3), (0, 1)]
+BROADCASTS = [(a, b) for a in SHAPES for b in SHAPES if {2, 0} - {*a[:-1], *b[:-1]}]
+
+
+@pytest.mark.parametrize("case", cases(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(case):
+    """Every elementwise function has the derivative that its values show, for numbers and arrays of any
+    shape.
+    """
+    check(case)
+
+
+@pytest.mark.parametrize(
+    "ufunc", [np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.hypot]
+)
+@pytest.mark.parametrize(("left", "right"), BROADCASTS, ids=str)
+def test_every_broadcast_gives_cotangents_of_the_operands_shapes(ufunc, left, right):
+    """Whatever was broadcast against whatever, a gradient has the shape of its argument."""
+    x_bar, y_bar = cotangents(TABLE, ufunc, np.full(left, 1.5), np.full(right, 2.5))
+    assert np.shape(x_bar) == left and np.shape(y_bar) == right
+
+
+@pytest.mark.parametrize(
+    ("target", "args", "expected"),
+    [
+        (np.absolute, (0.0,), (0.0,)),
+        (np.absolute, (0j,), (0j,)),
+        (np.fabs, (0.0,), (0.0,)),
+        (np.sign, (0.0,), None),
+        (np.hypot, (0.0, 0.0), (0.0, 0.0)),
+        (np.sqrt, (0.0,), (math.inf,)),
+        (np.cbrt, (0.0,), (math.inf,)),
+        (np.maximum, (1.0, 1.0), (0.0, 1.0)),
+        (np.fmax, (1.0, 1.0), (0.0, 1.0)),
+        (np.minimum, (1.0, 1.0), (1.0, 0.0)),
+        (np.fmin, (1.0, 1.0), (1.0, 0.0)),
+        (np.maximum, (math.nan, 1.0), (1.0, 0.0)),
+        (np.maximum, (1.0, math.nan), (0.0, 1.0)),
+        (np.minimum, (1.0, math.nan), (0.0, 1.0)),
+        (np.fmax, (math.nan, 1.0), (0.0, 1.0)),
+        (np.fmax, (1.0, math.nan), (1.0, 0.0)),
+        (np.fmin, (math.nan, 1.0), (0.0, 1.0)),
+        (np.clip, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
+        (np.clip, (1.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
+        (np.remainder, (4.0, 2.0), (math.nan, math.nan)),
+        (np.fmod, (4.0, 2.0), (math.nan, math.nan)),
+        (np.logaddexp, (-math.inf, -math.inf), (0.5, 0.5)),
+        (np.logaddexp, (800.0, -800.0), (1.0, 0.0)),
+        (np.sinc, (0.0,), (0.0,)),
+        (np.angle, (0j,), (0j,)),
+        (np.heaviside, (0.0, 0.5), (0.0, 1.0)),
+        (np.copysign, (0.0, -1.0), (0.0, 0.0)),
+        (np.floor, (2.0,), (0.0,)),
+        (np.nan_to_num, (math.inf,), (0.0,)),
+    ],
+)
+def test_conventions_where_there_is_no_one_derivative(target, args, expected):
+    """At a kink, a tie or a pole the gradient is the one that the documentation states."""
+    got = cotangents(TABLE, target, *args)
+    if expected is None:
+        assert type(got[0]).__name__ == "ZeroTangent"
+    else:
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(
+    ("x", "p", "by_x", "by_p"),
+    [
+        (0.0, 1.0, 1.0, 0.0),
+        (0.0, 0.0, 0.0, math.nan),
+        (0.0, 2.0, 0.0, 0.0),
+        (0.0, 3, 0.0, 0.0),
+        (0.0, 0.5, math.inf, 0.0),
+        (0.0, -1.0, -math.inf, math.nan),
+        (-2.0, 3.0, 12.0, -8.0 * math.log(2.0)),
+        (-2.0, 2, -4.0, 4.0 * math.log(2.0)),
+        (-2.0, 0.5, math.nan, math.nan),
+        (-2.0, 0.0, 0.0, math.log(2.0)),
+    ],
+)
+def test_power_follows_one_table_of_conventions(x, p, by_x, by_p):
+    """`x ** p` at zero and negative `x` has the values of the table, not those of a blind formula."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_allclose(cotangents(TABLE, np.power, x, p), (by_x, by_p), rtol=1e-14)
+
+
+def test_where_keeps_infinite_slopes_out():
+    """`where(x > 0, sqrt(x), 0)` at 0: the branch not taken gets exactly 0, whatever its own derivative."""
+    _, taken, other = cotangents(
+        TABLE, np.where, np.array([True, False]), np.array([1.0, 2.0]), 3.0, seed=np.array([math.inf, 5.0])
+    )
+    np.testing.assert_array_equal(taken, [math.inf, 0.0])
+    assert other == 5.0
+
+
+def test_where_with_the_condition_alone_is_refused():
+    """Positions have no derivative: `np.where(c)` in differentiated code is an error, not a zero."""
+    with pytest.raises(RuleLabError, match="condition alone"):
+        cotangents(TABLE, np.where, np.array([True, False]))
+
+
+def test_reciprocal_of_integers_is_refused():
+    """NumPy rounds it to an integer, so any derivative would be wrong."""
+    with pytest.raises(RuleLabError, match="integer"):
+        cotangents(TABLE, np.reciprocal, np.array([2, 3]))
+
+
+def test_nan_to_num_in_place_is_refused():
+    """`copy=False` writes into the argument."""
+    with pytest.raises(RuleLabError, match="Mutating"):
+        cotangents(TABLE, np.nan_to_num, np.array([1.0]), copy=False)
+
+
+@pytest.mark.parametrize("keyword", [{"where": np.array([True])}, {"dtype": float}, {"out": np.zeros(1)}])
+def test_keywords_that_a_rule_does_not_state_are_not_swallowed(keyword):
+    """`np.multiply(x, y, where=mask)` is never differentiated as if the mask were not there."""
+    rule = rule_at(registry_of(TABLE), np.multiply, (np.ones(1), np.ones(1)), "rrule")
+    with pytest.raises((TypeError, RuleLabError)):
+        rule.function(np.ones(1), np.ones(1), **keyword)
+
+
+def test_cotangents_of_real_arguments_are_real():
+    """A complex factor does not make the gradient of its real partner complex."""
+    x_bar, z_bar = cotangents(TABLE, np.multiply, np.array([1.0, 2.0]), 1 + 2j, seed=np.array([1.0, 1j]))
+    assert np.asarray(x_bar).dtype == float and isinstance(complex(z_bar), complex)
+    np.testing.assert_allclose(x_bar, [1.0, 2.0])
+
+
+def test_bessel_function_is_accurate_from_tiny_to_huge():
+    """The derivative of `np.i0` keeps its digits: series below, asymptotics above."""
+    assert bessel_i1(1e-8) == pytest.approx(5e-9, rel=1e-14)
+    assert bessel_i1(600.0) == pytest.approx(
+        float(np.i0(600.0)) * (1 - 1 / 1200 - 1 / (8 * 600**2)), rel=1e-8
+    )
+
+
+def test_sinc_has_no_seam_between_series_and_formula():
+    """The derivative of sinc is smooth where the formula takes over from the series."""
+    at = 0.1 / math.pi
+    below, above = (sinc_partial(np.sinc(x), x) for x in (at * (1 - 1e-12), at * (1 + 1e-12)))
+    assert below == pytest.approx(above, rel=1e-11)

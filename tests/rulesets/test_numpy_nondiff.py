@@ -1,0 +1,49 @@
+"""NumPy functions without derivatives, and the ranges, which have one."""
+
+import numpy as np
+import pytest
+from rule_points import cases, check, cotangents, registry_of, rule_at
+
+from rulelab.errors import RuleLabError
+from rulelab.rulesets.numpy_nondiff import TABLE
+from rulelab.tangents.zeros import NoTangent, ZeroTangent
+
+
+@pytest.mark.parametrize("case", cases(TABLE), ids=str)
+def test_ranges_agree_with_finite_differences(case):
+    """`linspace` and `arange` move with their ends and their step."""
+    check(case)
+
+
+@pytest.mark.parametrize(
+    "target", [np.argmax, np.less, np.isnan, np.shape, np.zeros_like, np.searchsorted, np.ndarray.any]
+)
+def test_questions_have_no_derivative(target):
+    """Comparisons, positions and shapes are known to carry nothing."""
+    rule = rule_at(registry_of(TABLE), target, (np.ones(3),), "rrule")
+    assert rule is not None and not rule.differentiable
+
+
+@pytest.mark.parametrize(
+    "target", [np.sum, np.where, np.full, np.random.normal, np.bincount, np.sort, np.unique]
+)
+def test_nothing_that_carries_values_is_declared_constant(target):
+    """A function whose result depends smoothly on its argument is not silenced here."""
+    assert rule_at(registry_of(TABLE), target, (np.ones(3),), "rrule") is None
+
+
+def test_arange_of_one_argument_does_not_move():
+    """`arange(n)` starts at 0 whatever `n` is."""
+    assert isinstance(cotangents(TABLE, np.arange, 3.5)[0], ZeroTangent)
+
+
+def test_arange_of_integers_carries_nothing():
+    """A range of whole numbers is a range of whole numbers."""
+    assert all(isinstance(b, (ZeroTangent, NoTangent)) for b in cotangents(TABLE, np.arange, 1, 5))
+
+
+@pytest.mark.parametrize("kwargs", [{"retstep": True}, {"dtype": int}])
+def test_linspace_that_rounds_or_returns_its_step_is_refused(kwargs):
+    """What the rule does not cover is an error, not a wrong gradient."""
+    with pytest.raises(RuleLabError, match="linspace"):
+        cotangents(TABLE, np.linspace, 0.0, 1.0, 3, **kwargs)

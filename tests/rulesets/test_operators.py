@@ -1,0 +1,133 @@
+"""Python's operators and builtins: derivatives, containers, values at kinks."""
+
+import builtins
+import math
+import operator
+
+import numpy as np
+import pytest
+from rule_points import cases, check, cotangents, registry_of, rule_at
+
+from rulelab.errors import RuleLabError
+from rulelab.rulesets.operators import TABLE
+from rulelab.tangents.structural import Tangent
+from rulelab.tangents.zeros import NoTangent, ZeroTangent
+
+SHAPES = [(), (1,), (3,), (2, 1), (1, 3), (2, 3), (0, 3), (0, 1)]
+BROADCASTS = [(a, b) for a in SHAPES for b in SHAPES if {2, 0} - {*a[:-1], *b[:-1]}]
+ZERO = ZeroTangent()
+
+
+@pytest.mark.parametrize("case", cases(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(case):
+    """Every operator and computing builtin has the derivative that its values show."""
+    check(case)
+
+
+@pytest.mark.parametrize(
+    "op", [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod]
+)
+@pytest.mark.parametrize(("left", "right"), BROADCASTS, ids=str)
+def test_every_broadcast_gives_cotangents_of_the_operands_shapes(op, left, right):
+    """Whatever was broadcast against whatever, a gradient has the shape of its argument."""
+    x_bar, y_bar = cotangents(TABLE, op, np.full(left, 1.5), np.full(right, 2.5))
+    assert np.shape(x_bar) == left and np.shape(y_bar) == right
+
+
+@pytest.mark.parametrize(
+    ("target", "args", "expected"),
+    [
+        (abs, (0.0,), (0.0,)),
+        (abs, (0,), (0.0,)),
+        (operator.pow, (0.0, 1), (1.0, 0.0)),
+        (operator.pow, (0.0, 0), (0.0, math.nan)),
+        (operator.pow, (0, 3), (0.0, 0.0)),
+        (operator.pow, (0.0, 0.5), (math.inf, 0.0)),
+        (operator.pow, (-2, 3), (12.0, -8.0 * math.log(2.0))),
+        (operator.mod, (6, 3), (math.nan, math.nan)),
+        (operator.mod, (-7.0, 4.0), (1.0, 2.0)),
+        (operator.floordiv, (7.0, 2.0), (0.0, 0.0)),
+        (max, (1.0, 1.0), (ZERO, 1.0)),
+        (max, (2.0, 1.0, 2.0), (ZERO, ZERO, 1.0)),
+        (min, (1.0, 1.0), (1.0, ZERO)),
+        (max, (math.nan, 1.0), (1.0, ZERO)),
+        (max, (1.0, math.nan), (1.0, ZERO)),
+    ],
+)
+def test_conventions_where_there_is_no_one_derivative(target, args, expected):
+    """At a kink, a tie or a jump the gradient is the one that the documentation states."""
+    got = cotangents(TABLE, target, *args)
+    assert [g is ZERO for g in got] == [e is ZERO for e in expected]
+    np.testing.assert_allclose(
+        [g for g in got if g is not ZERO], [e for e in expected if e is not ZERO], rtol=1e-14
+    )
+
+
+def test_the_first_of_the_largest_items_has_it_all():
+    """`max(xs)` of equal items: one of them, the first, gets the gradient; it is not counted twice."""
+    (x_bar,) = cotangents(TABLE, max, [1.0, 3.0, 3.0])
+    assert list(x_bar) == [ZERO, 1.0, ZERO]
+
+
+def test_max_of_nothing_is_the_primals_own_error():
+    """An empty sequence raises what Python raises, and `default=` is honoured."""
+    with pytest.raises(ValueError, match="empty|arg"):
+        cotangents(TABLE, max, [])
+    assert cotangents(TABLE, max, [], default=2.0) == (ZERO,)
+
+
+@pytest.mark.parametrize(("args", "is_complex"), [((2.0, 3), False), ((-8.0, 1 / 3), True)])
+def test_power_of_python_numbers_returns_what_python_returns(args, is_complex):
+    """`(-8.0) ** (1/3)` is complex in Python, and its cotangents are real all the same."""
+    rule = rule_at(registry_of(TABLE), operator.pow, args, "rrule")
+    y, _ = rule.function(*args)
+    assert y == operator.pow(*args) and isinstance(y, complex) == is_complex
+    assert all(np.asarray(b).dtype == float for b in cotangents(TABLE, operator.pow, *args))
+
+
+def test_text_is_no_arithmetic():
+    """Formatting and joining strings goes through the same operators and carries no cotangent."""
+    registry = registry_of(TABLE)
+    for target, args in ((operator.mod, ("%f", 2.0)), (operator.add, ("a", "b")), (operator.mul, ("a", 3))):
+        y, pullback = rule_at(registry, target, args, "rrule").function(*args)
+        assert y == target(*args) and pullback(1.0) == (NoTangent(),)
+
+
+def test_lists_do_not_meet_the_rules_of_numbers():
+    """`xs + ys` of lists joins them; it is never differentiated as a sum, nor `xs * 2` as a product."""
+    a_bar, b_bar = cotangents(TABLE, operator.add, [1.0], [2.0, 3.0], seed=Tangent(list, 5.0, 6.0, 7.0))
+    assert list(a_bar) == [5.0] and list(b_bar) == [6.0, 7.0]
+    (a_bar,) = cotangents(TABLE, operator.mul, [1.0, 2.0], 2, seed=Tangent(list, 1.0, 2.0, 4.0, 8.0))
+    assert list(a_bar) == [5.0, 10.0]
+
+
+def test_merged_dicts_give_back_to_whom_the_entry_came_from():
+    """`a | b`: where both have a key, `b` wins the value and the gradient."""
+    rule = rule_at(registry_of(TABLE), operator.or_, ({}, {}), "rrule")
+    y, pullback = rule.function({"u": 1.0, "v": 2.0}, {"v": 3.0})
+    assert y == {"u": 1.0, "v": 3.0}
+    _, a_bar, b_bar = pullback({"u": 10.0, "v": 20.0})
+    assert a_bar["u"] == 10.0 and a_bar["v"] is ZERO and b_bar["v"] == 20.0
+
+
+def test_sum_of_lists_is_refused_with_a_reason():
+    """`sum` joins nothing here: lists of lists are an error that says what to do."""
+    with pytest.raises(RuleLabError, match="sum of values"):
+        cotangents(TABLE, sum, [[1.0], [2.0]], [])
+
+
+@pytest.mark.parametrize(
+    "target", [operator.lt, operator.eq, operator.is_, len, isinstance, print, operator.contains]
+)
+def test_questions_have_no_derivative(target):
+    """Comparisons and inspections are known to carry nothing, so that they never stop a gradient."""
+    rule = rule_at(registry_of(TABLE), target, ([1.0], 2.0), "rrule")
+    assert rule is not None and not rule.differentiable
+
+
+@pytest.mark.parametrize(
+    "target", [builtins.enumerate, builtins.zip, builtins.map, builtins.reversed, builtins.iter]
+)
+def test_what_hands_values_on_is_not_declared_constant(target):
+    """Iterators carry the values they run over; a declaration here would lose their gradients silently."""
+    assert rule_at(registry_of(TABLE), target, ([1.0],), "rrule") is None

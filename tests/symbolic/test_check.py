@@ -1,0 +1,437 @@
+"""Verdicts on rules whose rightness is known: the cases of the texts this project grew from, and one for
+each slip."""
+
+import ctypes
+import math
+import time
+
+import numpy as np
+import pytest
+
+from rulelab.errors import RuleError
+from rulelab.rules.authoring import rrule_for, scalar_rule
+from rulelab.rules.registry import Registry
+from rulelab.rules.twins import twin
+from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, prove
+from rulelab.tangents.zeros import NoTangent, ZeroTangent
+
+NOTHING = NoTangent()
+
+
+def rule_from(f, *cotangents):
+    """A rule for `f` whose cotangents are functions of (y_bar, y, *xs)."""
+
+    def rule(*xs):
+        y = f(*xs)
+
+        def pullback(y_bar):
+            return NOTHING, *(c(y_bar, y, *xs) for c in cotangents)
+
+        return y, pullback
+
+    return rule
+
+
+def judge(f, *cotangents, **options):
+    return prove(f, rule_from(f, *cotangents), **options).verdict
+
+
+def exception(x):
+    try:
+        return x**2
+    except Exception:
+        print("could not square input")
+
+
+def clock_times(x):
+    return 12345 * x
+
+
+def tanh(x):
+    return np.tanh(x)
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def power(x, n):
+    return x**n
+
+
+def polynomial(x):
+    s = 0.0
+    for k in range(4):
+        s += (k + 1) * x**k
+    return s
+
+
+def newton_sqrt(x):
+    y = x
+    for _ in range(4):
+        y = 0.5 * (y + x / y)
+    return y
+
+
+def newton_slope(x):
+    y, slope = x, 1.0
+    for _ in range(4):
+        y, slope = 0.5 * (y + x / y), 0.5 * (slope + 1 / y - x * slope / y**2)
+    return slope
+
+
+def relu(x):
+    return max(x, 0.0)
+
+
+def far_branch(x):
+    return x**2 if x < 100 else x**3
+
+
+def squared_sine(x):
+    return np.sin(x) ** 2
+
+
+def with_closure(c):
+    def scaled(x):
+        return c * squared_sine(x) + math.pi * x
+
+    return scaled
+
+
+def safe_sqrt(x):
+    try:
+        return math.sqrt(x)
+    except ValueError:
+        return 0.0
+
+
+def gelu(x):
+    return x * 0.5 * (1 + math.erf(x / math.sqrt(2)))
+
+
+def addone(a):
+    b = np.empty_like(a)
+    b[:] = a + 1
+    return np.sum(b)
+
+
+def mse(y, yh):
+    s = 0.0
+    for i in range(len(y)):
+        s += (y[i] - yh[i]) ** 2.0
+    return s / len(y)
+
+
+def mse_rule(y, yh):
+    out = mse(y, yh)
+
+    def mse_pullback(out_bar):
+        g = 2 / len(y) * (y - yh) * out_bar
+        return NOTHING, g, -g
+
+    return out, mse_pullback
+
+
+def sum3(a):
+    x, y, z = a[0], a[1], a[2]
+    return x + y + z
+
+
+def sum3_rule(a):
+    def sum3_pullback(y_bar):
+        g = np.zeros(len(a))
+        g[:3] += y_bar
+        return NOTHING, g
+
+    return sum3(a), sum3_pullback
+
+
+RIGHT = {
+    "square in try": (exception, lambda b, y, x: 2 * x * b),
+    "injected clock": (clock_times, lambda b, y, x: b * y / x),
+    "sin": (lambda x: math.sin(x), lambda b, y, x: b * math.cos(x)),
+    "exp sin": (lambda x: np.exp(x) * np.sin(x), lambda b, y, x: b * (y + np.exp(x) * np.cos(x))),
+    "sqrt by y": (lambda x: math.sqrt(x), lambda b, y, x: b / (2 * y)),
+    "log": (lambda x: np.log(x), lambda b, y, x: b / x),
+    "tanh by y": (tanh, lambda b, y, x: b * (1 - y**2)),
+    "sigmoid by y": (sigmoid, lambda b, y, x: b * y * (1 - y)),
+    "atan2": (
+        lambda y, x: math.atan2(y, x),
+        lambda b, _, y, x: b * x / (x * x + y * y),
+        lambda b, _, y, x: -b * y / (x * x + y * y),
+    ),
+    "hypot": (lambda x, y: math.hypot(x, y), lambda b, r, x, y: b * x / r, lambda b, r, x, y: b * y / r),
+    "power": (power, lambda b, y, x, n: b * n * x ** (n - 1), lambda b, y, x, n: b * y * math.log(x)),
+    "loop": (polynomial, lambda b, y, x: b * (2 + 6 * x + 12 * x * x)),
+    "newton itself": (newton_sqrt, lambda b, y, x: b * newton_slope(x)),
+    "relu": (relu, lambda b, y, x: b * (x > 0)),
+    "abs": (lambda x: abs(x), lambda b, y, x: b * np.sign(x)),
+    "branch far out": (far_branch, lambda b, y, x: b * 2 * x if x < 100 else 3 * b * x * x),
+    "closure and helper": (with_closure(0.1), lambda b, y, x: b * (0.1 * np.sin(2 * x) + math.pi)),
+    "exception handler": (safe_sqrt, lambda b, y, x: b / (2 * y) if y else 0.0),
+    "softplus": (lambda x: np.log1p(np.exp(x)), lambda b, y, x: b / (1 + np.exp(-x))),
+    "gelu": (
+        gelu,
+        lambda b, y, x: (
+            b * (0.5 * (1 + math.erf(x / math.sqrt(2))) + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi))
+        ),
+    ),
+    "root of square": (lambda x: np.sqrt(x * x), lambda b, y, x: b * np.sign(x)),
+    "cube root": (lambda x: np.cbrt(x), lambda b, y, x: b / (3 * y * y)),
+    "logaddexp": (
+        lambda x, y: np.logaddexp(x, y),
+        lambda b, z, x, y: b * np.exp(x - z),
+        lambda b, z, x, y: b * np.exp(y - z),
+    ),
+    "arcsin": (
+        lambda x: x * np.arcsin(x),
+        lambda b, y, x: b * (np.arcsin(x) + x / np.sqrt((1 - x) * (1 + x))),
+    ),
+    "remainder": (lambda x: x % 1.0, lambda b, y, x: b),
+    "where": (lambda x: np.where(x > 0, x, 0.1 * x), lambda b, y, x: b * np.where(x > 0, 1.0, 0.1)),
+    "constant": (lambda x: 3.0, lambda b, y, x: ZeroTangent()),
+    "array": (addone, lambda b, y, a: b * np.ones(len(a))),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_rules_are_proved(name):
+    """A right rule of a function I would write is proved, in about a second at most."""
+    started = time.perf_counter()
+    verdict = judge(*RIGHT[name])
+    assert isinstance(verdict, Proved), verdict.sentence()
+    assert time.perf_counter() - started < 2
+
+
+def test_array_rules_with_writes_and_loops_are_proved():
+    """Rules of the texts that loop over arrays or write into a gradient buffer are proved at two sizes."""
+    for f, rule in ((mse, mse_rule), (sum3, sum3_rule)):
+        verdict = prove(f, rule).verdict
+        assert isinstance(verdict, Proved), verdict.sentence()
+        assert "(3,) and (5,)" in verdict.scope
+
+
+WRONG = {
+    "ignores the cotangent": ("ignores", exception, lambda b, y, x: 2 * x),
+    "ones for addone": ("ignores", addone, lambda b, y, a: np.ones(len(a))),
+    "y for y/x": ("it is x times that", clock_times, lambda b, y, x: b * y),
+    "sign": ("wrong sign", lambda x: math.cos(x), lambda b, y, x: b * math.sin(x)),
+    "factor two": ("it is 2 times that", polynomial, lambda b, y, x: 2 * b * (2 + 6 * x + 12 * x * x)),
+    "swapped": (
+        "swapped",
+        lambda x, y: math.hypot(x, y),
+        lambda b, r, x, y: b * y / r,
+        lambda b, r, x, y: b * x / r,
+    ),
+    "dropped": (
+        "zero, but the result depends on n",
+        power,
+        lambda b, y, x, n: b * n * x ** (n - 1),
+        lambda b, y, x, n: NOTHING,
+    ),
+    "one in a million": (
+        "agrees to 6 digits",
+        lambda x: math.sin(x),
+        lambda b, y, x: b * math.cos(x) * (1 + 1e-6),
+    ),
+    "wrong on a half-line": ("", lambda x: abs(x), lambda b, y, x: b),
+    "wrong beyond 100": ("", far_branch, lambda b, y, x: b * 2 * x),
+    "size hard-coded": (
+        "",
+        mse,
+        lambda b, o, y, yh: 2 / 3 * (y - yh) * b,
+        lambda b, o, y, yh: -2 / 3 * (y - yh) * b,
+    ),
+    "not zero": ("not zero, but the derivative is", lambda x: 3.0, lambda b, y, x: b),
+    "the limit's slope for four Newton steps": ("", newton_sqrt, lambda b, y, x: b / (2 * y)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_rules_are_refuted_with_a_point_that_shows_it(name):
+    """A wrong rule is refuted in words that name the slip, and the code I am given to paste shows it."""
+    words, f, *cotangents = WRONG[name]
+    bad = rule_from(f, *cotangents)
+    verdict = prove(f, bad).verdict
+    assert isinstance(verdict, Refuted) and verdict.kind == "gradient", verdict.sentence()
+    assert words in verdict.reason
+    example = verdict.counterexample
+    namespace = {"rule": bad, "np": np}
+    setup, ask = example.code.splitlines()
+    exec(setup, namespace)
+    shown = eval(ask, namespace)
+    assert (0.0 if shown is NOTHING else shown) == pytest.approx(float(example.found), rel=1e-6)
+    assert float(example.expected) != pytest.approx(float(example.found), rel=1e-9)
+
+
+def test_the_expected_number_of_a_counterexample_is_the_derivative():
+    """What a counterexample says should come out is y_bar times the derivative, by finite differences."""
+    example = judge(exception, lambda b, y, x: 2 * x).counterexample
+    x, y_bar = (float(eval(text)) for text in (example.arguments["x"], example.y_bar))
+    slope = (exception(x + 1e-6) - exception(x - 1e-6)) / 2e-6
+    assert float(example.expected) == pytest.approx(y_bar * slope, rel=1e-6)
+    assert y_bar != 1
+
+
+def _with_pullback(pullback, y=lambda x: x):
+    return lambda x: (y(x), pullback)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "rule"),
+    [
+        ("value", "not f of the arguments", _with_pullback(lambda b: (NOTHING, b), lambda x: 1.01 * x)),
+        ("arity", "1 cotangents; 2 are needed", _with_pullback(lambda b: (b,))),
+        ("arity", "must return a tuple", _with_pullback(lambda b: b)),
+        ("arity", "(y, pullback)", lambda x: x),
+        ("arity", "is None", _with_pullback(lambda b: (NOTHING, None))),
+        (
+            "effects",
+            "RuntimeError: boom",
+            _with_pullback(lambda b: (_ for _ in ()).throw(RuntimeError("boom"))),
+        ),
+        ("shape", "has shape (2,)", _with_pullback(lambda b: (NOTHING, np.array([b, b])))),
+    ],
+)
+def test_rules_of_the_wrong_form_are_refuted_by_kind(kind, words, rule):
+    """A rule with a wrong value, count, shape or a pullback that raises is refuted, and told which it is."""
+    verdict = prove(lambda x: x, rule).verdict
+    assert isinstance(verdict, Refuted) and verdict.kind == kind, verdict.sentence()
+    assert words in verdict.reason
+
+
+def test_a_pullback_that_remembers_is_refuted():
+    """A pullback that gives another answer the second time is refuted for its effects."""
+
+    def rule(x):
+        calls = []
+
+        def pullback(y_bar):
+            calls.append(y_bar)
+            return NOTHING, y_bar * len(calls)
+
+        return x, pullback
+
+    assert prove(lambda x: x, rule).verdict.kind == "effects"
+
+
+def test_code_that_cannot_be_followed_is_unsupported_with_its_name_and_line():
+    """A C call is named with the line it is on; nothing is claimed about the rule."""
+    libm = ctypes.CDLL(None)
+    libm.sin.restype, libm.sin.argtypes = ctypes.c_double, [ctypes.c_double]
+
+    def calls_c(x):
+        return 2 * libm.sin(x)
+
+    def asks_clock(x):
+        return x * time.process_time()
+
+    for f, name in ((calls_c, "libm.sin"), (asks_clock, "time.process_time")):
+        verdict = judge(f, lambda b, y, x: b * y / x)
+        assert isinstance(verdict, Unsupported) and name in verdict.construct, verdict.sentence()
+        assert verdict.place.line == f.__code__.co_firstlineno + 1
+
+
+def test_a_function_that_treats_floats_specially_is_not_proved():
+    """Code that would go another way for traced numbers than for floats ends in unsupported, never in a
+    proof."""
+
+    def picky(x):
+        return x**2 if type(x).__name__ == "float" else x**3
+
+    assert isinstance(judge(picky, lambda b, y, x: 3 * b * x**2), Unsupported | Refuted)
+    assert isinstance(judge(picky, lambda b, y, x: 2 * b * x), Unsupported)
+
+
+def test_rounded_constants_are_undecided_with_digits():
+    """A rule that agrees to fifteen digits by a rounded constant is neither proved nor refuted."""
+    verdict = judge(lambda x: math.sin(x), lambda b, y, x: b * math.cos(x) * 1.0000000000000002)
+    assert isinstance(verdict, Undecided) and verdict.digits == 15
+
+
+def test_sample_arguments_set_kinds_and_hold_ints_fixed():
+    """By at= I say which arguments are arrays; an int in it is held, and the verdict says so."""
+
+    def nth(x, n):
+        total = 0.0
+        for _ in range(n):
+            total = total + x * x
+        return total
+
+    verdict = judge(nth, lambda b, y, x, n: 2 * n * x * b, lambda *_: NOTHING, at=(1.5, 3))
+    assert isinstance(verdict, Proved) and "n = 3" in verdict.scope
+
+
+def test_rules_come_from_the_registry():
+    """A rule on a twin and a scalar rule are found where they are registered; a function without one is an
+    error."""
+    registry = Registry()
+    f_cr = twin(tanh, "tanh_cr")
+
+    @rrule_for(f_cr, registry=registry)
+    def f_cr_rrule(x):
+        y = tanh(x)
+
+        def f_cr_pullback(y_bar):
+            return NOTHING, y_bar * (1 - y * y)
+
+        return y, f_cr_pullback
+
+    def cube(x):
+        return x**3
+
+    scalar_rule(cube, lambda out, x: 3 * out / x, registry=registry)
+    assert isinstance(prove(f_cr, registry=registry).verdict, Proved)
+    assert isinstance(prove(cube, registry=registry).verdict, Proved)
+    with pytest.raises(RuleError, match="has no rule"):
+        prove(sigmoid, registry=registry)
+
+
+def test_bombs_end_at_the_time_limit_with_what_was_known():
+    """A function that makes SymPy choke comes back at the limit, with the digits that were seen."""
+
+    def tower(x):
+        y = x
+        for _ in range(60):
+            y = math.sin(y) * math.cos(y) + math.exp(-y * y)
+        return y
+
+    def slope(x):
+        y, d = x, 1.0
+        for _ in range(60):
+            d = d * (math.cos(y) ** 2 - math.sin(y) ** 2 - 2 * y * math.exp(-y * y))
+            y = math.sin(y) * math.cos(y) + math.exp(-y * y)
+        return d
+
+    started = time.perf_counter()
+    verdict = judge(tower, lambda b, y, x: b * slope(x), time_limit=1.5)
+    assert time.perf_counter() - started < 3
+    assert isinstance(verdict, Undecided), verdict.sentence()
+
+
+def test_high_powers_of_sums_are_decided_without_multiplying_out():
+    """(x + y + 1)**200 is judged in a moment."""
+    verdict = judge(
+        lambda x, y: (x + y + 1) ** 200,
+        lambda b, z, x, y: 200 * b * z / (x + y + 1),
+        lambda b, z, x, y: 200 * b * (x + y + 1) ** 199,
+    )
+    assert isinstance(verdict, Proved), verdict.sentence()
+
+
+def test_mutants_of_right_rules_are_never_proved():
+    """Change a right rule by a sign, a factor, a millionth, or drop the seed: none is proved."""
+    changes = {
+        "sign": lambda c: lambda b, y, *xs: -c(b, y, *xs),
+        "double": lambda c: lambda b, y, *xs: 2 * c(b, y, *xs),
+        "millionth": lambda c: lambda b, y, *xs: c(b, y, *xs) * (1 + 1e-6),
+        "plus one": lambda c: lambda b, y, *xs: c(b, y, *xs) + 1.0,
+        "no seed": lambda c: lambda b, y, *xs: c(1.0, y, *xs),
+        "seed squared": lambda c: lambda b, y, *xs: c(b * b, y, *xs),
+    }
+    for name in ("tanh by y", "power", "relu", "gelu", "closure and helper"):
+        f, first, *others = RIGHT[name]
+        for change, make in changes.items():
+            verdict = judge(f, make(first), *others)
+            assert isinstance(verdict, Refuted), f"{name}, {change}: {verdict.sentence()}"

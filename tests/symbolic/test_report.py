@@ -1,0 +1,92 @@
+"""Reports show the same findings as text, LaTeX, HTML and data, and nothing in a name can act."""
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+
+from rulelab.symbolic import prove
+from rulelab.symbolic.formulas import name_latex
+from rulelab.tangents.zeros import NoTangent
+
+
+def squared(x):
+    return x**2
+
+
+def _rule(x):
+    return x**2, lambda y_bar: (NoTangent(), 2 * x)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return prove(squared, _rule)
+
+
+def test_text_shows_both_formulas_and_the_counterexample(report):
+    """In a terminal I see the derivative, what the rule gives, the difference and code to paste."""
+    text = str(report)
+    for part in ("REFUTED", "ignores", "2*x*y_bar", "the rule gives      2*x", "back("):
+        assert part in text
+
+
+def test_latex_is_one_display(report):
+    """The LaTeX form is one balanced display with the three formulas."""
+    latex = report._repr_latex_()
+    assert latex.startswith("$$") and latex.endswith("$$") and latex.count("{") == latex.count("}")
+    assert r"2 x \bar{y}" in latex
+
+
+def test_html_typesets_formulas_and_holds_the_code(report):
+    """The HTML form has the formulas between dollar signs and the code in a pre."""
+    html = report._repr_html_()
+    assert r"$2 x \bar{y}$" in html and "<pre>" in html and r"$\bar y$" in html
+
+
+def test_data_is_json(report):
+    """The dict form survives JSON and names the verdict."""
+    data = json.loads(json.dumps(report.to_dict()))
+    assert data["verdict"] == "REFUTED" and data["kind"] == "gradient"
+    assert data["cells"][0]["arguments"][0]["derivative"] == "2*x*y_bar"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<script>alert(1)</script>",
+        r"\input{/etc/passwd}",
+        "$$x$$",
+        "{{ 7*7 }}",
+        "a&b",
+        "</td>",
+        "'\"onload=",
+        r"\href{javascript:1}{x}",
+    ],
+)
+def test_names_cannot_act(name):
+    """A function with a hostile name is shown, not obeyed."""
+
+    def f(x):
+        return math.sin(x)
+
+    f.__name__ = name
+    report = prove(f, lambda x: (math.sin(x), lambda b: (NoTangent(), b)))
+    html, latex = report._repr_html_(), report._repr_latex_()
+    assert "<script" not in html and "</td>:" not in html and "49" not in html
+    assert name not in latex and r"\input" not in latex and r"\href" not in latex and latex.count("$") == 4
+    assert name not in (report.verdict.counterexample.code if not name.isidentifier() else "")
+
+
+def test_names_in_latex_are_letters_only():
+    """Whatever is in a name, its LaTeX has no command of the name's own."""
+    assert name_latex("x") == "x" and name_latex("alpha") == r"\alpha"
+    assert name_latex("learning_rate") == r"\mathrm{learning\_rate}"
+    assert "\\" not in name_latex(r"\evil{}").replace(r"\mathrm", "")
+
+
+def test_the_package_loads_without_sympy():
+    """`import rulelab` does not load SymPy; the symbolic package does."""
+    code = "import sys, rulelab; assert 'sympy' not in sys.modules and 'mpmath' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,99 @@
+"""Traced numbers behave like the floats they stand for, and stop rather than forget what they depend on."""
+
+import math
+import operator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rulelab.symbolic.scalars import CannotTrace, NoRealValue, Trace, recognise
+
+BINARY = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.pow,
+]
+
+
+@pytest.mark.parametrize("operation", BINARY)
+@pytest.mark.parametrize(("a", "b"), [(2.5, 0.75), (2.5, -1.25), (7.0, 3.0)])
+def test_operators_agree_with_floats(operation, a, b):
+    """Every operator gives what it gives for floats, with the number on either side."""
+    trace = Trace()
+    x, y = trace.argument("x", Fraction(a)), trace.argument("y", Fraction(b))
+    for left, right in ((x, y), (x, b), (a, y)):
+        result = operation(left, right)
+        assert float(getattr(result, "shadow", result)) == pytest.approx(operation(a, b), rel=1e-14)
+
+
+def test_comparisons_are_decided_by_the_sample_and_written_down():
+    """A branch goes the way it goes for the float, and the condition is kept."""
+    trace = Trace()
+    x = trace.argument("x", Fraction(3, 2))
+    assert x > 1 and not x < 1 and x != 2
+    assert [d.outcome for d in trace.decisions] == [True, False, True]
+
+
+def test_a_tie_is_noticed():
+    """A sample that sits on a kink is marked, so that nothing is concluded from it."""
+    trace = Trace()
+    assert not trace.argument("x", Fraction(0)) > 0
+    assert trace.tie
+
+
+def test_machine_numbers_are_refused():
+    """C code that asks for a float stops the trace, even below `except Exception`."""
+    trace = Trace()
+    x = trace.argument("x", Fraction(1, 2))
+    with pytest.raises(CannotTrace):
+        try:
+            math.sin(x)
+        except Exception:
+            pytest.fail("a handler of the author's must not see it")
+    assert isinstance(trace.stop, CannotTrace)
+
+
+def test_what_has_no_real_value_stops():
+    """A power that turns complex is outside the check, a division by zero raises as it does for floats."""
+    trace = Trace()
+    x = trace.argument("x", Fraction(-2))
+    with pytest.raises(NoRealValue):
+        x**0.5
+    with pytest.raises(ZeroDivisionError):
+        1 / (x + 2)
+
+
+def test_arrays_of_them_go_through_numpy():
+    """Object arrays of traced numbers add, multiply and sum elementwise."""
+    trace = Trace()
+    x = trace.argument("x", Fraction(2))
+    y = np.array([1.0, 3.0]) * x
+    assert [float(v.shadow) for v in y] == [2.0, 6.0]
+    assert float((y @ y).shadow) == 40.0
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1 / 3, None),
+        (0.1, None),
+        (1e-5, None),
+        (math.pi / 180, "pi"),
+        (math.sqrt(math.pi), "sqrt(pi)"),
+        (math.e, "E"),
+        (1.7724538509055159, "sqrt(pi)"),
+        (0.123456789012345678, None),
+    ],
+)
+def test_constants_stand_for_what_was_meant(value, shown):
+    """Floats become the exact number their author wrote: a fraction, or a well-known irrational with a
+    note."""
+    constant, note = recognise(value)
+    assert constant.name == shown
+    assert float(constant.shadow()) == pytest.approx(value, rel=4e-16)
+    assert (note is None) == (shown is None and value != 0.123456789012345678)

@@ -1,0 +1,105 @@
+"""The author's functions run unchanged on traced numbers: helpers, closures, imports and handlers
+included."""
+
+import functools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rulelab.symbolic.scalars import CannotTrace, Scalar, Trace
+from rulelab.symbolic.swap import Swap
+
+SCALE = 3.0
+TABLE = {"sin": math.sin}
+
+
+def helper(x, scale=SCALE):
+    return scale * math.exp(x)
+
+
+def uses_globals_and_helpers(x):
+    return helper(x) + SCALE * np.cos(x) + TABLE["sin"](x)
+
+
+def imports_inside(x):
+    import math as m
+    from numpy import tanh
+
+    return m.log(x) + tanh(x)
+
+
+def recursive(x, n=4):
+    return x if n == 0 else math.sin(recursive(x, n - 1))
+
+
+def closure(c):
+    def inner(x):
+        return c(x) ** 2
+
+    return inner
+
+
+def comprehension(x):
+    return sum(math.sqrt(x + k) for k in range(3)) + float(x) + max(x, 0.1)
+
+
+def array_writes(x):
+    out = np.zeros(3)
+    out[1:] += x
+    return np.mean(out**2)
+
+
+@functools.lru_cache
+def cached(x):
+    return x * x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        uses_globals_and_helpers,
+        imports_inside,
+        recursive,
+        closure(math.sin),
+        comprehension,
+        array_writes,
+        cached,
+        functools.partial(helper, scale=2.0),
+        math.hypot,
+        np.arctan,
+    ],
+)
+def test_traced_values_are_those_of_the_plain_run(f):
+    """Whatever the function is made of, its traced value is the float one and still depends on the
+    argument."""
+    trace = Trace()
+    result = Swap(trace).value(f, "f")(trace.argument("x", Fraction(3, 4)))
+    assert isinstance(result, Scalar) and not result.is_constant
+    assert float(result.shadow) == pytest.approx(float(f(0.75)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("f", "name"),
+    [
+        (lambda x: eval("x"), "eval"),
+        (lambda x: open("/dev/null"), "open"),
+        (lambda x: np.linalg.norm(x), "linalg.norm"),
+    ],
+)
+def test_unknown_calls_stop_and_are_named(f, name):
+    """A call that traced numbers cannot follow is named, and nothing runs."""
+    trace = Trace()
+    with pytest.raises(CannotTrace, match=name):
+        Swap(trace).value(f, "f")(trace.argument("x", Fraction(1)))
+
+
+def test_the_authors_namespace_is_left_alone():
+    """Globals that traced code assigns do not reach my module."""
+    space = {"__builtins__": __builtins__}
+    code = compile("def f(x):\n    global seen\n    seen = x\n    return x", "<cell>", "exec")
+    exec(code, space)
+    trace = Trace()
+    Swap(trace).value(space["f"], "f")(trace.argument("x", Fraction(1)))
+    assert "seen" not in space

@@ -1,0 +1,54 @@
+"""Tests of NoTangent and ZeroTangent."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from rulelab.tangents.zeros import NoTangent, ZeroTangent
+
+BOTH = pytest.mark.parametrize("zero", [NoTangent(), ZeroTangent()])
+
+
+@BOTH
+def test_there_is_one_object_of_each(zero):
+    """`is` works on zeros, also after a copy or a trip through a worker process."""
+    assert type(zero)() is zero and copy.deepcopy(zero) is zero and pickle.loads(pickle.dumps(zero)) is zero
+
+
+@BOTH
+@pytest.mark.parametrize("x", [2.0, 3, 1j, np.float32(2), np.arange(3.0), np.array(1.0)])
+def test_identity_in_sums_and_absorbing_in_products(zero, x):
+    """A zero changes no sum, and a product with it is that zero: from either side, with numbers and
+    arrays.
+    """
+    assert zero + x is x and x + zero is x
+    assert np.array_equal(x - zero, x) and np.array_equal(zero - x, -x)
+    for product in (zero * x, x * zero, zero / 2.0, -zero):
+        assert product is zero
+
+
+def test_the_stronger_of_the_two_wins():
+    """Where one says zero and the other that there is none, there is none."""
+    assert ZeroTangent() + NoTangent() is NoTangent() and NoTangent() + ZeroTangent() is NoTangent()
+    assert ZeroTangent() * NoTangent() is NoTangent()
+
+
+@BOTH
+def test_parts_of_a_zero_are_zeros(zero):
+    """A pullback may index, unpack or read a field of a cotangent that is zero."""
+    a, b, c = zero
+    assert a is b is c is zero[3] is zero.weight is zero[1:2] is zero
+
+
+@BOTH
+def test_a_zero_is_false_and_never_becomes_an_object_array(zero):
+    """A zero does not slip into NumPy as an object array."""
+    assert not zero
+    with pytest.raises(TypeError):
+        np.sin(zero)
+    with pytest.raises(TypeError):
+        np.asarray(zero)
+    with pytest.raises(TypeError):
+        list(zero)

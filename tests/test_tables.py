@@ -1,0 +1,56 @@
+"""Reports read the same as text, HTML, Markdown, LaTeX and JSON, and none of them runs what it is given."""
+
+import json
+
+import pytest
+
+from rulelab.tables import Page, Report, Table, engineering
+
+HOSTILE = "<script>alert(1)</script> & $x^2$ `|` \\input{x} {{ 7 * 7 }}"
+
+
+class Hostile(Report):
+    def page(self):
+        return Page((HOSTILE,), (Table(HOSTILE, (HOSTILE, "b"), ((HOSTILE, "1"),)),
+                                 Table("folded", ("a",), (("x",),), folded=True)), (HOSTILE,))
+
+    def to_dict(self):
+        return {"text": HOSTILE, "worst": float("inf"), "none": float("nan")}
+
+
+def test_html_escapes_every_word():
+    """A name or an error text with HTML in it is shown, never run."""
+    html = Hostile()._repr_html_()
+    assert "<script" not in html and "&lt;script&gt;" in html and "{{ 7 * 7 }}" in html
+
+
+def test_html_can_be_read_aloud_and_folded():
+    """Tables have captions and header cells, long ones are folded, and no script is needed."""
+    html = Hostile()._repr_html_()
+    for part in ("<caption>", '<th scope="col">', '<th scope="row">', "<details><summary>folded", "var(--jp-"):
+        assert part in html
+
+
+def test_styles_stay_within_the_report():
+    """Every style rule names our own class, so a report changes nothing else on the page."""
+    style = Hostile()._repr_html_().split("<style>")[1].split("</style>")[0]
+    assert all(line.startswith(".rulelab-report") for line in style.strip().splitlines() if "{" in line)
+
+
+def test_markdown_and_latex_escape():
+    """Markdown shows the words as they are; LaTeX neither breaks nor includes files."""
+    assert "\\<script\\>" in Hostile().to_markdown()
+    assert "\\input{x}" not in Hostile().to_latex()
+
+
+def test_json_is_json():
+    """Infinities and nan, which JSON lacks, are words."""
+    assert json.loads(Hostile().to_json()) == {"text": HOSTILE, "worst": "inf", "none": "nan"}
+
+
+@pytest.mark.parametrize(("value", "unit", "shown"), [
+    (3.82e-5, "s", "38.2 µs"), (1.43e-7, "s", "143 ns"), (0.0, "s", "0 s"), (1.0, "s", "1 s"), (0.9999, "s", "1 s"),
+    (1536, "B", "1.54 kB"), (5e-10, "s", "0.5 ns"), (float("nan"), "s", "–"), (72.4, "s", "72.4 s")])
+def test_numbers_are_read_at_a_glance(value, unit, shown):
+    """Three digits and a prefix."""
+    assert engineering(value, unit) == shown
