@@ -1,7 +1,9 @@
-"""A small table, and the page of tables that every report is shown as: in text, HTML, Markdown, LaTeX and JSON.
+"""A small table, and the page of tables that every report is shown as: in text, HTML, Markdown, LaTeX and
+JSON.
 
-Reports hold numbers; this module is the one place where their layout is decided. The HTML carries no script, takes its
-colours from the theme of the notebook with fallbacks for a page without one, and escapes every word it is given.
+Reports hold numbers; this module is the one place where their layout is decided. The HTML carries no
+script, takes its colours from the theme of the notebook with fallbacks for a page without one, and escapes
+every word it is given.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ _PAGE = """\
 .rulelab-report table { border-collapse: collapse; margin: 0.3em 0; font-variant-numeric: tabular-nums; }
 .rulelab-report caption { text-align: left; caption-side: top; color: var(--jp-content-font-color1, inherit);
   font-weight: 600; padding: 0.2em 0; }
-.rulelab-report th, .rulelab-report td { text-align: left; vertical-align: top; padding: 0.15em 0.8em 0.15em 0;
-  border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); background: transparent; }
+.rulelab-report th, .rulelab-report td { text-align: left; vertical-align: top;
+  padding: 0.15em 0.8em 0.15em 0; background: transparent;
+  border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-report p { margin: 0.3em 0; }
 .rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-report .rulelab-verdict { font-weight: 600; }
@@ -35,7 +38,8 @@ _PAGE = """\
 <thead><tr>{% for name in table.columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell }}</th>{% else %}<td>{{ cell }}</td>{% endif %}
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell }}</th>
+{%- else %}<td>{{ cell }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
 </tbody></table>
@@ -76,8 +80,12 @@ class Table:
     def _body(self, style: str) -> str:
         from tabulate import tabulate  # here, because `import rulelab` must stay light
 
-        return tabulate([[_one_line(cell) for cell in row] for row in self.rows], headers=list(self.columns),
-                        tablefmt=style, disable_numparse=True)
+        return tabulate(
+            [[_one_line(cell) for cell in row] for row in self.rows],
+            headers=list(self.columns),
+            tablefmt=style,
+            disable_numparse=True,
+        )
 
 
 @dataclass(frozen=True)
@@ -103,8 +111,11 @@ class Page:
 
     def latex(self) -> str:
         """The page in LaTeX, with `booktabs` rules."""
-        parts = [*map(_tex, self.lead), *(f"{_tex(t.caption)}\n\n{t._body('latex_booktabs')}" for t in self.tables),
-                 *map(_tex, self.notes)]
+        parts = [
+            *map(_tex, self.lead),
+            *(f"{_tex(t.caption)}\n\n{t._body('latex_booktabs')}" for t in self.tables),
+            *map(_tex, self.notes),
+        ]
         return "\n\n".join(parts)
 
 
@@ -121,6 +132,9 @@ class Report:
 
     def __str__(self) -> str:
         return self.page().text()
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def to_json(self) -> str:
         """`to_dict` as JSON; numbers that JSON lacks (nan, inf) are written as words."""
@@ -144,8 +158,8 @@ class Report:
 def engineering(value: float, unit: str) -> str:
     """A number with an engineering prefix, as a person reads it.
 
-    matplotlib's EngFormatter does the same, but importing it takes a quarter of a second, which a magic that prints one
-    number cannot pay.
+    matplotlib's EngFormatter does the same, but importing it takes a quarter of a second, which a magic
+    that prints one number cannot pay.
 
     >>> engineering(3.82e-5, "s"), engineering(0.0, "B"), engineering(2048, "B")
     ('38.2 µs', '0 B', '2.05 kB')
@@ -155,7 +169,15 @@ def engineering(value: float, unit: str) -> str:
     if value == 0:
         return f"0 {unit}"
     size, prefix = abs(value), ""
-    for power, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")):
+    for power, letter in (
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1.0, ""),
+        (1e-3, "m"),
+        (1e-6, "µ"),
+        (1e-9, "n"),
+    ):
         prefix, scale = letter, power
         if size >= power * 0.9995:
             break
@@ -180,8 +202,11 @@ def _one_line(cell: str) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    escaped = Table(table.caption, tuple(map(_md, table.columns)),
-                    tuple(tuple(_md(cell) for cell in row) for row in table.rows))
+    escaped = Table(
+        table.caption,
+        tuple(map(_md, table.columns)),
+        tuple(tuple(_md(cell) for cell in row) for row in table.rows),
+    )
     return escaped._body("github")
 
 
@@ -189,8 +214,21 @@ def _md(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|$" else c for c in _one_line(text))
 
 
-_TEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "µ": r"$\mu$", "<": r"\textless{}", ">": r"\textgreater{}"}
+_TEX = {
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "µ": r"$\mu$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
 
 
 def _tex(text: str) -> str:

@@ -11,8 +11,14 @@ HOSTILE = "<script>alert(1)</script> & $x^2$ `|` \\input{x} {{ 7 * 7 }}"
 
 class Hostile(Report):
     def page(self):
-        return Page((HOSTILE,), (Table(HOSTILE, (HOSTILE, "b"), ((HOSTILE, "1"),)),
-                                 Table("folded", ("a",), (("x",),), folded=True)), (HOSTILE,))
+        return Page(
+            (HOSTILE,),
+            (
+                Table(HOSTILE, (HOSTILE, "b"), ((HOSTILE, "1"),)),
+                Table("folded", ("a",), (("x",),), folded=True),
+            ),
+            (HOSTILE,),
+        )
 
     def to_dict(self):
         return {"text": HOSTILE, "worst": float("inf"), "none": float("nan")}
@@ -27,7 +33,13 @@ def test_html_escapes_every_word():
 def test_html_can_be_read_aloud_and_folded():
     """Tables have captions and header cells, long ones are folded, and no script is needed."""
     html = Hostile()._repr_html_()
-    for part in ("<caption>", '<th scope="col">', '<th scope="row">', "<details><summary>folded", "var(--jp-"):
+    for part in (
+        "<caption>",
+        '<th scope="col">',
+        '<th scope="row">',
+        "<details><summary>folded",
+        "var(--jp-",
+    ):
         assert part in html
 
 
@@ -48,9 +60,20 @@ def test_json_is_json():
     assert json.loads(Hostile().to_json()) == {"text": HOSTILE, "worst": "inf", "none": "nan"}
 
 
-@pytest.mark.parametrize(("value", "unit", "shown"), [
-    (3.82e-5, "s", "38.2 µs"), (1.43e-7, "s", "143 ns"), (0.0, "s", "0 s"), (1.0, "s", "1 s"), (0.9999, "s", "1 s"),
-    (1536, "B", "1.54 kB"), (5e-10, "s", "0.5 ns"), (float("nan"), "s", "–"), (72.4, "s", "72.4 s")])
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (3.82e-5, "s", "38.2 µs"),
+        (1.43e-7, "s", "143 ns"),
+        (0.0, "s", "0 s"),
+        (1.0, "s", "1 s"),
+        (0.9999, "s", "1 s"),
+        (1536, "B", "1.54 kB"),
+        (5e-10, "s", "0.5 ns"),
+        (float("nan"), "s", "–"),
+        (72.4, "s", "72.4 s"),
+    ],
+)
 def test_numbers_are_read_at_a_glance(value, unit, shown):
     """Three digits and a prefix."""
     assert engineering(value, unit) == shown

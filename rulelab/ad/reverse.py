@@ -133,7 +133,15 @@ def _forward(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple
         raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)")
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
     active = (False, *(on and _may_vary(x) for on, x in zip(asked, args, strict=True)), *(False,) * len(kwargs))
-    return pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
+    try:
+        return pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
+    except RuleLabError as error:
+        error.asked = error.asked or _asked_text(f, args)
+        raise
+
+
+def _asked_text(f: Any, args: tuple[Any, ...]) -> str:
+    return f"the gradient of {_name(f)}({', '.join(map(describe, args))})"
 
 
 def _may_vary(x: Any) -> bool:
@@ -148,7 +156,7 @@ def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
         return np.ones((), y.dtype if y.dtype.kind == "f" else float)
     if is_number(y) and not isinstance(y, (complex, np.complexfloating)):
         return 1.0 if not isinstance(y, np.floating) else type(y)(1.0)
-    asked = f"gradient({_name(f)}, {', '.join(map(describe, args))})"
+    asked = _asked_text(f, args)
     fixes: tuple[str, ...] = ()
     if isinstance(y, np.ndarray):
         found, fixes = "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian", (

@@ -15,18 +15,23 @@ Clock = Callable[[], float]
 wall: Clock = time.perf_counter
 
 LEAST_BLOCK = 2e-3
-"""Seconds a block of calls should last: long beside the clock's resolution, short beside a change of the machine's load."""
+"""Seconds a block of calls should last: long beside the clock's resolution, short beside a change of the
+machine's load.
+"""
 
 
 def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wall) -> float:
-    """The mean time of one call in a block of `loops` calls, in seconds; the garbage collector rests meanwhile."""
+    """The mean time of one call in a block of `loops` calls, in seconds; the garbage collector rests
+    meanwhile.
+    """
     return Timer(thunk, timer=clock).timeit(loops) / loops
 
 
 def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = LEAST_BLOCK) -> int:
     """How many calls make a block of at least `least` seconds: 1, 2, 5, 10, …
 
-    `timeit.Timer.autorange` does this with a fixed fifth of a second, which is too long for rounds that take turns.
+    `timeit.Timer.autorange` does this with a fixed fifth of a second, which is too long for rounds that
+    take turns.
     """
     scale = 1
     while True:
@@ -41,9 +46,9 @@ def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = L
 class Memory:
     """What one call asks of the memory.
 
-    `peak_bytes` is the most it held at once beyond what was there before (NumPy's buffers included); `kept_blocks` is the
-    number of Python's memory blocks that its result still holds. Blocks that came and went within the call are not
-    counted: CPython keeps no count of them.
+    `peak_bytes` is the most it held at once beyond what was there before (NumPy's buffers included);
+    `kept_blocks` is the number of Python's memory blocks that its result still holds. Blocks that came and
+    went within the call are not counted: CPython keeps no count of them.
     """
 
     peak_bytes: int
@@ -51,7 +56,9 @@ class Memory:
 
 
 def memory_of(thunk: Callable[[], object]) -> Memory:
-    """The memory of one call of `thunk`, measured apart from the timing, because tracing slows what it traces."""
+    """The memory of one call of `thunk`, measured apart from the timing, because tracing slows what it
+    traces.
+    """
     return Memory(_peak_bytes(thunk), _kept_blocks(thunk))
 
 

@@ -1,7 +1,9 @@
-"""A function and its twin side by side: values, every gradient, where they differ most, and the verdict in words.
+"""A function and its twin side by side: values, every gradient, where they differ most, and the verdict in
+words.
 
-A gradient asks a rule with the seed 1 only, and a rule that forgets to multiply by its cotangent is right there. So the
-pullbacks are compared with another seed too, and a rule whose `back(2)` equals `back(1)` is told so.
+A gradient asks a rule with the seed 1 only, and a rule that forgets to multiply by its cotangent is right
+there. So the pullbacks are compared with another seed too, and a rule whose `back(2)` equals `back(1)` is
+told so.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from ..ad import reverse
 from ..errors import RuleLabError
+from ..rules.authoring import without_rule
 from ..tables import Page, Report, Table
 from . import findiff
 
@@ -27,8 +31,9 @@ from . import findiff
 class Settings:
     """How a comparison is made; apart from the arguments, whose keywords belong to the functions compared.
 
-    `rtol` is the relative difference that still counts as agreement (None: by dtype and by who computed it), `rng` draws
-    the seeds, `ad` is who differentiates (an object with `gradient` and `pullback`; None: rulelab's own reverse mode).
+    `rtol` is the relative difference that still counts as agreement (None: by dtype and by who computed
+    it), `rng` draws the seeds, `ad` is who differentiates (an object with `gradient` and `pullback`; None:
+    rulelab's own reverse mode).
     """
 
     rtol: float | None = None
@@ -40,8 +45,9 @@ class Settings:
 class Difference:
     """One quantity on both sides, and how far apart the two are.
 
-    `absolute` and `relative` are the largest elementwise differences; `worst` is the index of the element that is furthest
-    off (an empty tuple for a number, None where there is nothing to point at). `problem` is None where the two agree.
+    `absolute` and `relative` are the largest elementwise differences; `worst` is the index of the element
+    that is furthest off (an empty tuple for a number, None where there is nothing to point at). `problem`
+    is None where the two agree.
     """
 
     name: str
@@ -76,18 +82,26 @@ class Difference:
 
     def to_dict(self) -> dict:
         """The numbers in plain Python types."""
-        return {"name": self.name, "left": _plain(self.left), "right": _plain(self.right), "absolute": self.absolute,
-                "relative": self.relative, "worst": None if self.worst is None else list(self.worst),
-                "agree": self.agree, "verdict": self.verdict}
+        return {
+            "name": self.name,
+            "left": _plain(self.left),
+            "right": _plain(self.right),
+            "absolute": self.absolute,
+            "relative": self.relative,
+            "worst": None if self.worst is None else list(self.worst),
+            "agree": self.agree,
+            "verdict": self.verdict,
+        }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Report):
     """What `compare` found.
 
-    `gradients` has one entry for each leaf of each positional argument's gradient (for a function without a real scalar
-    output: of the pullback at a random seed). `refused` is the reason why the left column is finite differences, if it is.
-    `pullbacks` are the same leaves with a seed other than 1; `ignored` names those that do not depend on the seed.
+    `gradients` has one entry for each leaf of each positional argument's gradient (for a function without a
+    real scalar output: of the pullback at a random seed). `refused` is the reason why the left column is
+    finite differences, if it is. `pullbacks` are the same leaves with a seed other than 1; `ignored` names
+    those that do not depend on the seed.
     """
 
     left_name: str
@@ -124,8 +138,10 @@ class Comparison(Report):
     def verdict(self) -> str:
         """In words: "agree to 1e-12", or "differ: " and the first quantity that does."""
         if self.ignored:
-            return (f"differ: the rule ignores its cotangent: back(2) equals back(1) for {_listed(self.ignored)}; "
-                    "multiply by the cotangent")
+            return (
+                "differ: the rule ignores its cotangent: back(2) equals back(1) for "
+                f"{_listed(self.ignored)}; multiply by the cotangent"
+            )
         for d in self.differences:
             if not d.agree:
                 return f"differ: {d.name}: {d.problem}{self._seed_hint(d)}"
@@ -143,47 +159,72 @@ class Comparison(Report):
 
     def page(self) -> Page:
         columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
-        main = Table("Values and gradients", columns, tuple(d.row() for d in self.value + self.gradients))
+        caption = "Values and gradients" if self.pullbacks else "Values and pullbacks of a random seed"
+        main = Table(caption, columns, tuple(d.row() for d in self.value + self.gradients))
         tables = [main]
         if self.pullbacks:
-            tables.append(Table(f"Pullbacks with the seed {_short(self.seed)}", columns,
-                                tuple(d.row() for d in self.pullbacks), folded=all(d.agree for d in self.pullbacks)))
+            tables.append(
+                Table(
+                    f"Pullbacks with the seed {_short(self.seed)}",
+                    columns,
+                    tuple(d.row() for d in self.pullbacks),
+                    folded=all(d.agree for d in self.pullbacks),
+                )
+            )
         worst = [d.problem for d in self.value + self.gradients if d.problem is not None and d.worst]
         notes = tuple(f"Worst element: {line}." for line in worst[:1])
         return Page((self.sentence,), tuple(tables), notes + ((self.refused,) if self.refused else ()))
 
     def to_dict(self) -> dict:
-        return {"left": self.left_name, "right": self.right_name, "agree": self.agree, "verdict": self.verdict,
-                "refused": self.refused, "ignored": list(self.ignored), "absolute": self.absolute,
-                "relative": self.relative, "seed": _plain(self.seed),
-                "value": [d.to_dict() for d in self.value], "gradients": [d.to_dict() for d in self.gradients],
-                "pullbacks": [d.to_dict() for d in self.pullbacks]}
+        return {
+            "left": self.left_name,
+            "right": self.right_name,
+            "agree": self.agree,
+            "verdict": self.verdict,
+            "refused": self.refused,
+            "ignored": list(self.ignored),
+            "absolute": self.absolute,
+            "relative": self.relative,
+            "seed": _plain(self.seed),
+            "value": [d.to_dict() for d in self.value],
+            "gradients": [d.to_dict() for d in self.gradients],
+            "pullbacks": [d.to_dict() for d in self.pullbacks],
+        }
 
 
-def compare(f: Callable, f_cr: Callable, *args, without: bool = False, settings: Settings | None = None,
-            **kwargs) -> Comparison:
+def compare(
+    f: Callable, f_cr: Callable, *args, without: bool = False, settings: Settings | None = None, **kwargs
+) -> Comparison:
     """Values and gradients of `f` and of `f_cr` at `args`, side by side.
 
-    Where `f` is refused (it mutates, it calls C), finite differences of `f` stand in its column, and the result says why.
-    An error in the rule of `f_cr` is raised as it is. With `without=True`, `f` is a whole loss and `f_cr` a function in it
-    whose rule is left out on the left side: see `compare_without`.
+    Where `f` is refused (it mutates, it calls C), finite differences of `f` stand in its column, and the
+    result says why. An error in the rule of `f_cr` is raised as it is. With `without=True`, `f` is a whole
+    loss and `f_cr` a function in it whose rule is left out on the left side: see `compare_without`.
     """
     if without:
         return compare_without(f, f_cr, *args, settings=settings, **kwargs)
     settings = settings or Settings()
-    ad, names = settings.ad or _reverse(), _common_names(f, f_cr, args)
+    ad, names = settings.ad or reverse, _common_names(f, f_cr, args)
     left = _Side(_name(f), f, args, kwargs, ad, names)
     right = _Side(_name(f_cr), f_cr, args, kwargs, ad, names)
     return _compared(left, right, settings, subject=_name(f_cr))
 
 
-def compare_without(loss: Callable, f: Callable, *args, settings: Settings | None = None, **kwargs) -> Comparison:
+def compare_without(
+    loss: Callable, f: Callable, *args, settings: Settings | None = None, **kwargs
+) -> Comparison:
     """The gradient of a whole `loss` without the rule of `f` (left) and with it (right)."""
-    from ..rules.authoring import without_rule
-
     settings = settings or Settings()
-    ad, names = settings.ad or _reverse(), argument_names(loss, args)
-    left = _Side(f"{_name(loss)} without the rule of {_name(f)}", loss, args, kwargs, ad, names, lambda: without_rule(f))
+    ad, names = settings.ad or reverse, argument_names(loss, args)
+    left = _Side(
+        f"{_name(loss)} without the rule of {_name(f)}",
+        loss,
+        args,
+        kwargs,
+        ad,
+        names,
+        lambda: without_rule(f),
+    )
     right = _Side(f"{_name(loss)} with it", loss, args, kwargs, ad, names)
     return _compared(left, right, settings, subject=_name(f))
 
@@ -226,6 +267,11 @@ class _Side:
             _, back = self.ad.pullback(self.f, *args, **kwargs)
             return tuple(back(seed))
 
+    def answers(self, scalar: bool, seed) -> list[dict[str, Any]]:
+        """The leaves of the gradient and of the pullback at the seed; of the pullback alone if not scalar."""
+        asked = [self.gradient(), self.pulled_back(seed)] if scalar else [self.pulled_back(seed)]
+        return [self.leaves(cotangents) for cotangents in asked]
+
     def leaves(self, gradient: tuple) -> dict[str, Any]:
         """The gradient's leaves by the names of the arguments: `x`, `params['w']`, `args[0]`."""
         return dict(leaf for name, entry in zip(self.names, gradient) for leaf in _leaves(name, entry))
@@ -233,32 +279,51 @@ class _Side:
 
 def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Comparison:
     y = right.value()
-    scalar = np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(y)
-    seed = _random_seed(y, settings.rng)
-    refused = None
-    right_gradient = right.gradient() if scalar else right.pulled_back(seed)
-    try:
-        left_gradient = left.gradient() if scalar else left.pulled_back(seed)
-        left_pulled = left.pulled_back(seed) if scalar else None
-    except RuleLabError as error:
-        refused = (f"{left.name} is refused by the AD, so its column is finite differences "
-                   f"({type(error).__name__}: {_headline(error)}).")
-        left = dataclasses.replace(left, by_differences=True, name=f"{left.name} (finite differences)")
-        left_gradient = left.gradient() if scalar else left.pulled_back(seed)
-        left_pulled = left.pulled_back(seed) if scalar else None
+    scalar, seed = _is_real_scalar(y), _random_seed(y, settings.rng)
+    right_answers = right.answers(scalar, seed)
+    left, left_answers, refused = _left_answers(left, scalar, seed)
     tell = _Teller(settings.rtol, left.by_differences)
-    gradients = tell.all(left.leaves(left_gradient), right.leaves(right_gradient), "gradient of {}")
-    pullbacks = () if not scalar else tell.all(
-        left.leaves(left_pulled), right.leaves(right.pulled_back(seed)), "pullback to {}")
-    values = _Teller(settings.rtol, False).all(dict(_leaves("value", left.value())), dict(_leaves("value", y)), "{}")
-    return Comparison(left.name, right.name, values, gradients, pullbacks, seed, _ignored(right, seed), refused, subject)
+    titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
+    told = [tell.all(a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
+    values = _Teller(settings.rtol, False).all(
+        dict(_leaves("value", left.value())), dict(_leaves("value", y)), "{}"
+    )
+    return Comparison(
+        left_name=left.name,
+        right_name=right.name,
+        value=values,
+        gradients=told[0],
+        pullbacks=told[1] if scalar else (),
+        seed=seed,
+        ignored=_ignored(right, seed),
+        refused=refused,
+        subject=subject,
+    )
+
+
+def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, list[dict[str, Any]], str | None]:
+    """What the left side answers: by the AD, or by finite differences where that refuses, with the reason."""
+    try:
+        return left, left.answers(scalar, seed), None
+    except RuleLabError as error:
+        reason = f"{type(error).__name__}: {_headline(error)}"
+    refused = f"{left.name} is refused by the AD, so its column is finite differences ({reason})."
+    left = dataclasses.replace(left, by_differences=True, name=f"{left.name} (finite differences)")
+    return left, left.answers(scalar, seed), refused
 
 
 def _ignored(side: _Side, seed) -> tuple[str, ...]:
     """The leaves of the pullback that are the same, and not zero, for a seed and for its double."""
     once, twice = side.leaves(side.pulled_back(seed)), side.leaves(side.pulled_back(_doubled(seed)))
-    return tuple(name for name, leaf in once.items() if _numeric(leaf) and _numeric(twice.get(name))
-                 and np.any(leaf) and np.all(np.isfinite(leaf)) and np.array_equal(leaf, twice[name]))
+    return tuple(
+        name
+        for name, leaf in once.items()
+        if _numeric(leaf)
+        and _numeric(twice.get(name))
+        and np.any(leaf)
+        and np.all(np.isfinite(leaf))
+        and np.array_equal(leaf, twice[name])
+    )
 
 
 @dataclass(frozen=True)
@@ -269,7 +334,9 @@ class _Teller:
     by_differences: bool
 
     def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
-        return tuple(self.one(title.format(name), left.get(name), right.get(name)) for name in {**left, **right})
+        return tuple(
+            self.one(title.format(name), left.get(name), right.get(name)) for name in {**left, **right}
+        )
 
     def one(self, name: str, left, right) -> Difference:
         if left is None or right is None:
@@ -278,8 +345,9 @@ class _Teller:
             return self._other(name, left, right)
         a, b = np.asarray(left), np.asarray(right)
         if a.shape != b.shape:
-            return Difference(name, left, right, math.inf, math.inf,
-                              problem=f"shape {a.shape} against {b.shape}")
+            return Difference(
+                name, left, right, math.inf, math.inf, problem=f"shape {a.shape} against {b.shape}"
+            )
         return self._numbers(name, left, right, a, b)
 
     def _one_missing(self, name, left, right) -> Difference:
@@ -288,12 +356,15 @@ class _Teller:
             return Difference(name, left, right)
         if _numeric(there) and not np.any(there):
             return Difference(name, left, right, note="None on one side, zero on the other")
-        return Difference(name, left, right, math.inf, math.inf,
-                          problem=f"{_short(left)} against {_short(right)}")
+        return Difference(
+            name, left, right, math.inf, math.inf, problem=f"{_short(left)} against {_short(right)}"
+        )
 
     def _other(self, name, left, right) -> Difference:
         same = type(left) is type(right) and bool(np.all(left == right))
-        return Difference(name, left, right, problem=None if same else f"{_short(left)} against {_short(right)}")
+        return Difference(
+            name, left, right, problem=None if same else f"{_short(left)} against {_short(right)}"
+        )
 
     def _numbers(self, name, left, right, a: np.ndarray, b: np.ndarray) -> Difference:
         note = None if a.dtype == b.dtype or self.by_differences else f"dtype {a.dtype} against {b.dtype}"
@@ -308,20 +379,36 @@ class _Teller:
             limit = self._limit(size, eps)
             excess = np.where(apart == 0, 0.0, apart / limit)
             excess = np.where(np.isnan(excess) | np.isinf(apart), np.inf, excess)
-            relative = np.where(apart == 0, 0.0, np.where(np.isinf(apart), np.inf, apart / np.where(size > 0, size, 1)))
+            relative = np.where(
+                apart == 0, 0.0, np.where(np.isinf(apart), np.inf, apart / np.where(size > 0, size, 1))
+            )
         if a.size == 0:
             return Difference(name, left, right, worst=(), note=note)
         worst = tuple(int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
         problem = None
         if excess[worst] > 1:
-            problem = f"{'at ' + str(list(worst)) + ' ' if worst else ''}{_number(a[worst])} against {_number(b[worst])}"
+            spot = f"at {list(worst)} " if worst else ""
+            problem = f"{spot}{_number(a[worst])} against {_number(b[worst])}"
         counted = np.where(apart > self._floor(size, eps), relative, apart / max(float(size.max()), 1e-300))
-        return Difference(name, left, right, float(apart.max()), float(counted.max()), worst, problem, note,
-                          bool(known.all()))
+        return Difference(
+            name,
+            left,
+            right,
+            float(apart.max()),
+            float(counted.max()),
+            worst,
+            problem,
+            note,
+            bool(known.all()),
+        )
 
     def _limit(self, size: np.ndarray, eps: float) -> np.ndarray:
-        """How far apart two elements may be: by their own size, and by rounding at the size of the largest."""
-        rtol = self.rtol if self.rtol is not None else max(1e-6 if self.by_differences else 0.0, math.sqrt(eps))
+        """How far apart two elements may be: by their own size, and by rounding at the size of the
+        largest.
+        """
+        rtol = (
+            self.rtol if self.rtol is not None else max(1e-6 if self.by_differences else 0.0, math.sqrt(eps))
+        )
         return rtol * size + self._floor(size, eps)
 
     def _floor(self, size: np.ndarray, eps: float) -> float:
@@ -331,7 +418,8 @@ class _Teller:
 
 
 def argument_names(f: Callable, args: tuple) -> list[str]:
-    """The names of the positional arguments, as the signature of `f` gives them: `x`, `args[0]`, `argument 1`.
+    """The names of the positional arguments, as the signature of `f` gives them: `x`, `args[0]`, `argument
+    1`.
 
     >>> argument_names(lambda x, *rest: x, (1.0, 2.0, 3.0))
     ['x', 'rest[0]', 'rest[1]']
@@ -346,7 +434,9 @@ def argument_names(f: Callable, args: tuple) -> list[str]:
 
 
 def _common_names(f: Callable, f_cr: Callable, args: tuple) -> list[str]:
-    """One name for each position, though the two may call it differently: of `f`, where `f` has names of its own."""
+    """One name for each position, though the two may call it differently: of `f`, where `f` has names of
+    its own.
+    """
     names, others = argument_names(f, args), argument_names(f_cr, args)
     return [other if "[" in name or " " in name else name for name, other in zip(names, others)]
 
@@ -369,12 +459,13 @@ def _leaves(name: str, value) -> Iterator[tuple[str, Any]]:
 
 
 def _random_seed(y, rng: np.random.Generator):
-    """A cotangent of the structure of `y`, away from 1 and from zero; None where nothing can be differentiated."""
+    """A cotangent of the structure of `y`, away from 1 and from zero; None where nothing can be
+    differentiated.
+    """
     if isinstance(y, dict):
         return {k: _random_seed(v, rng) for k, v in y.items()}
     if isinstance(y, (tuple, list)):
-        seeds = [_random_seed(v, rng) for v in y]
-        return type(y)._make(seeds) if hasattr(type(y), "_make") else type(y)(seeds)
+        return _rebuilt(y, [_random_seed(v, rng) for v in y])
     if not _numeric(y):
         return None
     drawn = np.round(1.5 + np.abs(rng.standard_normal(np.shape(y))), 3) * rng.choice([-1.0, 1.0], np.shape(y))
@@ -382,15 +473,21 @@ def _random_seed(y, rng: np.random.Generator):
         drawn = drawn + 1j * np.round(rng.standard_normal(np.shape(y)), 3)
     if np.ndim(y) == 0 and not isinstance(y, np.ndarray):
         return drawn.item() if np.ndim(drawn) == 0 and hasattr(drawn, "item") else drawn
-    return np.asarray(drawn, dtype=np.result_type(y, np.float32) if np.asarray(y).dtype.kind in "fc" else None)
+    return np.asarray(
+        drawn, dtype=np.result_type(y, np.float32) if np.asarray(y).dtype.kind in "fc" else None
+    )
+
+
+def _rebuilt(like, entries: list):
+    """A tuple, named tuple or list with the class of `like`."""
+    return like._make(entries) if hasattr(like, "_make") else type(like)(entries)
 
 
 def _doubled(seed):
     if isinstance(seed, dict):
         return {k: _doubled(v) for k, v in seed.items()}
     if isinstance(seed, (tuple, list)):
-        doubled = [_doubled(v) for v in seed]
-        return type(seed)._make(doubled) if hasattr(type(seed), "_make") else type(seed)(doubled)
+        return _rebuilt(seed, [_doubled(v) for v in seed])
     return None if seed is None else seed + seed
 
 
@@ -405,9 +502,14 @@ def _inner(seed, y) -> float:
     return float(np.real(np.vdot(seed, y)))
 
 
+def _is_real_scalar(y) -> bool:
+    return np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(y)
+
+
 def _numeric(value) -> bool:
     return isinstance(value, (int, float, complex, np.number, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.dtype.kind in "biufc")
+        isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+    )
 
 
 def _eps(a: np.ndarray) -> float:
@@ -431,9 +533,17 @@ def _plain(value):
 def _short(value) -> str:
     """A value in one line of a table: a number in full, of a large array the kind and the ends."""
     if isinstance(value, np.ndarray) and value.ndim:
-        shown = np.array2string(value + 0.0 if value.dtype.kind in "fc" else value, threshold=6, edgeitems=2, precision=5, separator=", ").replace("\n", "")
+        shown = np.array2string(
+            value + 0.0 if value.dtype.kind in "fc" else value,
+            threshold=6,
+            edgeitems=2,
+            precision=5,
+            separator=", ",
+        ).replace("\n", "")
         shape = ", ".join(map(str, value.shape))
-        return f"{value.dtype}[{shape}] {' '.join(shown.split())}" if value.size > 6 else " ".join(shown.split())
+        return (
+            f"{value.dtype}[{shape}] {' '.join(shown.split())}" if value.size > 6 else " ".join(shown.split())
+        )
     if _numeric(value):
         return _number(np.asarray(value)[()])
     text = repr(value)
@@ -441,7 +551,11 @@ def _short(value) -> str:
 
 
 def _number(value) -> str:
-    return f"{value:.10g}" if isinstance(value, (float, np.floating, complex, np.complexfloating)) else str(value)
+    return (
+        f"{value:.10g}"
+        if isinstance(value, (float, np.floating, complex, np.complexfloating))
+        else str(value)
+    )
 
 
 def _power_of_ten(relative: float) -> str:
@@ -463,9 +577,3 @@ def _name(f) -> str:
 
 def _headline(error: Exception) -> str:
     return str(getattr(error, "found", error)).split("\n", 1)[0]
-
-
-def _reverse():
-    from ..ad import reverse
-
-    return reverse

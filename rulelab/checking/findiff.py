@@ -1,8 +1,9 @@
 """Derivatives by differences: central ones, extrapolated to step zero, with an estimate of their own error.
 
-Richardson extrapolation in the tableau of C. J. F. Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", Advances in
-Engineering Software 4 (1982) 75-76, doi:10.1016/S0141-1195(82)80057-0: each halving of the step removes one more even
-power of it; the entry that changed least from its neighbours is the answer, and that change is the error estimate.
+Richardson extrapolation in the tableau of C. J. F. Ridders, "Accurate computation of F'(x) and
+F'(x)F''(x)", Advances in Engineering Software 4 (1982) 75-76, doi:10.1016/S0141-1195(82)80057-0: each
+halving of the step removes one more even power of it; the entry that changed least from its neighbours is
+the answer, and that change is the error estimate.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ LEVELS = 9
 
 
 class Estimate(NamedTuple):
-    """A derivative and how far off it may be; both are nan where the function gave no finite value on both sides."""
+    """A derivative and how far off it may be; both are nan where the function gave no finite value on both
+    sides.
+    """
 
     value: complex | float
     error: float
@@ -66,17 +69,20 @@ def _central(f, x: float, step: float):
 def gradient(f: Callable, *args, **kwargs) -> tuple:
     """The gradient of a scalar function by differences, one entry for each positional argument.
 
-    An array gives an array of its shape, a number a float, a tuple, list or dict the same structure; anything else (text,
-    bools, functions) gives None, and so does an integer that `f` cannot take as a float (an axis, an index). A complex
-    argument gives d/dRe + i d/dIm. Numbers are moved in double precision, whatever their dtype. `f` gets fresh copies at
-    each call, so one that writes to its arguments does no harm. Raises TypeError where `f` returns no real scalar.
+    An array gives an array of its shape, a number a float, a tuple, list or dict the same structure;
+    anything else (text, bools, functions) gives None, and so does an integer that `f` cannot take as a
+    float (an axis, an index). A complex argument gives d/dRe + i d/dIm. Numbers are moved in double
+    precision, whatever their dtype. `f` gets fresh copies at each call, so one that writes to its arguments
+    does no harm. Raises TypeError where `f` returns no real scalar.
 
     >>> gradient(lambda a, b: a * b, 2.0, np.array(3.0))
     (3.0, array(2.))
     """
     value = f(*copy.deepcopy(args), **copy.deepcopy(kwargs))
     if np.ndim(value) or np.iscomplexobj(value) or not isinstance(value, (int, float, np.number, np.ndarray)):
-        raise TypeError(f"finite differences need a real scalar, but the function returned {type(value).__name__}")
+        raise TypeError(
+            f"finite differences need a real scalar, but the function returned {type(value).__name__}"
+        )
 
     def at(position: int):
         def moved(new):
@@ -100,10 +106,18 @@ def _entry(moved: Callable[[object], float], x):
     if isinstance(x, np.ndarray) and x.dtype.kind in "iufc":
         return _of_array(moved, x)
     if isinstance(x, dict):
-        return {k: _entry(lambda new, k=k: moved({**copy.deepcopy(x), k: new}), v) for k, v in x.items()}
+        return {k: _entry(_at_key(moved, x, k), v) for k, v in x.items()}
     if isinstance(x, (tuple, list)):
-        return _like(x, [_entry(lambda new, i=i: moved(_like(x, _replaced(x, i, new))), v) for i, v in enumerate(x)])
+        return _like(x, [_entry(_at_position(moved, x, i), v) for i, v in enumerate(x)])
     return None
+
+
+def _at_key(moved, x: dict, key):
+    return lambda new: moved({**copy.deepcopy(x), key: new})
+
+
+def _at_position(moved, x, position: int):
+    return lambda new: moved(_like(x, _replaced(x, position, new)))
 
 
 def _of_number(moved, x):
@@ -129,7 +143,11 @@ def _of_array(moved, x: np.ndarray) -> np.ndarray | None:
             fresh[index] = new
             return moved(fresh)
 
-        return _of_complex(replaced, wide[index]) if x.dtype.kind == "c" else derivative(replaced, wide[index]).value
+        return (
+            _of_complex(replaced, wide[index])
+            if x.dtype.kind == "c"
+            else derivative(replaced, wide[index]).value
+        )
 
     out = np.zeros_like(wide)
     try:

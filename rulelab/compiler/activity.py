@@ -23,10 +23,12 @@ def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
 class Activity:
     """Answers whether a name is active, for one choice of active arguments.
 
-    `is_constant(op)` says that a call or an attribute has no derivative by declaration.
+    `is_constant(op)` says that a call or an attribute has no derivative by declaration. Where no cotangent is
+    wanted at all, it still tells what varies, so that nothing that does is handed out of sight.
     """
 
-    def __init__(self, function: ir.Function, types: Types, start: set[str], is_constant: Callable[[ir.Op], bool]) -> None:
+    def __init__(self, function: ir.Function, types: Types, start: set[str], is_constant: Callable[[ir.Op], bool],
+                 wanted: bool = True) -> None:
         self._types = types
         self._is_constant = is_constant
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
@@ -34,7 +36,7 @@ class Activity:
         self.handled: set[str] = set()  # names given in exception handlers: never differentiated
         self._mark_handlers(function.body)
         self._until_stable(self.varied, lambda: self._vary(function.body))
-        if isinstance(function.result, str):
+        if wanted and isinstance(function.result, str):
             self.useful.add(function.result)
         self._until_stable(self.useful, lambda: self._use(function.body))
 

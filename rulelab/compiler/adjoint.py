@@ -19,12 +19,12 @@ class Sites(Protocol):
     """What the transform asks of the machinery that finds pullbacks at run time."""
 
     def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Callable[..., Any]: ...
-    def plain(self, op: ir.Call, position: ir.Position) -> Callable[..., Any] | None: ...
+    def plain(self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]) -> Callable[..., Any] | None: ...
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
     def inline(self, op: ir.Op) -> bool: ...
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]: ...
-    def caught(self, position: ir.Position) -> Callable[..., Any]: ...
+    def caught(self, positions: list[ir.Position]) -> Callable[..., Any]: ...
     def iterate(self, position: ir.Position) -> Callable[..., Any]: ...
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]: ...
 
@@ -43,6 +43,7 @@ class Emitted:
     constants: dict[str, Any]
     back_name: str
     helper: Callable[[Any, str], str]  # the name under which a helper can be used
+    fresh: Callable[[str], str]  # a name that nothing else has
 
 
 @dataclass(eq=False)
@@ -102,15 +103,15 @@ class _Adjoint:
             if self.active(name):
                 self.open_bar(name, reverse, must=True)
         short = function.name if function.name.isidentifier() else "function"
-        return Emitted(short, list(function.parameters), forward, result, reverse if differentiate else None, bar, returned,
-                       self.constants, self.fresh(f"{short}_pullback"), self.shared_constant)
+        return Emitted(self.fresh(short), list(function.parameters), forward, result, reverse if differentiate else None, bar, returned,
+                       self.constants, self.fresh(f"{short}_pullback"), self.shared_constant, self.fresh)
 
     def settled(self, name: str) -> str:
         """The cotangent of a parameter as others know it: running sums of items are this pass's own affair."""
         kind = self.types(name)
         if kind != LIST and not isinstance(kind, Tuple):
             return self.bar(name)
-        return f"{self.shared_constant(support.settle, 'settle')}({self.bar(name)}, {'list' if kind == LIST else 'tuple'})"
+        return f"{self.shared_constant(support.settle, 'settle')}({self.bar(name)})"
 
     # -- names ------------------------------------------------------------------------------------------------------
 
@@ -325,7 +326,7 @@ class _Adjoint:
         self.assign(target, self.expression(op, position), position, may_wait=may_wait)
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
-        guard = self.sites.plain(op, position)
+        guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
         if guard is None:
             self.assign(target, self.call_text(op), position, may_wait=_is_temporary(target))
             return
@@ -351,6 +352,9 @@ class _Adjoint:
         if isinstance(op, ir.MakeFunction):
             return self.make_function(op)
         if isinstance(op, ir.Write):
+            if op.owned and op.kind == "item" and not any(atom in self.active.varied for atom in op.operands()):
+                target, key, value = (self.text(atom) for atom in op.operands())
+                return f"{target}.__setitem__({key}, {value})"
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands())
@@ -414,14 +418,16 @@ class _Adjoint:
                 return self.site_slice_of_list(op, target, position, size)
             put = self.shared_constant(support.put_item, "put_item")
             owner_bar = self.bar(op.value)  # type: ignore[arg-type]
-            text = f"{put}({owner_bar}, {self.need(op.index)}, {self.need(size)}, {bar})"
+            kind = "list" if owner == LIST else "tuple"
+            text = f"{put}({owner_bar}, {self.need(op.index)}, {self.need(size)}, {bar}, {kind})"
             return [Line(f"{owner_bar} = {text}", position, frozenset({owner_bar, bar}))]
         return self.site_generic(op, target, position)
 
     def site_slice_of_list(self, op: ir.Item, target: str, position: ir.Position, size: str) -> list[Node]:
         put = self.shared_constant(support.put_items, "put_items")
         owner_bar, bar = self.bar(op.value), self.bar(target)  # type: ignore[arg-type]
-        text = f"{put}({owner_bar}, {self.need(op.index)}, {self.need(size)}, {bar})"
+        kind = "list" if self.types(op.value) == LIST else "tuple"
+        text = f"{put}({owner_bar}, {self.need(op.index)}, {self.need(size)}, {bar}, {kind})"
         return [Line(f"{owner_bar} = {text}", position, frozenset({owner_bar, bar}))]
 
     def element_nodes(self, op: ir.Item, owner: Array, target: str, position: ir.Position) -> list[Node]:
@@ -602,7 +608,7 @@ class _Adjoint:
             return nodes, defined
         gather = self.shared_constant(support.gather, "gather")
         after = [node for leaf, items in gathered
-                 for node in self.add(leaf.value, f"{gather}({self.need(leaf.value)}, {items})", position)]
+                 for node in self.add(leaf.value, f"{gather}({self.need(leaf.value)}, {items}{', True' if leaf.backwards else ''})", position)]
         return [*(Line(f"{items} = []", position) for _, items in gathered), *nodes, *after], defined
 
     def iterated(self, iteration: ir.Iteration, position: ir.Position) -> str:
@@ -615,9 +621,8 @@ class _Adjoint:
             return f"enumerate({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
         value = self.text(iteration.value)
         if self.active(iteration.item) and not isinstance(self.types(iteration.value), (Array, Tuple)):
-            check = self.constant(self.sites.iterate(position), "iterate")
-            return f"{check}({value})"
-        return value
+            value = f"{self.constant(self.sites.iterate(position), 'iterate')}({value})"
+        return f"reversed({value})" if iteration.backwards else value
 
     def do_while(self, statement: ir.While) -> tuple[list[Node], list[str]]:
         self.flush()
@@ -662,13 +667,23 @@ class _Adjoint:
             forward.append(Region([(f"if {stop}:", [Line("break", position)])], position))
         self.out += [*before, Region([(str(header), [*head, *forward])], position)]
         for phi in statement.carried:
-            self.define(phi.target)
+            self.name_result(phi.target, kept, position)
         nodes: list[Node] = []
         if tape is not None:
             nodes.append(Region([(f"for {_tuple(kept) or '_'} in reversed({self.need(tape)}):", reverse)], position))
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)
         return nodes, [phi.target for phi in phis]
+
+    def name_result(self, name: str, kept: list[str], position: ir.Position) -> None:
+        """After a loop a carried name is its result; the reverse loop reuses the name for what it took off the tape."""
+        if name not in kept:
+            self.define(name)
+            return
+        after = self.fresh(f"{name}_end")
+        self.out.append(Line(f"{after} = {name}", position))
+        self.alias[name] = after
+        self.define(after)
 
     def head(self, statement: ir.While) -> tuple[str, list[Node]]:
         """The test of a while loop: in its header if it is one expression, else computed at the top of the body."""
@@ -733,15 +748,15 @@ class _Adjoint:
                 body += self.moves([(slot.target, value) for slot, value in zip(statement.slots, handler.values, strict=True)], position)
                 kinds = "" if handler.kinds is None else f" {handler.kinds}"
                 name = f" as {handler.name}" if handler.name else ""
-                arms.append((f"except{kinds}{name}:", [Line(f"{caught} = True", position), *body]))
-        self.out += [*before, Line(f"{caught} = False", position), Region(arms, position)]
+                arms.append((f"except{kinds}{name}:", [Line(f"{caught} = {len(arms) - 1}", position), *body]))
+        self.out += [*before, Line(f"{caught} = 0", position), Region(arms, position)]
         for slot in statement.slots:
             self.define(slot.target)
         if not reverse and not active:
             return [], []
         bars = frozenset(self.bar(slot.target) for slot in active)
-        refuse = self.constant(self.sites.caught(position), "refuse_caught")
-        refusal = Line(f"{refuse}({', '.join(sorted(bars))})", position, bars)
+        refuse = self.constant(self.sites.caught([handler.position for handler in statement.handlers]), "refuse_caught")
+        refusal = Line(f"{refuse}({', '.join([self.need(caught), *sorted(bars)])})", position, bars)
         nodes: list[Node] = [Region([(f"if {self.need(caught)}:", [refusal]), ("else:", reverse)], position)]
         return nodes, [slot.target for slot in active]
 

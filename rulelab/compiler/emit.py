@@ -2,15 +2,18 @@
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import Place
 from . import ir, support
 from .adjoint import Emitted
 from .tidy import Line, Node, Region, Sum
 
 _INDENT = "    "
+MARK = "A pass of rulelab: the forward sweep of the author's function."
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +57,9 @@ def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first
     author's statement it came from.
     """
     text = _Text()
-    closure, add = emitted.helper(None, "closure"), emitted.helper(support.add, "add")
+    closure, add = emitted.fresh("function"), emitted.helper(support.add, "add")
     text.put(0, f"def {emitted.name}({', '.join(([closure] if free else []) + emitted.parameters)}):", None)
+    text.put(1, repr(MARK), None)
     for number, name in enumerate(free):
         text.put(1, f"{name} = {closure}.__closure__[{number}].cell_contents", None)
     if emitted.forward:
@@ -69,7 +73,8 @@ def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first
         text.put(2, f"return {_returned(emitted, free, own, add)}", None)
         text.put(1, f"return {emitted.result}, {emitted.back_name}", None)
     forward = _compile(text, emitted, filename, first_line, namespace)
-    return Compiled(forward, "\n".join(text.lines) + "\n")
+    shown = [line for line in text.lines if line != _INDENT + repr(MARK)]
+    return Compiled(forward, "\n".join(shown) + "\n")
 
 
 def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> str:
@@ -110,3 +115,15 @@ def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last[node.lineno]  # type: ignore[attr-defined]
+
+
+def calls_leading_here() -> tuple[Place, ...]:
+    """The author's lines that the running passes are at, outermost first."""
+    found = []
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_consts and code.co_consts[0] == MARK:
+            found.append(Place.of_frame(frame))
+        frame = frame.f_back  # type: ignore[assignment]
+    return tuple(reversed(found))

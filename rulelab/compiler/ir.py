@@ -209,6 +209,7 @@ class Write(Op):
     target: Atom
     key: Atom
     value: Atom
+    owned: bool = False  # nobody holds the target or has read it, so a constant may be written
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.target, self.key, self.value)
@@ -248,10 +249,11 @@ class If(Statement):
 
 @dataclass(eq=False)
 class Sequence:
-    """Items of `value`, one by one, bound to `item`."""
+    """Items of `value`, one by one (from the last if `backwards`), bound to `item`."""
 
     value: Atom
     item: str
+    backwards: bool = False
 
 
 @dataclass(eq=False)
@@ -309,6 +311,7 @@ class While(Statement):
 
 @dataclass(eq=False)
 class Handler:
+    position: Position
     kinds: str | None  # text of the exception classes, None for a bare except
     name: str | None
     body: Block

@@ -32,8 +32,12 @@ class Straightened:
             rest = statements[number + 1 :]
             if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
                 return out + self._jump(statement, loop)
-            if isinstance(statement, ast.If) and jumps(statement):
-                return out + self._branch(statement, rest, loop)
+            if isinstance(statement, ast.If):
+                if jumps(statement):
+                    return out + self._branch(statement, rest, loop)
+                body, orelse = self._block(statement.body, loop), self._block(statement.orelse, loop)
+                out.append(_if(statement.test, body, orelse, statement))
+                continue
             if isinstance(statement, (ast.For, ast.While)):
                 out.append(self._loop(statement))
                 if "return" in jumps(statement):

@@ -109,7 +109,7 @@ class _Lowerer:
         return self.around.reads_only(self._known(node.func))
 
     def _makes_fresh(self, node: ast.expr) -> bool:
-        if isinstance(node, (ast.List, ast.ListComp, ast.Constant, ast.BinOp)):
+        if isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.Constant, ast.BinOp)):
             return True
         if isinstance(node, ast.UnaryOp):
             return isinstance(node.op, ast.USub)
@@ -193,7 +193,7 @@ class _Lowerer:
             owner, key = self._expression(target.value), self._index(target.slice)
             old = self._let(ir.Item(owner, key), target)
             new = self._let(ir.Augmented(operator, old, self._expression(node.value), False), node)
-            self._let(ir.Write("item", owner, key, new), node)
+            self._let(ir.Write("item", owner, key, new, self._owned(target)), node)
             return
         owner = self._expression(target.value)
         old = self._let(ir.Attribute(owner, target.attr), target)
@@ -210,10 +210,13 @@ class _Lowerer:
                 self._store(inner, item)
         elif isinstance(target, ast.Subscript):
             owner, key = self._expression(target.value), self._index(target.slice)
-            self._let(ir.Write("item", owner, key, value), target)
+            self._let(ir.Write("item", owner, key, value, self._owned(target)), target)
         else:
             assert isinstance(target, ast.Attribute)
             self._let(ir.Write("attribute", self._expression(target.value), ir.Const(target.attr), value), target)
+
+    def _owned(self, target: ast.Subscript) -> bool:
+        return isinstance(target.value, ast.Name) and target.value.id in self.local and self.ownership.owns_unread(target)
 
     def _do_If(self, node: ast.If) -> None:
         self._choose(self._expression(node.test), lambda: self._statements(node.body),
@@ -308,8 +311,12 @@ class _Lowerer:
                 return ir.Count(args, self._item(target, pieces))
             if plain and parts and len(parts) == len(iterable.args) and self._is_builtin(iterable.func, "zip"):
                 return ir.Zipped([self._iteration(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)])
-            if plain and parts and len(parts) == 2 and len(iterable.args) in (1, 2) and self._is_builtin(iterable.func, "enumerate"):
-                start = self._expression(iterable.args[1]) if len(iterable.args) == 2 else ir.Const(0)
+            if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "reversed"):
+                return ir.Sequence(self._expression(iterable.args[0]), self._item(target, pieces), backwards=True)
+            starts = [*iterable.args[1:], *(k.value for k in iterable.keywords if k.arg == "start")]
+            if parts and len(parts) == 2 and iterable.args and len(starts) == len(iterable.args) - 1 + len(iterable.keywords) <= 1 \
+                    and self._is_builtin(iterable.func, "enumerate"):
+                start = self._expression(starts[0]) if starts else ir.Const(0)
                 counter = self._item(parts[0], pieces)
                 return ir.Enumerated(counter, start, self._iteration(iterable.args[0], parts[1], pieces))
         value = self._expression(iterable)
@@ -353,9 +360,9 @@ class _Lowerer:
         for name, slot in zip(names, slots, strict=True):
             slot.sources.append(body_env.get(name, _UNBOUND))
         handlers = [self._handler(handler, keeps) for handler in node.handlers]
+        self.block.append(ir.Try(self._position(node), block, handlers, slots))
         for name, slot in zip(names, slots, strict=True):
             self._assign(name, slot.target)
-        self.block.append(ir.Try(self._position(node), block, handlers, slots))
 
     def _handler(self, node: ast.ExceptHandler, keeps: dict[str, str]) -> ir.Handler:
         kinds = None
@@ -372,7 +379,7 @@ class _Lowerer:
             self._statements(node.body)
 
         block, env = self._inside(body)
-        return ir.Handler(kinds, name, block, [env[n] if n != node.name else _UNBOUND for n in keeps])
+        return ir.Handler(self._position(node), kinds, name, block, [env[n] if n != node.name else _UNBOUND for n in keeps])
 
     # -- expressions --------------------------------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ class Ownership:
         self._made: dict[str, list[_Event]] = defaultdict(list)
         self._other: set[str] = {a.arg for a in _arguments(node)}
         self._handed_on: dict[str, list[_Event]] = defaultdict(list)
+        self._reads: dict[str, list[_Event]] = defaultdict(list)
         self._captured: set[str] = set()
         self._changes: dict[ast.AST, tuple[str, _Event]] = {}
         for statement in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
@@ -52,12 +53,19 @@ class Ownership:
 
     def owns(self, change: ast.AST) -> bool:
         """Whether nobody but the variable itself can see this change (an append call or `op=`)."""
+        return self._unseen(change, self._handed_on)
+
+    def owns_unread(self, write: ast.AST) -> bool:
+        """Whether, besides, nothing has read the object before: its old items may be overwritten for good."""
+        return self._unseen(write, self._handed_on) and self._unseen(write, self._reads)
+
+    def _unseen(self, change: ast.AST, events: dict[str, list[_Event]]) -> bool:
         if change not in self._changes:
             return False
         name, event = self._changes[change]
         if name in self._other or name in self._captured or not self._made[name]:
             return False
-        return not any(self._may_precede(name, other, event) for other in self._handed_on[name])
+        return not any(self._may_precede(name, other, event) for other in events[name])
 
     def _may_precede(self, name: str, handing: _Event, change: _Event) -> bool:
         """Whether the object handed on may be the one changed: not if it was made anew in between."""
@@ -87,7 +95,9 @@ class Ownership:
 
     def _harmless(self, node: ast.expr) -> None:
         """A read that hands nothing on if it is a plain name."""
-        if not isinstance(node, ast.Name):
+        if isinstance(node, ast.Name):
+            self._reads[node.id].append(self._now())
+        else:
             self._visit(node)
 
     def _visit_Name(self, node: ast.Name) -> None:
@@ -116,6 +126,9 @@ class Ownership:
             values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else None
             for number, inner in enumerate(target.elts):
                 self._bind(inner, values[number] if values else None)
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            self._visit(target.slice)
+            self._changes[target] = (target.value.id, self._now())
         else:
             self._visit(target)
 
@@ -124,7 +137,7 @@ class Ownership:
         if isinstance(node.target, ast.Name):
             self._changes[node] = (node.target.id, self._now())
         else:
-            self._visit(node.target)
+            self._bind(node.target, None)
 
     def _visit_For(self, node: ast.For) -> None:
         self._iterate(node.iter)
@@ -191,6 +204,8 @@ class Ownership:
             keeps_nothing = keeps_nothing or node.func.attr in _SAFE_METHODS
             if node.func.attr not in _SAFE_METHODS:
                 self._visit(node.func)
+            elif node.func.attr != "append":
+                self._harmless(node.func.value)
         else:
             self._visit(node.func)
         appends = is_append(node)
@@ -213,6 +228,8 @@ class Ownership:
         """An item of a list is no part of the list; a row of an array is a view, which `op=` would show."""
         if name.id not in self._lists or name.id in self._arrays:
             self._visit(name)
+        else:
+            self._harmless(name)
 
     def _visit_FunctionDef(self, node: ast.FunctionDef | ast.Lambda) -> None:
         self._captured |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

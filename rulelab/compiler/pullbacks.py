@@ -18,7 +18,6 @@ from ..errors import (
     NotDifferentiableError,
     Place,
     RuleLabError,
-    UnsupportedSyntaxError,
 )
 from ..rules.authoring import ask as ask_with_binding
 from ..rules.binding import Binder
@@ -34,7 +33,7 @@ from . import ir, specialise, support
 from .activity import Activity
 from .adjoint import adjoint
 from .cache import Cache, Pass, guard_of
-from .emit import emit
+from .emit import calls_leading_here, emit
 from .lower import Surroundings, lower
 from .source import Source, find_source
 from .tidy import prune
@@ -263,24 +262,35 @@ class Pullbacks:
             return found
         try:
             made = compile_pass(self, function, signature, flags, free, captured, differentiate)
-        except (UnsupportedSyntaxError, RuleLabError) as error:
-            if place is not None and error.place is not None and error.place != place and not error.chain:
-                error.chain = (place,)
+        except RuleLabError as error:
+            error.chain = error.chain or calls_leading_here()
             raise
         self.cache.store(function, key, made)
         return made
 
     # -- calls that nothing is differentiated through -------------------------------------------------------------------------
 
-    def run_plain(self, g: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> Any:
-        """Call `g`; author's code goes through a pass of its own, so that writes to arrays are still refused."""
+    def run_plain(self, g: Any, args: tuple[Any, ...], kwargs: dict[str, Any], varied: tuple[bool, ...], place: Place | None) -> Any:
+        """Call `g`; author's code goes through a pass of its own, so that writes to arrays are still refused.
+
+        `varied` tells which of the function, arguments and keywords depend on what is differentiated: those may
+        not go where they could be kept out of sight.
+        """
         target, bound = resolve(g)
         everything = (*bound, *args)
-        if isinstance(target, types.FunctionType) and not is_library(target) and self.cache.registry.entry(target) is None:
-            values, _ = bind(target, everything, kwargs)
-            made = self.pass_of(target, values, (False,) * len(values), False, False, place)
+        known = self.cache.registry.entry(target)
+        if isinstance(target, types.FunctionType) and not is_library(target) and known is None:
+            values, where = bind(target, everything, kwargs)
+            flags = [False] * len(values)
+            for slot, on in zip(where, (*(varied[0],) * len(bound), *varied[1:]), strict=True):
+                flags[slot] = on
+            made = self.pass_of(target, values, tuple(flags), varied[0], False, place)
             return made.forward(target, *values) if made.takes_function else made.forward(*values)
         self.refuse_mutation(target, everything, kwargs, place)
+        if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
+            handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
+            if any(map(carries, handed)):
+                raise self.foreign(target, everything, kwargs, place)
         return g(*args, **kwargs)
 
     def refuse_mutation(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> None:
@@ -288,7 +298,7 @@ class Pullbacks:
         if kwargs.get("out") is not None:
             raise mutation(f"{name_of(target)}(out={describe(kwargs['out'])})", place)
         if self.cache.registry.mutator(target) is not None:
-            raise mutation(f"{name_of(target)}({', '.join(map(describe, args[:1]))})", place)
+            raise mutation(f"{name_of(target)}({', '.join(map(describe, args[:1]))})", place, not args or isinstance(args[0], np.ndarray))
 
     def foreign(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> RuleLabError:
         """The error for a call that neither a rule nor a pass can take."""
@@ -303,7 +313,7 @@ class Pullbacks:
         fixes = [*(f"match its rule {line}" for line in near), f"write a rule for {name} (%rule_stub {name})",
                  "rl.ignore_derivatives(...) if its derivative is zero"]
         return ForeignCallError(f"Can't differentiate foreign call expression {call}", place=place, fixes=tuple(fixes),
-                                read="limitations#foreign-calls")
+                                read="limitations#foreign-calls", chain=calls_leading_here()[:-1])
 
 
 # --- one call site -----------------------------------------------------------------------------------------------------------
@@ -400,7 +410,7 @@ class Sites:
             return _method_finder(self.pullbacks, op.method, active, place)
         return _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
 
-    def plain(self, op: ir.Call, position: ir.Position) -> Callable[..., Any] | None:
+    def plain(self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]) -> Callable[..., Any] | None:
         """None if the call may be made as it stands, else what makes it after a look at what is called."""
         target = self.target(op)
         if target is not ir.UNBOUND and not any(name == "out" for name, _ in op.keywords):
@@ -410,7 +420,7 @@ class Sites:
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
 
         def call(function: Any, *args: Any, **kwargs: Any) -> Any:
-            return pullbacks.run_plain(function if method is None else getattr(function, method), args, kwargs, place)
+            return pullbacks.run_plain(function if method is None else getattr(function, method), args, kwargs, varied, place)
 
         return call
 
@@ -424,11 +434,12 @@ class Sites:
 
         return write
 
-    def caught(self, position: ir.Position) -> Callable[..., Any]:
-        place = self.place(position)
+    def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
+        places = list(map(self.place, positions))
 
-        def refuse_caught(*bars: Any) -> None:
+        def refuse_caught(number: int, *bars: Any) -> None:
             if any(_is_something(bar) for bar in bars):
+                place = places[number - 1]
                 raise CatchBlockError(
                     f"Can't differentiate function execution in catch block at {place.label()}", place=place,
                     fixes=("return a sentinel value instead of raising and catching", f"write a rule for {place.function}"),
@@ -441,7 +452,7 @@ class Sites:
         place = self.place(position)
 
         def iterate(sequence: Any) -> Any:
-            if isinstance(sequence, (np.ndarray, list, tuple, range, str)) or not carries_items(sequence):
+            if isinstance(sequence, (np.ndarray, list, tuple, range, str)):
                 return sequence
             raise NotDifferentiableError(f"The items of a {type(sequence).__name__} cannot be differentiated", place=place,
                                          fixes=("make a list of them first",), read="limitations#iteration")
@@ -586,12 +597,8 @@ def mutation(called: str, place: Place | None, of_array: bool = True) -> Mutatio
     fixes = ["write it without mutation"]
     if place is not None and place.function and place.function != "<lambda>":
         fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
-    return MutationError(f"{what} is not supported -- called {called}", place=place, fixes=tuple(fixes), read="limitations#array-mutation")
-
-
-def carries_items(sequence: Any) -> bool:
-    """Whether items of an unusual iterable may need cotangents."""
-    return not isinstance(sequence, (types.GeneratorType, set, frozenset)) or True
+    return MutationError(f"{what} is not supported -- called {called}", place=place, fixes=tuple(fixes), read="limitations#array-mutation",
+                         chain=calls_leading_here()[:-1])
 
 
 def _is_something(bar: Any) -> bool:
@@ -717,7 +724,10 @@ _FRESH: frozenset[Any] = frozenset({list, np.zeros, np.ones, np.empty, np.full, 
 
 
 def _in(value: Any, known: frozenset[Any]) -> bool:
-    return isinstance(value, np.ufunc) or (type(value).__hash__ is not None and value is not ir.UNBOUND and value in known)
+    try:
+        return isinstance(value, np.ufunc) or (value is not ir.UNBOUND and value in known)
+    except TypeError:  # not hashable, so none of these
+        return False
 
 
 def compile_pass(pullbacks: Pullbacks, function: types.FunctionType, signature: tuple[Any, ...], flags: tuple[bool, ...],
@@ -744,7 +754,7 @@ def compile_pass(pullbacks: Pullbacks, function: types.FunctionType, signature: 
     sites = Sites(pullbacks, source, kinds, namespace)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= set(lowered.free) if captured else set()
-    active = Activity(lowered, kinds, start, sites.is_constant)
+    active = Activity(lowered, kinds, start, sites.is_constant, differentiate)
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, parameters, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]

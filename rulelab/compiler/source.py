@@ -117,7 +117,7 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     if built is None:
         return None
     tree, module = built
-    if not any(_same(code, other) for other in _codes(module)):
+    if not any(_same(code, other) for unit in (module, _statement_alone(code, tree)) for other in _codes(unit)):
         return None
     nodes = [node for node in ast.walk(tree) if is_of(node, code)]
     if len(nodes) != 1:
@@ -125,8 +125,20 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     return Source(nodes[0], code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    for constant in code.co_consts:
+def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType | None:
+    """The top-level statement that `code` is from, compiled by itself, as IPython runs a cell.
+
+    CPython's code for `np.sum(x)` depends on whether `import numpy as np` stands in the same unit.
+    """
+    for statement in tree.body:
+        first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+        if first <= code.co_firstlineno <= (statement.end_lineno or first):
+            return compile(ast.Module([statement], []), code.co_filename, "exec", flags=_future_flags(code), dont_inherit=True)
+    return None
+
+
+def _codes(code: types.CodeType | None) -> Iterator[types.CodeType]:
+    for constant in code.co_consts if code is not None else ():
         if isinstance(constant, types.CodeType):
             yield constant
             yield from _codes(constant)
@@ -139,7 +151,7 @@ def _same(running: types.CodeType, compiled: types.CodeType) -> bool:
 
 def is_of(node: ast.AST, code: types.CodeType) -> bool:
     """Whether `code` was compiled from `node`: two lambdas of one line differ in their columns."""
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
         return node.name == code.co_name and first == code.co_firstlineno
     if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import RuleLabError, RuleShapeError
 from ..tangents import algebra
-from ..tangents.structural import Tangent
+from ..tangents.structural import Tangent, class_of, is_mapping, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from . import ir
@@ -24,11 +24,12 @@ _NOTHING = (ZERO, NO)
 class Items(dict[Any, Any]):
     """Cotangents of the items of a list or tuple of known size, by position; owned by one pass, which changes it."""
 
-    __slots__ = ("size",)
+    __slots__ = ("kind", "size")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, kind: type = list) -> None:
         super().__init__()
         self.size = size
+        self.kind = kind
 
     def __iter__(self) -> Any:
         return (self.get(k, ZERO) for k in range(self.size))
@@ -80,11 +81,11 @@ def _add_items(a: Any, b: Any) -> Any:
     return a
 
 
-def _as_items(x_bar: Any, size: int) -> Items:
+def _as_items(x_bar: Any, size: int, kind: type = list) -> Items:
     """Cotangents by position, from whatever form they came in."""
     if type(x_bar) is Items:
         return x_bar
-    items = Items(size)
+    items = Items(size, kind)
     x_bar = unthunk(x_bar)
     if not isinstance(x_bar, AbstractZero):
         for key, item_bar in enumerate(x_bar):
@@ -94,18 +95,18 @@ def _as_items(x_bar: Any, size: int) -> Items:
     return items
 
 
-def put_item(x_bar: Any, index: int, size: int, item_bar: Any) -> Items:
+def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> Items:
     """`x_bar` of a sequence of `size` items, with `item_bar` added at `index`."""
-    items = _as_items(x_bar, size)
+    items = _as_items(x_bar, size, kind)
     items.size = size
     key = index + size if index < 0 else int(index)
     items[key] = add(items.get(key, ZERO), item_bar)
     return items
 
 
-def put_items(x_bar: Any, index: slice, size: int, y_bar: Any) -> Items:
+def put_items(x_bar: Any, index: slice, size: int, y_bar: Any, kind: type) -> Items:
     """`x_bar` of a sequence of `size` items, with the cotangent of its slice `index` added."""
-    items = _as_items(x_bar, size)
+    items = _as_items(x_bar, size, kind)
     items.size = size
     if isinstance(y_bar, AbstractZero):
         return items
@@ -123,9 +124,11 @@ def pop_item(x_bar: Any, index: int) -> tuple[Any, Any]:
     return items, items.pop(index, ZERO)
 
 
-def settle(x_bar: Any, kind: type) -> Any:
+def settle(x_bar: Any) -> Any:
     """The cotangent of a list or tuple in the form that rules know."""
-    return Tangent(kind, *x_bar) if type(x_bar) is Items else x_bar
+    if type(x_bar) is not Items:
+        return x_bar
+    return make(x_bar.kind, {key: settle(item) for key, item in x_bar.items()}, x_bar.size)
 
 
 def part(x_bar: Any, key: Any) -> Any:
@@ -134,7 +137,7 @@ def part(x_bar: Any, key: Any) -> Any:
     if isinstance(x_bar, AbstractZero):
         return x_bar
     if isinstance(x_bar, Tangent):
-        return getattr(x_bar, key, ZERO) if isinstance(key, str) and x_bar_is_of_object(x_bar) else x_bar[key]
+        return getattr(x_bar, key, ZERO) if isinstance(key, str) and _has_fields(x_bar) else x_bar[key]
     if isinstance(x_bar, dict) and type(x_bar) is not Items:
         found = x_bar.get(key, ZERO)
     else:
@@ -147,10 +150,8 @@ def captured(**bars: Any) -> Tangent:
     return Tangent(FunctionType, **bars)
 
 
-def x_bar_is_of_object(x_bar: Tangent) -> bool:
+def _has_fields(x_bar: Tangent) -> bool:
     """Whether the parts of this cotangent are fields rather than keys."""
-    from ..tangents.structural import class_of, is_mapping
-
     return not is_mapping(class_of(x_bar))
 
 
@@ -169,10 +170,14 @@ def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
         part += np.real(y_bar)
 
 
-def gather(x: Any, items: list[Any]) -> Any:
-    """The cotangent of what a loop ran over, from those of its items, the last one first."""
-    items.reverse()
-    items = [unthunk(item) for item in items]
+def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
+    """The cotangent of what a loop ran over, from those of its items, the last one first.
+
+    A loop that ran `backwards` began with the last item of `x`.
+    """
+    items = [settle(unthunk(item)) for item in reversed(items)]
+    if backwards:
+        items = [ZERO] * (len(x) - len(items)) + items[::-1]
     if isinstance(x, np.ndarray):
         if not any(isinstance(item, AbstractZero) for item in items):
             dtype = np.result_type(float, *{np.asarray(item).dtype for item in items})

@@ -288,7 +288,7 @@ class Types:
     def _of_unpack(self, op: ir.Unpack) -> Type:
         kind = self(op.value)
         if isinstance(kind, Array):
-            return Tuple((self._element(kind),) * op.count)
+            return kind
         return kind if isinstance(kind, Tuple) and len(kind.items) == op.count else ANY
 
     def _of_append(self, op: ir.Append) -> Type:
@@ -391,4 +391,8 @@ def _ufunc(args: list[Type]) -> Type:
 
 
 def _hashable(value: Any) -> bool:
-    return type(value).__hash__ is not None
+    try:
+        hash(value)
+    except TypeError:  # some classes say so only when asked
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The bench in a notebook: magics, their completion, what they show."""

@@ -1,4 +1,6 @@
-"""The body of a `%%rrule` cell: run in the user's namespace, its source kept, its last function handed back."""
+"""The body of a `%%rrule` cell: run in the user's namespace, its source kept, its last function handed
+back.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from ..errors import register_cell_label
 class MagicError(UsageError):
     """Wrong use of a magic, told in one line.
 
-    IPython prints a plain UsageError on stderr, where notebook test tools take the cell for a success; a subclass that
-    renders itself is short too, and fails everywhere.
+    IPython prints a plain UsageError on stderr, where notebook test tools take the cell for a success; a
+    subclass that renders itself is short too, and fails everywhere.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -44,7 +46,9 @@ class CellSyntaxError(UsageError):
 
 
 class CellRun(NamedTuple):
-    """What running a body left: its file name for tracebacks, its last top-level function, remarks for the author."""
+    """What running a body left: its file name for tracebacks, its last top-level function, remarks for the
+    author.
+    """
 
     filename: str
     function: Callable
@@ -54,9 +58,9 @@ class CellRun(NamedTuple):
 def run_body(shell, body: str, magic_line: str) -> CellRun:
     """Run `body` in the shell's namespace and return the function that its last top-level `def` bound.
 
-    The lines are numbered as in the cell, whose first line is the magic's (it stands in the text as a comment), so a
-    traceback and the editor agree; `inspect.getsource` and the compiler find the text. Raises CellSyntaxError, MagicError
-    where the body defines no function, and whatever the body raises.
+    The lines are numbered as in the cell, whose first line is the magic's (it stands in the text as a
+    comment), so a traceback and the editor agree; `inspect.getsource` and the compiler find the text.
+    Raises CellSyntaxError, MagicError where the body defines no function, and whatever the body raises.
     """
     __tracebackhide__ = True
     text = f"# {magic_line}\n{_transformed(shell, body)}"
@@ -69,12 +73,16 @@ def run_body(shell, body: str, magic_line: str) -> CellRun:
     exec(code, shell.user_ns)
     function = shell.user_ns.get(last.name)
     if not callable(function):
-        raise MagicError(f"%%rrule: the last `def` of the cell, {last.name}, was rebound to a {type(function).__name__}")
+        raise MagicError(
+            f"%%rrule: the last `def` of the cell, {last.name}, was rebound to a {type(function).__name__}"
+        )
     return CellRun(filename, function, _remarks(last))
 
 
 def evaluate(shell, text: str, names: dict, node: ast.expr):
-    """The value of an expression that was parsed from `text`; functions in it keep their source, as in a cell."""
+    """The value of an expression that was parsed from `text`; functions in it keep their source, as in a
+    cell.
+    """
     __tracebackhide__ = True
     filename = _kept(shell, text)
     code = shell.compile(ast.Expression(node), filename, "eval")
@@ -82,7 +90,9 @@ def evaluate(shell, text: str, names: dict, node: ast.expr):
 
 
 def parse(magic: str, text: str, what: str, shown: str | None = None) -> ast.expr:
-    """The one expression that `text` is; a MagicError of one line if it is not, which shows what the user typed."""
+    """The one expression that `text` is; a MagicError of one line if it is not, which shows what the user
+    typed.
+    """
     shown = text if shown is None else shown
     try:
         tree = ast.parse(text)
@@ -99,14 +109,18 @@ def cell_label(shell) -> str:
 
 
 def cell_number(shell) -> int:
-    """The number that the running cell has in the margin; the shell's own counter may already be one further."""
+    """The number that the running cell has in the margin; the shell's own counter may already be one
+    further.
+    """
     result = getattr(shell.displayhook, "exec_result", None)
     number = getattr(result, "execution_count", None)
     return shell.execution_count if number is None else number
 
 
 def _transformed(shell, body: str) -> str:
-    """IPython's `!` and `%` in the body turned to Python; the blank lines that this drops at the head are put back."""
+    """IPython's `!` and `%` in the body turned to Python; the blank lines that this drops at the head are
+    put back.
+    """
     lines = body.splitlines(keepends=True)
     blank = 0
     while blank < len(lines) and not lines[blank].strip():
@@ -145,12 +159,16 @@ def _remarks(rule: ast.FunctionDef) -> tuple[str, ...]:
     if not any(_returns_lambda(node, _lambdas(rule)) for node in ast.walk(rule)):
         return ()
     wanted = rule.name.removesuffix("_rrule") + "_pullback"
-    return (f"The pullback of {rule.name} is a lambda: a traceback and a profile will call it <lambda>. "
-            f"`def {wanted}(y_bar):` gives it a name.",)
+    return (
+        f"The pullback of {rule.name} is a lambda: a traceback and a profile will call it <lambda>. "
+        f"`def {wanted}(y_bar):` gives it a name.",
+    )
 
 
 def _lambdas(rule: ast.FunctionDef) -> set[str]:
-    assigned = [node for node in ast.walk(rule) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)]
+    assigned = [
+        node for node in ast.walk(rule) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
+    ]
     return {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
 
 

@@ -1,4 +1,6 @@
-"""Tab after one of our magics: its options, their choices, the functions of the namespace, the names of rules."""
+"""Tab after one of our magics: its options, their choices, the functions of the namespace, the names of
+rules.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,21 @@ FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME")
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(?P<magic>\w+)[ \t](?P<rest>.*)$", re.S)
 
 
-def matcher_for(parsers: Callable[[], dict[str, argparse.ArgumentParser]], functions: Callable[[], Iterable[str]]):
+def matcher_for(
+    parsers: Callable[[], dict[str, argparse.ArgumentParser]], functions: Callable[[], Iterable[str]]
+):
     """A matcher for IPython's `Completer.custom_matchers`.
 
-    `parsers()` maps the names of our magics to their parsers, `functions()` lists the names that a function argument may
-    have. Where the rest of the line is Python (after `--at`, within an expression) nothing is offered and IPython's own
-    completion of Python takes over.
+    `parsers()` maps the names of our magics to their parsers, `functions()` lists the names that a function
+    argument may have. Where the rest of the line is Python (after `--at`, within an expression) nothing is
+    offered and IPython's own completion of Python takes over.
     """
 
     @context_matcher(identifier="rulelab.magics")
     def rulelab_matcher(context: CompletionContext) -> SimpleMatcherResult:
         found = _LINE.match(context.text_until_cursor)
-        parser = found and parsers().get(found["magic"])
-        if not parser:
+        parser = parsers().get(found["magic"]) if found else None
+        if found is None or parser is None:
             return {"completions": []}
         words = found["rest"].split(" ")
         before, fragment = [w for w in words[:-1] if w], words[-1]
@@ -77,5 +81,9 @@ def _values(action, functions) -> list[SimpleCompletion]:
 
 
 def _options(parser, before: list[str]) -> list[SimpleCompletion]:
-    return [SimpleCompletion(text, type="option") for action in parser._actions for text in action.option_strings
-            if text not in before]
+    return [
+        SimpleCompletion(text, type="option")
+        for action in parser._actions
+        for text in action.option_strings
+        if text not in before
+    ]

@@ -1,4 +1,6 @@
-"""What the magics show that is not a report of its own: source, the registry, what was stale, errors in six lines."""
+"""What the magics show that is not a report of its own: source, the registry, what was stale, errors in six
+lines.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ from ..tables import Page, Report, Table
 
 _SOURCE_STYLE = """\
 <style>
-.rulelab-source pre { color: var(--jp-content-font-color1, inherit); background: transparent; line-height: 1.3;
-  font-family: var(--jp-code-font-family, monospace); margin: 0.3em 0; }
-.rulelab-source .rulelab-k, .rulelab-source .rulelab-ow { color: var(--jp-mirror-editor-keyword-color, #007a3d);
+.rulelab-source pre { color: var(--jp-content-font-color1, inherit);
+  background: transparent; line-height: 1.3; margin: 0.3em 0;
+  font-family: var(--jp-code-font-family, monospace); }
+.rulelab-source .rulelab-k { color: var(--jp-mirror-editor-keyword-color, #007a3d);
   font-weight: 600; }
 .rulelab-source .rulelab-s { color: var(--jp-mirror-editor-string-color, #ba2121); }
 .rulelab-source .rulelab-c { color: var(--jp-mirror-editor-comment-color, #47747a); font-style: italic; }
@@ -33,8 +36,8 @@ class Source(str):
 class Rules(Report):
     """The rules of a registry: the user's own one by one, those of the house folded behind their number.
 
-    `rules` are the registry's `Rule` objects; `attached` maps the identity of a rule's function to the name that its
-    `%%rrule` gave.
+    `rules` are the registry's `Rule` objects; `attached` maps the identity of a rule's function to the name
+    that its `%%rrule` gave.
     """
 
     def __init__(self, rules: Iterable):
@@ -45,14 +48,18 @@ class Rules(Report):
     def page(self) -> Page:
         columns = ("target", "kind", "rule", "defined at")
         own = Table("Your rules", columns, tuple(map(_rule_row, self.own)))
-        house = Table(f"Rules of the house ({len(self.house)})", columns, tuple(map(_rule_row, self.house)), folded=True)
+        house = Table(
+            f"Rules of the house ({len(self.house)})", columns, tuple(map(_rule_row, self.house)), folded=True
+        )
         lead = () if self.own else ("No rules of your own yet: %rule_stub f writes the skeleton of one.",)
         return Page(lead, ((own,) if self.own else ()) + (house,))
 
     def to_dict(self) -> dict:
         names = ("target", "kind", "rule", "defined at")
-        return {"own": [dict(zip(names, _rule_row(rule))) for rule in self.own],
-                "house": [dict(zip(names, _rule_row(rule))) for rule in self.house]}
+        return {
+            "own": [dict(zip(names, _rule_row(rule))) for rule in self.own],
+            "house": [dict(zip(names, _rule_row(rule))) for rule in self.house],
+        }
 
 
 class Refreshed(Report):
@@ -66,19 +73,29 @@ class Refreshed(Report):
     def page(self) -> Page:
         count = len(self.stale)
         lead = f"Mode {self.mode}. " + (
-            "Nothing was stale." if not count else
-            "1 compiled pass was stale and has been dropped." if count == 1 else
-            f"{count} compiled passes were stale and have been dropped.")
+            "Nothing was stale."
+            if not count
+            else "1 compiled pass was stale and has been dropped."
+            if count == 1
+            else f"{count} compiled passes were stale and have been dropped."
+        )
         rows = tuple((_named(s.function), _words(s.signature), _words(s.reason)) for s in self.stale)
         return Page((lead,), (Table("Stale", ("function", "arguments", "why"), rows),) if rows else ())
 
     def to_dict(self) -> dict:
-        return {"mode": self.mode, "stale": [{"function": _named(s.function), "signature": _words(s.signature),
-                                              "reason": _words(s.reason)} for s in self.stale]}
+        return {
+            "mode": self.mode,
+            "stale": [
+                {"function": _named(s.function), "signature": _words(s.signature), "reason": _words(s.reason)}
+                for s in self.stale
+            ],
+        }
 
 
 def error_lines(error: RuleLabError) -> list[str]:
-    """An error as IPython is to show it: its own lines under its class, and the stub offered where a rule would help."""
+    """An error as IPython is to show it: its own lines under its class, and the stub offered where a rule
+    would help.
+    """
     lines = f"{type(error).__name__}: {error}".split("\n")
     if isinstance(error, (MutationError, ForeignCallError)) and "%rule_stub" not in str(error):
         lines.append(f"do: write a rule; %rule_stub {_culprit(error)} puts its skeleton in the next cell")
@@ -118,11 +135,20 @@ def _coloured(source: str) -> str:
         from pygments.token import Token
     except ImportError:
         return escape(source)
-    kinds = ((Token.Keyword, "k"), (Token.Operator.Word, "k"), (Token.Literal.String, "s"), (Token.Comment, "c"),
-             (Token.Literal.Number, "m"), (Token.Name.Function, "d"), (Token.Name.Class, "d"))
+    kinds = (
+        (Token.Keyword, "k"),
+        (Token.Operator.Word, "k"),
+        (Token.Literal.String, "s"),
+        (Token.Comment, "c"),
+        (Token.Literal.Number, "m"),
+        (Token.Name.Function, "d"),
+        (Token.Name.Class, "d"),
+    )
 
     def part(token, text: str) -> str:
         kind = next((letter for parent, letter in kinds if token in parent), None)
         return escape(text) if kind is None else f'<span class="rulelab-{kind}">{escape(text)}</span>'
 
-    return "".join(part(token, text) for token, text in PythonLexer(stripnl=False).get_tokens(source)).rstrip("\n")
+    return "".join(part(token, text) for token, text in PythonLexer(stripnl=False).get_tokens(source)).rstrip(
+        "\n"
+    )

@@ -12,21 +12,31 @@ import tokenize
 from typing import Any, NamedTuple
 
 from IPython.core.error import UsageError
-from IPython.core.magic import (Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand,
-                                output_can_be_silenced)
-from IPython.core.magic_arguments import argument, magic_arguments
-from IPython.core.magic_arguments import parse_argstring
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+    output_can_be_silenced,
+)
+from IPython.core.magic_arguments import argument, kwds, magic_arguments, parse_argstring
 from IPython.utils.process import arg_split
 from traitlets import Bool, observe
 
+from ..ad.reverse import gradient
 from ..bench.duel import gradient_duel
 from ..checking.comparison import compare, compare_without
+from ..compiler.cache import refresh
+from ..compiler.reading import adjoint_source
 from ..errors import RuleLabError
 from ..rules.stub import rule_stub
 from .cells import Interrupted, MagicError, cell_label, evaluate, parse, run_body
 from .completion import matcher_for
 from .displays import Refreshed, Rules, Source, error_lines
 from .session import Session, lookup
+
 
 def _name(text: str) -> str:
     """What `-o` takes: a name to bind."""
@@ -35,9 +45,15 @@ def _name(text: str) -> str:
     return text
 
 
-_AT = argument("--at", metavar="ARGS", help="the arguments to call with, as in a call; the last option: it takes the "
-                                            "rest of the line (--at -x, y, k={\"a\": -2})")
-_OUTPUT = argument("-o", dest="output", metavar="RESULT", type=_name, help="also keep the result under this name")
+_AT = argument(
+    "--at",
+    metavar="ARGS",
+    help="the arguments to call with, as in a call; the last option: it takes the "
+    'rest of the line (--at -x, y, k={"a": -2})',
+)
+_OUTPUT = argument(
+    "-o", dest="output", metavar="RESULT", type=_name, help="also keep the result under this name"
+)
 
 
 class Invocation(NamedTuple):
@@ -51,8 +67,8 @@ class Invocation(NamedTuple):
 def faced(magic):
     """Give a magic the manners that all of ours share.
 
-    Braces and dollars in the line are left alone, a `;` at its end silences the result, wrong use and Ctrl-C are told in one
-    line and stop the cells that follow, and our frames stay out of tracebacks.
+    Braces and dollars in the line are left alone, a `;` at its end silences the result, wrong use and
+    Ctrl-C are told in one line and stop the cells that follow, and our frames stay out of tracebacks.
     """
 
     takes_cell = "cell" in inspect.signature(magic).parameters
@@ -81,7 +97,10 @@ def faced(magic):
 class RuleLab(Magics):
     """The magics of rulelab, and their settings."""
 
-    short_errors = Bool(True, help="show rulelab's own errors in their six lines, without the traceback").tag(config=True)
+    shell: Any
+    short_errors = Bool(True, help="show rulelab's own errors in their six lines, without the traceback").tag(
+        config=True
+    )
 
     def __init__(self, shell, session: Session | None = None, **kwargs):
         super().__init__(shell, **kwargs)
@@ -91,7 +110,7 @@ class RuleLab(Magics):
     def _short_errors_changed(self, change) -> None:
         _show_errors_short(change["new"])
 
-    # -- rules ---------------------------------------------------------------------------------------------------------
+    # -- rules -----------------------------------------------------------------------------------------------
 
     @line_cell_magic
     @faced
@@ -101,8 +120,8 @@ class RuleLab(Magics):
     def rrule(self, line, scope, cell=None):
         """Make the last function of the cell the reverse rule of NAME.
 
-        The cell is ordinary Python and runs in your namespace; an error in it leaves the old rule as it was. In plain
-        Python the same is `@rl.rrule_for(NAME)` above the function.
+        The cell is ordinary Python and runs in your namespace; an error in it leaves the old rule as it
+        was. In plain Python the same is `@rl.rrule_for(NAME)` above the function.
 
         Examples::
 
@@ -147,8 +166,9 @@ class RuleLab(Magics):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rule_stub, line)
-        self.shell.set_next_input(rule_stub(self._function("%rule_stub", args.function, scope), name=args.function,
-                                            magic=True))
+        self.shell.set_next_input(
+            rule_stub(self._function("%rule_stub", args.function, scope), name=args.function, magic=True)
+        )
 
     @line_magic
     @faced
@@ -167,14 +187,20 @@ class RuleLab(Magics):
     @line_magic
     @faced
     @magic_arguments("grad_refresh")
-    @argument("mode", nargs="?", choices=["now", "auto", "manual"], default="now",
-              help="now: rebuild what is stale; auto: do that by itself from now on; manual: only when told to")
+    @argument(
+        "mode",
+        nargs="?",
+        choices=["now", "auto", "manual"],
+        default="now",
+        help="now: rebuild what is stale; auto: do that by itself from now on; manual: only when told to",
+    )
     @_OUTPUT
     def grad_refresh(self, line, scope):
-        """Drop the compiled passes that a changed rule made stale, and say which and why. Plain: `rl.refresh(mode)`.
+        """Drop the compiled passes that a changed rule made stale, and say which and why. Plain:
+        `rl.refresh(mode)`.
 
-        In the mode `auto`, where one starts, this is never needed. In the mode `manual` an old pass answers, with a notice,
-        until this magic is called.
+        In the mode `auto`, where one starts, this is never needed. In the mode `manual` an old pass
+        answers, with a notice, until this magic is called.
 
         Examples::
 
@@ -183,19 +209,19 @@ class RuleLab(Magics):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.grad_refresh, line)
-        from ..compiler.cache import refresh
-
         return self._kept(args, Refreshed(refresh(None if args.mode == "now" else args.mode)))
 
-    # -- asking --------------------------------------------------------------------------------------------------------
+    # -- asking ----------------------------------------------------------------------------------------------
 
     @line_magic
     @faced
     @magic_arguments("gradient")
+    @kwds(usage="gradient [-o RESULT] EXPR")
     @_OUTPUT
     @argument("expression", metavar="EXPR", nargs="...", help="one call, f(x, y, k=1)")
     def gradient(self, line, scope):
-        """The gradient of a call by its positional arguments: a tuple. In plain Python: `rl.gradient(f, x, y, k=1)`.
+        """The gradient of a call by its positional arguments: a tuple. In plain Python: `rl.gradient(f, x,
+        y, k=1)`.
 
         Examples::
 
@@ -204,13 +230,12 @@ class RuleLab(Magics):
         """
         __tracebackhide__ = True
         args, call = self._with_call("%gradient", self.gradient, line, scope)
-        from ..ad.reverse import gradient
-
         return self._kept(args, gradient(call.function, *call.args, **call.kwargs))
 
     @line_magic
     @faced
     @magic_arguments("adjoint")
+    @kwds(usage="adjoint [-o RESULT] EXPR")
     @_OUTPUT
     @argument("expression", metavar="EXPR", nargs="...", help="one call, f(x, y)")
     def adjoint(self, line, scope):
@@ -222,11 +247,9 @@ class RuleLab(Magics):
         """
         __tracebackhide__ = True
         args, call = self._with_call("%adjoint", self.adjoint, line, scope)
-        from ..compiler import adjoint_source
-
         return self._kept(args, Source(adjoint_source(call.function, *call.args, **call.kwargs)))
 
-    # -- comparing -----------------------------------------------------------------------------------------------------
+    # -- comparing -------------------------------------------------------------------------------------------
 
     @line_magic
     @faced
@@ -237,10 +260,11 @@ class RuleLab(Magics):
     @_OUTPUT
     @_AT
     def grad_compare(self, line, scope):
-        """Value and every gradient of F and F_CR side by side, with the largest differences and a verdict in words.
+        """Value and every gradient of F and F_CR side by side, with the largest differences and a verdict
+        in words.
 
-        Where F itself is refused by the AD, finite differences stand in its column. In plain Python: `rl.compare(F, F_CR,
-        *ARGS)` and `rl.compare(LOSS, F, *ARGS, without=True)`.
+        Where F itself is refused by the AD, finite differences stand in its column. In plain Python:
+        `rl.compare(F, F_CR, *ARGS)` and `rl.compare(LOSS, F, *ARGS, without=True)`.
 
         Examples::
 
@@ -253,7 +277,9 @@ class RuleLab(Magics):
         if (args.without is None) == (args.twin is None):
             raise MagicError("%grad_compare: give F and F_CR, or LOSS --without F")
         other = self._function("%grad_compare", args.without or args.twin, scope)
-        comparison = (compare if args.without is None else compare_without)(f, other, *given.args, **given.kwargs)
+        comparison = (compare if args.without is None else compare_without)(
+            f, other, *given.args, **given.kwargs
+        )
         return self._kept(args, comparison)
 
     @line_magic
@@ -261,13 +287,17 @@ class RuleLab(Magics):
     @magic_arguments("grad_bench")
     @argument("function", metavar="F", help="the function")
     @argument("twin", metavar="F_CR", help="its copy that carries the rule")
-    @argument("--rounds", type=int, default=60, metavar="N", help="rounds to run; each times both, in random order")
+    @argument(
+        "--rounds", type=int, default=60, metavar="N", help="rounds to run; each times both, in random order"
+    )
     @_OUTPUT
     @_AT
     def grad_bench(self, line, scope):
-        """Time the gradients of F and of F_CR against each other: minimum, median, memory, and a ratio one can trust.
+        """Time the gradients of F and of F_CR against each other: minimum, median, memory, and a ratio one
+        can trust.
 
-        Ctrl-C ends it early and shows what there is. In plain Python: `rulelab.bench.gradient_duel(F, F_CR, *ARGS)`.
+        Ctrl-C ends it early and shows what there is. In plain Python: `rulelab.bench.gradient_duel(F, F_CR,
+        *ARGS)`.
 
         Examples::
 
@@ -281,8 +311,10 @@ class RuleLab(Magics):
         duel = self._kept(args, gradient_duel(f, f_cr, *given.args, rounds=args.rounds, **given.kwargs))
         if duel.interrupted:
             self._show(duel)
-            raise Interrupted(f"%grad_bench was stopped after {len(duel.ratios)} of {duel.rounds_wanted} rounds; "
-                              "the table shows these")
+            raise Interrupted(
+                f"%grad_bench was stopped after {len(duel.ratios)} of {duel.rounds_wanted} rounds; "
+                "the table shows these"
+            )
         return duel
 
     @line_magic
@@ -292,7 +324,8 @@ class RuleLab(Magics):
     @_OUTPUT
     @_AT
     def rule_symbolic(self, line, scope):
-        """The derivative by SymPy beside the one of the rule of F: PROVED, REFUTED with an example, or UNDECIDED.
+        """The derivative by SymPy beside the one of the rule of F: PROVED, REFUTED with an example, or
+        UNDECIDED.
 
         In plain Python: `rulelab.symbolic.prove(F)`; `--at` gives a point to start from.
 
@@ -307,7 +340,7 @@ class RuleLab(Magics):
 
         return self._kept(args, prove(f) if given is None else prove(f, at=given.args))
 
-    # -- what the magics share -----------------------------------------------------------------------------------------
+    # -- what the magics share -------------------------------------------------------------------------------
 
     def _kept(self, args, result):
         """Remember a result, under the name that `-o` gave and as the session's last."""
@@ -361,9 +394,10 @@ class RuleLab(Magics):
     def _evaluated(self, call: ast.Call, text: str, scope: dict) -> Invocation:
         """Function and arguments of a call, without calling it: evaluated as (f, (args…), {kwargs…})."""
         __tracebackhide__ = True
-        parts = ast.Tuple([call.func, ast.Tuple(call.args, ast.Load()),
-                           ast.Dict([k.arg and ast.Constant(k.arg) for k in call.keywords],
-                                    [k.value for k in call.keywords])], ast.Load())
+        names: list[ast.expr | None] = [None if k.arg is None else ast.Constant(k.arg) for k in call.keywords]
+        args = ast.Tuple(call.args, ast.Load())
+        kwargs = ast.Dict(names, [k.value for k in call.keywords])
+        parts = ast.Tuple([call.func, args, kwargs], ast.Load())
         located = ast.fix_missing_locations(ast.copy_location(parts, call))
         return Invocation(*evaluate(self.shell, text, scope, located))
 
@@ -384,8 +418,12 @@ def without_semicolon(line: str) -> str:
     'f("a;", 1)'
     """
     try:
-        tokens = [t for t in tokenize.generate_tokens(io.StringIO(line).readline)
-                  if t.type not in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)]
+        tokens = [
+            t
+            for t in tokenize.generate_tokens(io.StringIO(line).readline)
+            if t.type
+            not in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
+        ]
     except (tokenize.TokenError, SyntaxError):
         return line.rstrip().removesuffix(";").rstrip()
     if tokens and tokens[-1].type == tokenize.COMMENT and tokens[-1].start[0] == 1:
@@ -400,11 +438,12 @@ def split_at(line: str) -> tuple[str, str | None]:
     ('f f_cr -o c', '-x, {"a": " --at "}')
     """
     found = re.search(r"(?:^|\s)--at(?:\s+|=|$)", line)
-    return (line, None) if found is None else (line[: found.start()], line[found.end():].strip())
+    return (line, None) if found is None else (line[: found.start()], line[found.end() :].strip())
 
 
 def raw_rest(line: str, rest: list[str]) -> str:
-    """The end of the line that was split into the words `rest`, as it was written: joining them would change its spaces.
+    """The end of the line that was split into the words `rest`, as it was written: joining them would
+    change its spaces.
 
     >>> raw_rest('-o g  f("a  b")', ['f("a', 'b")'])
     'f("a  b")'
@@ -415,7 +454,8 @@ def raw_rest(line: str, rest: list[str]) -> str:
     return line[position:].strip()
 
 
-# -- loading ---------------------------------------------------------------------------------------------------------------
+# -- loading -------------------------------------------------------------------------------------------------
+
 
 class _Loaded(NamedTuple):
     """What loading put into a shell, so that unloading can take exactly that away."""
@@ -426,7 +466,9 @@ class _Loaded(NamedTuple):
 
 
 def load_ipython_extension(shell) -> None:
-    """`%load_ext rulelab`: the magics, their completion, the hook that keeps rules on their names. Twice is once."""
+    """`%load_ext rulelab`: the magics, their completion, the hook that keeps rules on their names. Twice is
+    once.
+    """
     if _loaded(shell) is not None:
         return
     magics = RuleLab(shell)
@@ -444,7 +486,9 @@ def load_ipython_extension(shell) -> None:
 
 
 def unload_ipython_extension(shell) -> None:
-    """`%unload_ext rulelab`: everything that loading did, undone. Rules stay: they belong to their functions."""
+    """`%unload_ext rulelab`: everything that loading did, undone. Rules stay: they belong to their
+    functions.
+    """
     loaded = _loaded(shell)
     if loaded is None:
         return
@@ -466,13 +510,13 @@ def _loaded(shell) -> _Loaded | None:
 def _show_errors_short(short: bool) -> None:
     """Have IPython show our errors by their own lines.
 
-    The hook is a method on the class of our errors, which IPython looks for on any exception; `set_custom_exc` has room
-    for one handler in a shell, and another extension may need it.
+    The hook is a method on the class of our errors, which IPython looks for on any exception;
+    `set_custom_exc` has room for one handler in a shell, and another extension may need it.
     """
     if short:
-        RuleLabError._render_traceback_ = error_lines
+        setattr(RuleLabError, "_render_traceback_", error_lines)  # noqa: B010
     elif "_render_traceback_" in vars(RuleLabError):
-        del RuleLabError._render_traceback_
+        delattr(RuleLabError, "_render_traceback_")
 
 
 def _parsers(magics: RuleLab) -> dict:
@@ -480,7 +524,12 @@ def _parsers(magics: RuleLab) -> dict:
 
 
 def _function_names(shell, session: Session) -> list[str]:
-    own = [name for name, value in shell.user_ns.items()
-           if not name.startswith("_") and callable(value) and not isinstance(value, type)
-           and name not in shell.user_ns_hidden]
+    own = [
+        name
+        for name, value in shell.user_ns.items()
+        if not name.startswith("_")
+        and callable(value)
+        and not isinstance(value, type)
+        and name not in shell.user_ns_hidden
+    ]
     return sorted({*own, *session.rules})

@@ -36,35 +36,46 @@ class Session:
     last: Any = None
 
     def rule_target(self, name: str, of: str | None, namespace: dict) -> Any:
-        """The object that `%%rrule NAME [--of F]` puts its rule on; for a new NAME with `--of F`, a twin of F.
+        """The object that `%%rrule NAME [--of F]` puts its rule on; for a new NAME with `--of F`, a twin of
+        F.
 
-        The twin is not bound yet: `bind` does that once the rule is in its place. Raises MagicError where NAME is not
-        there, and where it is there but would have to be overwritten.
+        The twin is not bound yet: `bind` does that once the rule is in its place. Raises MagicError where
+        NAME is not there, and where it is there but would have to be overwritten.
         """
         if of is not None:
             return self._twin(name, of, namespace)
         there = lookup(name, namespace)
         if there is None:
-            raise MagicError(f"%%rrule: there is no {name}; to make it a copy of a function F: %%rrule {name} --of F")
+            raise MagicError(
+                f"%%rrule: there is no {name}; to make it a copy of a function F: %%rrule {name} --of F"
+            )
         if not callable(there):
             raise MagicError(f"%%rrule: {name} is a {type(there).__name__}, which cannot be called")
         return there
 
     def refuse_other(self, name: str, of: str, namespace: dict) -> None:
-        """Raise MagicError if NAME is there and is not a twin of F, so that making it one would destroy it."""
+        """Raise MagicError if NAME is there and is not a twin of F, so that making it one would destroy
+        it.
+        """
         there, f = lookup(name, namespace), lookup(of, namespace)
         if there is None:
             return
         if not is_twin(there):
-            raise MagicError(f"%%rrule: {name} is there already and is no copy made by --of; give the copy another name, "
-                             f"or leave out `--of {of}` to put the rule on {name} itself")
+            raise MagicError(
+                f"%%rrule: {name} is there already and is no copy made by --of; give the copy another name, "
+                f"or leave out `--of {of}` to put the rule on {name} itself"
+            )
         known = self.rules.get(name)
         copied = known.of if known is not None and known.target is there else _looked_up(there)
         if copied is not None and copied not in (of, getattr(f, "__name__", None)):
-            raise MagicError(f"%%rrule: {name} is a copy of {copied}, not of {of}; give the copy of {of} another name")
+            raise MagicError(
+                f"%%rrule: {name} is a copy of {copied}, not of {of}; give the copy of {of} another name"
+            )
 
     def _twin(self, name: str, of: str, namespace: dict):
-        """The twin that there is, or a new one; new also if the one there holds a function that F no longer is."""
+        """The twin that there is, or a new one; new also if the one there holds a function that F no longer
+        is.
+        """
         self.refuse_other(name, of, namespace)
         there, f = lookup(name, namespace), lookup(of, namespace)
         if not callable(f):
@@ -81,11 +92,12 @@ class Session:
         self.rules[name] = Attached(name, target, rule, cell, of)
 
     def reattach(self, namespace: dict) -> list[str]:
-        """Put the rules of names that now stand for another function on that function; returns a notice for each.
+        """Put the rules of names that now stand for another function on that function; returns a notice for
+        each.
 
-        A name that is gone, or stands for something that cannot be called, keeps its rule in waiting. A function that has
-        got a rule of its own since then keeps that. A twin that holds a function which its name no longer means is made
-        anew.
+        A name that is gone, or stands for something that cannot be called, keeps its rule in waiting. A
+        function that has got a rule of its own since then keeps that. A twin that holds a function which
+        its name no longer means is made anew.
         """
         notices = [self._followed(attached, namespace) for attached in list(self.rules.values())]
         return [notice for notice in notices if notice is not None]
@@ -100,7 +112,10 @@ class Session:
         if callable(f) and is_twin(now) and _holds_another(now, f):
             namespace[old.name] = fresh = twin(f, old.name)
             self.attach(old.name, fresh, old.rule, old.cell, old.of)
-            return f"{old.of} was defined anew; {old.name} is a copy of the new one and keeps its rule {_named(old)}."
+            return (
+                f"{old.of} was defined anew; {old.name} is a copy of the new one "
+                f"and keeps its rule {_named(old)}."
+            )
         return None
 
     def _moved(self, old: Attached, now) -> str | None:
@@ -108,8 +123,10 @@ class Session:
             del self.rules[old.name]
             return None
         self.attach(old.name, now, old.rule, old.cell)
-        return (f"{old.name} was defined anew; its rule {_named(old)} now sits on the new one (calls within this cell ran "
-                "without it). Change the rule if the formula changed.")
+        return (
+            f"{old.name} was defined anew; its rule {_named(old)} now sits on the new one (calls "
+            "within this cell ran without it). Change the rule if the formula changed."
+        )
 
     def _has_own_rule(self, target) -> bool:
         entry = self.registry.entry(resolve(target)[0])

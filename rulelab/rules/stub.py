@@ -9,8 +9,9 @@ from collections.abc import Callable
 def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> str:
     """The source of an rrule for `f` in which only the cotangents are missing.
 
-    Until they are filled in, the pullback answers with `rl.not_implemented`, which raises when it is used. `name` is how
-    `f` is spelled where the rule will stand; with `magic=True` the skeleton is a `%%rrule` cell instead of plain Python.
+    Until they are filled in, the pullback answers with `rl.not_implemented`, which raises when it is used.
+    `name` is how `f` is spelled where the rule will stand; with `magic=True` the skeleton is a `%%rrule`
+    cell instead of plain Python.
 
     >>> def area(width, height): return width * height
     >>> print(rule_stub(area))
@@ -18,9 +19,9 @@ def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> s
     def area_rrule(width, height):
         y = area(width, height)
         def area_pullback(y_bar):
-            width_bar = rl.not_implemented("the cotangent of width: y_bar times the derivative of y by width")
-            height_bar = rl.not_implemented("the cotangent of height: y_bar times the derivative of y by height")
-            return rl.NoTangent(), width_bar, height_bar
+            width_bar = rl.not_implemented("the cotangent of width: y_bar times the derivative of y by
+            width") height_bar = rl.not_implemented("the cotangent of height: y_bar times the derivative of
+            y by height") return rl.NoTangent(), width_bar, height_bar
         return y, area_pullback
     <BLANKLINE>
     """
@@ -29,12 +30,16 @@ def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> s
     parameters = _parameters(f)
     y = _unused(("y", "out", "result", "value"), parameters)
     head = f"%%rrule {spelled}" if magic else f"@rl.rrule_for({spelled})"
-    lines = [head, f"def {short}_rrule({_declared(parameters)}):",
-             f"    {y} = {spelled}({_passed(parameters)})",
-             f"    def {short}_pullback({y}_bar):",
-             *(f"        {line}" for p in _positional(parameters) for line in _cotangent(p, y)),
-             f"        return {', '.join(['rl.NoTangent()', *map(_returned, _positional(parameters))])}",
-             f"    return {y}, {short}_pullback", ""]
+    lines = [
+        head,
+        f"def {short}_rrule({_declared(parameters)}):",
+        f"    {y} = {spelled}({_passed(parameters)})",
+        f"    def {short}_pullback({y}_bar):",
+        *(f"        {line}" for p in _positional(parameters) for line in _cotangent(p, y)),
+        f"        return {', '.join(['rl.NoTangent()', *map(_returned, _positional(parameters))])}",
+        f"    return {y}, {short}_pullback",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -50,7 +55,9 @@ def _spelled(f: Callable) -> str:
 
 
 def _is_plain(f) -> bool:
-    """Whether `f` is the user's own Python function, which is spelled by its bare name where it is defined."""
+    """Whether `f` is the user's own Python function, which is spelled by its bare name where it is
+    defined.
+    """
     return inspect.isfunction(f)
 
 
@@ -71,7 +78,9 @@ def _positional(parameters) -> list[inspect.Parameter]:
 
 
 def _declared(parameters) -> str:
-    """The parameter list; without defaults, because a rule receives its arguments bound, defaults included."""
+    """The parameter list; without defaults, because a rule receives its arguments bound, defaults
+    included.
+    """
     words, starred = [], False
     for p in parameters:
         if p.kind is p.KEYWORD_ONLY and not starred:
@@ -82,14 +91,20 @@ def _declared(parameters) -> str:
 
 
 def _passed(parameters) -> str:
-    form = {inspect.Parameter.VAR_POSITIONAL: "*{0}", inspect.Parameter.VAR_KEYWORD: "**{0}",
-            inspect.Parameter.KEYWORD_ONLY: "{0}={0}"}
+    form = {
+        inspect.Parameter.VAR_POSITIONAL: "*{0}",
+        inspect.Parameter.VAR_KEYWORD: "**{0}",
+        inspect.Parameter.KEYWORD_ONLY: "{0}={0}",
+    }
     return ", ".join(form.get(p.kind, "{0}").format(p.name) for p in parameters)
 
 
 def _cotangent(p: inspect.Parameter, y: str) -> list[str]:
     if p.kind is p.VAR_POSITIONAL:
-        return [f'{p.name}_bar = [rl.not_implemented(f"the cotangent of {p.name}[{{i}}]") for i in range(len({p.name}))]']
+        return [
+            f'{p.name}_bar = [rl.not_implemented(f"the cotangent of {p.name}[{{i}}]") '
+            f"for i in range(len({p.name}))]"
+        ]
     reason = f"the cotangent of {p.name}: {y}_bar times the derivative of {y} by {p.name}"
     return [f'{p.name}_bar = rl.not_implemented("{reason}")']
 

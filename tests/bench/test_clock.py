@@ -17,6 +17,7 @@ class FakeClock:
     def taking(self, seconds):
         def thunk():
             self.now += seconds
+
         return thunk
 
 

@@ -23,12 +23,15 @@ class NoisyClock:
         def thunk():
             stumble = 5.0 if self.rng.random() < 0.02 else 1.0
             self.now += seconds * self.speed * stumble * float(np.exp(0.05 * self.rng.standard_normal()))
+
         return thunk
 
 
 def fought(seed, a, b, **options):
     clock = NoisyClock(seed)
-    return duel(clock.taking(a), clock.taking(b), clock=clock, rng=np.random.default_rng(seed), rounds=40, **options)
+    return duel(
+        clock.taking(a), clock.taking(b), clock=clock, rng=np.random.default_rng(seed), rounds=40, **options
+    )
 
 
 def test_equal_functions_are_not_told_apart():
@@ -49,32 +52,47 @@ def test_the_rounds_are_mixed():
     """Who goes first changes from round to round."""
     order = []
     clock = NoisyClock(0)
+
     def contestant(name):
         tick = clock.taking(1.0)
+
         def thunk():
             order.append(name)
             tick()
+
         return thunk
+
     duel(contestant("a"), contestant("b"), clock=clock, rng=np.random.default_rng(0), rounds=30)
-    rounds = ["".join(order[-60:][i:i + 2]) for i in range(0, 60, 2)]
+    rounds = ["".join(order[-60:][i : i + 2]) for i in range(0, 60, 2)]
     assert {"ab", "ba"} == set(rounds)
 
 
 def test_ctrl_c_keeps_the_rounds_there_are():
     """What was measured before the interrupt is in the result, which says how far it got."""
     calls = iter(range(10_000))
+
     def stopping():
         if next(calls) == 30:
             raise KeyboardInterrupt
+
     ticks = iter(np.arange(1e6))
-    found = duel(stopping, lambda: None, rounds=60, clock=lambda: float(next(ticks)), rng=np.random.default_rng(0))
+    found = duel(
+        stopping, lambda: None, rounds=60, clock=lambda: float(next(ticks)), rng=np.random.default_rng(0)
+    )
     assert found.interrupted and 0 < len(found.ratios) < 60
     assert f"Interrupted after {len(found.ratios)} of 60 rounds." in str(found)
 
 
 def test_too_few_rounds_give_no_verdict():
     """Stopped at once there is nothing to say, and it says that."""
-    empty = Duel(measure(lambda: 1, rounds=0), measure(lambda: 1, rounds=0), (), (float("nan"),) * 2, 60, interrupted=True)
+    empty = Duel(
+        measure(lambda: 1, rounds=0),
+        measure(lambda: 1, rounds=0),
+        (),
+        (float("nan"),) * 2,
+        60,
+        interrupted=True,
+    )
     assert empty.verdict == "cannot tell" and "Nothing measured" in str(empty)
 
 
@@ -103,6 +121,7 @@ class StandIn:
 
 def test_a_refused_function_is_timed_without_its_gradient():
     """Its plain call takes the place, and the result says why; the caller's array stays as it is."""
+
     def refused(x):
         x += 1
         return float(x.sum())
@@ -113,19 +132,25 @@ def test_a_refused_function_is_timed_without_its_gradient():
     x = np.ones(3)
     found = gradient_duel(refused, refused_cr, x, ad=StandIn, rounds=8)
     assert found.left.name == "refused itself, no gradient"
-    assert found.refused == "refused has no gradient without a rule (MutationError: Mutating arrays is not supported)."
+    assert (
+        found.refused
+        == "refused has no gradient without a rule (MutationError: Mutating arrays is not supported)."
+    )
     assert x.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_the_result_can_be_saved():
     """Every number is in the JSON, with the machine it was measured on."""
+
     def square(x):
         return float(x @ x)
 
     found = gradient_duel(square, square, np.ones(3), ad=StandIn, rounds=8)
     saved = json.loads(found.to_json())
     assert saved["verdict"] == found.verdict and saved["environment"]["numpy"] == np.__version__
-    assert len(saved["left"]["all_runs"]) == 8 and [o["name"] for o in saved["others"]] == ["square itself, no gradient"]
+    assert len(saved["left"]["all_runs"]) == 8 and [o["name"] for o in saved["others"]] == [
+        "square itself, no gradient"
+    ]
     assert "<caption>Time of one call</caption>" in found._repr_html_()
 
 

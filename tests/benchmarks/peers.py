@@ -1,6 +1,8 @@
 """The other systems that a benchmark can run where they are installed, as calls of a gradient."""
 
+import contextlib
 import importlib
+import io
 import warnings
 
 
@@ -32,7 +34,7 @@ def tangent_entrant(f, *args, wrt):
 
     def call():
         if not made:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
                 warnings.simplefilter("ignore")
                 made.append(tangent.grad(f, wrt=wrt))
         result = made[0](*args)

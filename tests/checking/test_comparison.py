@@ -10,7 +10,9 @@ from rulelab.errors import MutationError
 
 
 class HandWritten:
-    """A stand-in AD that finds the pullback on the function; one without is refused as the real one refuses it."""
+    """A stand-in AD that finds the pullback on the function; one without is refused as the real one refuses
+    it.
+    """
 
     @staticmethod
     def pullback(f, *args, **kwargs):
@@ -30,6 +32,7 @@ def settings():
 
 def with_rule(primal, cotangents):
     """A function with this primal whose pullback is `cotangents(seed, *args)`."""
+
     def f_cr(*args, **kwargs):
         return primal(*args, **kwargs)
 
@@ -86,6 +89,7 @@ def test_a_rule_that_is_wrong_for_negative_seeds_is_caught(settings):
 
 def test_finite_differences_stand_in_for_a_refused_function(settings):
     """The column says that it is finite differences, and why, in one line."""
+
     def addone(x):
         x += 1
         return float((x**2).sum())
@@ -94,13 +98,16 @@ def test_finite_differences_stand_in_for_a_refused_function(settings):
     addone_cr = with_rule(lambda x: float(((x + 1) ** 2).sum()), lambda s, x: (2 * (x + 1) * s,))
     found = compare(addone, addone_cr, x, settings=settings)
     assert found.agree and found.left_name == "addone (finite differences)"
-    assert found.refused == ("addone is refused by the AD, so its column is finite differences (MutationError: Mutating "
-                             "arrays is not supported -- called ndarray.__setitem__(float64[3])).")
+    assert found.refused == (
+        "addone is refused by the AD, so its column is finite differences (MutationError: Mutating "
+        "arrays is not supported -- called ndarray.__setitem__(float64[3]))."
+    )
     assert x.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_where_finite_differences_know_nothing_no_verdict_is_given(settings):
     """A nan of the differences is no evidence against a rule, and none for it."""
+
     def step(x):
         return float("nan") if x != 2.0 else 1.0
 
@@ -118,6 +125,7 @@ def test_shapes_and_values_are_compared(settings):
 
 def test_small_elements_beside_large_ones_count(settings):
     """An element that is off by half is found though another is a million times larger."""
+
     def f(x):
         return float(np.sum(x))
 
@@ -128,7 +136,10 @@ def test_small_elements_beside_large_ones_count(settings):
 
 def test_none_beside_zeros_agrees_and_says_so(settings):
     """No dependence and a derivative of zero are the same number, told apart in a note."""
-    none, zeros = with_rule(mse, lambda s, y, yh: (None, -yh * s)), with_rule(mse, lambda s, y, yh: (0 * y, -yh * s))
+    none, zeros = (
+        with_rule(mse, lambda s, y, yh: (None, -yh * s)),
+        with_rule(mse, lambda s, y, yh: (0 * y, -yh * s)),
+    )
     found = compare(none, zeros, Y, YH, settings=settings)
     assert found.agree and "None on one side, zero on the other" in found.gradients[0].verdict
     three = with_rule(mse, lambda s, y, yh: (y * s, -yh * s))
@@ -137,17 +148,22 @@ def test_none_beside_zeros_agrees_and_says_so(settings):
 
 def test_array_functions_are_compared_by_their_pullbacks(settings):
     """A function that returns an array has no gradient; its pullback at a random seed is compared."""
+
     def double(x):
         return 2 * x
 
     double.rule = lambda x: (double(x), lambda s: (2 * s,))
-    right, wrong = with_rule(double, lambda s, x: (2 * s,)), with_rule(double, lambda s, x: (2 * np.ones_like(x),))
+    right, wrong = (
+        with_rule(double, lambda s, x: (2 * s,)),
+        with_rule(double, lambda s, x: (2 * np.ones_like(x),)),
+    )
     assert compare(double, right, np.ones(3), settings=settings).agree
     assert "ignores its cotangent" in compare(double, wrong, np.ones(3), settings=settings).verdict
 
 
 def test_structured_gradients_are_compared_leaf_by_leaf(settings):
     """A dict of parameters is named key by key."""
+
     def f(p):
         return p["w"] * p["b"][0]
 
@@ -160,7 +176,12 @@ def test_structured_gradients_are_compared_leaf_by_leaf(settings):
 def test_float32_is_judged_as_float32(settings):
     """Rounding of the dtype is no difference."""
     y, yh = Y.astype(np.float32), np.float32(0.3) * YH.astype(np.float32)
-    nearly = with_rule(mse, lambda s, y, yh: tuple((g * np.float32(1 + 1e-6)).astype(np.float32) for g in mse_cotangents(s, y, yh)))
+    nearly = with_rule(
+        mse,
+        lambda s, y, yh: tuple(
+            (g * np.float32(1 + 1e-6)).astype(np.float32) for g in mse_cotangents(s, y, yh)
+        ),
+    )
     assert compare(mse, nearly, y, yh, settings=settings).agree
 
 

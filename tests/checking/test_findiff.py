@@ -8,9 +8,18 @@ import pytest
 from rulelab.checking import findiff
 
 
-@pytest.mark.parametrize(("f", "x", "exact"), [
-    (math.sin, 1.0, math.cos(1.0)), (math.exp, -3.0, math.exp(-3.0)), (math.log, 1e-3, 1e3), (math.sqrt, 2.0, 0.5 / math.sqrt(2)),
-    (lambda x: x**3, 0.0, 0.0), (lambda x: 1e8 * x, 5.0, 1e8), (np.tan, 1.3, 1 / math.cos(1.3) ** 2)])
+@pytest.mark.parametrize(
+    ("f", "x", "exact"),
+    [
+        (math.sin, 1.0, math.cos(1.0)),
+        (math.exp, -3.0, math.exp(-3.0)),
+        (math.log, 1e-3, 1e3),
+        (math.sqrt, 2.0, 0.5 / math.sqrt(2)),
+        (lambda x: x**3, 0.0, 0.0),
+        (lambda x: 1e8 * x, 5.0, 1e8),
+        (np.tan, 1.3, 1 / math.cos(1.3) ** 2),
+    ],
+)
 def test_derivatives_are_right_to_nine_digits(f, x, exact):
     """Nine digits, at ordinary points and near the edge of a domain."""
     assert findiff.derivative(f, x).value == pytest.approx(exact, rel=1e-9, abs=1e-9)
@@ -23,10 +32,13 @@ def test_outside_the_domain_there_is_no_number():
 
 def test_gradient_has_the_structure_of_the_arguments():
     """Arrays, numbers, dicts and tuples come back in their shape; text and flags give None."""
+
     def loss(w, p, pair, name, flag):
         return float(np.sum(w**2) * p["a"] + pair[0] * pair[1])
 
-    w_bar, p_bar, pair_bar, name_bar, flag_bar = findiff.gradient(loss, np.array([[1.0, 2.0]]), {"a": 3.0}, (2.0, 5.0), "n", True)
+    w_bar, p_bar, pair_bar, name_bar, flag_bar = findiff.gradient(
+        loss, np.array([[1.0, 2.0]]), {"a": 3.0}, (2.0, 5.0), "n", True
+    )
     np.testing.assert_allclose(w_bar, [[6.0, 12.0]], rtol=1e-9)
     assert p_bar == {"a": pytest.approx(5.0)} and pair_bar == pytest.approx((5.0, 2.0))
     assert name_bar is None and flag_bar is None
@@ -40,6 +52,7 @@ def test_an_integer_used_as_an_axis_gets_none():
 
 def test_a_function_that_writes_to_its_arguments_does_no_harm():
     """Each call gets a fresh copy, and the caller's array stays as it was."""
+
     def addone(x):
         x += 1
         return float((x**2).sum())

@@ -357,10 +357,8 @@ def test_handler_that_ran():
     text = checked_text(caught.value)
     assert "Can't differentiate function execution in catch block at" in text
     assert FILE in text and "safe_sqrt" in text
-    assert (
-        str(line_of(safe_sqrt, "except ValueError")) in text
-        or str(line_of(safe_sqrt, "return 0.0 * x")) in text
-    )
+    spots = ("try:", "except ValueError", "return 0.0 * x")
+    assert any(str(line_of(safe_sqrt, spot)) in text for spot in spots)
     assert "rule" in text
 
 

@@ -1,6 +1,7 @@
 """A shell of one's own for each test, and one real kernel for those that need it."""
 
 import queue
+import threading
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -69,7 +70,9 @@ class Notebook:
 def bare_shell():
     """A shell without the extension."""
     InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance(colors="nocolor", config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
+    shell = InteractiveShell.instance(
+        colors="nocolor", config=Config({"HistoryManager": {"hist_file": ":memory:"}})
+    )
     yield shell
     unload_ipython_extension(shell)
     InteractiveShell.clear_instance()
@@ -90,7 +93,7 @@ class Kernel:
     def __init__(self, manager, client):
         self.manager, self.client = manager, client
 
-    def run(self, cell, while_running=None):
+    def run(self, cell):
         """The reply, and all that was shown: text by kind."""
         message = self.client.execute(cell, stop_on_error=False)
         shown = {"stdout": "", "text/plain": "", "text/html": "", "error": ""}
@@ -104,8 +107,6 @@ class Kernel:
             content, kind = answer["content"], answer["msg_type"]
             if kind == "stream":
                 shown["stdout"] += content["text"]
-                if while_running and while_running in content["text"]:
-                    self.manager.interrupt_kernel()
             elif kind in ("display_data", "execute_result"):
                 for form in ("text/plain", "text/html"):
                     shown[form] += content["data"].get(form, "")
@@ -114,6 +115,15 @@ class Kernel:
             elif kind == "status" and content["execution_state"] == "idle":
                 break
         return self.client.get_shell_msg(timeout=30)["content"], shown
+
+    def interrupted_after(self, seconds, cell):
+        """As `run`, with the Stop button pressed meanwhile."""
+        stop = threading.Timer(seconds, self.manager.interrupt_kernel)
+        stop.start()
+        try:
+            return self.run(cell)
+        finally:
+            stop.cancel()
 
     def complete(self, text):
         """What Tab offers at the end of the text."""

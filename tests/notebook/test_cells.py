@@ -30,7 +30,9 @@ def test_indented_bodies_and_shell_syntax_work(bare_shell):
     assert run.function(3) == 3 and isinstance(bare_shell.user_ns["where"], str)
 
 
-@pytest.mark.parametrize("body", ["def f(x) return x\n", "return 3\ndef f(x): pass\n", "def f(x):\nreturn x\n"])
+@pytest.mark.parametrize(
+    "body", ["def f(x) return x\n", "return 3\ndef f(x): pass\n", "def f(x):\nreturn x\n"]
+)
 def test_a_syntax_error_shows_the_users_line_only(bare_shell, body):
     """No frame of ours, the line and what is wrong; and nothing of the body has run."""
     with pytest.raises(CellSyntaxError) as caught:
@@ -42,7 +44,9 @@ def test_a_syntax_error_shows_the_users_line_only(bare_shell, body):
 
 def test_a_body_without_a_function_is_refused_before_it_runs(bare_shell):
     """There would be no rule; nothing is changed."""
-    with pytest.raises(MagicError, match=r"the cell defines no function; the rule is the last `def` of the cell"):
+    with pytest.raises(
+        MagicError, match=r"the cell defines no function; the rule is the last `def` of the cell"
+    ):
         run_body(bare_shell, "ran = 1\n", "%%rrule f")
     assert "ran" not in bare_shell.user_ns
 
@@ -53,18 +57,28 @@ def test_a_rebound_function_is_refused(bare_shell):
         run_body(bare_shell, f"{RULE}f_rrule = 3\n", "%%rrule f")
 
 
-@pytest.mark.parametrize(("body", "remarked"), [
-    (RULE, True),
-    ("def f_rrule(x):\n    back = lambda s: (None, s)\n    return x, back\n", True),
-    ("def f_rrule(x):\n    def back(s): return None, s\n    return x, back\n", False),
-    ("def f_rrule(x):\n    key = lambda v: v\n    def back(s): return None, key(s)\n    return x, back\n", False)])
+@pytest.mark.parametrize(
+    ("body", "remarked"),
+    [
+        (RULE, True),
+        ("def f_rrule(x):\n    back = lambda s: (None, s)\n    return x, back\n", True),
+        ("def f_rrule(x):\n    def back(s): return None, s\n    return x, back\n", False),
+        (
+            "def f_rrule(x):\n    key = abs\n    k = lambda v: v\n    def back(s): return None, k(s)\n"
+            "    return x, back\n",
+            False,
+        ),
+    ],
+)
 def test_a_lambda_for_a_pullback_gets_a_remark_that_says_why(bare_shell, body, remarked):
     """A name shows in tracebacks and profiles; `<lambda>` says nothing there."""
     remarks = run_body(bare_shell, body, "%%rrule f").remarks
     assert bool(remarks) == remarked
     if remarked:
-        assert remarks[0] == ("The pullback of f_rrule is a lambda: a traceback and a profile will call it <lambda>. "
-                              "`def f_pullback(y_bar):` gives it a name.")
+        assert remarks[0] == (
+            "The pullback of f_rrule is a lambda: a traceback and a profile will call it <lambda>. "
+            "`def f_pullback(y_bar):` gives it a name."
+        )
 
 
 def test_messages_call_the_cell_by_its_number(bare_shell):

@@ -17,26 +17,32 @@ def offered(notebook):
     return ask
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("%%rrule --", ["--of"]),
-    ("%%rrule mse_cr --of m", ["mse"]),
-    ("%%rrule ot", ["other"]),
-    ("%grad_compare --", ["--without", "--at"]),
-    ("%grad_compare mse oth", ["other"]),
-    ("%grad_compare mse --without oth", ["other"]),
-    ("%grad_compare mse other --a", ["--at"]),
-    ("c = %grad_bench mse other --r", ["--rounds"]),
-    ("%grad_refresh ", ["now", "auto", "manual", "-o"]),
-    ("%grad_refresh ma", ["manual"]),
-    ("%rule_symbolic add", ["addone"]),
-    ("x = 3\n%rule_stub add", ["addone"]),
-    ("%gradient -", ["-o"])])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("%%rrule --", ["--of"]),
+        ("%%rrule mse_cr --of m", ["mse"]),
+        ("%%rrule ot", ["other"]),
+        ("%grad_compare --", ["--without", "--at"]),
+        ("%grad_compare mse oth", ["other"]),
+        ("%grad_compare mse --without oth", ["other"]),
+        ("%grad_compare mse other --a", ["--at"]),
+        ("c = %grad_bench mse other --r", ["--rounds"]),
+        ("%grad_refresh ", ["now", "auto", "manual", "-o"]),
+        ("%grad_refresh ma", ["manual"]),
+        ("%rule_symbolic add", ["addone"]),
+        ("x = 3\n%rule_stub add", ["addone"]),
+        ("%gradient -", ["-o"]),
+    ],
+)
 def test_options_choices_and_functions(offered, text, expected):
     """Options after a dash, choices, and the functions of the namespace."""
     assert sorted(offered(text)) == sorted(expected)
 
 
-@pytest.mark.parametrize("text", ["%grad_compare mse other --at y", "%gradient ms", "ms", "%timeit --", "%grad_compare mse -o "])
+@pytest.mark.parametrize(
+    "text", ["%grad_compare mse other --at y", "%gradient ms", "ms", "%timeit --", "%grad_compare mse -o "]
+)
 def test_python_is_left_to_ipython(offered, text):
     """Arguments, expressions, names to be made up and other magics are not ours."""
     assert offered(text) == []

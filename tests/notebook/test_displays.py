@@ -46,7 +46,10 @@ def test_rules_name_target_kind_and_place():
     (row,) = shown.to_dict()["own"]
     assert (row["target"], row["kind"], row["rule"]) == ("f", "rrule", "f_rrule")
     assert row["defined at"].startswith("test_displays.py, line ")
-    assert "Rules of the house (0)" in str(shown) and "<details><summary>Rules of the house" in shown._repr_html_()
+    assert (
+        "Rules of the house (0)" in str(shown)
+        and "<details><summary>Rules of the house" in shown._repr_html_()
+    )
 
 
 def test_no_rules_yet():
@@ -56,7 +59,9 @@ def test_no_rules_yet():
 
 def test_what_was_stale_is_listed_with_the_reason():
     """Function, argument types and why; or that nothing was."""
-    stale = SimpleNamespace(function="loss", signature=("float", "ndarray"), reason="a rule for f was defined")
+    stale = SimpleNamespace(
+        function="loss", signature=("float", "ndarray"), reason="a rule for f was defined"
+    )
     assert str(Refreshed(SimpleNamespace(mode="auto", stale=[]))) == "Mode auto. Nothing was stale."
     shown = Refreshed(SimpleNamespace(mode="manual", stale=[stale]))
     assert str(shown).startswith("Mode manual. 1 compiled pass was stale and has been dropped.")
@@ -66,8 +71,14 @@ def test_what_was_stale_is_listed_with_the_reason():
 def test_errors_are_at_most_six_lines():
     """The class, what was found, the line, what to do."""
     place = Place("model.py", 3, 4, 8, "addone", "    x[i] = 1")
-    error = MutationError("Mutating arrays is not supported", asked="gradient of loss", place=place, read="limits",
-                          fixes=["write it without mutation"], chain=[place])
+    error = MutationError(
+        "Mutating arrays is not supported",
+        asked="gradient of loss",
+        place=place,
+        read="limits",
+        fixes=["write it without mutation"],
+        chain=[place],
+    )
     lines = error_lines(error)
     assert len(lines) == 6 and lines[0] == "MutationError: Mutating arrays is not supported"
     assert lines[-1] == "do: write a rule; %rule_stub addone puts its skeleton in the next cell"

@@ -16,10 +16,12 @@ def test_the_first_rule_in_three_cells(kernel):
 
 def test_failures_stop_run_all(kernel):
     """Wrong use, an error in the body, a syntax error, a refusal of ours: all are errors to Jupyter."""
-    for cell, words in (("%grad_compare mse", "MagicError: %grad_compare: say where"),
-                        ("%%rrule mse\ndef f(x): pass\n1 / 0", "ZeroDivisionError"),
-                        ("%%rrule mse\ndef f(x) pass", "expected ':'"),
-                        ("%gradient addone(y)", "%rule_stub addone")):
+    for cell, words in (
+        ("%grad_compare mse", "MagicError: %grad_compare: say where"),
+        ("%%rrule mse\ndef f(x): pass\n1 / 0", "ZeroDivisionError"),
+        ("%%rrule mse\ndef f(x) pass", "expected ':'"),
+        ("%gradient addone(y)", "%rule_stub addone"),
+    ):
         reply, shown = kernel.run(cell)
         assert reply["status"] == "error" and words in shown["error"], cell
         assert "/rulelab/" not in shown["error"]
@@ -43,10 +45,11 @@ def test_tab(kernel):
 def test_interrupt_shows_what_there_is(kernel):
     """The Stop button during a long duel: a table, one line, and an error for Jupyter."""
     kernel.run(MSE_RULE)
-    kernel.run("import threading, _thread\nthreading.Timer(1.5, _thread.interrupt_main).start()")
-    reply, shown = kernel.run("%grad_bench mse mse_cr --rounds 100000 --at y, yh")
+    reply, shown = kernel.interrupted_after(1.5, "%grad_bench mse mse_cr --rounds 100000 --at y, yh")
     assert reply["status"] == "error" and "Time of one call" in shown["text/plain"]
-    assert "Interrupted: %grad_bench was stopped after" in shown["error"] and "Traceback" not in shown["error"]
+    assert (
+        "Interrupted: %grad_bench was stopped after" in shown["error"] and "Traceback" not in shown["error"]
+    )
 
 
 def test_the_stub_reaches_the_next_cell(kernel):

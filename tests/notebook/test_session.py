@@ -35,8 +35,10 @@ def test_a_rule_follows_its_name_to_a_new_object(session):
     assert session.reattach(space) == []
     space["f"] = new_f()
     (notice,) = session.reattach(space)
-    assert notice == ("f was defined anew; its rule f_rrule (cell In [2]) now sits on the new one (calls within this cell ran "
-                      "without it). Change the rule if the formula changed.")
+    assert notice == (
+        "f was defined anew; its rule f_rrule (cell In [2]) now sits on the new one (calls "
+        "within this cell ran without it). Change the rule if the formula changed."
+    )
     assert has_rrule(space["f"], registry=session.registry) and session.reattach(space) == []
 
 
@@ -67,10 +69,12 @@ def test_a_name_that_is_gone_waits(session, now):
 
 def test_methods_follow_their_class(session):
     """A dotted name is looked up through the new class."""
+
     def make():
         class Bar:
             def method(self, x):
                 return x
+
         return Bar
 
     space = {"Bar": make()}
@@ -99,18 +103,23 @@ def test_a_twin_of_a_lambda_is_made_anew_when_the_lambda_is(session):
     session.attach("f_cr", space["f_cr"], f_rrule, "cell In [2]", "f")
     space["f"] = lambda x: 10 * x
     (notice,) = session.reattach(space)
-    assert notice == "f was defined anew; f_cr is a copy of the new one and keeps its rule f_rrule (cell In [2])."
+    assert (
+        notice
+        == "f was defined anew; f_cr is a copy of the new one and keeps its rule f_rrule (cell In [2])."
+    )
     assert space["f_cr"](2.0) == 20.0 and has_rrule(space["f_cr"], registry=session.registry)
 
 
 def test_wrong_names_are_told(session):
     """What is missing, what is in the way, and what to do."""
     space = {"f": new_f(), "g": new_f(), "n": 3}
-    for name, of, words in (("h", None, "there is no h; to make it a copy of a function F: %%rrule h --of F"),
-                            ("n", None, "n is a int, which cannot be called"),
-                            ("g", "f", "g is there already and is no copy made by --of"),
-                            ("h", "nothing", "there is no function nothing to copy"),
-                            ("a.b", "f", "the name of a copy must be a plain name, not a.b")):
+    for name, of, words in (
+        ("h", None, "there is no h; to make it a copy of a function F: %%rrule h --of F"),
+        ("n", None, "n is a int, which cannot be called"),
+        ("g", "f", "g is there already and is no copy made by --of"),
+        ("h", "nothing", "there is no function nothing to copy"),
+        ("a.b", "f", "the name of a copy must be a plain name, not a.b"),
+    ):
         with pytest.raises(MagicError) as caught:
             session.rule_target(name, of, space)
         assert words in str(caught.value)

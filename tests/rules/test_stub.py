@@ -27,7 +27,9 @@ def test_every_stub_compiles(target):
 
 
 def test_a_stub_has_one_cotangent_for_each_positional_argument():
-    """The function's own first, then one for each parameter, one for each item of *rest; keywords get none."""
+    """The function's own first, then one for each parameter, one for each item of *rest; keywords get
+    none.
+    """
     text = rule_stub(f)
     assert "def f_rrule(x, y, *rest, scale, **options):" in text
     assert "out = f(x, y, *rest, scale=scale, **options)" in text
