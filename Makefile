@@ -29,7 +29,7 @@ lint: $(VENV)/installed-dev
 	@$(BIN)/python -m mypy
 
 bench: $(VENV)/installed-dev
-	@$(BIN)/python benchmarks/mse.py $(ARGS)
+	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
 docs: $(VENV)/installed-dev
 	@echo "There is no built manual in this release; this runs the examples in README.md and docs/."

@@ -96,8 +96,8 @@ def _place_lines(place, chain):
     column, end = _utf8_columns(source, place.column, place.end_column)
     label = place.label()
     if chain:
-        label += " (reached from " + " → ".join(spot.label() for spot in chain) + ")"
-    head = _clip(label, WIDTH // 2) + ": "
+        label += " (reached from " + " → ".join(_step(spot) for spot in chain) + ")"
+    head = _clip(label, 3 * WIDTH // 4) + ": "
     code = source.lstrip()
     if not code:
         return [head[:-2]]
@@ -112,6 +112,11 @@ def _place_lines(place, chain):
         marks = 1 if end is None else max(1, min(end - column, len(shown) - at))
         lines.append(" " * (len(head) + at) + "^" * marks)
     return lines
+
+
+def _step(spot):
+    """A call on the way to the place: the function and its line, which is enough beside the full label."""
+    return f"{spot.function}, line {spot.line}" if spot.function else spot.label()
 
 
 def _clip_code(text, width):

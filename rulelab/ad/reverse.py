@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import types
+from sys import getrefcount
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import float64, ndarray
 
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
@@ -44,6 +46,10 @@ def gradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] |
     >>> gradient(lambda a, b, c: a * b * c, 2.0, 3.0, 5.0)
     (15.0, 10.0, 6.0)
     """
+    if argnums is None and cache is None and not kwargs:
+        found = _quickly(f, args)
+        if found is not None:
+            return found[1]
     return _value_and_gradient(f, args, kwargs, argnums, cache)[1]
 
 
@@ -115,6 +121,38 @@ def _value_and_gradient(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], a
     if argnums is None:
         return y, tuple(entries)
     return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
+
+
+def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
+    """Value and gradient where an entry for this call is at hand and its results fit; None for the slow way."""
+    forward = _FIND(f, args)
+    if forward is None:
+        return None
+    try:
+        y, back = forward(*args)
+    except RuleLabError as error:
+        error.asked = error.asked or _asked_text(f, args)
+        raise
+    found = back(1.0 if type(y) is float or type(y) is float64 else _one(y, f, args))
+    del back  # and with it whatever else holds the cotangents
+    entries = []
+    number = 0
+    for x in args:
+        number += 1
+        x_bar = found[number]
+        kind = type(x_bar)
+        if kind is ndarray and x_bar.base is None and getrefcount(x_bar) == _OURS and type(x) is ndarray \
+                and x_bar.dtype is x.dtype and x_bar.shape == x.shape and x_bar.flags.writeable:
+            entries.append(x_bar)
+        elif kind is float and type(x) is float:
+            entries.append(x_bar)
+        else:
+            entries.append(to_natural(x, x_bar))
+    return y, tuple(entries)
+
+
+_FIND = _PULLBACKS.entries.find
+_OURS = 3  # references to an array that nobody else holds: the tuple it came in, our variable, and the count itself
 
 
 def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:

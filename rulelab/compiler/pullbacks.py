@@ -34,6 +34,7 @@ from .activity import Activity
 from .adjoint import adjoint
 from .cache import Cache, Pass, guard_of
 from .emit import calls_leading_here, emit
+from .entries import Entries
 from .lower import Surroundings, lower
 from .source import Source, find_source
 from .tidy import prune
@@ -83,6 +84,7 @@ class Pullbacks:
 
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
+        self.entries = Entries(cache)
         self.config = RuleConfig(reverse=self.via_ad)
 
     def via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -196,6 +198,8 @@ class Pullbacks:
                     read="rules#keywords",
                 )
         config = self.config
+        if not kwargs and type(target) is types.FunctionType:
+            self.entries.add_rule(target, args, active[1:], rule)
 
         def by_rule(*args: Any, **kwargs: Any) -> Any:
             found = apply_rrule(rule, target, args, kwargs, config)
@@ -223,6 +227,7 @@ class Pullbacks:
         count = code.co_argcount + code.co_kwonlyargcount
         if not kwargs and len(args) == count and not code.co_flags & 0x0C:
             made = self.pass_of(function, args, active[1:], active[0], True, place)
+            self.entries.add_pass(function, args, active[1:], made)
             return functools.partial(made.forward, function) if made.takes_function else made.forward
         return self.with_binding(function, args, kwargs, active, place)
 
@@ -510,6 +515,8 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
                 return entry[1]
         elif epoch != registry.epoch:
             known.clear()
+        if not kwargs and type(g) is types.FunctionType:
+            return pullbacks.entries.find(g, args, active[1:]) or pullbacks.find(g, args, kwargs, active, place)
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
             entry = registry.entry(g)

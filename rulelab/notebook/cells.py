@@ -117,6 +117,26 @@ def cell_number(shell) -> int:
     return shell.execution_count if number is None else number
 
 
+def label_cell(shell, info) -> None:
+    """Tell the messages the number of the cell that is about to run; `info` is what `pre_run_cell` hands on.
+
+    The number is where the history will put the cell: the shell's counter is raised before this event in
+    some versions of IPython and after it in others.
+    """
+    transformed = getattr(info, "transformed_cell", None)
+    if info.raw_cell and transformed is not None:
+        counted = info.store_history and shell.history_manager is not None
+        number = len(shell.history_manager.input_hist_parsed) if counted else shell.execution_count
+        filename = shell.compile.get_code_name(info.raw_cell, transformed, number)
+        register_cell_label(filename, f"cell In [{number}]")
+
+
+def label_earlier_cells(shell) -> None:
+    """The same for the cells that ran before; IPython keeps their numbers for its own tracebacks."""
+    for filename, number in getattr(shell.compile, "_filename_map", {}).items():
+        register_cell_label(filename, f"cell In [{number}]")
+
+
 def _transformed(shell, body: str) -> str:
     """IPython's `!` and `%` in the body turned to Python; the blank lines that this drops at the head are
     put back.

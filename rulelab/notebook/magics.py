@@ -32,7 +32,16 @@ from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..errors import RuleLabError
 from ..rules.stub import rule_stub
-from .cells import Interrupted, MagicError, cell_label, evaluate, parse, run_body
+from .cells import (
+    Interrupted,
+    MagicError,
+    cell_label,
+    evaluate,
+    label_cell,
+    label_earlier_cells,
+    parse,
+    run_body,
+)
 from .completion import matcher_for
 from .displays import Refreshed, Rules, Source, error_lines
 from .session import Session, lookup
@@ -462,12 +471,12 @@ class _Loaded(NamedTuple):
 
     magics: RuleLab
     matcher: Any
-    hook: Any
+    hooks: dict[str, Any]
 
 
 def load_ipython_extension(shell) -> None:
-    """`%load_ext rulelab`: the magics, their completion, the hook that keeps rules on their names. Twice is
-    once.
+    """`%load_ext rulelab`: the magics, their completion, and two hooks at each cell: one tells messages its
+    number, one keeps rules on their names. Loading twice is loading once.
     """
     if _loaded(shell) is not None:
         return
@@ -476,12 +485,10 @@ def load_ipython_extension(shell) -> None:
     matcher = matcher_for(lambda: _parsers(magics), lambda: _function_names(shell, magics.session))
     shell.Completer.custom_matchers.append(matcher)
 
-    def keep_rules_on_their_names(result=None) -> None:
-        for notice in magics.session.reattach(shell.user_ns):
-            print(notice)
-
-    shell.events.register("post_run_cell", keep_rules_on_their_names)
-    shell._rulelab = _Loaded(magics, matcher, keep_rules_on_their_names)
+    label_earlier_cells(shell)
+    shell._rulelab = _Loaded(magics, matcher, _hooks(shell, magics.session))
+    for event, hook in shell._rulelab.hooks.items():
+        shell.events.register(event, hook)
     _show_errors_short(magics.short_errors)
 
 
@@ -498,9 +505,21 @@ def unload_ipython_extension(shell) -> None:
     shell.magics_manager.registry.pop(type(loaded.magics).__name__, None)
     shell.configurables.remove(loaded.magics)
     shell.Completer.custom_matchers.remove(loaded.matcher)
-    shell.events.unregister("post_run_cell", loaded.hook)
+    for event, hook in loaded.hooks.items():
+        shell.events.unregister(event, hook)
     del shell._rulelab
     _show_errors_short(False)
+
+
+def _hooks(shell, session: Session) -> dict[str, Any]:
+    def tell_its_number(info) -> None:
+        label_cell(shell, info)
+
+    def keep_rules_on_their_names(result=None) -> None:
+        for notice in session.reattach(shell.user_ns):
+            print(notice)
+
+    return {"pre_run_cell": tell_its_number, "post_run_cell": keep_rules_on_their_names}
 
 
 def _loaded(shell) -> _Loaded | None:

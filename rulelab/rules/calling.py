@@ -22,8 +22,13 @@ def apply_rrule(rule, target, args, kwargs, config=None):
         return y, HousePullback(rule, pullback, y, len(args))
     positional, keywords = bound_call(rule, target, args, kwargs)
     answer = rule.function(*_with_config(rule, config), *positional, **keywords)
-    if answer is None:
-        return None
+    return None if answer is None else checked_answer(rule, target, positional, answer)
+
+
+def checked_answer(rule, target, positional, answer):
+    """`(y, pullback)` as a user's rule returned it, with a pullback that checks its cotangents; RuleError if
+    it is something else.
+    """
     y, pullback = _pair(rule, answer, "(y, pullback)")
     if not callable(pullback):
         raise RuleError(

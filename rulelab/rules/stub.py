@@ -19,9 +19,9 @@ def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> s
     def area_rrule(width, height):
         y = area(width, height)
         def area_pullback(y_bar):
-            width_bar = rl.not_implemented("the cotangent of width: y_bar times the derivative of y by
-            width") height_bar = rl.not_implemented("the cotangent of height: y_bar times the derivative of
-            y by height") return rl.NoTangent(), width_bar, height_bar
+            width_bar = rl.not_implemented("the cotangent of width: y_bar times dy/dwidth")
+            height_bar = rl.not_implemented("the cotangent of height: y_bar times dy/dheight")
+            return rl.NoTangent(), width_bar, height_bar
         return y, area_pullback
     <BLANKLINE>
     """
@@ -105,7 +105,7 @@ def _cotangent(p: inspect.Parameter, y: str) -> list[str]:
             f'{p.name}_bar = [rl.not_implemented(f"the cotangent of {p.name}[{{i}}]") '
             f"for i in range(len({p.name}))]"
         ]
-    reason = f"the cotangent of {p.name}: {y}_bar times the derivative of {y} by {p.name}"
+    reason = f"the cotangent of {p.name}: {y}_bar times d{y}/d{p.name}"
     return [f'{p.name}_bar = rl.not_implemented("{reason}")']
 
 

@@ -549,7 +549,6 @@ TABLE.non_differentiable(
     ascii,
     format,
     print,
-    input,
     bool,
     bin,
     hex,

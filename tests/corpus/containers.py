@@ -50,19 +50,6 @@ def append_in_nested_loops(x):
     return rows[0][2] * rows[1][1] + np.array(rows).sum()
 
 
-def fill(out, x, n):
-    for i in range(n):
-        out.append(x * i)
-
-
-@case((1.5,))
-def append_in_helper(x):
-    out = []
-    fill(out, x, 3)
-    fill(out, x * x, 2)
-    return sum(out) + out[-1]
-
-
 @case((1.5,))
 def list_comprehension(x):
     return sum([x**i for i in range(5)])

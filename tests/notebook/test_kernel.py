@@ -32,6 +32,10 @@ def test_the_cell_in_a_message_is_the_one_in_the_margin(kernel):
     reply, _ = kernel.run("%%rrule addone\ndef addone_rrule(x):\n    return 1.0, None\n")
     _, shown = kernel.run("rl.which_rule(addone)")
     assert f"cell In [{reply['execution_count']}], line 2" in shown["text/plain"]
+    reply, shown = kernel.run(
+        "def writes(x):\n    x[0] = 1.0\n    return x[0]\nrl.gradient(writes, np.ones(2))"
+    )
+    assert f"cell In [{reply['execution_count']}], line 2, in writes: x[0] = 1.0" in shown["error"]
     kernel.run("rl.remove_rule(addone)")
 
 
