@@ -11,7 +11,7 @@ from rulelab.errors import MutationError, Place, RuleLabError, register_cell_lab
 
 def test_six_lines_with_a_caret_under_the_culprit():
     """An error shows what was found, what was asked, my line with a caret, the fixes and where to read."""
-    place = Place("/home/me/model.py", 12, 4, 8, "loss", "    x[0] = 1.0")
+    place = Place("models/model.py", 12, 4, 8, "loss", "    x[0] = 1.0")
     error = MutationError(
         "Mutating arrays is not supported", asked="gradient of loss(x)", place=place,
         fixes=["write it without mutation", "use rl.Buffer"], read="docs/limitations.md#mutation",

@@ -178,16 +178,18 @@ class _Adjoint:
         for name, (text, position) in pending.items():
             self.out.append(Line(f"{name} = {text}", position))
 
-    def texts(self, atoms: tuple[ir.Atom, ...], named: tuple[ir.Atom, ...] = ()) -> list[str]:
+    def texts(self, atoms: tuple[ir.Atom, ...], named: tuple[ir.Atom, ...] = (), tight: int = 1 << 30) -> list[str]:
         """The operands as texts: those computed just before, and used only here, as expressions in place.
 
-        `named` are the operands that the reverse sweep reads, so they must keep a name.
+        `named` are the operands that the reverse sweep reads, so they must keep a name; the first `tight` stand
+        where an expression needs brackets.
         """
         here = [a for a in atoms if isinstance(a, str) and a in self.pending]
         if not here:
             return [self.text(a) for a in atoms]
         if list(self.pending)[-len(here):] == here and not set(here) & {a for a in named if isinstance(a, str)}:
-            found = {a: self.pending.pop(a)[0] for a in here}
+            loose = {a for a in atoms[tight:] if isinstance(a, str)} - {a for a in atoms[:tight] if isinstance(a, str)}
+            found = {a: text if a in loose else _bracketed(text) for a in here for text in (self.pending.pop(a)[0],)}
             others = {a: self.text(a) for a in atoms if not (isinstance(a, str) and a in found)}
             return [found[a] if isinstance(a, str) and a in found else others[a] for a in atoms]
         self.flush()
@@ -201,7 +203,7 @@ class _Adjoint:
         """`target = text`, now or (a value used once, just ahead) as a part of the line that uses it."""
         scope = self.scopes[-1]
         if may_wait and self.uses[target] == 1 and target not in scope.needed:
-            self.pending[target] = (_bracketed(text), position)
+            self.pending[target] = (text, position)
             return
         self.line(f"{target} = {text}", position)
 
@@ -298,6 +300,9 @@ class _Adjoint:
         op, target, position = statement.op, statement.target, statement.position
         if isinstance(op, ir.Append):
             self.alias[target] = self.text(op.value) if isinstance(op.value, str) else target
+        elif isinstance(op, (ir.Load, ir.Attribute)) and isinstance(self.types(target), Known):
+            self.alias[target] = self.call_path(op)  # the guard vouches for it: it needs no name of its own
+            return [], []
         else:
             self.define(target)
         if not self.active(target) or target in self.active.handled:
@@ -307,11 +312,13 @@ class _Adjoint:
         nodes = method(op, target, position)
         return nodes, [target]
 
+    def call_path(self, op: ir.Load | ir.Attribute) -> str:
+        return op.name if isinstance(op, ir.Load) else f"{self.text(op.value)}.{op.name}"
+
     def plain(self, op: ir.Op, target: str, position: ir.Position) -> None:
         """The operation as the author wrote it."""
         if isinstance(op, ir.Append):
-            value, item = self.texts((op.value, op.item))
-            self.flush()
+            value, item = self.texts((op.value, op.item), tight=1)
             self.line(f"{value}.append({item})", position)
             return
         if isinstance(op, ir.Augmented) and not (is_real(self.types(op.left)) and is_real(self.types(op.right))):
@@ -337,7 +344,7 @@ class _Adjoint:
         self.assign(target, f"{name}({', '.join([function, *arguments])})", position)
 
     def call_text(self, op: ir.Call) -> str:
-        texts = self.texts(op.operands())
+        texts = self.texts(op.operands(), tight=1)
         function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
         count = len(op.args)
         words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count:], strict=True)]
@@ -357,7 +364,7 @@ class _Adjoint:
                 return f"{target}.__setitem__({key}, {value})"
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
-        texts = self.texts(op.operands())
+        texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
         return specialise.primal_text(op, texts, self.shared_constant)
 
     def make_function(self, op: ir.MakeFunction) -> str:
@@ -516,8 +523,6 @@ class _Adjoint:
         back = self.fresh("back")
         self.define(back)
         bound = self.sites.bound_rule(op, flags)
-        if bound is not None and isinstance(op, ir.Call) and isinstance(self.types(op.function), Known):
-            self.pending.pop(op.function, None)  # type: ignore[arg-type]  # its name is not looked up: the guard vouches
         function, arguments = self.call_parts(op, bound is None)
         if bound is not None:
             rule = self.constant(bound, f"{getattr(bound, '__name__', 'rule')}")
@@ -567,7 +572,7 @@ class _Adjoint:
     def do_if(self, statement: ir.If) -> tuple[list[Node], list[str]]:
         position = statement.position
         matters = _has_active(statement, self.active)
-        test = self.texts((statement.test,), named=(statement.test,) if matters else ())[0]
+        test = self.texts((statement.test,), (statement.test,) if matters else (), tight=0)[0]
         self.flush()
         arms = [self.arm(statement, number) for number in (0, 1)]
         for phi in statement.outs:
@@ -690,12 +695,12 @@ class _Adjoint:
         outer, self.out = self.out, []
         for inner in statement.head:
             self.statement(inner)
-        test = self.texts((statement.test,))[0]
+        test = self.texts((statement.test,), tight=0)[0]
         self.flush()
         lines, self.out = self.out, outer
         if not lines:
             return f"while {test}:", []
-        return "while True:", [*lines, Region([(f"if not {test}:", [Line("break", statement.position)])], statement.position)]
+        return "while True:", [*lines, Region([(f"if not {_bracketed(test)}:", [Line("break", statement.position)])], statement.position)]
 
     def hand_over(self, phis: list[ir.Phi], position: ir.Position) -> tuple[list[Node], list[Node]]:
         """At the end of an iteration a carried name took its next value: there its cotangent goes.
@@ -774,6 +779,10 @@ class _Adjoint:
         return [], []
 
 
+# How many of an operation's operands need brackets around an expression; all of them where it is not said.
+_TIGHT = {ir.Item: 1, ir.Build: 0, ir.Slice: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
+
+
 class _Keeper:
     """Texts of operands and result for a formula of the reverse sweep; what it asks for is kept."""
 
@@ -795,7 +804,7 @@ class _Keeper:
 
 def _branch(test: str, then: list[Node], orelse: list[Node], position: ir.Position) -> list[Node]:
     if not then and orelse:
-        return [Region([(f"if not {test}:", orelse)], position)]
+        return [Region([(f"if not {_bracketed(test)}:", orelse)], position)]
     arms = [(f"if {test}:", then)]
     if orelse:
         arms.append(("else:", orelse))

@@ -137,7 +137,7 @@ class Cache:
 
     def _still_holds(self, found: Pass) -> bool:
         epoch = self.registry.epoch
-        changed = [target for target, known in found.trail if self.registry.entry(target) is not known or self.registry.is_hidden(target)]
+        changed = [target for target, known in found.trail if self.state_of(target) != known]
         if not changed:
             found.epoch = epoch
             return True
@@ -145,6 +145,11 @@ class Cache:
             self._notice(found.name, changed[0])
             return True
         return False
+
+    def state_of(self, target: Any) -> Any:
+        """All that the registry has for a target, for telling whether it changed."""
+        entry = self.registry.entry(target)
+        return None if entry is None or self.registry.is_hidden(target) else (entry.user, entry.house)
 
     def store(self, function: types.FunctionType, key: Any, made: Pass) -> None:
         """Keep a pass as long as its function's code lives."""
@@ -230,7 +235,7 @@ class Cache:
         for held in list(self._passes.values()):
             for made in held.by_key.values():
                 for target, known in made.trail:
-                    if self.registry.entry(target) is not known:
+                    if self.state_of(target) != known:
                         found.append(Stale(made.name, ", ".join(map(_signature_name, made.signature)),
                                            f"the rules of {name_of(target)} changed"))
         return found
@@ -294,7 +299,7 @@ def refresh(mode: str | None = None, *, cache: Cache = DEFAULT) -> Refreshed:
     registry is used until `refresh()`, and each such use is noticed. Changed code, defaults, captured
     variables and globals always count, in both modes. Returns what was stale and why.
 
-    >>> refresh()
+    >>> refresh(cache=Cache())
     refresh mode: auto; nothing was stale
     """
     return cache.refresh(mode)

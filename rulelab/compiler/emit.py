@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import Place
 from . import ir, support
 from .adjoint import Emitted
+from .source import PARSING
 from .tidy import Line, Node, Region, Sum
 
 _INDENT = "    "
@@ -91,7 +92,8 @@ def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> st
 
 def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, namespace: dict[str, Any]) -> Any:
     """Wrap the function in one that takes the named objects, so that they are closure variables, not globals."""
-    inner = ast.parse("\n".join(text.lines)).body[0]
+    with PARSING:
+        inner = ast.parse("\n".join(text.lines)).body[0]
     _locate(inner, text.positions, first_line)
     arguments = [ast.arg(name) for name in emitted.constants]
     factory = ast.FunctionDef(
@@ -102,7 +104,8 @@ def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, name
     for node in (factory, *factory.body[1:], *arguments, factory.args):
         ast.copy_location(node, inner)
     ast.fix_missing_locations(module)
-    code = compile(module, filename, "exec", dont_inherit=True)
+    with PARSING:
+        code = compile(module, filename, "exec", dont_inherit=True)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     return types.FunctionType(factory_code, namespace)(*emitted.constants.values())
 

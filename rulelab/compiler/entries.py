@@ -63,7 +63,7 @@ class Entries:
 
     def add_pass(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass) -> None:
         """Remember a pass of a function that captures nothing, called with all its parameters in order."""
-        if not made.takes_function and made.epoch == self.cache.registry.epoch:
+        if self.cache.mode == "auto" and not made.takes_function and made.epoch == self.cache.registry.epoch:
             self._add(function, args, flags, Entry(made.epoch, made.forward, made.guard, made.namespace))
 
     def add_rule(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule) -> None:

@@ -6,6 +6,7 @@ import operator
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -347,7 +348,7 @@ class Sites:
             entry = self.pullbacks.cache.registry.entry(target)
         except TypeError:
             return None
-        self.trail[id(target)] = (target, entry)
+        self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
         registry = self.pullbacks.cache.registry
         return entry if entry is not None and not entry.user and not registry.is_hidden(target) else None
 
@@ -693,7 +694,12 @@ def find_star_refusal(function: types.FunctionType) -> RuleLabError:
 def is_library(function: types.FunctionType) -> bool:
     """Whether a Python function belongs to NumPy, SciPy, the standard library or this package."""
     top = str(function.__globals__.get("__name__", "")).partition(".")[0]
-    return top in ("numpy", "scipy", "rulelab") or (top in sys.stdlib_module_names and top != "__main__")
+    if top == "rulelab":
+        return function.__code__.co_filename.startswith(_PACKAGE)  # its examples are an author's functions
+    return top in ("numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
+
+
+_PACKAGE = str(Path(__file__).parent.parent)
 
 
 def _own_signature(function: types.FunctionType, content: Any) -> Any:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import threading
 import types
 import weakref
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ class Source:
 _FOUND: dict[int, tuple[weakref.ref[types.CodeType], Source]] = {}
 _FILES: dict[str, tuple[str, int, ast.Module, types.CodeType]] = {}
 _KEPT_FILES = 64
+PARSING = threading.RLock()  # CPython 3.11 counts the depth of its parser for all threads together
 
 
 def find_source(code: types.CodeType) -> Source:
@@ -102,8 +104,9 @@ def _compiled(filename: str, text: str, flags: int) -> tuple[ast.Module, types.C
     if known is not None and known[0] == text and known[1] == flags:
         return known[2], known[3]
     try:
-        tree = ast.parse(text, filename)
-        module = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
+        with PARSING:
+            tree = ast.parse(text, filename)
+            module = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError):
         return None
     while len(_FILES) >= _KEPT_FILES:
@@ -133,7 +136,8 @@ def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType |
     for statement in tree.body:
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
         if first <= code.co_firstlineno <= (statement.end_lineno or first):
-            return compile(ast.Module([statement], []), code.co_filename, "exec", flags=_future_flags(code), dont_inherit=True)
+            with PARSING:
+                return compile(ast.Module([statement], []), code.co_filename, "exec", flags=_future_flags(code), dont_inherit=True)
     return None
 
 
