@@ -125,11 +125,11 @@ def _value_and_gradient(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], a
 
 def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow way."""
-    forward = _FIND(f, args)
-    if forward is None:
+    entry = _FIND(f, args)
+    if entry is None:
         return None
     try:
-        y, back = forward(*args)
+        y, back = entry.forward(*args)
     except RuleLabError as error:
         error.asked = error.asked or _asked_text(f, args)
         raise
@@ -137,12 +137,13 @@ def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | Non
     del back  # and with it whatever else holds the cotangents
     entries = []
     number = 0
+    projected = entry.projected
     for x in args:
         number += 1
         x_bar = found[number]
         kind = type(x_bar)
-        if kind is ndarray and x_bar.base is None and getrefcount(x_bar) == _OURS and type(x) is ndarray \
-                and x_bar.dtype is x.dtype and x_bar.shape == x.shape and x_bar.flags.writeable:
+        if kind is ndarray and x_bar.base is None and getrefcount(x_bar) == _OURS and x_bar.flags.writeable and (
+                projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape)):
             entries.append(x_bar)
         elif kind is float and type(x) is float:
             entries.append(x_bar)

@@ -29,6 +29,7 @@ class Entry:
     forward: Callable[..., Any]
     guard: Callable[[dict[str, Any]], bool] | None
     namespace: dict[str, Any]
+    projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
 
 
 @dataclass(eq=False)
@@ -46,8 +47,8 @@ class Entries:
         self._registry = cache.registry
         self._known: dict[int, _Known] = {}
 
-    def find(self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None) -> Callable[..., Any] | None:
-        """The forward sweep of this call, or None if only the slow way can tell.
+    def find(self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None) -> Entry | None:
+        """The entry of this call, or None if only the slow way can tell.
 
         `flags` tell for which arguments a cotangent is wanted; None means all that can have one.
         """
@@ -59,18 +60,18 @@ class Entries:
             return None
         if entry.guard is not None and (entry.namespace is not function.__globals__ or not entry.guard(entry.namespace)):
             return None
-        return entry.forward
+        return entry
 
     def add_pass(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass) -> None:
         """Remember a pass of a function that captures nothing, called with all its parameters in order."""
         if self.cache.mode == "auto" and not made.takes_function and made.epoch == self.cache.registry.epoch:
-            self._add(function, args, flags, Entry(made.epoch, made.forward, made.guard, made.namespace))
+            self._add(function, args, flags, Entry(made.epoch, made.forward, made.guard, made.namespace, False))
 
     def add_rule(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule) -> None:
         """Remember the user's rule that applies to a call with all parameters in order."""
         if self.cache.mode == "auto" and not rule.requires:
             forward = _by_rule(weakref.ref(rule), weakref.ref(function))
-            self._add(function, args, flags, Entry(self.cache.registry.epoch, forward, None, function.__globals__))
+            self._add(function, args, flags, Entry(self.cache.registry.epoch, forward, None, function.__globals__, True))
 
     def _add(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], entry: Entry) -> None:
         code = function.__code__

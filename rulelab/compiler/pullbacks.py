@@ -497,6 +497,8 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
         entry = registry.entry(target)
         if entry is not None and not entry.user and not registry.is_hidden(target) and pullbacks.cache.mode == "auto":
             epoch = registry.epoch
+            if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
+                handler = specialise.OF_REALS[target]
             known[tuple(map(type, args))] = handler
         return handler
 
@@ -517,7 +519,8 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
         elif epoch != registry.epoch:
             known.clear()
         if not kwargs and type(g) is types.FunctionType:
-            return pullbacks.entries.find(g, args, active[1:]) or pullbacks.find(g, args, kwargs, active, place)
+            entry = pullbacks.entries.find(g, args, active[1:])
+            return entry.forward if entry is not None else pullbacks.find(g, args, kwargs, active, place)
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
             entry = registry.entry(g)

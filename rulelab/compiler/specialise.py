@@ -142,3 +142,38 @@ _TEXTS: dict[type, Callable[..., str]] = {
     ir.Unpack: lambda op, texts, helper: f"{helper(support.unpack, 'unpack')}({texts[0]}, {op.count})",
     ir.Format: _format_text,
 }
+
+
+# --- real scalars met at run time ------------------------------------------------------------------------------------
+
+def add_reals(a: float, b: float) -> Any:
+    """a + b and its pullback, for two real scalars."""
+    return a + b, _to_both
+
+
+def sub_reals(a: float, b: float) -> Any:
+    """a - b and its pullback, for two real scalars."""
+    return a - b, _to_first_and_minus
+
+
+def mul_reals(a: float, b: float) -> Any:
+    """a * b and its pullback, for two real scalars."""
+    return a * b, lambda y_bar: (support.NO, y_bar * b, y_bar * a)
+
+
+def truediv_reals(a: float, b: float) -> Any:
+    """a / b and its pullback, for two real scalars."""
+    y = a / b
+    return y, lambda y_bar: (support.NO, y_bar / b, -y_bar * y / b)
+
+
+def _to_both(y_bar: Any) -> Any:
+    return support.NO, y_bar, y_bar
+
+
+def _to_first_and_minus(y_bar: Any) -> Any:
+    return support.NO, y_bar, -y_bar
+
+
+# What stands for the house's rule where both operands turn out to be real scalars: the same, without broadcasting.
+OF_REALS = {operator.add: add_reals, operator.sub: sub_reals, operator.mul: mul_reals, operator.truediv: truediv_reals}
