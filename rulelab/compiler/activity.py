@@ -82,6 +82,9 @@ class Activity:
         inside = [s for block in ir.blocks(statement) for s in ir.walk(block) if isinstance(s, ir.Let)]
         if any(s.target in self.varied for s in inside):
             self.varied |= {slot.target for slot in statement.slots}
+        for number, slot in enumerate(statement.slots):
+            if any(self._is_varied(handler.values[number]) for handler in statement.handlers):
+                self.varied.add(slot.target)
 
     def _result_varies(self, statement: ir.Let) -> bool:
         op = statement.op

@@ -387,7 +387,7 @@ class _Adjoint:
         kinds = [self.types(a) for a in operands]
         if all(map(is_real, kinds)) and is_real(self.types(target)) and self.sites.inline(op):
             formula = specialise.formula(op)
-            if formula is not None:
+            if formula is not None and specialise.divides_safely(op, kinds):
                 needed = tuple(a for k, a in enumerate(operands) if formula.needs(k, self.active, operands))
                 texts = self.texts(operands, named=needed)
                 nodes = self.formula_nodes(formula, op, target, position)

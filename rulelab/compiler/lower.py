@@ -106,14 +106,17 @@ class _Lowerer:
         return False
 
     def _reads_only(self, node: ast.Call) -> bool:
-        return self.around.reads_only(self._known(node.func))
+        known = self._known(node.func)
+        if known in (max, min, sum) and len(node.args) != 1:  # these may return one of their arguments itself
+            return False
+        return not _may_share(node) and self.around.reads_only(known)
 
     def _makes_fresh(self, node: ast.expr) -> bool:
         if isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.Constant, ast.BinOp)):
             return True
         if isinstance(node, ast.UnaryOp):
             return isinstance(node.op, ast.USub)
-        return isinstance(node, ast.Call) and self.around.makes_fresh(self._known(node.func))
+        return isinstance(node, ast.Call) and not _may_share(node) and self.around.makes_fresh(self._known(node.func))
 
     def _assign(self, name: str, atom: ir.Atom) -> None:
         self.env[name] = atom
@@ -251,8 +254,8 @@ class _Lowerer:
         carried, env = self._open_loop(names)
         outer, self.env = self.env, env
         result: list[ir.Atom] = []
-        head, head_env = self._inside(lambda: result.append(self._expression(node.test)))
-        self.env = head_env
+        head, _ = self._inside(lambda: result.append(self._expression(node.test)))
+        self.env = env  # names made in the head stay there: only the test reads it, so it is not differentiated
         body, body_env = self._inside(lambda: self._loop_body(node))
         self.env = outer
         stop = self._close_loop(node, names, carried, body_env)
@@ -639,6 +642,11 @@ def _assigned(nodes: list[ast.AST]) -> list[str]:
     for node in nodes:
         visit(node)
     return list(found)
+
+
+def _may_share(node: ast.Call) -> bool:
+    """Whether a call that makes a new array is asked for an old one: `np.array(x, copy=False)`, `out=x`."""
+    return any(keyword.arg in ("copy", "out") for keyword in node.keywords)
 
 
 def _returning(body: ast.expr) -> ast.stmt:

@@ -65,6 +65,8 @@ class Ownership:
         name, event = self._changes[change]
         if name in self._other or name in self._captured or not self._made[name]:
             return False
+        if any(_runs_over(loop, name) for loop in event.loops()):
+            return False
         return not any(self._may_precede(name, other, event) for other in events[name])
 
     def _may_precede(self, name: str, handing: _Event, change: _Event) -> bool:
@@ -237,6 +239,11 @@ class Ownership:
             self._other.add(node.name)
 
     _visit_Lambda = _visit_FunctionDef
+
+
+def _runs_over(loop: ast.AST, name: str) -> bool:
+    """Whether the loop is over the variable itself, so that a change of it shows in the iterations to come."""
+    return isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name) and loop.iter.id == name
 
 
 def is_append(node: ast.AST) -> bool:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import sys
 import types
@@ -39,7 +40,7 @@ from .entries import Entries
 from .lower import Surroundings, lower
 from .source import Source, find_source
 from .tidy import prune
-from .types import FLOAT, LIST, Array, Known, Tuple, Types, is_real, signature_of, type_of_signature
+from .types import ANY, FUNCTION, LIST, Array, Known, Tuple, Types, is_real, signature_of, type_of_signature
 
 NO, ZERO = support.NO, support.ZERO
 Handler = Callable[..., Any]
@@ -155,20 +156,25 @@ class Pullbacks:
                 self.refuse_lost(target, names[number] if names and number < len(names) else f"argument {number + 1}", x, place)
         if not kwargs and not any(active[1 + leading:]):
             return rule.function
-        return self.house_with_keywords(rule, target, args, kwargs, active, names, leading, place)
+        return self.house_with_keywords(rule, target, args, kwargs, active, leading, place)
 
     def house_with_keywords(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
-                            names: tuple[str, ...] | None, leading: int, place: Place | None) -> Handler:
-        """A house rule answers for its first arguments; keywords that name one of them are looked up there."""
+                            leading: int, place: Place | None) -> Handler:
+        """A house rule answers for its first arguments; keywords that name one of them are given by position."""
+        names, defaults = _positional_parameters(rule.function)
         where = []
         for number, (name, x) in enumerate(kwargs.items()):
-            slot = names.index(name) if names and name in names else leading
+            slot = names.index(name) if name in names else leading
             where.append(slot + 1 if slot < leading else None)
             if slot >= leading and active[1 + len(args) + number]:
                 self.refuse_lost(target, name, x, place)
         count = len(args)
+        moved = names[count: max((slot for slot in where if slot is not None), default=0)]
+        if not all(name in kwargs or name in defaults for name in moved):
+            moved = ()  # the call lacks an argument, and will say so in its own words
 
         def by_house_rule(*args: Any, **kwargs: Any) -> Any:
+            args = (*args, *(kwargs.pop(name) if name in kwargs else defaults[name] for name in moved))
             y, pullback = rule.function(*args, **kwargs)
 
             def back(y_bar: Any) -> tuple[Any, ...]:
@@ -586,6 +592,11 @@ def _augmented_finder(pullbacks: Pullbacks, op: ir.Augmented, active: tuple[bool
         if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:
             called = f"ndarray.__{_INPLACE[op.operator]}__" if isinstance(left, np.ndarray) else f"{type(left).__name__}.__{_INPLACE[op.operator]}__"
             raise mutation(f"{called}({describe(left)})", place, isinstance(left, np.ndarray))
+        if not isinstance(left, (list, dict, set, np.ndarray)) and hasattr(type(left), f"__{_INPLACE[op.operator]}__"):
+            raise mutation(f"{type(left).__name__}.__{_INPLACE[op.operator]}__", place, False)  # changes itself, or anything
+        if isinstance(left, list) and op.operator == "add" and not isinstance(right, list) and any(active):
+            raise NotDifferentiableError(f"There is no rule for list += {describe(right)}", place=place, read="limitations#operators",
+                                         fixes=("make a list of what is added first: l += list(...)",))
         if not any(active):
             plain = (lambda a, b: in_place(a.copy(), b)) if isinstance(left, (np.ndarray, list, dict, set)) else target
             return lambda a, b: (plain(a, b), NO.__getitem__)
@@ -674,6 +685,16 @@ def _parameter_names(function: Any) -> tuple[str, ...] | None:
     if code is None or code.co_flags & 0x08:
         return None
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of the positional parameters of a rule function, in order, and the defaults among them."""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return (), {}
+    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
+    return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
 
 
 def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], list[int]]:
@@ -788,7 +809,7 @@ def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Cal
         kind = type_of(value) if value is not ir.UNBOUND else None
         if isinstance(kind, Known):
             names[name] = ("is", value)
-        elif is_real(kind) or isinstance(kind, (Array, Tuple)) or (kind is not None and kind == FLOAT):  # type: ignore[arg-type]
+        elif kind is not None and kind not in (ANY, FUNCTION):
             names[name] = ("like", signature_of(value))
     for name, value in lowered.assumed.items():
         names[name] = ("is", value)

@@ -122,7 +122,7 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     tree, module = built
     if not any(_same(code, other) for unit in (module, _statement_alone(code, tree)) for other in _codes(unit)):
         return None
-    nodes = [node for node in ast.walk(tree) if is_of(node, code)]
+    nodes = _innermost([node for node in ast.walk(tree) if is_of(node, code)], code)
     if len(nodes) != 1:
         return None
     return Source(nodes[0], code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
@@ -161,6 +161,13 @@ def is_of(node: ast.AST, code: types.CodeType) -> bool:
     if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
         return all(_inside(position, node.body) for position in code.co_positions())
     return False
+
+
+def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
+    """Those that hold no other: the code of a lambda written inside a lambda lies within both of them."""
+    if not any(end_column for _, _, _, end_column in code.co_positions()):
+        return nodes  # Python was told to keep no columns, so nothing tells them apart
+    return [node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)]
 
 
 def _inside(position: tuple[int | None, int | None, int | None, int | None], node: ast.expr) -> bool:

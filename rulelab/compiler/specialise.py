@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from . import ir, support
+from .types import F8, FLOAT, INT, Type
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
            "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}
@@ -65,6 +68,8 @@ def _power(exponent: float) -> Formula:
             return bar
         if exponent == 2:
             return f"{bar} * (2.0 * {values.operand(0)})"
+        if exponent < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
+            return f"{bar} * ({exponent!r} * {values.result()} / {values.operand(0)})"
         return f"{bar} * ({exponent!r} * {values.operand(0)} ** {exponent - 1!r})"
 
     return Formula(term, ((0,) if exponent not in (0, 1) else (), ()))
@@ -88,6 +93,18 @@ def formula(op: ir.Op) -> Formula | None:
         whole = isinstance(op.right, ir.Const) and type(op.right.value) in (int, float) and float(op.right.value).is_integer()
         return _power(op.right.value) if whole and abs(op.right.value) < 2**31 else None  # type: ignore[union-attr]
     return _FORMULAS.get(op.operator)
+
+
+def divides_safely(op: ir.Op, kinds: list[Type]) -> bool:
+    """Whether the reverse sweep may divide by what the operation divided by.
+
+    NumPy's numbers divide by zero, Python's raise: after `np.float64(2.0) / 0.0` a quotient of Python's own
+    would raise where the primal did not.
+    """
+    if op.operator != "truediv":  # type: ignore[attr-defined]
+        return True
+    divisor = op.operands()[1]
+    return kinds[1] == F8 or kinds[0] in (FLOAT, INT) or (isinstance(divisor, ir.Const) and divisor.value != 0)
 
 
 def operator_of(op: ir.Op) -> Any:
@@ -164,6 +181,7 @@ def mul_reals(a: float, b: float) -> Any:
 def truediv_reals(a: float, b: float) -> Any:
     """a / b and its pullback, for two real scalars."""
     y = a / b
+    b = b if b else np.float64(b)  # there is a quotient, so NumPy made it; a cotangent may be Python's
     return y, lambda y_bar: (support.NO, y_bar / b, -y_bar * y / b)
 
 

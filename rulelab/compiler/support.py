@@ -167,7 +167,7 @@ def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
         part = total[index]
         if np.shape(y_bar) != part.shape:
             raise RuleShapeError(f"An array of shape {part.shape} cannot have a cotangent of shape {np.shape(y_bar)}")
-        part += np.real(y_bar)
+        total[index] = part + np.real(y_bar)  # not `part +=`: one element is a number, which that would not write back
 
 
 def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:

@@ -376,7 +376,8 @@ def result_of_call(callee: Any, args: list[Type], keywords: bool) -> Type:
         return args[0] if all(a == args[0] for a in args) else REAL
     if callee in _TO_F8 and len(args) == 1 and isinstance(args[0], Array) and args[0].dtype == "f8":
         return F8
-    if isinstance(callee, np.ufunc) and callee.nout == 1 and callee.nin == len(args) and "d" * callee.nin + "->d" in callee.types:
+    if isinstance(callee, np.ufunc) and callee.nout == 1 and callee.nin == len(args) and callee.signature is None \
+            and "d" * callee.nin + "->d" in callee.types:  # those with a signature (matmul) take whole axes away
         return _ufunc(args)
     return ANY
 

@@ -22,6 +22,8 @@ def scalar_rrule(f, name, partials):
         rows = _rows(name, partials(y, *xs), y, len(xs))
 
         def pullback(y_bar):
+            if len(rows) == 1 and _is_plain(y_bar) and all(map(_is_plain, rows[0])):
+                return NoTangent(), *[unbroadcast(p * y_bar, x) for p, x in zip(rows[0], xs)]
             seeds = tuple(y_bar) if isinstance(y, tuple) else (y_bar,)
             return NoTangent(), *[_cotangent(x, i, rows, seeds) for i, x in enumerate(xs)]
 
@@ -91,6 +93,12 @@ def _cotangent(x, i, rows, seeds):
     for row, y_bar in zip(rows, seeds):
         total = add(total, _times(_conjugate(row[i]), y_bar))
     return unbroadcast(total, x)
+
+
+def _is_plain(value):
+    """Whether a partial or a seed is a real number or array, to be multiplied as it is."""
+    kind = type(value)
+    return kind is float or kind is np.float64 or (kind is np.ndarray and value.dtype.kind == "f")
 
 
 def _conjugate(partial):

@@ -352,9 +352,22 @@ class Extreme:
         return picked if self.picked is True else np.where(self.picked, picked, 0.0)
 
 
+def _extreme_of_all(a, position):
+    """The common case, a whole float64 array: the first of equals (or of NaNs) takes all of ȳ."""
+
+    def extreme_pullback(y_bar):
+        a_bar = np.zeros(a.shape)
+        a_bar.flat[position] = y_bar
+        return NoTangent(), a_bar
+
+    return a.flat[position], extreme_pullback
+
+
 def _state_extreme(target, sign, points, skip_nan=False):
     @TABLE.rrule(target, leading=1, points=points)
     def extreme_rrule(a, axis=None, out=None, keepdims=False, **options):
+        if axis is None and not keepdims and not options and not skip_nan and type(a) is np.ndarray and a.dtype == float and a.size:
+            return _extreme_of_all(a, a.argmax() if sign > 0 else a.argmin())
         y = target(a, axis, keepdims=keepdims, **options)
         extreme = Extreme(a, axis, y, sign, options, skip_nan)
 
