@@ -46,6 +46,7 @@ def gradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] |
     >>> gradient(lambda a, b, c: a * b * c, 2.0, 3.0, 5.0)
     (15.0, 10.0, 6.0)
     """
+    __tracebackhide__ = True  # an error of the author's function is shown at the author's lines
     if argnums is None and cache is None and not kwargs:
         found = _quickly(f, args)
         if found is not None:
@@ -62,6 +63,7 @@ def withgradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ..
     >>> withgradient(lambda x, y: x / y, 1.0, 2.0)
     WithGradient(val=0.5, grad=(0.5, -0.25))
     """
+    __tracebackhide__ = True
     return WithGradient(*_value_and_gradient(f, args, kwargs, argnums, cache, several=True))
 
 
@@ -92,6 +94,7 @@ def pullback(f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kw
     >>> y, back(1.0), back(2.0)
     (6.0, (3.0, 2.0), (6.0, 4.0))
     """
+    __tracebackhide__ = True
     y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
     kept = _Fingerprints(inner)
     shown = y
@@ -108,6 +111,7 @@ def pullback(f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kw
 
 def _value_and_gradient(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, cache: Cache | None,
                         several: bool = False) -> tuple[Any, tuple[Any, ...]]:
+    __tracebackhide__ = True
     asked = _asked(args, argnums)
     y, back = _forward(f, args, kwargs, asked, cache)
     kind = type(y)
@@ -125,6 +129,7 @@ def _value_and_gradient(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], a
 
 def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow way."""
+    __tracebackhide__ = True
     entry = _FIND(f, args)
     if entry is None:
         return None
@@ -168,6 +173,7 @@ def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
 
 
 def _forward(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...], cache: Cache | None) -> tuple[Any, Any]:
+    __tracebackhide__ = True
     if not callable(f):
         raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)")
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)

@@ -81,6 +81,7 @@ class _Adjoint:
         self.carried = {phi.target for st in ir.walk(function.body) if isinstance(st, (ir.For, ir.While)) for phi in st.carried}
         self.out: list[Node] = []
         self.uses = _use_counts(function)
+        self.growing = _growing(function)
 
     # -- the whole --------------------------------------------------------------------------------------------------
 
@@ -550,11 +551,16 @@ class _Adjoint:
         """(what is called, the arguments) of a site; a method's object is its first argument."""
         self.flush()
         if isinstance(op, ir.Call):
+            arguments = [self.as_it_is(a) for a in op.args] + [f"{key}={self.as_it_is(a)}" for key, a in op.keywords]
             if op.method is not None and not isinstance(self.types(op.function), Known):
-                return None, [self.text(op.function), *self.arguments(op)]
+                return None, [self.as_it_is(op.function), *arguments]
             function = self.text(op.function) if named else ""
-            return function if op.method is None else f"{function}.{op.method}", self.arguments(op)
-        return None, [self.text(a) for a in op.operands()]
+            return function if op.method is None else f"{function}.{op.method}", arguments
+        return None, [self.as_it_is(a) for a in op.operands()]
+
+    def as_it_is(self, atom: ir.Atom) -> str:
+        """An operand that a pullback may keep: a list that grows later is handed over as it is now."""
+        return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
 
     def slots(self, op: ir.Op) -> list[tuple[int, ir.Atom]]:
         """Which entry of what the pullback returns belongs to which operand; entry 0 is the function's own."""
@@ -608,13 +614,23 @@ class _Adjoint:
         header = f"for {_pattern(statement.iteration)} in {self.iterated(statement.iteration, position)}:"
         gathered = [(leaf, self.fresh("items_bar")) for leaf in leaves if isinstance(leaf, ir.Sequence) and self.active(leaf.item)]
         names = [leaf.item for leaf in leaves] + _counters(statement.iteration)
+        kept = {leaf.item: self.kept_sequence(leaf, position) for leaf, _ in gathered}
         nodes, defined = self.loop(statement, header, names, [(leaf.item, items) for leaf, items in gathered])
         if not gathered:
             return nodes, defined
         gather = self.shared_constant(support.gather, "gather")
         after = [node for leaf, items in gathered
-                 for node in self.add(leaf.value, f"{gather}({self.need(leaf.value)}, {items}{', True' if leaf.backwards else ''})", position)]
+                 for node in self.add(leaf.value, f"{gather}({self.need(kept[leaf.item])}, {items}{', True' if leaf.backwards else ''})", position)]
         return [*(Line(f"{items} = []", position) for _, items in gathered), *nodes, *after], defined
+
+    def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
+        """What a loop ran over, as the reverse sweep will ask for it: a list that grows later as it was."""
+        if leaf.value not in self.growing:
+            return leaf.value
+        name = self.fresh("items")
+        self.line(f"{name} = {self.text(leaf.value)}[:]", position)
+        self.define(name)
+        return name
 
     def iterated(self, iteration: ir.Iteration, position: ir.Position) -> str:
         if isinstance(iteration, ir.Count):
@@ -839,6 +855,25 @@ def _use_counts(function: ir.Function) -> Counter[Any]:
     for statement in ir.walk(function.body):
         counts.update(reads_of(statement))
     return counts
+
+
+def _growing(function: ir.Function) -> set[str]:
+    """The names under which a list goes that something is appended to, before and after."""
+    names: set[str] = set()
+    pairs: list[tuple[str, ir.Atom]] = []
+    for statement in ir.walk(function.body):
+        pairs += [(phi.target, source) for phi in phis_of(statement) for source in phi.sources]
+        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Append):
+            names |= {statement.target, statement.op.value} if isinstance(statement.op.value, str) else {statement.target}
+        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Move):
+            pairs.append((statement.target, statement.op.value))
+    size = -1
+    while size != len(names):
+        size = len(names)
+        for target, source in pairs:
+            if isinstance(source, str) and (target in names or source in names):
+                names |= {target, source}
+    return names
 
 
 def _all_names(function: ir.Function) -> set[str]:

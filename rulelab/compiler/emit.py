@@ -7,7 +7,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Place
+from ..errors import Place, UnsupportedSyntaxError
 from . import ir, support
 from .adjoint import Emitted
 from .source import PARSING
@@ -92,8 +92,13 @@ def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> st
 
 def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, namespace: dict[str, Any]) -> Any:
     """Wrap the function in one that takes the named objects, so that they are closure variables, not globals."""
-    with PARSING:
-        inner = ast.parse("\n".join(text.lines)).body[0]
+    try:
+        with PARSING:
+            inner = ast.parse("\n".join(text.lines)).body[0]
+    except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
+        place = Place(filename, first_line, None, None, emitted.name, None)
+        raise UnsupportedSyntaxError(f"The pass of {emitted.name}() is nested too deeply for Python: {error}", place=place,
+                                     fixes=("move some of it to a function of its own",), read="limitations#syntax") from error
     _locate(inner, text.positions, first_line)
     arguments = [ast.arg(name) for name in emitted.constants]
     factory = ast.FunctionDef(

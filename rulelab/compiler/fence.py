@@ -40,10 +40,11 @@ def check(source: Source, code: types.CodeType) -> None:
     Nested functions are looked at when they are called. What is asked of names (does this name a
     generator consumer?) is settled by the lowering.
     """
-    if code.co_flags & 0x2A0:  # generator, coroutine, asynchronous generator
-        word = {0x20: "yield", 0x80: "async def", 0x200: "async def"}[code.co_flags & -code.co_flags & 0x2A0 or 0x20]
+    if code.co_flags & 0x280:  # coroutine, asynchronous generator
+        raise refusal(source, source.node, "async def")
+    if code.co_flags & 0x20:  # generator
         culprit = next((n for n in ast.walk(source.node) if isinstance(n, (ast.Yield, ast.YieldFrom))), source.node)
-        raise refusal(source, culprit, word)
+        raise refusal(source, culprit, "yield")
     body = source.node.body if isinstance(source.node, ast.FunctionDef) else [source.node.body]
     for node in body:
         _visit(source, node)

@@ -51,10 +51,14 @@ class Load(Op):
 
 @dataclass(eq=False)
 class Move(Op):
-    """The value itself under another name; `checked` names a variable that may be unbound."""
+    """The value itself under another name; `checked` names a variable that may be unbound.
+
+    `unkept` says that the value must not hold a function: it may have caught one whose variables will change.
+    """
 
     value: Atom
     checked: str | None = None
+    unkept: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.value,)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 RESULT = ".result"  # dots keep these apart from every name a user can write
 _DONE = ".done"
+_DEEP = 40  # blocks within blocks; Python reads no more than a hundred levels of indentation
 
 
 @dataclass
@@ -22,11 +23,18 @@ class Straightened:
 
     def __init__(self, body: list[ast.stmt]) -> None:
         self.stop_of: dict[ast.stmt, str] = {}
+        self._depth = 0
         self._count = 0
         start = [_assign(RESULT, ast.Constant(None), body[0]), _flag(_DONE, False, body[0])]
         self.body = start + self._block(body, None)
 
     def _block(self, statements: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+        self._depth += 1
+        out = self._straight(statements, loop)
+        self._depth -= 1
+        return out
+
+    def _straight(self, statements: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for number, statement in enumerate(statements):
             rest = statements[number + 1 :]
@@ -70,7 +78,9 @@ class Straightened:
 
     def _branch(self, statement: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
         """A branch that always jumps leaves the rest to the other one; otherwise a flag guards the rest."""
-        if always_jumps(statement.body):
+        if self._depth > _DEEP:
+            then, orelse, after = statement.body, statement.orelse, rest
+        elif always_jumps(statement.body):
             then, orelse, after = statement.body, statement.orelse + rest, []
         elif always_jumps(statement.orelse):
             then, orelse, after = statement.body + rest, statement.orelse, []
@@ -83,6 +93,8 @@ class Straightened:
         if not rest:
             return []
         flag = _name(_DONE if loop is None else loop.skip, at)
+        if self._depth > _DEEP:  # one guard for each statement: no deeper, however many returns there are
+            return [_if(flag, [], self._block([statement], loop), at) for statement in rest]
         return [_if(flag, [], self._block(rest, loop), at)]
 
     def _loop(self, statement: ast.For | ast.While) -> ast.stmt:

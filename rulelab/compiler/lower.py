@@ -6,7 +6,7 @@ import builtins
 import copy
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import ir
@@ -35,7 +35,7 @@ class Surroundings:
 def lower(source: Source, code: types.CodeType, around: Surroundings) -> ir.Function:
     """The function in the intermediate form; raises UnsupportedSyntaxError for what is not taken."""
     check(source, code)
-    return _Lowerer(source, code, around).function()
+    return _Lowerer(_with_private_names(source, code), code, around).function()
 
 
 class _Lowerer:
@@ -53,6 +53,7 @@ class _Lowerer:
         self.nested = list(_nested_codes(code))
         self.renaming: dict[str, str] = {}
         self.statement: ast.AST = source.node
+        self.cells_in_loops = bool(code.co_cellvars) and any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(source.node))
         self.ownership = Ownership(source.node, self._reads_only, self._makes_fresh)
 
     # -- the whole --------------------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class _Lowerer:
 
     def _reads_only(self, node: ast.Call) -> bool:
         known = self._known(node.func)
-        if known in (max, min, sum) and len(node.args) != 1:  # these may return one of their arguments itself
+        if any(known is f for f in (max, min, sum)) and len(node.args) != 1:  # these may return one of their arguments itself
             return False
         return not _may_share(node) and self.around.reads_only(known)
 
@@ -494,13 +495,25 @@ class _Lowerer:
 
     def _get_Call(self, node: ast.Call, base: str) -> ir.Atom:
         method = None
+        self._refuse_frame_readers(node)
         if isinstance(node.func, ast.Attribute):
             function, method = self._expression(node.func.value), node.func.attr
         else:
             function = self._expression(node.func)
         args = [self._argument(node, argument) for argument in node.args]
         keywords = [(k.arg, self._expression(k.value)) for k in node.keywords]
-        return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
+        result = self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
+        if self.cells_in_loops and any(isinstance(a, ast.Lambda) for a in node.args):
+            return self._let(ir.Move(result, unkept=True), node, base)
+        return result
+
+    def _refuse_frame_readers(self, node: ast.Call) -> None:
+        """Calls that look into the frame of their caller would find the pass there, not the author's function."""
+        known = self._known(node.func)
+        if any(known is f for f in (eval, exec, locals)) or (not node.args and any(known is f for f in (super, vars, dir))):
+            name = known.__name__
+            fixes = ("call the method of the class by its name: Base.method(self, ...)",) if known is super else ()
+            raise refusal(self.source, node, f"{name}(), which reads its caller's variables,", fixes)
 
     def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
         if not isinstance(node, ast.GeneratorExp):
@@ -552,7 +565,7 @@ class _Lowerer:
 
     def _make_function(self, node: ast.FunctionDef | ast.Lambda, base: str) -> ir.Atom:
         code = next(code for code in self.nested if is_of(node, code))
-        own = node.name if isinstance(node, ast.FunctionDef) else None
+        own = _own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
         captured = []
         for name in code.co_freevars:
             if name in self.renaming:
@@ -658,6 +671,36 @@ def _only_globals(node: ast.expr, local: set[str]) -> bool:
                for n in ast.walk(node))
 
 
+def _with_private_names(source: Source, code: types.CodeType) -> Source:
+    """In a class, `__x` means `_Class__x`; the names of the code object tell which class that is."""
+    private = {name for node in ast.walk(source.node) for name in (getattr(node, "id", None), getattr(node, "attr", None))
+               if name is not None and name.startswith("__") and not name.endswith("__")}
+    known = _all_names_of(code)
+    full = {name: found for name in private - known for found in known if found.startswith("_") and found.endswith(name)}
+    if not full:
+        return source
+    return replace(source, node=_Private(full).visit(copy.deepcopy(source.node)))
+
+
+def _all_names_of(code: types.CodeType) -> set[str]:
+    names = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    return names.union(*(_all_names_of(c) for c in code.co_consts if isinstance(c, types.CodeType)))
+
+
+class _Private(ast.NodeTransformer):
+    def __init__(self, full: Mapping[str, str]) -> None:
+        self.full = full
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.full.get(node.id, node.id)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
+        node.attr = self.full.get(node.attr, node.attr)
+        self.generic_visit(node)
+        return node
+
+
 class _Rename(ast.NodeTransformer):
     def __init__(self, renames: Mapping[str, str]) -> None:
         self.renames = renames
@@ -696,28 +739,52 @@ class _CaptureCheck:
 
     def _check(self, function: ast.FunctionDef | ast.Lambda, body: list[ast.stmt]) -> None:
         inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & self.cells
-        own = function.name if isinstance(function, ast.FunctionDef) else None
-        loop = _enclosing_loop(body, function)
-        for name in inner - {own}:
-            after = [n for s in body for n in _binders(s, name) if _start(n) > _start(function)]
-            within = [n for s in (loop.body if loop else []) for n in _binders(s, name)] if loop else []
-            looping = loop is not None and isinstance(loop, ast.For) and bool(_binders(loop.target, name))
-            if after or ((within or looping) and not self._used_at_once(function, loop)):
+        loops = _enclosing_loops(body, function)
+        for name in inner:
+            after = [n for s in body for n in _binders(s, name) if _start(n) > _start(function)] or (
+                name != _own_name(body, function) and any(_gives_its_result_to(s, function, name) for s in body))
+            within = any(_binders(s, name) for loop in loops for s in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else [])))
+            if after or (within and not self._used_at_once(function, loops[-1], body)):
                 raise refusal(
                     self.source, function, f"a nested function whose captured variable {name} changes later",
                     (f"bind the value now: {name}={name} among the parameters",),
                 )
 
-    def _used_at_once(self, function: ast.FunctionDef | ast.Lambda, loop: ast.AST | None) -> bool:
-        """The function is called, or handed to a call, in the same iteration and kept by nobody."""
-        if loop is None:
-            return True
+    def _used_at_once(self, function: ast.FunctionDef | ast.Lambda, loop: ast.For | ast.While, body: list[ast.stmt]) -> bool:
+        """The function is called, or handed to a call, in the iteration that made it and kept by nobody.
+
+        What a call returns that a lambda was handed to is looked at when it runs (`Move.unkept`).
+        """
         if isinstance(function, ast.Lambda):
             return any(isinstance(n, ast.Call) and (n.func is function or (function in n.args and not _keeps(n)))
                        for n in ast.walk(loop))
-        uses = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == function.name]
-        called = [n.func for n in ast.walk(loop) if isinstance(n, ast.Call)]
-        return all(any(use is f for f in called) for use in uses)
+        if function not in loop.body:  # made in some iterations only, so perhaps called in a later one
+            return False
+        uses = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == function.name]
+        here = {n for s in loop.body for n in ast.walk(s)}
+        called = [n.func for n in here if isinstance(n, ast.Call)]
+        return all(use in here and _start(use) > _start(function) and any(use is f for f in called) for use in uses)
+
+
+def _own_name(body: list[ast.stmt], function: ast.FunctionDef | ast.Lambda) -> str | None:
+    """The variable that the function itself is given to at once: `def name` or `name = lambda`."""
+    if isinstance(function, ast.FunctionDef):
+        return function.name
+    for statement in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Assign)):
+        if statement.value is function and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+            return statement.targets[0].id
+    return None
+
+
+def _gives_its_result_to(statement: ast.stmt, function: ast.AST, name: str) -> bool:
+    """Whether an expression that holds the function is assigned to the variable, which so changes after it."""
+    for node in ast.walk(statement):
+        value = node.iter if isinstance(node, ast.For) else getattr(node, "value", None)
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        if isinstance(node, ast.stmt) and isinstance(value, ast.expr) and any(n is function for n in ast.walk(value)) \
+                and any(_binders(t, name) for t in targets if t is not None):
+            return True
+    return False
 
 
 def _keeps(call: ast.Call) -> bool:
@@ -726,17 +793,14 @@ def _keeps(call: ast.Call) -> bool:
 
 def _binders(node: ast.AST, name: str) -> list[ast.AST]:
     found = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
-    return found + [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef) and n.name == name]
+    return found + [n for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ExceptHandler)) and n.name == name]
 
 
 def _start(node: ast.AST) -> tuple[int, int]:
     return (node.lineno, node.col_offset)  # type: ignore[attr-defined]
 
 
-def _enclosing_loop(body: list[ast.stmt], function: ast.AST) -> ast.For | ast.While | None:
-    found = None
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, (ast.For, ast.While)) and any(n is function for n in ast.walk(node)):
-                found = node
-    return found
+def _enclosing_loops(body: list[ast.stmt], function: ast.AST) -> list[ast.For | ast.While]:
+    """The loops around a function, outermost first."""
+    return [node for statement in body for node in ast.walk(statement)
+            if isinstance(node, (ast.For, ast.While)) and any(n is function for n in ast.walk(node))]

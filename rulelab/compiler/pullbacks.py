@@ -64,7 +64,9 @@ def carries(value: Any) -> bool:
         return any(map(carries, value.values()))
     if isinstance(value, types.FunctionType):
         return value.__closure__ is not None and any(carries(c) for c in map(_contents, value.__closure__))
-    return hasattr(value, "__dict__") and not callable(value)
+    if callable(value) and not isinstance(getattr(type(value), "__call__", None), types.FunctionType):
+        return False  # a function of some kind; an object whose class makes it callable holds what any object may
+    return hasattr(value, "__dict__")
 
 
 def describe(value: Any) -> str:
@@ -102,6 +104,7 @@ class Pullbacks:
         `active` tells of the function, each argument and each keyword whether a cotangent is wanted. `back`
         gives the cotangent of the function first, then one per argument and keyword as far as wanted.
         """
+        __tracebackhide__ = True
         target, bound = resolve(g)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)
@@ -110,6 +113,7 @@ class Pullbacks:
 
     def find_target(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
                     place: Place | None) -> Handler:
+        __tracebackhide__ = True
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
             return self.by_rule(answer.rule, target, args, kwargs, active, place)
@@ -141,7 +145,7 @@ class Pullbacks:
             return _constant(target)
         if not rule.house:
             return self.by_user_rule(rule, target, args, kwargs, active)
-        if kwargs:
+        if kwargs or self.out_slot(target, len(args)) is not None:
             self.refuse_mutation(target, args, kwargs, place)
         names = _parameter_names(rule.function)
         for name in kwargs:
@@ -230,6 +234,7 @@ class Pullbacks:
 
     def by_pass(self, function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
                 place: Place | None) -> Handler:
+        __tracebackhide__ = True
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
         if not kwargs and len(args) == count and not code.co_flags & 0x0C:
@@ -241,6 +246,7 @@ class Pullbacks:
     def with_binding(self, function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
                      place: Place | None) -> Handler:
         """Defaults and keywords: the pass takes every parameter, in the order of the code object."""
+        __tracebackhide__ = True
         values, where = bind(function, args, kwargs)
         flags = [False] * len(values)
         for slot, on in zip(where, active[1:], strict=True):
@@ -307,10 +313,24 @@ class Pullbacks:
 
     def refuse_mutation(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> None:
         """MutationError for a call that is known to write to its arguments."""
+        slot = self.out_slot(target, len(args))
+        if slot is not None and any(x is not None for x in args[slot:]):
+            raise mutation(f"{name_of(target)}(out={describe(args[slot])})", place)
         if kwargs.get("out") is not None:
             raise mutation(f"{name_of(target)}(out={describe(kwargs['out'])})", place)
         if self.cache.registry.mutator(target) is not None:
             raise mutation(f"{name_of(target)}({', '.join(map(describe, args[:1]))})", place, not args or isinstance(args[0], np.ndarray))
+
+    def out_slot(self, target: Any, count: int) -> int | None:
+        """Which of `count` positional arguments is the array to write to, if one is: `np.add(a, b, out)`."""
+        if isinstance(target, np.ufunc):
+            return target.nin if count > target.nin else None
+        entry = self.cache.registry.entry(target) if count > 2 else None
+        for rule in entry.house if entry is not None else ():
+            names = _parameter_names(rule.function) if isinstance(rule, Rule) and rule.mode == "rrule" else None
+            if names is not None and "out" in names[:count]:
+                return names.index("out")
+        return None
 
     def foreign(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> RuleLabError:
         """The error for a call that neither a rule nor a pass can take."""
@@ -366,7 +386,8 @@ class Sites:
                 return getattr(np.ndarray, op.method, ir.UNBOUND)
             return callee
         if isinstance(op, ir.Attribute):
-            return getattr(np.ndarray, op.name, ir.UNBOUND) if isinstance(self.types(op.value), Array) else ir.UNBOUND
+            found = getattr(np.ndarray, op.name, None) if isinstance(self.types(op.value), Array) else None
+            return found if isinstance(found, types.GetSetDescriptorType) else ir.UNBOUND  # a method is not called yet
         return specialise.operator_of(op) or ir.UNBOUND
 
     def is_constant(self, op: ir.Op) -> bool:
@@ -391,6 +412,8 @@ class Sites:
         rule = self.certain_rule(op)
         if rule is None or not rule.house or not rule.differentiable:
             return None
+        if self.pullbacks.out_slot(self.target(op), len(op.operands())) is not None:
+            return None  # whether it writes is seen at run time
         method = isinstance(op, ir.Call) and op.method is not None and self.types.callee(op) is ir.UNBOUND
         flags = active if not isinstance(op, ir.Call) or method else active[1:]
         leading = rule.leading if rule.leading is not None else len(flags)
@@ -425,7 +448,9 @@ class Sites:
     def plain(self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]) -> Callable[..., Any] | None:
         """None if the call may be made as it stands, else what makes it after a look at what is called."""
         target = self.target(op)
-        if target is not ir.UNBOUND and not any(name == "out" for name, _ in op.keywords):
+        writes = any(name == "out" for name, _ in op.keywords) or (
+            target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None)
+        if target is not ir.UNBOUND and not writes:
             mutator = self.pullbacks.cache.registry.mutator(target) is not None
             if not mutator and (self.relies_on_house(target) is not None or (isinstance(target, type) and target.__module__ == "builtins")):
                 return None
@@ -699,6 +724,7 @@ def _positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, An
 
 def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], list[int]]:
     """The value of every parameter in the order of the code object, and which of them each argument became."""
+    __tracebackhide__ = True
     code = function.__code__
     if code.co_flags & 0x0C:
         raise find_star_refusal(function)
@@ -752,7 +778,8 @@ def _sample(kind: Any, atom: ir.Atom) -> Any:
 
 # --- a new pass ----------------------------------------------------------------------------------------------------------------
 
-_READ_ONLY: frozenset[Any] = frozenset({len, sum, max, min, abs, sorted, tuple, list, print, float, np.sum, np.mean, np.prod, np.max, np.min,
+# Not list, tuple and sorted: the rows that they take from an array are views.
+_READ_ONLY: frozenset[Any] = frozenset({len, sum, max, min, abs, print, float, np.sum, np.mean, np.prod, np.max, np.min,
                                         np.std, np.var, np.dot, np.array, np.stack, np.concatenate, np.vstack, np.hstack, np.linalg.norm,
                                         np.zeros_like, np.ones_like, np.empty_like, np.outer, np.trace, np.cumsum})
 _FRESH: frozenset[Any] = frozenset({list, np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,

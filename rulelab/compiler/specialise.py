@@ -121,6 +121,8 @@ def primal_text(op: ir.Op, texts: list[str], helper: Callable[[Any, str], str]) 
 
 
 def _move_text(op: ir.Move, texts: list[str], helper: Callable[[Any, str], str]) -> str:
+    if op.unkept:
+        return f"{helper(support.unkept, 'unkept')}({texts[0]})"
     if op.checked is None:
         return texts[0]
     return f"{helper(support.bound, 'bound')}({texts[0]}, {op.checked!r})"

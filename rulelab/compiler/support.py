@@ -1,12 +1,13 @@
 """The helpers that emitted code names: zeros, sums, and the cotangents of items, lists and functions."""
 from __future__ import annotations
 
+import sys
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from ..errors import RuleLabError, RuleShapeError
+from ..errors import Place, RuleLabError, RuleShapeError, UnsupportedSyntaxError
 from ..tangents import algebra
 from ..tangents.structural import Tangent, class_of, is_mapping, make
 from ..tangents.thunks import unthunk
@@ -14,7 +15,7 @@ from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from . import ir
 
 __all__ = ["NO", "ZERO", "Items", "RuleLabError", "add", "add_slice", "bound", "buffer", "captured", "format_string", "gather", "part",
-           "pop_item", "put_item", "put_items", "real", "settle", "unpack", "value"]
+           "pop_item", "put_item", "put_items", "real", "settle", "unkept", "unpack", "value"]
 
 ZERO = ZeroTangent()
 NO = NoTangent()
@@ -211,6 +212,26 @@ def bound(x: Any, name: str) -> Any:
     if x is ir.UNBOUND:
         raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
     return x
+
+
+def unkept(x: Any) -> Any:
+    """What a call returned that was handed a function of this iteration; refused if it may still hold it."""
+    if _holds_no_function(x):
+        return x
+    raise UnsupportedSyntaxError(
+        "A function was kept whose captured variable changes later", place=Place.of_frame(sys._getframe(1)),
+        fixes=("bind the value now: name=name among its parameters",), read="limitations#syntax",
+    )
+
+
+def _holds_no_function(x: Any) -> bool:
+    if x is None or isinstance(x, (int, float, complex, str, bytes, np.generic, range, slice)):
+        return True
+    if isinstance(x, np.ndarray):
+        return not x.dtype.hasobject
+    if isinstance(x, (list, tuple, set, frozenset)):
+        return all(map(_holds_no_function, x))
+    return isinstance(x, dict) and all(map(_holds_no_function, x.values()))
 
 
 _CONVERSIONS = {ord("r"): repr, ord("s"): str, ord("a"): ascii}

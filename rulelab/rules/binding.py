@@ -64,12 +64,14 @@ class FunctionBinder(Binder):
         return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
     def bind(self, args, kwargs):
+        __tracebackhide__ = True
         code = self.target.__code__
         if not kwargs and not code.co_kwonlyargcount and len(args) == code.co_argcount - self.hidden:
             return args, {}
         return self._bind_slowly(args, dict(kwargs))
 
     def _bind_slowly(self, args, kwargs):
+        __tracebackhide__ = True
         code, function = self.target.__code__, self.target
         count = code.co_argcount - self.hidden
         names = code.co_varnames[self.hidden : code.co_argcount]
@@ -91,6 +93,7 @@ class FunctionBinder(Binder):
         return (*positional, *args[count:]), keyword_only
 
     def _value(self, name, at, defaults, kwargs, index):
+        __tracebackhide__ = True
         if index + self.hidden >= self.target.__code__.co_posonlyargcount and name in kwargs:
             return kwargs.pop(name)
         if at >= 0:

@@ -1,0 +1,92 @@
+"""What the compiler does not take is refused before anything runs, at its line, by its name."""
+
+import textwrap
+
+import pytest
+
+from rulelab.compiler.fence import check
+from rulelab.compiler.source import find_source
+from rulelab.errors import UnsupportedSyntaxError
+
+REFUSED = {
+    "yield": ("yield x", "yield x"),
+    "yield from": ("yield from [x]", "yield from [x]"),
+    "with": ("with OPEN(x) as g:\n    x = g\nreturn x", "with OPEN(x) as g:"),
+    "global": ("global total\ntotal = x\nreturn x", "global total"),
+    "import": ("import math\nreturn math.sin(x)", "import math"),
+    "match": ("match x:\n    case _:\n        return x", "match x:"),
+    "del": ("y = x\ndel y\nreturn x", "del y"),
+    "the walrus :=": ("return (y := x) + y", "y := x"),
+    "a starred expression": ("return max(*[x, x])", "*[x, x]"),
+    "** in a call": ("return dict(**{'a': x})['a']", "{'a': x}"),
+    "a class definition": ("class C:\n    pass\nreturn x", "class C:"),
+    "a set comprehension": ("return len({y for y in [x]})", "{y for y in [x]}"),
+    "a dict comprehension": ("return {y: y for y in [x]}[x]", "{y: y for y in [x]}"),
+    "finally": ("try:\n    y = x\nfinally:\n    z = x\nreturn y", "z = x"),
+    "the else of a try": ("try:\n    y = x\nexcept KeyError:\n    y = x\nelse:\n    z = x\nreturn y", "z = x"),
+    "the else of a loop": ("for i in [x]:\n    y = i\nelse:\n    z = x\nreturn y", "z = x"),
+    "a decorator inside a function": ("@OPEN\ndef g(y):\n    return y\nreturn g(x)", "OPEN"),
+}
+
+TAKEN = (
+    "return x",
+    "a, (b, c) = x, (x, x)\nreturn a",
+    "for i in range(3):\n    if i:\n        continue\n    break\nreturn x",
+    "while x > 0:\n    x -= 1\nreturn x",
+    "try:\n    return x\nexcept KeyError as e:\n    raise ValueError from e",
+    "g = lambda y, k=2: y ** k\nreturn g(x)",
+    "def g(y):\n    yield y\nreturn x",
+    "return [y for y in (x, x) if y][-1:], {'a': x}, {x}, f'{x:.2f}', -x if x else not x",
+    "y: float = x\nassert y\npass\nreturn sum(z for z in [y])",
+)
+
+
+def function_of(cells, body, head="def f(x):"):
+    return cells.run(f"{head}\n{textwrap.indent(body, '    ')}\n")["f"]
+
+
+def refusal_of(f):
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        check(find_source(f.__code__), f.__code__)
+    return caught.value
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(cells, what):
+    """The message names the construct, and the caret stands under it."""
+    body, fragment = REFUSED[what]
+    error = refusal_of(function_of(cells, body))
+    assert error.found == f"Differentiating through {what.replace('yield from', 'yield')} is not supported, found in f()"
+    assert error.place.text[error.place.column : error.place.end_column] == fragment
+    assert any("%rule_stub f" in fix for fix in error.fixes)
+
+
+@pytest.mark.parametrize("body", ["return x", "await x", "yield x"])
+def test_async(cells, body):
+    """An asynchronous function or generator is refused as such."""
+    error = refusal_of(function_of(cells, body, "async def f(x):"))
+    assert "through async def is" in error.found
+    assert error.place.line == 1
+
+
+def test_nonlocal(cells):
+    """A function that rebinds a variable of the one around it is refused, with what to do instead."""
+    text = "def make():\n    n = 0\n    def g(x):\n        nonlocal n\n        n = x\n        return x\n    return g\n"
+    error = refusal_of(cells.run(text)["make"]())
+    assert "through nonlocal" in error.found and error.place.line == 4
+    assert error.fixes[0].startswith("return the value")
+
+
+@pytest.mark.parametrize("body", TAKEN)
+def test_taken(cells, body):
+    """Everyday Python passes; what a nested function holds is a question for when it is called."""
+    f = function_of(cells, body)
+    check(find_source(f.__code__), f.__code__)
+
+
+def test_deep_inside(cells):
+    """A refused construct is found at any depth."""
+    body = "if x:\n    for i in [1]:\n        while x:\n            try:\n                y = [(w := z) for z in [x]]\n"
+    body += "            except KeyError:\n                pass\nreturn x"
+    error = refusal_of(function_of(cells, body))
+    assert error.place.line == 6 and "walrus" in error.found

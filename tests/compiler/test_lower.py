@@ -1,0 +1,239 @@
+"""The intermediate form names every value once, before it is read, in the order in which Python evaluates."""
+
+import dis
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from corpus.harness import all_cases  # noqa: E402
+from corpus.programs import program  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.compiler import ir  # noqa: E402
+from rulelab.compiler.lower import Surroundings, lower  # noqa: E402
+from rulelab.compiler.source import find_source  # noqa: E402
+from rulelab.compiler.tidy import reads_of  # noqa: E402
+from rulelab.errors import UnsupportedSyntaxError  # noqa: E402
+
+
+class Verifier:
+    """Complains about a name that is given twice, or read where no path to it has given it."""
+
+    def __init__(self, function):
+        self.given = set()
+        self.seen = set()
+        for name in (*function.parameters, *function.free):
+            self.give(name)
+        self.block(function.body)
+        self.read(function.result)
+
+    def give(self, name):
+        assert name not in self.given, f"{name} is given twice"
+        self.given.add(name)
+        self.seen.add(name)
+
+    def read(self, *atoms):
+        for atom in atoms:
+            if isinstance(atom, str):
+                assert atom in self.seen, f"{atom} is read before it is given"
+
+    def inside(self, block, *atoms):
+        """The names of a block are not seen after it; `atoms` are read at its end."""
+        seen = set(self.seen)
+        self.block(block)
+        self.read(*atoms)
+        self.seen = seen
+
+    def block(self, block):
+        for statement in block:
+            getattr(self, type(statement).__name__.lower(), self.other)(statement)
+
+    def let(self, statement):
+        self.read(*statement.op.operands())
+        self.give(statement.target)
+
+    def other(self, statement):
+        self.read(*reads_of(statement, joins=True))
+
+    def give_all(self, phis):
+        for phi in phis:
+            self.give(phi.target)
+
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+    def visit_if(self, statement):
+        self.read(statement.test)
+        self.inside(statement.then, *(phi.sources[0] for phi in statement.outs))
+        self.inside(statement.orelse, *(phi.sources[1] for phi in statement.outs))
+        self.give_all(statement.outs)
+
+    def visit_for(self, statement):
+        self.read(*(phi.sources[0] for phi in statement.carried))
+        for leaf in ir.leaves(statement.iteration):
+            self.read(*(leaf.args if isinstance(leaf, ir.Count) else (leaf.value,)))
+        self.give_all(statement.carried)
+        seen = set(self.seen)
+        for name in items(statement.iteration):
+            self.give(name)
+        self.inside(statement.body, statement.stop, *(phi.sources[1] for phi in statement.carried))
+        self.seen = seen
+
+    def visit_while(self, statement):
+        self.read(*(phi.sources[0] for phi in statement.carried))
+        self.give_all(statement.carried)
+        seen = set(self.seen)
+        self.block(statement.head)
+        self.read(statement.test)
+        self.inside(statement.body, statement.stop, *(phi.sources[1] for phi in statement.carried))
+        self.seen = seen
+
+    def visit_try(self, statement):
+        self.read(*(phi.sources[0] for phi in statement.slots))
+        self.give_all(statement.slots)
+        self.inside(statement.body, *(phi.sources[1] for phi in statement.slots))
+        for handler in statement.handlers:
+            seen = set(self.seen)
+            if handler.name:
+                self.give(handler.name)
+            self.inside(handler.body, *handler.values)
+            self.seen = seen
+
+
+for kind in ("if", "for", "while", "try"):
+    setattr(Verifier, kind, getattr(Verifier, f"visit_{kind}"))
+del Verifier.__getattr__
+
+
+def items(iteration):
+    if isinstance(iteration, ir.Enumerated):
+        return [iteration.counter, *items(iteration.part)]
+    if isinstance(iteration, ir.Zipped):
+        return [name for part in iteration.parts for name in items(part)]
+    return [iteration.item]
+
+
+def lowered(f):
+    look = lambda name: f.__globals__.get(name, getattr(__import__("builtins"), name, ir.UNBOUND))
+    return lower(find_source(f.__code__), f.__code__, Surroundings(look, lambda g: False, lambda g: False))
+
+
+def test_corpus_is_well_formed():
+    """Every function of the corpus: each name given once, and before it is read."""
+    count = 0
+    for case in all_cases():
+        f = case.function
+        if hasattr(f, "__code__") and not f.__code__.co_flags & 0x0C:
+            try:
+                function = lowered(f)
+            except UnsupportedSyntaxError:
+                continue
+            Verifier(function)
+            count += 1
+    assert count > 150, count
+
+
+def test_random_programs_are_well_formed(cells):
+    """Random programs with loops, branches and handlers: each name given once, and before it is read."""
+    for seed in range(120):
+        cells.run(program(seed, seed % 2))
+        for f in [f for f in cells.names.values() if getattr(f, "__module__", "") == "__main__" and hasattr(f, "__code__")]:
+            try:
+                function = lowered(f)
+            except UnsupportedSyntaxError:
+                continue
+            Verifier(function)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return a(b(1), c[d], k=e) + g",
+        "return a if b else c",
+        "return a < b < c and d or not e",
+        "a[b, c:d:e] = g",
+        "a[b] += c",
+        "a.b += c",
+        "return {a: b, c: d}, {e}, [g, h], f'{a}{b:{c}}'",
+        "return a(b).c(d(e))[g:h]",
+        "x, (y, z) = a, (b, c)\nreturn x + y",
+        "return a(b, *()) if False else a(b, k=c)",
+        "assert a, b\nraise c from d",
+        "for x in range(a, b):\n    return c",
+        "g = lambda x=a, *, y=b: x\nreturn g(c)",
+    ],
+)
+def test_order_of_evaluation(cells, body):
+    """Global names are read in the order of Python's own bytecode."""
+    if "*()" in body:
+        body = "return a(b, k=c)"
+    text = "def f():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    function = cells.lowered(text)
+    ours = [s.op.name for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, ir.Load)]
+    pythons = [i.argval for i in dis.get_instructions(cells.names["f"]) if i.opname == "LOAD_GLOBAL"]
+    assert ours == [name for name in pythons if name != "range"]
+
+
+def test_the_author_s_names(cells):
+    """The first value of a variable keeps its name; later ones are close to it and clash with no other name."""
+    function = cells.lowered("def f(x, x_1):\n    y = x\n    y = g(y)\n    y = g(y) + y_1\n    return y\n")
+    names = [s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)]
+    assert function.parameters == ["x", "x_1"]
+    assert "y" in names and "y_2" in names
+    assert not {"x_1", "y_1"} & set(names), "y_1 is a global of the author's, x_1 a parameter"
+
+
+def test_positions(cells):
+    """Each operation stands at the author's expression."""
+    text = "def f(x):\n    return (x +\n            x) * 2\n"
+    function = cells.lowered(text)
+    places = {s.op.operator: s.position for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, ir.Binary)}
+    assert places["add"] == (2, 3, 12, 13)
+    assert places["mul"] == (2, 3, 11, 18)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    if x > 1:\n        y = x\n    return y\n",
+        "def f(x):\n    for i in range(0):\n        y = x\n    return y\n",
+        "def f(x):\n    try:\n        y = x\n    except KeyError as y:\n        pass\n    if x < 5:\n        return z\n    z = x\n    return y\n",
+        "def f(x):\n    while x > 9:\n        y = x\n    y += x\n    return y\n",
+    ],
+)
+def test_unbound_variable(cells, text):
+    """A variable without a value is Python's own error, in Python's own words."""
+    f = cells.run(text)["f"]
+    with pytest.raises(UnboundLocalError) as pythons:
+        f(0.5)
+    with pytest.raises(UnboundLocalError) as ours:
+        rl.gradient(f, 0.5)
+    assert str(ours.value) == str(pythons.value)
+
+
+def test_comprehension_scope(cells):
+    """The variable of a comprehension is not the function's variable of that name."""
+    f = cells.run("def f(i):\n    t = [i * i for i in (i, 2 * i, 3 * i)]\n    return sum(t) + i\n")["f"]
+    assert rl.withgradient(f, 2.0) == (f(2.0), (1 + 28 * 2.0,))
+
+
+@pytest.mark.parametrize(
+    "body, fragment",
+    [
+        ("fs = []\nfor i in range(3):\n    fs.append(lambda y: y * i)\nreturn fs[0](x)", "lambda y: y * i"),
+        ("k = 1.0\ng = lambda y: y * k\nk = x\nreturn g(x)", "lambda y: y * k"),
+        ("gs = [lambda y: y * i for i in (1, 2)]\nreturn gs[0](x)", "lambda y: y * i"),
+        ("return sum(map(abs, (y for y in [x])))", "(y for y in [x])"),
+        ("try:\n    return x\nexcept (KeyError if x else ValueError):\n    return x", "KeyError if x else ValueError"),
+    ],
+)
+def test_refused(cells, body, fragment):
+    """What Python binds late and we would bind now is refused, under the caret."""
+    text = "def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        cells.lowered(text)
+    place = caught.value.place
+    assert place.text[place.column : place.end_column] == fragment
