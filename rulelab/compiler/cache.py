@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import types
 import warnings
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..errors import RuleLabError
@@ -14,6 +16,7 @@ from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
 from ..rules.registry import NO_RULE, Found, OptedOut, Registry
 from ..rules.targets import name_of
 
+_PACKAGE = str(Path(__file__).parent.parent)
 _MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
 MODES = ("auto", "manual")
 
@@ -119,7 +122,6 @@ class Cache:
         self.on_notice: list[Callable[[str], None]] = []
         self._passes: dict[int, _Passes] = {}
         self._answers: dict[Any, _Answer] = {}
-        self._asked_at = registry.epoch
 
     # -- passes ---------------------------------------------------------------------------------------------------------
 
@@ -205,7 +207,7 @@ class Cache:
             return
         with warnings.catch_warnings():
             warnings.simplefilter("always", StaleRuleWarning)
-            warnings.warn(text, StaleRuleWarning, stacklevel=6)
+            warnings.warn(text, StaleRuleWarning, stacklevel=_callers_level())
 
     # -- refresh --------------------------------------------------------------------------------------------------------
 
@@ -239,6 +241,14 @@ class Cache:
                         found.append(Stale(made.name, ", ".join(map(_signature_name, made.signature)),
                                            f"the rules of {name_of(target)} changed"))
         return found
+
+
+def _callers_level() -> int:
+    """How many frames up the first one outside of this package is."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level
 
 
 def _reason(old: Any, current: Any) -> str:

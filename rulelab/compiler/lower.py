@@ -585,8 +585,9 @@ class _Lowerer:
                 parts.append((ir.Const(value.value), -1, ir.Const("")))
             else:
                 assert isinstance(value, ast.FormattedValue)
+                shown = self._expression(value.value)
                 spec = self._expression(value.format_spec) if value.format_spec is not None else ir.Const("")
-                parts.append((self._expression(value.value), value.conversion, spec))
+                parts.append((shown, value.conversion, spec))
         return self._let(ir.Format(tuple(parts)), node, base)
 
 

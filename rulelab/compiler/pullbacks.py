@@ -335,6 +335,8 @@ class Pullbacks:
     def foreign(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> RuleLabError:
         """The error for a call that neither a rule nor a pass can take."""
         name = name_of(target)
+        known = name.replace(".", "_").isidentifier()  # else it is an object that only the author has a name for
+        name = name if known else f"a {type(target).__name__} object"
         if getattr(target, "__module__", None) == "_operator":
             shown = f" {name.removeprefix('_operator.').removesuffix('_')} ".join(map(describe, args))
             return NotDifferentiableError(f"There is no rule for {shown}", place=place, read="limitations#operators",
@@ -342,7 +344,8 @@ class Pullbacks:
         entry = self.cache.registry.entry(target)
         near = [rule.describe() for rule in (*entry.user, *entry.house) if isinstance(rule, Rule) and rule.mode == "rrule"][:2] if entry else []
         call = f"{name}({', '.join([*map(describe, args), *(f'{k}={describe(v)}' for k, v in kwargs.items())])})"
-        fixes = [*(f"match its rule {line}" for line in near), f"write a rule for {name} (%rule_stub {name})",
+        ruled = name if known or place is None else place.function
+        fixes = [*(f"match its rule {line}" for line in near), f"write a rule for {ruled} (%rule_stub {ruled})",
                  "rl.ignore_derivatives(...) if its derivative is zero"]
         return ForeignCallError(f"Can't differentiate foreign call expression {call}", place=place, fixes=tuple(fixes),
                                 read="limitations#foreign-calls", chain=calls_leading_here()[:-1])
@@ -612,8 +615,11 @@ def _augmented_finder(pullbacks: Pullbacks, op: ir.Augmented, active: tuple[bool
     """`left op= right`: on an array of this function's own, the in-place operation on a copy; else a rebinding."""
     target = getattr(operator, op.operator)
     in_place = getattr(operator, _INPLACE[op.operator])
+    rebinding = _operator_finder(pullbacks, target, (False, *active), place)
 
     def find(left: Any, right: Any) -> Handler:
+        if any(active) and (type(left) is float or type(left) is np.float64):
+            return rebinding(left, right)
         if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:
             called = f"ndarray.__{_INPLACE[op.operator]}__" if isinstance(left, np.ndarray) else f"{type(left).__name__}.__{_INPLACE[op.operator]}__"
             raise mutation(f"{called}({describe(left)})", place, isinstance(left, np.ndarray))

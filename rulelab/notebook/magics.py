@@ -28,6 +28,7 @@ from traitlets import Bool, observe
 from ..ad.reverse import gradient
 from ..bench.duel import gradient_duel
 from ..checking.comparison import compare, compare_without
+from ..compiler.cache import DEFAULT as CACHE
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..errors import RuleLabError
@@ -489,6 +490,7 @@ def load_ipython_extension(shell) -> None:
     shell._rulelab = _Loaded(magics, matcher, _hooks(shell, magics.session))
     for event, hook in shell._rulelab.hooks.items():
         shell.events.register(event, hook)
+    CACHE.on_notice.append(print)  # in a notebook a notice is a line of the output, not a warning on stderr
     _show_errors_short(magics.short_errors)
 
 
@@ -508,6 +510,7 @@ def unload_ipython_extension(shell) -> None:
     for event, hook in loaded.hooks.items():
         shell.events.unregister(event, hook)
     del shell._rulelab
+    CACHE.on_notice.remove(print)
     _show_errors_short(False)
 
 

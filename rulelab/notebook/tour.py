@@ -53,7 +53,7 @@ class Check(NamedTuple):
     def right(self) -> bool:
         """Whether the two agree; words must be the same, numbers agree within `CLOSE`."""
         size = 0.0 if isinstance(self.expected, str) else float(np.max(np.abs(self.expected)))
-        return self.off <= CLOSE * max(1.0, size)
+        return math.isfinite(self.off) and self.off <= CLOSE * max(1.0, size)
 
     def row(self) -> tuple[str, ...]:
         """The line of this check in the table."""
@@ -418,7 +418,7 @@ def tell_sum3(user: Typist) -> Iterator[str | Check]:
 
 def tell_jclock(user: Typist) -> Iterator[str | Check]:
     """C is opaque, so a rule is the only way; the printed one has the wrong formula."""
-    yield "clock_times is a C function. The clock it asks is ours and stands still, so that the numbers repeat."
+    yield "clock_times is a C function. The clock it asks is ours, and stands still so that it repeats."
     yield user.types("""
         def ticks():
             return 15_460_639.0
@@ -496,7 +496,8 @@ def tell_area(user: Typist) -> Iterator[str | Check]:
     apart = "        ".join(f"n = {n}: {_apart(area, area_cr, n):.0e} apart" for n in (10, 1000))
     yield (
         "The rule is the derivative of the integral, the machine's answer that of the sum. They differ by\n"
-        f"the error of Simpson's rule, which for n = 1000 is lost in rounding and for n = 10 is not:\n\n    {apart}"
+        "the error of Simpson's rule, which for n = 1000 is lost in rounding and for n = 10 is not:\n\n"
+        f"    {apart}"
     )
     yield _timed(area, area_cr, 0.0, 1.0)
 

@@ -49,9 +49,9 @@ class Verifier:
 
     def block(self, block):
         for statement in block:
-            getattr(self, type(statement).__name__.lower(), self.other)(statement)
+            getattr(self, f"visit_{type(statement).__name__.lower()}", self.other)(statement)
 
-    def let(self, statement):
+    def visit_let(self, statement):
         self.read(*statement.op.operands())
         self.give(statement.target)
 
@@ -61,9 +61,6 @@ class Verifier:
     def give_all(self, phis):
         for phi in phis:
             self.give(phi.target)
-
-    def __getattr__(self, name):
-        raise AttributeError(name)
 
     def visit_if(self, statement):
         self.read(statement.test)
@@ -101,11 +98,6 @@ class Verifier:
                 self.give(handler.name)
             self.inside(handler.body, *handler.values)
             self.seen = seen
-
-
-for kind in ("if", "for", "while", "try"):
-    setattr(Verifier, kind, getattr(Verifier, f"visit_{kind}"))
-del Verifier.__getattr__
 
 
 def items(iteration):
@@ -160,7 +152,7 @@ def test_random_programs_are_well_formed(cells):
         "return {a: b, c: d}, {e}, [g, h], f'{a}{b:{c}}'",
         "return a(b).c(d(e))[g:h]",
         "x, (y, z) = a, (b, c)\nreturn x + y",
-        "return a(b, *()) if False else a(b, k=c)",
+        "return a(b, k=c)",
         "assert a, b\nraise c from d",
         "for x in range(a, b):\n    return c",
         "g = lambda x=a, *, y=b: x\nreturn g(c)",
@@ -168,8 +160,6 @@ def test_random_programs_are_well_formed(cells):
 )
 def test_order_of_evaluation(cells, body):
     """Global names are read in the order of Python's own bytecode."""
-    if "*()" in body:
-        body = "return a(b, k=c)"
     text = "def f():\n" + "".join(f"    {line}\n" for line in body.splitlines())
     function = cells.lowered(text)
     ours = [s.op.name for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, ir.Load)]
