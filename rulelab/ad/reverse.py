@@ -12,7 +12,7 @@ from numpy import float64, ndarray
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.pullbacks import Pullbacks, carries, describe
-from ..errors import MutatedAfterCaptureError, RuleLabError, RuleShapeError, ScalarOutputError
+from ..errors import MutatedAfterCaptureError, NotDifferentiableError, RuleLabError, RuleShapeError, ScalarOutputError
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
@@ -164,7 +164,7 @@ _OURS = 3  # references to an array that nobody else holds: the tuple it came in
 def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
     if argnums is None:
         return (True,) * len(args)
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = tuple(argnums) if isinstance(argnums, (tuple, list, range)) else (argnums,)
     for number in numbers:
         if not isinstance(number, int) or not -len(args) <= number < len(args):
             raise RuleLabError(f"argnums={argnums!r}, but the call has {len(args)} positional arguments")
@@ -192,6 +192,8 @@ def _asked_text(f: Any, args: tuple[Any, ...]) -> str:
 def _may_vary(x: Any) -> bool:
     """Whether an argument can have a gradient; functions given as arguments are constants."""
     kind = type(x)
+    if isinstance(x, np.ndarray) and kind not in (np.ndarray, np.memmap):  # NumPy's functions mean other things by them
+        raise NotDifferentiableError(f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",))
     return kind is float or kind is np.ndarray or (not isinstance(x, types.FunctionType) and carries(x))
 
 

@@ -489,7 +489,9 @@ class _Adjoint:
         bar = self.bar(target)
         part = self.shared_constant(support.part, "part")
         nodes: list[Node] = []
-        for name, atom in op.captured:
+        code = op.code  # a function holds its defaults as it holds what it captures: by the name of the parameter
+        defaults = zip(code.co_varnames[code.co_argcount - len(op.defaults): code.co_argcount], op.defaults, strict=True)
+        for name, atom in (*op.captured, *defaults, *op.keyword_defaults):
             nodes += self.add(atom, f"{part}({bar}, {name!r})", position, (bar,))
         return nodes
 

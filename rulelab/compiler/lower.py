@@ -108,7 +108,7 @@ class _Lowerer:
 
     def _reads_only(self, node: ast.Call) -> bool:
         known = self._known(node.func)
-        if any(known is f for f in (max, min, sum)) and len(node.args) != 1:  # these may return one of their arguments itself
+        if any(known is f for f in (max, min, sum)) and (len(node.args) != 1 or node.keywords):  # may return an argument, or a row of one
             return False
         return not _may_share(node) and self.around.reads_only(known)
 

@@ -251,6 +251,9 @@ class Pullbacks:
         flags = [False] * len(values)
         for slot, on in zip(where, active[1:], strict=True):
             flags[slot] = on
+        held = _active_defaults(function, values, where) if active[0] else {}
+        for slot in held:
+            flags[slot] = True
         made = self.pass_of(function, values, tuple(flags), active[0], True, place)
 
         def bound(*args: Any, **kwargs: Any) -> Any:
@@ -259,7 +262,10 @@ class Pullbacks:
 
             def back(y_bar: Any) -> tuple[Any, ...]:
                 got = pullback(y_bar)
-                return (got[0], *(got[1 + slot] for slot in where))
+                own = got[0]
+                for slot, name in held.items():
+                    own = support.add(own, support.captured(**{name: got[1 + slot]}))
+                return (own, *(got[1 + slot] for slot in where))
 
             return y, back
 
@@ -412,6 +418,8 @@ class Sites:
         """The house rule that certainly applies at a site, to be called without looking it up."""
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
+        if isinstance(op, ir.Binary) and self.target(op) in specialise.OF_REALS and all(is_real(self.types(a)) for a in op.operands()):
+            return None  # those of real scalars, found at run time, also divide by NumPy's zeros
         rule = self.certain_rule(op)
         if rule is None or not rule.house or not rule.differentiable:
             return None
@@ -527,10 +535,11 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
                 return handler
         else:
             known.clear()
+        asked_at = registry.epoch  # before asking: a rule that another thread defines meanwhile makes the answer old
         handler = pullbacks.find_target(target, args, {}, active, place)
         entry = registry.entry(target)
         if entry is not None and not entry.user and not registry.is_hidden(target) and pullbacks.cache.mode == "auto":
-            epoch = registry.epoch
+            epoch = asked_at
             if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
                 handler = specialise.OF_REALS[target]
             known[tuple(map(type, args))] = handler
@@ -555,11 +564,12 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
         if not kwargs and type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
             return entry.forward if entry is not None else pullbacks.find(g, args, kwargs, active, place)
+        asked_at = registry.epoch
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
             entry = registry.entry(g)
             if entry is not None and not entry.user and not registry.is_hidden(g) and len(known) < 64:
-                epoch = registry.epoch
+                epoch = asked_at
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler
 
@@ -738,6 +748,14 @@ def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     values = (*positional, *(keyword_only[name] for name in names[code.co_argcount:]))
     return values, [*range(len(args)), *(names.index(name) for name in kwargs)]
+
+
+def _active_defaults(function: types.FunctionType, values: tuple[Any, ...], where: list[int]) -> dict[int, str]:
+    """The parameters that a nested function fills in with values it was made with, which may be active: slot to name."""
+    if not function.__code__.co_flags & inspect.CO_NESTED:
+        return {}
+    names = function.__code__.co_varnames
+    return {slot: names[slot] for slot, x in enumerate(values) if slot not in where and carries(x)}
 
 
 def find_star_refusal(function: types.FunctionType) -> RuleLabError:

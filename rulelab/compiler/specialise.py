@@ -69,7 +69,7 @@ def _power(exponent: float) -> Formula:
         if exponent == 2:
             return f"{bar} * (2.0 * {values.operand(0)})"
         if exponent < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
-            return f"{bar} * ({exponent!r} * {values.result()} / {values.operand(0)})"
+            return f"{bar} * ({exponent!r} * {values.operand(0)} ** {exponent!r} / {values.operand(0)})"
         return f"{bar} * ({exponent!r} * {values.operand(0)} ** {exponent - 1!r})"
 
     return Formula(term, ((0,) if exponent not in (0, 1) else (), ()))

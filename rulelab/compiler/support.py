@@ -1,6 +1,7 @@
 """The helpers that emitted code names: zeros, sums, and the cotangents of items, lists and functions."""
 from __future__ import annotations
 
+import itertools
 import sys
 from types import FunctionType
 from typing import Any
@@ -198,13 +199,25 @@ def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
 
 def unpack(sequence: Any, count: int) -> Any:
     """The value as a sequence of `count` items, with Python's own error where it has another number."""
-    if not isinstance(sequence, (tuple, list, np.ndarray)):
-        sequence = tuple(sequence)
+    if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
+        sequence = _first_items(sequence, count + 1)
     if len(sequence) != count:
         found = "not enough" if len(sequence) < count else "too many"
         tail = f", got {len(sequence)}" if len(sequence) < count else ""
         raise ValueError(f"{found} values to unpack (expected {count}{tail})")
     return sequence
+
+
+def _first_items(x: Any, most: int) -> tuple[Any, ...]:
+    """The items of an iterable, read no further than an unpacking reads: it may have no end."""
+    try:
+        items = iter(x)
+    except TypeError as error:
+        if hasattr(type(x), "__iter__"):
+            raise
+        name = str(error).split("'")[1]  # "'numpy.float64' object is not iterable": the name as C knows it
+        raise TypeError(f"cannot unpack non-iterable {name} object") from None
+    return tuple(itertools.islice(items, most))
 
 
 def bound(x: Any, name: str) -> Any:

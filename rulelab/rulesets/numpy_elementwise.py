@@ -111,12 +111,22 @@ def row(target, partials, points=(), table=TABLE):
     table.scalar(target, partials, points)
 
 
+def over(a, x):
+    """`a / x` as NumPy divides, also where x is a Python number: infinite at a pole, where Python would raise.
+
+    >>> with np.errstate(divide="ignore"):
+    ...     over(1, 0.0)
+    np.float64(inf)
+    """
+    return np.divide(a, x) if type(x) in (float, int) and x == 0 else a / x
+
+
 # -- arithmetic ----------------------------------------------------------------------------------------------
 
 row(np.add, lambda out, x, y: (1.0, 1.0), points=PAIRS)
 row(np.subtract, lambda out, x, y: (1.0, -1.0), points=PAIRS)
 row(np.multiply, lambda out, x, y: (y, x), points=PAIRS)
-row(np.divide, lambda out, x, y: (1 / y, -out / y), points=PAIRS)
+row(np.divide, lambda out, x, y: (over(1, y), -out / y), points=PAIRS)
 row(np.negative, lambda out, x: -1.0, points=ANY)
 row(np.positive, lambda out, x: 1.0, points=ANY)
 row(np.square, lambda out, x: 2 * x, points=ANY)
@@ -247,10 +257,10 @@ row(np.fmod, remainder_partials, points=REMAINDERS)
 row(np.exp, lambda out, x: out, points=ANY)
 row(np.exp2, lambda out, x: LN2 * out, points=ANY)
 row(np.expm1, lambda out, x: np.exp(x), points=ANY)
-row(np.log, lambda out, x: 1 / x, points=POSITIVE)
-row(np.log2, lambda out, x: 1 / (LN2 * x), points=POSITIVE)
-row(np.log10, lambda out, x: 1 / (LN10 * x), points=POSITIVE)
-row(np.log1p, lambda out, x: 1 / (1 + x), points=POSITIVE)
+row(np.log, lambda out, x: over(1, x), points=POSITIVE)
+row(np.log2, lambda out, x: over(1, LN2 * x), points=POSITIVE)
+row(np.log10, lambda out, x: over(1, LN10 * x), points=POSITIVE)
+row(np.log1p, lambda out, x: over(1, 1 + x), points=POSITIVE)
 
 
 def share_of_first(x, y, exp):
@@ -288,7 +298,7 @@ row(
     lambda out, x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)),
     points=unary_points(1.3, 2.5, 4.0, whole=(2, 5), beyond=(1.4 - 0.7j, 0.2 + 2j)),
 )
-row(np.arctanh, lambda out, x: 1 / ((1 - x) * (1 + x)), points=INSIDE_ONE)
+row(np.arctanh, lambda out, x: over(1, (1 - x) * (1 + x)), points=INSIDE_ONE)
 row(np.deg2rad, lambda out, x: math.pi / 180, points=REAL)
 row(np.radians, lambda out, x: math.pi / 180, points=REAL)
 row(np.rad2deg, lambda out, x: 180 / math.pi, points=REAL)

@@ -28,6 +28,7 @@ from .numpy_elementwise import (
     Number,
     conjugate,
     direction,
+    over,
     remainder_partials,
     row,
     state_power,
@@ -43,7 +44,7 @@ Items = list | tuple
 row(operator.add, lambda out, x, y: (1.0, 1.0), PAIRS, TABLE)
 row(operator.sub, lambda out, x, y: (1.0, -1.0), PAIRS, TABLE)
 row(operator.mul, lambda out, x, y: (y, x), PAIRS, TABLE)
-row(operator.truediv, lambda out, x, y: (1 / y, -out / y), PAIRS, TABLE)
+row(operator.truediv, lambda out, x, y: (over(1, y), -out / y), PAIRS, TABLE)
 row(operator.mod, remainder_partials, REMAINDERS, TABLE)
 row(operator.floordiv, lambda out, x, y: (0.0, 0.0), REMAINDERS[:8], TABLE)
 row(operator.neg, lambda out, x: -1.0, ANY, TABLE)
