@@ -35,10 +35,11 @@ RUN_ALL = """async () => {
   await app.commands.execute('notebook:run-all-cells');
 }"""
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON().cells"
-TO_TOP = """async () => {
-  const notebook = window.jupyterapp.shell.currentWidget.content;
-  notebook.activeCellIndex = 0;
-  await notebook.scrollToItem(0, 'start');
+SHOW_CELL = """async number => {
+  const app = window.jupyterapp, notebook = app.shell.currentWidget.content;
+  if (!app.shell.leftCollapsed) await app.commands.execute('application:toggle-left-area');
+  notebook.activeCellIndex = number;
+  notebook.widgets[number].node.scrollIntoView({block: 'start'});
 }"""
 CLOSE = """async () => {
   const app = window.jupyterapp, panel = app.shell.currentWidget;
@@ -112,9 +113,14 @@ class NotebookPage:
         unrun = ["".join(cell["source"]) for cell in code if cell["execution_count"] is None]
         return [source for source in unrun if source.strip()]
 
-    def picture(self, path: Path) -> Path:
-        """A screenshot, from the top of the notebook."""
-        self.page.evaluate(TO_TOP)
+    def picture(self, path: Path, beginning: str = "") -> Path:
+        """A screenshot, from the first cell whose source starts with `beginning`."""
+        sources = ["".join(cell["source"]) for cell in self.cells()]
+        question = self.page.get_by_role("button", name="No", exact=True)
+        if question.count():  # JupyterLab's own, whether to fetch news
+            question.first.click()
+        self.page.evaluate(SHOW_CELL, next(n for n, source in enumerate(sources) if source.startswith(beginning)))
+        self.page.wait_for_timeout(500)  # the toast and the side bar take a moment to go
         path.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=str(path))
         return path

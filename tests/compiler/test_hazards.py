@@ -1,4 +1,4 @@
-"""Programs that are easy to get wrong: each gives the right gradient, or an error of ours; never a wrong number."""
+"""Programs that are easy to get wrong: the right gradient, or an error of ours; never a wrong number."""
 
 import copy
 import functools
@@ -181,7 +181,7 @@ def test_rows_made_anew():
 
 
 def test_list_plus_equals():
-    """`l += [..]` works on a list of one's own; of another kind it is refused when something active is in it."""
+    """`l += [..]` works on a list of one's own; `l += (..)` is refused where something active is in it."""
 
     def program(x):
         items = []
@@ -877,7 +877,7 @@ def deepest(f):
 
 
 def test_recursion_goes_nearly_as_deep():
-    """The gradient of a recursive function reaches nine tenths of the depth of the function; then RecursionError."""
+    """A gradient reaches nine tenths of the depth of the recursive function; then RecursionError."""
     assert deepest(lambda n: rl.gradient(descend, 2.0, n)) >= 0.9 * deepest(lambda n: descend(2.0, n))
 
 
