@@ -11,6 +11,7 @@ from numpy import float64, ndarray
 
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
+from ..compiler.emit import place_in_passes
 from ..compiler.pullbacks import Pullbacks, carries, describe
 from ..errors import MutatedAfterCaptureError, NotDifferentiableError, RuleLabError, RuleShapeError, ScalarOutputError
 from ..rules.targets import name_of, resolve
@@ -136,7 +137,7 @@ def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | Non
     try:
         y, back = entry.forward(*args)
     except RuleLabError as error:
-        error.asked = error.asked or _asked_text(f, args)
+        _complete(error, f, args)
         raise
     found = back(1.0 if type(y) is float or type(y) is float64 else _one(y, f, args))
     del back  # and with it whatever else holds the cotangents
@@ -181,8 +182,15 @@ def _forward(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple
     try:
         return pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
     except RuleLabError as error:
-        error.asked = error.asked or _asked_text(f, args)
+        _complete(error, f, args)
         raise
+
+
+def _complete(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
+    """Add what was asked and, where a rule refused without knowing it, the author's line."""
+    error.asked = error.asked or _asked_text(f, args)
+    if error.place is None:
+        error.place, error.chain = place_in_passes(error)
 
 
 def _asked_text(f: Any, args: tuple[Any, ...]) -> str:

@@ -160,15 +160,16 @@ class Comparison(Report):
     def page(self) -> Page:
         columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
         caption = "Values and gradients" if self.pullbacks else "Values and pullbacks of a random seed"
+        agreed = all(d.agree for d in self.pullbacks)
         main = Table(caption, columns, tuple(d.row() for d in self.value + self.gradients))
         tables = [main]
         if self.pullbacks:
             tables.append(
                 Table(
-                    f"Pullbacks with the seed {_short(self.seed)}",
+                    f"Pullbacks with the seed {_short(self.seed)}{' agree as well' if agreed else ''}",
                     columns,
                     tuple(d.row() for d in self.pullbacks),
-                    folded=all(d.agree for d in self.pullbacks),
+                    folded=agreed,
                 )
             )
         worst = [d.problem for d in self.value + self.gradients if d.problem is not None and d.worst]

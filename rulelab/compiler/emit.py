@@ -135,3 +135,15 @@ def calls_leading_here() -> tuple[Place, ...]:
             found.append(Place.of_frame(frame))
         frame = frame.f_back  # type: ignore[assignment]
     return tuple(reversed(found))
+
+
+def place_in_passes(error: BaseException) -> tuple[Place | None, tuple[Place, ...]]:
+    """The author's line that an error passed through, innermost, and the lines that called it, outermost first."""
+    found = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_consts and code.co_consts[0] == MARK:
+            found.append(Place.of_frame(trace.tb_frame)._replace(line=trace.tb_lineno))
+        trace = trace.tb_next
+    return (found[-1], tuple(found[:-1])) if found else (None, ())

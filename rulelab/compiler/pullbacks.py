@@ -340,6 +340,11 @@ class Pullbacks:
 
     def foreign(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> RuleLabError:
         """The error for a call that neither a rule nor a pass can take."""
+        if isinstance(target, types.FunctionType) and target.__code__.co_filename.startswith(_PACKAGE):
+            return NotDifferentiableError(
+                f"Second derivatives are not supported yet: {target.__name__} is called in a function that is differentiated",
+                place=place, fixes=("write a rule for the function that calls it",), read="limitations#second-derivatives",
+                chain=calls_leading_here()[:-1])
         name = name_of(target)
         known = name.replace(".", "_").isidentifier()  # else it is an object that only the author has a name for
         name = name if known else f"a {type(target).__name__} object"
@@ -352,7 +357,7 @@ class Pullbacks:
         call = f"{name}({', '.join([*map(describe, args), *(f'{k}={describe(v)}' for k, v in kwargs.items())])})"
         ruled = name if known or place is None else place.function
         fixes = [*(f"match its rule {line}" for line in near), f"write a rule for {ruled} (%rule_stub {ruled})",
-                 "rl.ignore_derivatives(...) if its derivative is zero"]
+                 "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero"]
         return ForeignCallError(f"Can't differentiate foreign call expression {call}", place=place, fixes=tuple(fixes),
                                 read="limitations#foreign-calls", chain=calls_leading_here()[:-1])
 
@@ -448,6 +453,8 @@ class Sites:
         place = self.place(position)
         if isinstance(op, ir.Augmented):
             return _augmented_finder(self.pullbacks, op, active, place)
+        if isinstance(op, ir.Build):
+            return _refuse_set(place)
         if isinstance(op, ir.Attribute):
             return _attribute_finder(self.pullbacks, op.name, place)
         if isinstance(op, ir.Call):
@@ -580,12 +587,12 @@ def _method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], pl
     """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
 
     def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
-        kind = type(owner)
-        if not isinstance(owner, (types.ModuleType, type)) and name not in getattr(owner, "__dict__", ()):
-            found = getattr(kind, name, None)
+        method = getattr(owner, name)  # a static method is no method of its object
+        if not isinstance(owner, (types.ModuleType, type)) and getattr(method, "__self__", None) is owner:
+            found = getattr(method, "__func__", None) or getattr(type(owner), name, None)
             if isinstance(found, (types.FunctionType, types.MethodDescriptorType)):
                 return pullbacks.find_target(found, (owner, *args), kwargs, (False, *active), place)
-        return _without_owner(pullbacks.find(getattr(owner, name), args, kwargs, active, place))
+        return _without_owner(pullbacks.find(method, args, kwargs, active, place))
 
     return find
 
@@ -619,6 +626,14 @@ def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
 
 def _attribute_of(name: str, owner: Any) -> Any:
     return getattr(owner, name)
+
+
+def _refuse_set(place: Place) -> Handler:
+    def find(*items: Any) -> Handler:
+        raise NotDifferentiableError("The items of a set cannot be differentiated: equal ones are one", place=place,
+                                     fixes=("make a list of them",), read="limitations#iteration")
+
+    return find
 
 
 def _augmented_finder(pullbacks: Pullbacks, op: ir.Augmented, active: tuple[bool, ...], place: Place) -> Handler:

@@ -30,7 +30,7 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
         t_1 = 3.0 * x
     ...
     """
-    pullbacks = Pullbacks(cache or DEFAULT)
+    pullbacks = Pullbacks(DEFAULT if cache is None else cache)
     target, bound = resolve(f)
     given = (*bound, *args)
     answer = pullbacks.ask(target, given, kwargs)

@@ -766,7 +766,7 @@ def norm_kind(ndim, ord, axis):
         return ord, axes
     refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes",
            "use ord None or 'fro', 1, 2 or inf for a vector",
-           "or write the norm with np.abs, np.sum, np.linalg.svd")
+           "write the norm with np.abs, np.sum, np.linalg.svd")
 
 
 def _norm_slope(x, y, p, axes):

@@ -35,7 +35,9 @@ class Cells:
     def lowered(self, text):
         """The function `f` of a cell in the intermediate form; nothing is known to be harmless or fresh."""
         code = self.run(text)["f"].__code__
-        return lower(find_source(code), code, Surroundings(self.find_global, lambda g: False, lambda g: False))
+        return lower(
+            find_source(code), code, Surroundings(self.find_global, lambda g: False, lambda g: False)
+        )
 
 
 @pytest.fixture

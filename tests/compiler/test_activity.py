@@ -1,4 +1,4 @@
-"""None means that no path leads from an argument to the result; which arguments those are is told without running."""
+"""None means that no path leads from an argument to the result, which is told without running anything."""
 
 import numpy as np
 import pytest
@@ -15,9 +15,13 @@ def judged(cells, text, wanted=True, start=None, constant=(), **values):
     """(the activity, the function) of `f` in a cell, for arguments of these values."""
     cells.run(PRELUDE)
     function = cells.lowered(text)
-    types = Types(function, {n: type_of_signature(signature_of(v)) for n, v in values.items()}, cells.find_global)
+    types = Types(
+        function, {n: type_of_signature(signature_of(v)) for n, v in values.items()}, cells.find_global
+    )
     start = set(values) if start is None else start
-    return Activity(function, types, start, lambda op: getattr(op, "method", None) in constant, wanted), function
+    return Activity(
+        function, types, start, lambda op: getattr(op, "method", None) in constant, wanted
+    ), function
 
 
 def active_names(cells, body, start=None, **values):
@@ -74,7 +78,7 @@ def test_types_that_carry_nothing(cells, value):
 
 
 def test_nothing_wanted(cells):
-    """Where no cotangent is wanted nothing is active, but what varies is still known, so that it cannot be kept secretly."""
+    """Where no cotangent is wanted nothing is active, but what varies is still known, lest it be kept."""
     activity, function = judged(cells, "def f(x):\n    y = x * 2\n    return y\n", wanted=False, x=1.0)
     assert not activity("x") and not activity.useful
     assert {"x", "y"} <= activity.varied

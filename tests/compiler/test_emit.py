@@ -1,4 +1,4 @@
-"""The emitted pass is Python that a person can read, stands at the author's lines, and takes no name of the author's."""
+"""The emitted pass is Python that a person can read, at the author's lines, and takes none of his names."""
 
 import ast
 import sys
@@ -26,7 +26,8 @@ def divides(x, k):
 def calls_divides(x):
     y = 2.0 * x
     return divides(
-        y, 1
+        y,
+        1,
     )
 
 
@@ -56,12 +57,18 @@ def in_a_lambda(x):
 
 @pytest.mark.parametrize(
     "f, args",
-    [(divides, (1, 1)), (calls_divides, (1.0,)), (reads_too_far, (np.ones(3),)), (raises, (1.0,)), (in_a_handler, (np.ones(3),)),
-     (in_a_lambda, ([1.0],))],
+    [
+        (divides, (1, 1)),
+        (calls_divides, (1.0,)),
+        (reads_too_far, (np.ones(3),)),
+        (raises, (1.0,)),
+        (in_a_handler, (np.ones(3),)),
+        (in_a_lambda, ([1.0],)),
+    ],
     ids=lambda v: getattr(v, "__name__", ""),
 )
 def test_traceback(f, args):
-    """An error in the author's function is his own, and its traceback shows his files, lines and functions."""
+    """An error in the author's function is his own; its traceback shows his files, lines and functions."""
     with pytest.raises(Exception) as pythons:
         f(*args)
     with pytest.raises(type(pythons.value)) as ours:
@@ -70,9 +77,15 @@ def test_traceback(f, args):
 
     def steps(caught):
         frames = traceback.extract_tb(caught.value.__traceback__)
-        return [(s.name, s.lineno, s.line) for s in frames if s.filename == __file__ and not s.name.startswith("test_")]
+        return [
+            (s.name, s.lineno, s.line)
+            for s in frames
+            if s.filename == __file__ and not s.name.startswith("test_")
+        ]
 
-    own = [step for step in steps(pythons) if step[0] not in ("<lambda>", "<listcomp>")]  # these become part of the pass
+    own = [
+        step for step in steps(pythons) if step[0] not in ("<lambda>", "<listcomp>")
+    ]  # these become part of the pass
     assert [step for step in steps(ours) if step[0] in {name for name, _, _ in own}] == own
 
 
@@ -108,11 +121,13 @@ def sources():
 
 
 def test_the_corpus_is_readable():
-    """The text of every pass is Python of ordinary lines, named after the function, with the author's variables in it."""
+    """The text of every pass is Python of ordinary lines, with the author's parameters in it."""
     count = 0
     for case, text in sources():
         tree = ast.parse(text)
-        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
+        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {
+            a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)
+        }
         code = getattr(case.function, "__code__", None)
         if code is None or text.startswith("# by rule"):
             continue
@@ -126,7 +141,7 @@ def test_the_corpus_is_readable():
 
 
 def test_a_small_pass():
-    """This is what a pass looks like: the function's own lines, then the pullback with the rule of each, backwards."""
+    """A pass is the function's own lines, then the pullback with the derivative of each, backwards."""
 
     def f(x, y):
         z = x * y
@@ -162,24 +177,48 @@ def test_names_of_ours_as_the_author_s():
         shifted = [list(args), list(args)]
         shifted[0][number] -= 1e-6
         shifted[1][number] += 1e-6
-        assert gradient[number] == pytest.approx((collides(*shifted[1]) - collides(*shifted[0])) / 2e-6, abs=1e-7)
+        assert gradient[number] == pytest.approx(
+            (collides(*shifted[1]) - collides(*shifted[0])) / 2e-6, abs=1e-7
+        )
 
 
 def test_names_of_ours_as_globals(cells):
     """An author may call his globals and his function what our code calls its helpers."""
-    text = ("import numpy as np\n" + "".join(f"def {name}(x):\n    return x * {k}.0\n" for k, name in enumerate(NAMES, 2))
-            + "def factory(x):\n    return " + " + ".join(f"{name}(x)" for name in NAMES) + " + np.sin(x)\n")
+    text = (
+        "import numpy as np\n"
+        + "".join(f"def {name}(x):\n    return x * {k}.0\n" for k, name in enumerate(NAMES, 2))
+        + "def factory(x):\n    return "
+        + " + ".join(f"{name}(x)" for name in NAMES)
+        + " + np.sin(x)\n"
+    )
     f = cells.run(text)["factory"]
     wanted = sum(range(2, len(NAMES) + 2)) + np.cos(0.5)
     assert rl.gradient(f, 0.5) == (pytest.approx(wanted),)
 
 
-NAMES = ("function", "find", "find_1", "back", "parts", "NO", "ZERO", "add", "value", "real", "partials", "tape", "t_1_bar", "factory_pullback")
+NAMES = (
+    "function",
+    "find",
+    "find_1",
+    "back",
+    "parts",
+    "NO",
+    "ZERO",
+    "add",
+    "value",
+    "real",
+    "partials",
+    "tape",
+    "t_1_bar",
+    "factory_pullback",
+)
 
 
 def test_nothing_of_ours_enters_the_author_s_namespace(cells):
     """Differentiating a function adds no name to its globals."""
-    names = cells.run("import numpy as np\ndef f(x):\n    for i in range(2):\n        x = np.sin(x)\n    return x\n")
+    names = cells.run(
+        "import numpy as np\ndef f(x):\n    for i in range(2):\n        x = np.sin(x)\n    return x\n"
+    )
     before = set(names)
     rl.gradient(names["f"], 0.5)
     assert set(names) - before <= {"__builtins__"}

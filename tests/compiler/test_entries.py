@@ -61,8 +61,12 @@ def test_only_what_is_asked(pullbacks):
 
 @pytest.mark.parametrize(
     "text, args",
-    [("def f(*xs):\n    return xs[0]\n", (1.0,)), ("def f(x, *, k=1):\n    return x\n", (1.0,)), ("def f(x, k=2.0):\n    return x * k\n", (1.0,)),
-     ("def f(t):\n    return t[0] * 2.0\n", ((1.0, 2),))],
+    [
+        ("def f(*xs):\n    return xs[0]\n", (1.0,)),
+        ("def f(x, *, k=1):\n    return x\n", (1.0,)),
+        ("def f(x, k=2.0):\n    return x * k\n", (1.0,)),
+        ("def f(t):\n    return t[0] * 2.0\n", ((1.0, 2),)),
+    ],
 )
 def test_no_entry_where_more_must_be_looked_at(pullbacks, cells, text, args):
     """Defaults, keywords, `*xs` and tuples are for the slow way."""
@@ -174,7 +178,12 @@ def test_the_number_of_entries_is_bounded(pullbacks):
     for ndim in range(1, 30):
         for dtype in (float, np.float32, int, np.float16):
             run(pullbacks, f, np.ones((1,) * ndim, dtype))
-    known = [x for ndim in range(1, 30) for x in (np.ones((1,) * ndim),) if pullbacks.entries.find(f, (x,)) is not None]
+    known = [
+        x
+        for ndim in range(1, 30)
+        for x in (np.ones((1,) * ndim),)
+        if pullbacks.entries.find(f, (x,)) is not None
+    ]
     assert 0 < len(known) < 29
 
 
@@ -209,10 +218,21 @@ def sharing_rules():
     rl.rrule_for(gives_its_argument)(lambda x: ((x * x).sum() / 2, lambda y_bar: (rl.NoTangent(), x)))
 
 
-@pytest.mark.parametrize("f, count", [(plain, 1), (ruled, 1), (same_for_both, 2), (gives_its_argument, 1), (lambda x: x.sum(), 1),
-                                      (lambda x, y: (x + y).sum(), 2), (lambda x, y: (x @ y), 2), (lambda x: x.T.sum(), 1)])
+@pytest.mark.parametrize(
+    "f, count",
+    [
+        (plain, 1),
+        (ruled, 1),
+        (same_for_both, 2),
+        (gives_its_argument, 1),
+        (lambda x: x.sum(), 1),
+        (lambda x, y: (x + y).sum(), 2),
+        (lambda x, y: x @ y, 2),
+        (lambda x: x.T.sum(), 1),
+    ],
+)
 def test_results_are_fresh(sharing_rules, f, count):
-    """A gradient is writable and shares memory with no argument, no rule, no other entry and no other gradient."""
+    """A gradient is writable and shares memory with no argument, no rule and no other gradient."""
     args = [X + k for k in range(count)]
     found = [rl.gradient(f, *args) for _ in range(3)]
     arrays = [x_bar for entries in found for x_bar in entries]
@@ -225,8 +245,18 @@ def test_results_are_fresh(sharing_rules, f, count):
 
 @pytest.mark.parametrize(
     "value, wanted",
-    [(1.0, True), (2, True), (np.float64(1.0), True), (True, False), ("a", False), (None, False), (X, True), (X > 0, False), ([1.0], None),
-     (np.array(["a"]), False)],
+    [
+        (1.0, True),
+        (2, True),
+        (np.float64(1.0), True),
+        (True, False),
+        ("a", False),
+        (None, False),
+        (X, True),
+        (X > 0, False),
+        ([1.0], None),
+        (np.array(["a"]), False),
+    ],
 )
 def test_varies(value, wanted):
     """Of numbers and arrays the type tells whether there can be a gradient; of a structure it does not."""

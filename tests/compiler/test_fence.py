@@ -23,7 +23,10 @@ REFUSED = {
     "a set comprehension": ("return len({y for y in [x]})", "{y for y in [x]}"),
     "a dict comprehension": ("return {y: y for y in [x]}[x]", "{y: y for y in [x]}"),
     "finally": ("try:\n    y = x\nfinally:\n    z = x\nreturn y", "z = x"),
-    "the else of a try": ("try:\n    y = x\nexcept KeyError:\n    y = x\nelse:\n    z = x\nreturn y", "z = x"),
+    "the else of a try": (
+        "try:\n    y = x\nexcept KeyError:\n    y = x\nelse:\n    z = x\nreturn y",
+        "z = x",
+    ),
     "the else of a loop": ("for i in [x]:\n    y = i\nelse:\n    z = x\nreturn y", "z = x"),
     "a decorator inside a function": ("@OPEN\ndef g(y):\n    return y\nreturn g(x)", "OPEN"),
 }
@@ -56,7 +59,10 @@ def test_refused(cells, what):
     """The message names the construct, and the caret stands under it."""
     body, fragment = REFUSED[what]
     error = refusal_of(function_of(cells, body))
-    assert error.found == f"Differentiating through {what.replace('yield from', 'yield')} is not supported, found in f()"
+    assert (
+        error.found
+        == f"Differentiating through {what.replace('yield from', 'yield')} is not supported, found in f()"
+    )
     assert error.place.text[error.place.column : error.place.end_column] == fragment
     assert any("%rule_stub f" in fix for fix in error.fixes)
 
@@ -71,7 +77,8 @@ def test_async(cells, body):
 
 def test_nonlocal(cells):
     """A function that rebinds a variable of the one around it is refused, with what to do instead."""
-    text = "def make():\n    n = 0\n    def g(x):\n        nonlocal n\n        n = x\n        return x\n    return g\n"
+    text = "def make():\n    n = 0\n    def g(x):\n        nonlocal n\n        n = x\n        return x\n"
+    text += "    return g\n"
     error = refusal_of(cells.run(text)["make"]())
     assert "through nonlocal" in error.found and error.place.line == 4
     assert error.fixes[0].startswith("return the value")
@@ -86,7 +93,8 @@ def test_taken(cells, body):
 
 def test_deep_inside(cells):
     """A refused construct is found at any depth."""
-    body = "if x:\n    for i in [1]:\n        while x:\n            try:\n                y = [(w := z) for z in [x]]\n"
+    body = "if x:\n    for i in [1]:\n        while x:\n            try:\n"
+    body += "                y = [(w := z) for z in [x]]\n"
     body += "            except KeyError:\n                pass\nreturn x"
     error = refusal_of(function_of(cells, body))
     assert error.place.line == 6 and "walrus" in error.found

@@ -11,7 +11,7 @@ from rulelab.compiler.jumps import RESULT, Straightened, always_jumps, jumps
 
 
 def program(seed, raising=False):
-    """A random function of nested branches, loops and handlers with jumps; its result tells the path it took."""
+    """A random function of branches, loops and handlers with jumps; its result tells the path it took."""
     rng = random.Random(seed)
 
     def block(depth, looping):
@@ -19,7 +19,9 @@ def program(seed, raising=False):
         return lines + ([jump(looping)] if rng.random() < 0.5 else [])
 
     def jump(looping):
-        return rng.choice(["return y", f"return y * {rng.randint(2, 9)}.0", *(["break", "continue"] * 2 if looping else [])])
+        return rng.choice(
+            ["return y", f"return y * {rng.randint(2, 9)}.0", *(["break", "continue"] * 2 if looping else [])]
+        )
 
     def statement(depth, looping):
         mark = ["n = n + 1", f"y = y * 0.5 + x * {rng.randint(2, 99)}.0"]
@@ -46,7 +48,7 @@ def indented(lines):
 
 
 def straightened(text):
-    """The function of `text` as its straightened statements say; a stop flag is looked at after each iteration."""
+    """The function of `text` as its straightened statements say; stop flags end a loop after an iteration."""
     tree = ast.parse(text)
     straight = Straightened(tree.body[0].body)
     for loop, flag in straight.stop_of.items():
@@ -101,7 +103,9 @@ def test_random_programs_as_differentiated(cells):
         for k in range(2):
             y, (x_bar, k_bar) = rl.withgradient(f, 2.0, k)
             assert y == f(2.0, k), f"seed {seed}, k = {k}\n{text}"
-            assert x_bar == pytest.approx(y / 2.0), f"seed {seed}, k = {k}\n{text}"  # y is a multiple of x on every path
+            assert x_bar == pytest.approx(y / 2.0), (
+                f"seed {seed}, k = {k}\n{text}"
+            )  # y is a multiple of x on every path
             assert k_bar is None
 
 

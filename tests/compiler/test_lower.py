@@ -132,7 +132,11 @@ def test_random_programs_are_well_formed(cells):
     """Random programs with loops, branches and handlers: each name given once, and before it is read."""
     for seed in range(120):
         cells.run(program(seed, seed % 2))
-        for f in [f for f in cells.names.values() if getattr(f, "__module__", "") == "__main__" and hasattr(f, "__code__")]:
+        for f in [
+            f
+            for f in cells.names.values()
+            if getattr(f, "__module__", "") == "__main__" and hasattr(f, "__code__")
+        ]:
             try:
                 function = lowered(f)
             except UnsupportedSyntaxError:
@@ -168,7 +172,7 @@ def test_order_of_evaluation(cells, body):
 
 
 def test_the_author_s_names(cells):
-    """The first value of a variable keeps its name; later ones are close to it and clash with no other name."""
+    """The first value of a variable keeps its name; later ones are close to it and clash with no other."""
     function = cells.lowered("def f(x, x_1):\n    y = x\n    y = g(y)\n    y = g(y) + y_1\n    return y\n")
     names = [s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)]
     assert function.parameters == ["x", "x_1"]
@@ -180,7 +184,11 @@ def test_positions(cells):
     """Each operation stands at the author's expression."""
     text = "def f(x):\n    return (x +\n            x) * 2\n"
     function = cells.lowered(text)
-    places = {s.op.operator: s.position for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, ir.Binary)}
+    places = {
+        s.op.operator: s.position
+        for s in ir.walk(function.body)
+        if isinstance(s, ir.Let) and isinstance(s.op, ir.Binary)
+    }
     assert places["add"] == (2, 3, 12, 13)
     assert places["mul"] == (2, 3, 11, 18)
 
@@ -190,7 +198,8 @@ def test_positions(cells):
     [
         "def f(x):\n    if x > 1:\n        y = x\n    return y\n",
         "def f(x):\n    for i in range(0):\n        y = x\n    return y\n",
-        "def f(x):\n    try:\n        y = x\n    except KeyError as y:\n        pass\n    if x < 5:\n        return z\n    z = x\n    return y\n",
+        "def f(x):\n    try:\n        y = x\n    except KeyError as y:\n        pass\n"
+        "    if x < 5:\n        return z\n    z = x\n    return y\n",
         "def f(x):\n    while x > 9:\n        y = x\n    y += x\n    return y\n",
     ],
 )
@@ -217,7 +226,10 @@ def test_comprehension_scope(cells):
         ("k = 1.0\ng = lambda y: y * k\nk = x\nreturn g(x)", "lambda y: y * k"),
         ("gs = [lambda y: y * i for i in (1, 2)]\nreturn gs[0](x)", "lambda y: y * i"),
         ("return sum(map(abs, (y for y in [x])))", "(y for y in [x])"),
-        ("try:\n    return x\nexcept (KeyError if x else ValueError):\n    return x", "KeyError if x else ValueError"),
+        (
+            "try:\n    return x\nexcept (KeyError if x else ValueError):\n    return x",
+            "KeyError if x else ValueError",
+        ),
     ],
 )
 def test_refused(cells, body, fragment):

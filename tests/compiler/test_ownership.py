@@ -71,7 +71,8 @@ SHARED = {
     "unpacked": "s, t = n\ns += x",
     "a loop variable": "for s in n:\n    s += x",
     "handed on in a handler": "s = zeros(3)\ntry:\n    pass\nexcept KeyError:\n    g(s)\ns += x",
-    "remade in a body that may be left": "s = zeros(3)\ng(s)\ntry:\n    s = zeros(3)\nexcept KeyError:\n    pass\ns += x",
+    "remade in a body that may be left": "s = zeros(3)\ng(s)\n"
+    "try:\n    s = zeros(3)\nexcept KeyError:\n    pass\ns += x",
     "swapped": "s, t = zeros(3), zeros(3)\ns, t = t, s\ns += x",
     "in a comprehension": "s = zeros(3)\nt = [s for i in n]\ns += x",
 }
@@ -86,7 +87,7 @@ def test_owned(case):
 
 @pytest.mark.parametrize("case", SHARED)
 def test_shared(case):
-    """Where another name, a view, a container, a closure or a callee may hold the object, the change is not owned."""
+    """Where another name, a view, a container, a closure or a callee may hold it, the change is not owned."""
     life, change = judged(SHARED[case], "s += x")
     assert not life.owns(change)
 

@@ -210,8 +210,10 @@ def test_place():
 
 def test_place_of_several_lines():
     """The place of an expression over several lines ends with its first line."""
+    # fmt: off
     f = lambda x: max(x,
                       12345)
+    # fmt: on
     source = find_source(f.__code__)
     place = source.place(source.node.body)
     assert place.text[place.column : place.end_column] == "max(x,"

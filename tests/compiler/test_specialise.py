@@ -72,7 +72,9 @@ def test_powers_at_zero(exponent):
     assert rl.gradient(lambda x: x**exponent, 0.0) == ({0: 0.0, 1: 1.0}.get(exponent, 0.0),)
 
 
-@pytest.mark.parametrize("exponent", ["n", ir.Const(0.5), ir.Const(True), ir.Const(2**40), ir.Const(math.inf), ir.Const(math.nan)])
+@pytest.mark.parametrize(
+    "exponent", ["n", ir.Const(0.5), ir.Const(True), ir.Const(2**40), ir.Const(math.inf), ir.Const(math.nan)]
+)
 def test_other_powers_are_left_to_the_rule(exponent):
     """A power that is not a modest whole literal is not written out."""
     assert formula(ir.Binary("pow", "a", exponent)) is None
@@ -129,7 +131,12 @@ def test_displays(op, texts, wanted):
 def test_helpers_are_named():
     """What Python has no short text for goes through a helper of that name."""
     helper = lambda value, base: base
-    names = {"a": 2.5, "bound": support.bound, "format_string": support.format_string, "unpack": support.unpack}
+    names = {
+        "a": 2.5,
+        "bound": support.bound,
+        "format_string": support.format_string,
+        "unpack": support.unpack,
+    }
     op = ir.Format((("a", -1, ir.Const(".2f")), (ir.Const("!"), -1, ir.Const(""))))
     assert eval(primal_text(op, ["a", "'.2f'", "'!'", "''"], helper), names) == "2.50!"
     assert eval(primal_text(ir.Unpack("a", 2), ["(1, 2)"], helper), names) == (1, 2)
@@ -138,18 +145,33 @@ def test_helpers_are_named():
 
 
 EDGES = [
-    (lambda x: x / 0.0, 1.0), (lambda x: x / 0, 1.0), (lambda x: 1.0 / x, 0.0), (lambda x: x**-1, 0.0), (lambda x: x**400, 1e3),
-    (lambda x: math.log(x), -1.0), (lambda x: math.sqrt(x), -1.0), (lambda x: math.exp(x), 1e3), (lambda x: x**0.5, -1.0),
-    (lambda x: x / 0.0, np.float64(1.0)), (lambda x: x**-1, np.float64(0.0)), (lambda x: x**400, np.float64(1e3)), (lambda x: 1 / x, 0),
-    (lambda x: x % 0.0, 1.0), (lambda x: x // 0.0, 1.0), (lambda x: x * math.inf, 0.0), (lambda x: x - x, math.inf),
-    (lambda x: np.log(x), 0.0), (lambda x: np.sum(x / 0.0), np.ones(2)), (lambda x: 2.0 * x / 0.0, np.float64(1.0)),
+    (lambda x: x / 0.0, 1.0),
+    (lambda x: x / 0, 1.0),
+    (lambda x: 1.0 / x, 0.0),
+    (lambda x: x**-1, 0.0),
+    (lambda x: x**400, 1e3),
+    (lambda x: math.log(x), -1.0),
+    (lambda x: math.sqrt(x), -1.0),
+    (lambda x: math.exp(x), 1e3),
+    (lambda x: x**0.5, -1.0),
+    (lambda x: x / 0.0, np.float64(1.0)),
+    (lambda x: x**-1, np.float64(0.0)),
+    (lambda x: x**400, np.float64(1e3)),
+    (lambda x: 1 / x, 0),
+    (lambda x: x % 0.0, 1.0),
+    (lambda x: x // 0.0, 1.0),
+    (lambda x: x * math.inf, 0.0),
+    (lambda x: x - x, math.inf),
+    (lambda x: np.log(x), 0.0),
+    (lambda x: np.sum(x / 0.0), np.ones(2)),
+    (lambda x: 2.0 * x / 0.0, np.float64(1.0)),
 ]
 
 
 @pytest.mark.parametrize("number", range(len(EDGES)))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_edges_are_python_s(number):
-    """At a pole, an overflow or outside of the domain the value or the error is that of the function itself."""
+    """At a pole, an overflow or outside of the domain, value or error is that of the function itself."""
     f, x = EDGES[number]
     try:
         wanted = f(x)

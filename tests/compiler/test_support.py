@@ -97,13 +97,21 @@ def test_too_many_cotangents():
     ],
 )
 def test_part(x_bar, key, wanted):
-    """The cotangent of a part is found in every form that the cotangent of the whole may have; None is none."""
+    """The cotangent of a part is found in every form that that of the whole may have; None is none."""
     assert support.part(x_bar, key) == wanted
 
 
 @pytest.mark.parametrize(
     "x_bar, wanted",
-    [(2.0, 2.0), (ZERO, 0.0), (NO, 0.0), (1 + 2j, 1.0), (np.array([3.0]), 3.0), (np.array(3.0), 3.0), (thunk(lambda: 4.0), 4.0)],
+    [
+        (2.0, 2.0),
+        (ZERO, 0.0),
+        (NO, 0.0),
+        (1 + 2j, 1.0),
+        (np.array([3.0]), 3.0),
+        (np.array(3.0), 3.0),
+        (thunk(lambda: 4.0), 4.0),
+    ],
 )
 def test_real(x_bar, wanted):
     """The cotangent of a real number is a real number, in whatever form it came."""
@@ -153,7 +161,23 @@ def test_add_slice():
         support.add_slice(total, 0, 1.0)
 
 
-ODD = [[1], [1, 2, 3], (), 5, 2.5, None, "abc", "a", {"a": 1}, np.ones(3), np.ones(1), np.array(1.0), range(3), np.float64(1.0), object()]
+ODD = [
+    [1],
+    [1, 2, 3],
+    (),
+    5,
+    2.5,
+    None,
+    "abc",
+    "a",
+    {"a": 1},
+    np.ones(3),
+    np.ones(1),
+    np.array(1.0),
+    range(3),
+    np.float64(1.0),
+    object(),
+]
 
 
 @pytest.mark.parametrize("value", ODD, ids=lambda v: f"{type(v).__name__}-{str(v)[:9]}")
@@ -166,14 +190,16 @@ def test_unpack_errors(value):
     assert str(ours.value) == str(pythons.value)
 
 
-@pytest.mark.parametrize("value", [[1, 2], (1, 2), "ab", {"a": 1, "b": 2}, np.array([1, 2]), range(2), (c for c in "ab")], ids=str)
+@pytest.mark.parametrize(
+    "value", [[1, 2], (1, 2), "ab", {"a": 1, "b": 2}, np.array([1, 2]), range(2), (c for c in "ab")], ids=str
+)
 def test_unpack(value):
     """What can be unpacked into two has two items."""
     assert len(tuple(support.unpack(value, 2))) == 2
 
 
 def test_unpack_reads_no_further():
-    """Of an iterator one item too many is read, as Python does, so that one without end is an error, not a hang."""
+    """Of an iterator one item too many is read, as Python does: one without end is an error, not a hang."""
     ours, pythons = itertools.count(), itertools.count()
     with pytest.raises(ValueError):
         a, b = pythons

@@ -23,7 +23,7 @@ def joins(function):
     ],
 )
 def test_joins(cells, body, kept):
-    """A join stays exactly if an operation or another join reads it, be it in the next turn of its own loop."""
+    """A join stays exactly if an operation or a join reads it, be it in the next turn of its loop."""
     function = cells.lowered("def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()))
     prune(function)
     assert len([phi for phi in joins(function) if not phi.target.startswith(("result", "done"))]) == kept
@@ -31,8 +31,11 @@ def test_joins(cells, body, kept):
 
 def test_what_is_read_stays(cells):
     """After pruning, every name that is read is still given."""
-    text = ("def f(x, n):\n    a = b = c = x\n    for i in range(n):\n        try:\n            a = a * x\n            if a > 3:\n"
-            "                b = a\n                break\n        except ValueError:\n            c = b\n    return c\n")
+    text = (
+        "def f(x, n):\n    a = b = c = x\n    for i in range(n):\n        try:\n            a = a * x\n"
+        "            if a > 3:\n                b = a\n                break\n"
+        "        except ValueError:\n            c = b\n    return c\n"
+    )
     function = cells.lowered(text)
     prune(function)
     given = {*function.parameters, *(phi.target for phi in joins(function))}

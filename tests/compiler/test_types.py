@@ -33,8 +33,33 @@ from rulelab.compiler.types import (
 )
 
 V, M, IV = np.array([1.5, -0.5]), np.ones((2, 3)), np.arange(3)
-VALUES = [0.5, -2.0, 3, 0, -2, True, np.float64(0.7), np.float64(-8.0), np.float32(0.5), np.int64(2), 1 + 2j, V, M, IV,
-          np.array(2.0), V.astype(np.float32), V.astype(">f8"), V > 0, "a", None, [1.0], (1.0, 2), np.sum, math, {}]
+VALUES = [
+    0.5,
+    -2.0,
+    3,
+    0,
+    -2,
+    True,
+    np.float64(0.7),
+    np.float64(-8.0),
+    np.float32(0.5),
+    np.int64(2),
+    1 + 2j,
+    V,
+    M,
+    IV,
+    np.array(2.0),
+    V.astype(np.float32),
+    V.astype(">f8"),
+    V > 0,
+    "a",
+    None,
+    [1.0],
+    (1.0, 2),
+    np.sum,
+    math,
+    {},
+]
 
 
 class Sub(np.ndarray):
@@ -48,10 +73,25 @@ def describes(kind, value):
     if isinstance(kind, Known):
         return kind.value is value
     if isinstance(kind, Array):
-        return type(value) is np.ndarray and value.ndim == kind.ndim > 0 and value.dtype == {"f8": float, "i8": int}[kind.dtype]
+        return (
+            type(value) is np.ndarray
+            and value.ndim == kind.ndim > 0
+            and value.dtype == {"f8": float, "i8": int}[kind.dtype]
+        )
     if isinstance(kind, Tuple):
-        return type(value) is tuple and len(value) == len(kind.items) and all(map(describes, kind.items, value))
-    classes = {FLOAT: float, INT: int, BOOL: bool, F8: np.float64, STR: str, NONE: type(None), LIST: list, SLICE: slice}
+        return (
+            type(value) is tuple and len(value) == len(kind.items) and all(map(describes, kind.items, value))
+        )
+    classes = {
+        FLOAT: float,
+        INT: int,
+        BOOL: bool,
+        F8: np.float64,
+        STR: str,
+        NONE: type(None),
+        LIST: list,
+        SLICE: slice,
+    }
     if kind == REAL:
         return type(value) in (float, int, np.float64)
     return type(value) is classes.get(kind) or (kind.name == "function" and callable(value))
@@ -72,7 +112,22 @@ def test_what_is_not_claimed():
 
 def test_signatures():
     """Signatures tell apart what the compiled code depends on, and hold no value."""
-    values = [1.0, 1, True, np.float64(1.0), V, M, IV, V.astype(np.float32), (1.0,), (1.0, 1.0), (1,), [1.0], None, V.view(Sub)]
+    values = [
+        1.0,
+        1,
+        True,
+        np.float64(1.0),
+        V,
+        M,
+        IV,
+        V.astype(np.float32),
+        (1.0,),
+        (1.0, 1.0),
+        (1,),
+        [1.0],
+        None,
+        V.view(Sub),
+    ]
     signatures = [signature_of(v) for v in values]
     assert len(set(signatures)) == len(values)
     assert signature_of(V) == signature_of(V + 1)
@@ -88,7 +143,20 @@ def test_join(a, b):
 
 
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "lshift")
-NUMBERS = [0.5, -8.0, 3, -2, 0, True, np.float64(0.7), np.float64(-8.0), V, M[:, :2], np.array([2, 1]), np.array(2.0)]
+NUMBERS = [
+    0.5,
+    -8.0,
+    3,
+    -2,
+    0,
+    True,
+    np.float64(0.7),
+    np.float64(-8.0),
+    V,
+    M[:, :2],
+    np.array([2, 1]),
+    np.array(2.0),
+]
 
 
 class Recorder:
@@ -96,15 +164,29 @@ class Recorder:
 
     def __init__(self, cells, text, **values):
         self.function = cells.lowered(text)
-        self.types = Types(self.function, {n: type_of_signature(signature_of(v)) for n, v in values.items()}, cells.find_global)
+        self.types = Types(
+            self.function,
+            {n: type_of_signature(signature_of(v)) for n, v in values.items()},
+            cells.find_global,
+        )
         self.result = self.types(self.function.result)
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_operators(cells, name):
     """The type of `a op b` is true of the result, for every pair of numbers and arrays that has one."""
-    symbol = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
-              "and_": "&", "lshift": "<<"}[name]
+    symbol = {
+        "add": "+",
+        "sub": "-",
+        "mul": "*",
+        "truediv": "/",
+        "floordiv": "//",
+        "mod": "%",
+        "pow": "**",
+        "matmul": "@",
+        "and_": "&",
+        "lshift": "<<",
+    }[name]
     text = f"def f(a, b):\n    return a {symbol} b\n"
     function = cells.lowered(text)
     for a in NUMBERS:
@@ -122,22 +204,112 @@ def test_operators(cells, name):
 @pytest.mark.parametrize("exponent", ["2", "2.0", "0.5", "-1", "-2.0", "1/3", "0", "k", "True"])
 @pytest.mark.parametrize("base", [2.0, -8.0, 3, -2, np.float64(-8.0), np.float64(2.0)], ids=repr)
 def test_powers(cells, base, exponent):
-    """A power that may be complex, or an int that becomes a float, is not claimed to be a real of one kind."""
+    """A power that may be complex, or of ints a float, is not claimed to be a real of one kind."""
     found = Recorder(cells, f"k = 0.5\ndef f(a):\n    return a ** ({exponent})\n", a=base)
     with np.errstate(all="ignore"):
         assert describes(found.result, cells.names["f"](base)), found.result
 
 
-EXPRESSIONS = ["x[0]", "x[1:]", "m[0]", "m[0, 1]", "m[:, 1]", "m[0, 1:]", "m[(0, 1)]", "x[i]", "m[i]", "m[x > 0]", "x[x > 0]", "m.T",
-               "x.T", "m.shape", "m.shape[0]", "m.shape[i]", "x.size", "x.ndim", "x.sum()", "m.sum()", "m.sum(0)", "x.max()", "x.copy()",
-               "x.dot(x)", "k.sum()", "-x", "+k", "-i", "not x[0]", "abs(x)", "abs(i)", "abs(a)", "np.sin(x)", "np.sin(a)", "np.sin(i)",
-               "np.sum(x)", "np.sum(k)", "np.sum(m, axis=0)", "np.maximum(x, a)", "np.maximum(x, k[:2])", "math.sin(a)", "math.sin(i)",
-               "math.floor(a)", "math.fabs(i)", "max(a, i)", "max(i, a)", "max(x)", "min(i, 2)", "float(i)", "float(a)", "int(a)", "len(x)",
-               "a < i", "x < a", "i in (1, 2)", "x is x", "(a, i)[0]", "(a, i)[i]", "(a, a)[i]", "[a][0]", "f'{a}'", "a if i else i",
-               "a and i", "x if i else m", "x @ x", "m @ m.T", "m @ x3", "k * 2", "k / 2", "k * a", "x * k[:2]", "np.mean(x)", "np.exp(k)",
-               "np.floor(a)", "np.isnan(a)", "np.logical_and(x, x)", "math.pow(a, i)", "math.ldexp(a, i)", "math.log(i + 1)", "math.gcd(i, 2)",
-               "math.copysign(i, a)", "math.isqrt(i)", "np.pi", "math.pi", "x[None]", "m[...]", "x[-1]", "k[0]", "x.argmax()", "math.inf",
-               "np.add(a, i)", "np.add(i, i)", "np.float64(a)", "round(a)", "sum([a])", "x[np.array([0, 1])]", "m[:1, :1]", "x[:i]"]
+EXPRESSIONS = [
+    "x[0]",
+    "x[1:]",
+    "m[0]",
+    "m[0, 1]",
+    "m[:, 1]",
+    "m[0, 1:]",
+    "m[(0, 1)]",
+    "x[i]",
+    "m[i]",
+    "m[x > 0]",
+    "x[x > 0]",
+    "m.T",
+    "x.T",
+    "m.shape",
+    "m.shape[0]",
+    "m.shape[i]",
+    "x.size",
+    "x.ndim",
+    "x.sum()",
+    "m.sum()",
+    "m.sum(0)",
+    "x.max()",
+    "x.copy()",
+    "x.dot(x)",
+    "k.sum()",
+    "-x",
+    "+k",
+    "-i",
+    "not x[0]",
+    "abs(x)",
+    "abs(i)",
+    "abs(a)",
+    "np.sin(x)",
+    "np.sin(a)",
+    "np.sin(i)",
+    "np.sum(x)",
+    "np.sum(k)",
+    "np.sum(m, axis=0)",
+    "np.maximum(x, a)",
+    "np.maximum(x, k[:2])",
+    "math.sin(a)",
+    "math.sin(i)",
+    "math.floor(a)",
+    "math.fabs(i)",
+    "max(a, i)",
+    "max(i, a)",
+    "max(x)",
+    "min(i, 2)",
+    "float(i)",
+    "float(a)",
+    "int(a)",
+    "len(x)",
+    "a < i",
+    "x < a",
+    "i in (1, 2)",
+    "x is x",
+    "(a, i)[0]",
+    "(a, i)[i]",
+    "(a, a)[i]",
+    "[a][0]",
+    "f'{a}'",
+    "a if i else i",
+    "a and i",
+    "x if i else m",
+    "x @ x",
+    "m @ m.T",
+    "m @ x3",
+    "k * 2",
+    "k / 2",
+    "k * a",
+    "x * k[:2]",
+    "np.mean(x)",
+    "np.exp(k)",
+    "np.floor(a)",
+    "np.isnan(a)",
+    "np.logical_and(x, x)",
+    "math.pow(a, i)",
+    "math.ldexp(a, i)",
+    "math.log(i + 1)",
+    "math.gcd(i, 2)",
+    "math.copysign(i, a)",
+    "math.isqrt(i)",
+    "np.pi",
+    "math.pi",
+    "x[None]",
+    "m[...]",
+    "x[-1]",
+    "k[0]",
+    "x.argmax()",
+    "math.inf",
+    "np.add(a, i)",
+    "np.add(i, i)",
+    "np.float64(a)",
+    "round(a)",
+    "sum([a])",
+    "x[np.array([0, 1])]",
+    "m[:1, :1]",
+    "x[:i]",
+]
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
@@ -153,7 +325,9 @@ def test_expressions(cells, expression):
 def test_claims_are_made(cells):
     """In a loop over an array the running sum of reals is known to be real: the point of it all."""
     cells.run("import numpy as np\n")
-    found = Recorder(cells, "def f(x):\n    s = 0.0\n    for v in x:\n        s = s + v * v\n    return s\n", x=V)
+    found = Recorder(
+        cells, "def f(x):\n    s = 0.0\n    for v in x:\n        s = s + v * v\n    return s\n", x=V
+    )
     assert is_real(found.result)
     found = Recorder(cells, "def f(x, y):\n    return np.sum(np.exp(x) * y)\n", x=V, y=V)
     assert found.result == F8
@@ -179,7 +353,7 @@ def test_claims_are_made(cells):
     ],
 )
 def test_joins(cells, body, values):
-    """What is carried around a loop, out of a branch or out of a handler has a type true of every value it takes."""
+    """What a loop carries, or a branch or handler gives, has a type true of every value it takes."""
     text = f"def f({', '.join(values)}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
     found = Recorder(cells, text, **values)
     assert describes(found.result, cells.names["f"](**values)), found.result
@@ -187,7 +361,9 @@ def test_joins(cells, body, values):
 
 def test_no_fixed_point(cells):
     """A type that would grow for ever, a tuple in a tuple, is given up."""
-    found = Recorder(cells, "def f(x):\n    t = x\n    for i in range(3):\n        t = (t, t)\n    return t\n", x=0.5)
+    found = Recorder(
+        cells, "def f(x):\n    t = x\n    for i in range(3):\n        t = (t, t)\n    return t\n", x=0.5
+    )
     carried = [phi.target for s in ir.walk(found.function.body) for phi in phis_of(s)]
     assert any(found.types(name) == ANY for name in carried)
 
