@@ -19,7 +19,7 @@ _PAGE = """\
 .rulelab-report table { border-collapse: collapse; margin: 0.3em 0; font-variant-numeric: tabular-nums; }
 .rulelab-report caption { text-align: left; caption-side: top; color: var(--jp-content-font-color1, inherit);
   font-weight: 600; padding: 0.2em 0; }
-div.rulelab-report th.rulelab-cell, div.rulelab-report td.rulelab-cell { text-align: left; vertical-align: top;
+.rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { text-align: left; vertical-align: top;
   padding: 0.15em 0.8em 0.15em 0; background: transparent;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-report p { margin: 0.3em 0; }
@@ -35,11 +35,11 @@ div.rulelab-report th.rulelab-cell, div.rulelab-report td.rulelab-cell { text-al
 {%- endif %}
 <table>
 <caption>{{ table.caption }}</caption>
-<thead><tr>{% for name in table.columns %}<th scope="col" class="rulelab-cell">{{ name }}</th>{% endfor %}</tr></thead>
+<thead><tr>{% for name in table.columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row" class="rulelab-cell">{{ cell }}</th>
-{%- else %}<td class="rulelab-cell">{{ cell }}</td>{% endif %}
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell }}</th>
+{%- else %}<td>{{ cell }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
 </tbody></table>

@@ -571,6 +571,9 @@ class _Lowerer:
             if name in self.renaming:
                 raise refusal(self.source, node, f"a function that captures the comprehension's variable {name}",
                               (f"bind the value now: {name}={name} among the parameters",))
+            if name != own and self._may_be_unbound(self.env.get(name, _UNBOUND)):
+                raise refusal(self.source, node, f"a nested function that captures {name}, which may have no value yet,",
+                              (f"give {name} a value on every path before it",))
             captured.append((name, _UNBOUND if name == own else self._read(name, node)))
         defaults = tuple(self._expression(d) for d in node.args.defaults)
         keyword_defaults = tuple((a.arg, self._expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)

@@ -39,6 +39,7 @@ from .emit import calls_leading_here, emit
 from .entries import Entries
 from .lower import Surroundings, lower
 from .source import Source, find_source
+from .spelling import readings
 from .tidy import prune
 from .types import ANY, FUNCTION, LIST, Array, Known, Tuple, Types, is_real, signature_of, type_of_signature
 
@@ -66,7 +67,17 @@ def carries(value: Any) -> bool:
         return value.__closure__ is not None and any(carries(c) for c in map(_contents, value.__closure__))
     if callable(value) and not isinstance(getattr(type(value), "__call__", None), types.FunctionType):
         return False  # a function of some kind; an object whose class makes it callable holds what any object may
-    return hasattr(value, "__dict__")
+    return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
+
+
+def _slots(value: Any) -> list[Any]:
+    """What an object keeps in slots instead of a dict."""
+    names = [name for cls in type(value).__mro__ for name in _listed(cls.__dict__.get("__slots__", ())) if not name.startswith("__")]
+    return [getattr(value, name) for name in names if hasattr(value, name)]
+
+
+def _listed(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def describe(value: Any) -> str:
@@ -406,7 +417,11 @@ class Sites:
 
     def is_constant(self, op: ir.Op) -> bool:
         target = self.target(op)
-        entry = self.relies_on_house(target) if target is not ir.UNBOUND else None
+        return target is not ir.UNBOUND and self.is_declared_constant(target)
+
+    def is_declared_constant(self, target: Any) -> bool:
+        """Whether the house, and nobody else, says that a function has no derivative."""
+        entry = self.relies_on_house(target)
         rules = [r for r in entry.house if isinstance(r, Rule) and r.mode == "rrule"] if entry is not None else []
         return bool(rules) and not any(r.differentiable for r in rules)
 
@@ -858,6 +873,11 @@ def compile_pass(pullbacks: Pullbacks, function: types.FunctionType, signature: 
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= set(lowered.free) if captured else set()
     active = Activity(lowered, kinds, start, sites.is_constant, differentiate)
+    for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
+        raise NotDifferentiableError(
+            "A number that varies is written as text and handed on, perhaps to be read as a number again",
+            place=sites.place(reading.position), fixes=("pass the number itself", "rl.ignore_derivatives around it"),
+            read="limitations#text")
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, parameters, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]

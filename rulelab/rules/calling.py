@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..errors import KeywordError, Place, RuleCountError, RuleError
+from ..tangents.algebra import is_number
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import dense, project, zeros_like
 from ..tangents.thunks import Thunk, unthunk
@@ -158,6 +161,13 @@ def check_cotangents(rule, target, positional, answer, pullback=None):
     for index, x_bar in enumerate(answer):
         if x_bar is None or (isinstance(x_bar, type) and issubclass(x_bar, AbstractZero)):
             raise _not_a_cotangent(rule, target, positional, index, x_bar, pullback)
+    if isinstance(answer[0], np.ndarray) or is_number(answer[0]):
+        raise _wrong(
+            rule,
+            pullback,
+            f"returned {_shown(answer[0])} for {rule.target_name} itself, which holds no numbers",
+            "the cotangent of the function comes first: return rl.NoTangent(), x_bar",
+        )
     call = (rule, target, positional, pullback)
     return answer[0], *[
         _projected(call, i, x, x_bar) for i, (x, x_bar) in enumerate(zip(positional, answer[1:]))
@@ -176,6 +186,10 @@ def _projected(call, index, x, x_bar):
         which = Binder.of(target).names(len(positional))[index]
         text = f"returned for {which}: {error.found}"
         raise _wrong(rule, pullback, text, *error.fixes, kind=type(error)) from None
+
+
+def _shown(x_bar):
+    return f"an array of shape {x_bar.shape}" if isinstance(x_bar, np.ndarray) else f"the number {x_bar:g}"
 
 
 def _wrong(rule, pullback, text, *fixes, kind=RuleError):

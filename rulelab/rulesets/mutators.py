@@ -38,6 +38,7 @@ TABLE.mutates(
             "itemset",
             "setfield",
             "setflags",
+            "byteswap",
             "__setitem__",
             "__delitem__",
             "__iadd__",

@@ -491,7 +491,7 @@ def slopes(module, args, tolerance, directions=3):
                 slope, error = derivative(
                     lambda t, d=d: float(call(module, rebuilt(args, centre + t * d))), 0.0, h
                 )
-            except (ArithmeticError, ValueError):
+            except (ArithmeticError, ValueError, TypeError, LookupError):
                 return None
             if error <= 0.1 * tolerance * max(1.0, abs(slope)):
                 break
@@ -505,7 +505,7 @@ def judge(module, args, withgradient, refusals, tolerance=1e-6):
     """What became of one program: "right", "no witness", the class of a refusal, or what is wrong."""
     try:
         wanted = call(module, copy.deepcopy(args))
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, TypeError, LookupError):
         return "no witness"
     if not (math.isfinite(wanted) and abs(wanted) < 1e4):
         return "no witness"
