@@ -1,4 +1,6 @@
-"""A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can compare and check."""
+"""A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can
+compare and check.
+"""
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import ignore_derivatives
 from .ad.reverse import WithGradient, grad, gradient, pullback, withgradient

@@ -1,4 +1,5 @@
 """What an author writes into a function to tell the AD something: leave this out."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +10,8 @@ TABLE = RuleTable("marks")
 
 
 def ignore_derivatives(value_or_function: Any) -> Any:
-    """The value itself, seen by the AD as a constant; a function is called without arguments and its value taken.
+    """The value itself, seen by the AD as a constant; a function is called without arguments and its value
+    taken.
 
     The computation runs as always, but no cotangent flows back through it. Used on something that the result
     does depend on, it makes the gradient wrong: it leaves that dependence out, as asked.

@@ -1,9 +1,10 @@
 """What a caller asks in reverse mode: the gradient, with or without the value, and the pullback itself."""
+
 from __future__ import annotations
 
 import types
-from sys import getrefcount
 from collections.abc import Callable, Iterator
+from sys import getrefcount
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,13 @@ from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.emit import place_in_passes
 from ..compiler.pullbacks import Pullbacks, carries, describe
-from ..errors import MutatedAfterCaptureError, NotDifferentiableError, RuleLabError, RuleShapeError, ScalarOutputError
+from ..errors import (
+    MutatedAfterCaptureError,
+    NotDifferentiableError,
+    RuleLabError,
+    RuleShapeError,
+    ScalarOutputError,
+)
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
@@ -29,8 +36,13 @@ class WithGradient(NamedTuple):
     grad: tuple[Any, ...]
 
 
-def gradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None, cache: Cache | None = None,
-             **kwargs: Any) -> tuple[Any, ...]:
+def gradient(
+    f: Callable[..., Any],
+    *args: Any,
+    argnums: int | tuple[int, ...] | None = None,
+    cache: Cache | None = None,
+    **kwargs: Any,
+) -> tuple[Any, ...]:
     """The gradient of a real-valued function: ∂f/∂x for each positional argument x.
 
     An entry has the shape, dtype and structure of its argument: a float for a number, a new writable array
@@ -55,8 +67,13 @@ def gradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] |
     return _value_and_gradient(f, args, kwargs, argnums, cache)[1]
 
 
-def withgradient(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None, cache: Cache | None = None,
-                 **kwargs: Any) -> WithGradient:
+def withgradient(
+    f: Callable[..., Any],
+    *args: Any,
+    argnums: int | tuple[int, ...] | None = None,
+    cache: Cache | None = None,
+    **kwargs: Any,
+) -> WithGradient:
     """The value and the gradient, as a named tuple `(val, grad)`.
 
     A tuple returned by f means `(loss, more…)`: the first entry is differentiated, `val` holds them all.
@@ -84,7 +101,9 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
     return gradient_of_f
 
 
-def pullback(f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def pullback(
+    f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kwargs: Any
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`(y, back)`: the value, and the function that takes a cotangent of y to those of the arguments.
 
     `back(y_bar)` gives one entry per positional argument, with the meaning of `gradient`; it may be called
@@ -106,12 +125,22 @@ def pullback(f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kw
         found = inner(seed)
         return tuple(to_natural(x, found[1 + number]) for number, x in enumerate(args))
 
-    back.__name__ = f"{getattr(f, '__name__', 'f')}_pullback" if str(getattr(f, "__name__", "")).isidentifier() else "back"
+    back.__name__ = (
+        f"{getattr(f, '__name__', 'f')}_pullback"
+        if str(getattr(f, "__name__", "")).isidentifier()
+        else "back"
+    )
     return y, back
 
 
-def _value_and_gradient(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, cache: Cache | None,
-                        several: bool = False) -> tuple[Any, tuple[Any, ...]]:
+def _value_and_gradient(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    argnums: Any,
+    cache: Cache | None,
+    several: bool = False,
+) -> tuple[Any, tuple[Any, ...]]:
     __tracebackhide__ = True
     asked = _asked(args, argnums)
     y, back = _forward(f, args, kwargs, asked, cache)
@@ -122,14 +151,19 @@ def _value_and_gradient(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], a
         found = back((_one(y[0], f, args), *[None] * (len(y) - 1)))
     else:
         found = back(_one(y, f, args))
-    entries = [to_natural(x, found[1 + number]) if on else None for number, (x, on) in enumerate(zip(args, asked, strict=True))]
+    entries = [
+        to_natural(x, found[1 + number]) if on else None
+        for number, (x, on) in enumerate(zip(args, asked, strict=True))
+    ]
     if argnums is None:
         return y, tuple(entries)
     return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
 
 
 def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
-    """Value and gradient where an entry for this call is at hand and its results fit; None for the slow way."""
+    """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
+    way.
+    """
     __tracebackhide__ = True
     entry = _FIND(f, args)
     if entry is None:
@@ -148,8 +182,13 @@ def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | Non
         number += 1
         x_bar = found[number]
         kind = type(x_bar)
-        if kind is ndarray and x_bar.base is None and getrefcount(x_bar) == _OURS and x_bar.flags.writeable and (
-                projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape)):
+        if (
+            kind is ndarray
+            and x_bar.base is None
+            and getrefcount(x_bar) == _OURS
+            and x_bar.flags.writeable
+            and (projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape))
+        ):
             entries.append(x_bar)
         elif kind is float and type(x) is float:
             entries.append(x_bar)
@@ -159,7 +198,8 @@ def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | Non
 
 
 _FIND = _PULLBACKS.entries.find
-_OURS = 3  # references to an array that nobody else holds: the tuple it came in, our variable, and the count itself
+# References to an array that nobody else holds: the tuple it came in, our variable, and the count itself.
+_OURS = 3
 
 
 def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
@@ -173,12 +213,20 @@ def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
     return tuple(number in wanted for number in range(len(args)))
 
 
-def _forward(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...], cache: Cache | None) -> tuple[Any, Any]:
+def _forward(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...], cache: Cache | None
+) -> tuple[Any, Any]:
     __tracebackhide__ = True
     if not callable(f):
-        raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)")
+        raise RuleLabError(
+            f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)"
+        )
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
-    active = (False, *(on and _may_vary(x) for on, x in zip(asked, args, strict=True)), *(False,) * len(kwargs))
+    active = (
+        False,
+        *(on and _may_vary(x) for on, x in zip(asked, args, strict=True)),
+        *(False,) * len(kwargs),
+    )
     try:
         return pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
     except RuleLabError as error:
@@ -200,8 +248,13 @@ def _asked_text(f: Any, args: tuple[Any, ...]) -> str:
 def _may_vary(x: Any) -> bool:
     """Whether an argument can have a gradient; functions given as arguments are constants."""
     kind = type(x)
-    if isinstance(x, np.ndarray) and kind not in (np.ndarray, np.memmap):  # NumPy's functions mean other things by them
-        raise NotDifferentiableError(f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",))
+    if isinstance(x, np.ndarray) and kind not in (
+        np.ndarray,
+        np.memmap,
+    ):  # NumPy's functions mean other things by them
+        raise NotDifferentiableError(
+            f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",)
+        )
     return kind is float or kind is np.ndarray or (not isinstance(x, types.FunctionType) and carries(x))
 
 
@@ -214,17 +267,27 @@ def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
     asked = _asked_text(f, args)
     fixes: tuple[str, ...] = ()
     if isinstance(y, np.ndarray):
-        found, fixes = "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian", (
-            "return a number, np.sum(...) for one", "rl.pullback and a cotangent of your choice")
+        found, fixes = (
+            "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian",
+            ("return a number, np.sum(...) for one", "rl.pullback and a cotangent of your choice"),
+        )
         found = f"{found} (output {describe(y)})"
     elif isinstance(y, (complex, np.complexfloating)):
-        found, fixes = "Output is complex, so the gradient is not defined", ("return its real part or its modulus",)
+        found, fixes = (
+            "Output is complex, so the gradient is not defined",
+            ("return its real part or its modulus",),
+        )
     elif y is None:
-        found, fixes = "Output should be scalar; gradients are not defined for output None", ("return a value on every path",)
+        found, fixes = (
+            "Output should be scalar; gradients are not defined for output None",
+            ("return a value on every path",),
+        )
     else:
         found = f"Output should be scalar; gradients are not defined for output {describe(y)}"
         fixes = ("withgradient takes the first entry of a tuple",) if isinstance(y, tuple) else ()
-    raise ScalarOutputError(found, asked=asked, place=_return_place(f), fixes=fixes, read="limitations#scalar-output")
+    raise ScalarOutputError(
+        found, asked=asked, place=_return_place(f), fixes=fixes, read="limitations#scalar-output"
+    )
 
 
 def _name(f: Any) -> str:
@@ -258,12 +321,19 @@ def _seed(y: Any, y_bar: Any) -> Any:
         return ZeroTangent()
     if isinstance(y, np.ndarray) or is_number(y):
         if np.shape(y_bar) != np.shape(y):
-            raise RuleShapeError(f"The output has shape {np.shape(y)}, its cotangent {np.shape(y_bar)}", asked="back(y_bar)",
-                                 fixes=("give a cotangent of the shape of the output",))
+            raise RuleShapeError(
+                f"The output has shape {np.shape(y)}, its cotangent {np.shape(y_bar)}",
+                asked="back(y_bar)",
+                fixes=("give a cotangent of the shape of the output",),
+            )
         if isinstance(y_bar, (list, tuple)):
             y_bar = np.asarray(y_bar)
         if np.iscomplexobj(y_bar) and not np.iscomplexobj(y):
-            raise RuleShapeError("The output is real, its cotangent complex", asked="back(y_bar)", fixes=("give its real part",))
+            raise RuleShapeError(
+                "The output is real, its cotangent complex",
+                asked="back(y_bar)",
+                fixes=("give its real part",),
+            )
         return np.array(y_bar, dtype=np.result_type(y_bar, float)) if isinstance(y_bar, np.ndarray) else y_bar
     return project(y, y_bar)
 
@@ -279,8 +349,10 @@ class _Fingerprints:
         for array, seen in self._kept:
             if _print_of(array) != seen:
                 raise MutatedAfterCaptureError(
-                    f"An array {describe(array)} that the pullback of {_name(f)} needs was changed after pullback was called",
-                    asked="back(y_bar)", fixes=("call back before changing it", "pass a copy to pullback"),
+                    f"An array {describe(array)} that the pullback of {_name(f)} needs "
+                    "was changed after pullback was called",
+                    asked="back(y_bar)",
+                    fixes=("call back before changing it", "pass a copy to pullback"),
                     read="limitations#changed-arrays",
                 )
 
@@ -297,7 +369,11 @@ def _arrays_of(back: Any) -> Iterator[np.ndarray]:
     waiting = [back]
     while waiting:
         held = waiting.pop()
-        if id(held) in seen or isinstance(held, (int, float, complex, str, bytes, bool, type, types.ModuleType)) or held is None:
+        if (
+            id(held) in seen
+            or isinstance(held, (int, float, complex, str, bytes, bool, type, types.ModuleType))
+            or held is None
+        ):
             continue
         seen.add(id(held))
         if isinstance(held, np.ndarray):

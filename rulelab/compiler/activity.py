@@ -1,4 +1,5 @@
 """Which values a cotangent can reach: varied with an active argument, and useful to the result."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -27,8 +28,14 @@ class Activity:
     wanted at all, it still tells what varies, so that nothing that does is handed out of sight.
     """
 
-    def __init__(self, function: ir.Function, types: Types, start: set[str], is_constant: Callable[[ir.Op], bool],
-                 wanted: bool = True) -> None:
+    def __init__(
+        self,
+        function: ir.Function,
+        types: Types,
+        start: set[str],
+        is_constant: Callable[[ir.Op], bool],
+        wanted: bool = True,
+    ) -> None:
         self._types = types
         self._is_constant = is_constant
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
@@ -54,7 +61,9 @@ class Activity:
         for statement in ir.walk(block):
             if isinstance(statement, ir.Try):
                 for handler in statement.handlers:
-                    self.handled |= {inner.target for inner in ir.walk(handler.body) if isinstance(inner, ir.Let)}
+                    self.handled |= {
+                        inner.target for inner in ir.walk(handler.body) if isinstance(inner, ir.Let)
+                    }
 
     def _is_varied(self, atom: ir.Atom) -> bool:
         return isinstance(atom, str) and atom in self.varied
@@ -67,7 +76,11 @@ class Activity:
                 continue
             if isinstance(statement, ir.For):
                 for leaf in ir.leaves(statement.iteration):
-                    if isinstance(leaf, ir.Sequence) and self._is_varied(leaf.value) and self._types(leaf.item) not in _NEVER:
+                    if (
+                        isinstance(leaf, ir.Sequence)
+                        and self._is_varied(leaf.value)
+                        and self._types(leaf.item) not in _NEVER
+                    ):
                         self.varied.add(leaf.item)
             for inner in ir.blocks(statement):
                 self._vary(inner)
@@ -106,12 +119,18 @@ class Activity:
             if isinstance(statement, ir.Try):
                 for number, slot in enumerate(statement.slots):
                     if slot.target in self.useful:
-                        self.useful |= {h.values[number] for h in statement.handlers if isinstance(h.values[number], str)}
+                        self.useful |= {
+                            h.values[number] for h in statement.handlers if isinstance(h.values[number], str)
+                        }
             for inner in ir.blocks(statement):
                 self._use(inner)
             if isinstance(statement, ir.For):
                 for leaf in ir.leaves(statement.iteration):
-                    if isinstance(leaf, ir.Sequence) and leaf.item in self.useful and isinstance(leaf.value, str):
+                    if (
+                        isinstance(leaf, ir.Sequence)
+                        and leaf.item in self.useful
+                        and isinstance(leaf.value, str)
+                    ):
                         self.useful.add(leaf.value)
 
 

@@ -1,4 +1,7 @@
-"""The transform: the intermediate form to a forward sweep that keeps what is needed and a reverse sweep that uses it."""
+"""The transform: the intermediate form to a forward sweep that keeps what is needed and a reverse sweep
+that uses it.
+"""
+
 from __future__ import annotations
 
 import ast
@@ -12,14 +15,16 @@ from typing import Any, Protocol
 from . import ir, specialise, support
 from .activity import Activity
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
-from .types import F8, FLOAT, LIST, REAL, Array, Kind, Known, Tuple, Types, is_real
+from .types import F8, FLOAT, LIST, REAL, Array, Known, Tuple, Types, is_real
 
 
 class Sites(Protocol):
     """What the transform asks of the machinery that finds pullbacks at run time."""
 
     def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Callable[..., Any]: ...
-    def plain(self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]) -> Callable[..., Any] | None: ...
+    def plain(
+        self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any] | None: ...
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
     def inline(self, op: ir.Op) -> bool: ...
@@ -48,7 +53,9 @@ class Emitted:
 
 @dataclass(eq=False)
 class _Scope:
-    """A block whose names live for one activation or one iteration; `needed` are those the reverse sweep reads."""
+    """A block whose names live for one activation or one iteration; `needed` are those the reverse sweep
+    reads.
+    """
 
     defined: dict[str, None] = field(default_factory=dict)
     needed: set[str] = field(default_factory=set)
@@ -56,9 +63,17 @@ class _Scope:
     depth: int = 0  # how many branches deep inside the block we are
 
 
-def adjoint(function: ir.Function, types: Types, active: Activity, parameters: list[str], sites: Sites,
-            differentiate: bool) -> Emitted:
-    """Both sweeps of a lowered function; `parameters` are those asked for a cotangent, free variables first."""
+def adjoint(
+    function: ir.Function,
+    types: Types,
+    active: Activity,
+    parameters: list[str],
+    sites: Sites,
+    differentiate: bool,
+) -> Emitted:
+    """Both sweeps of a lowered function; `parameters` are those asked for a cotangent, free variables
+    first.
+    """
     return _Adjoint(function, types, active, sites).run(parameters, differentiate)
 
 
@@ -68,22 +83,31 @@ class _Adjoint:
         self.types = types
         self.active = active
         self.sites = sites
-        self.taken = set(function.reserved) | {s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)}
+        self.taken = set(function.reserved) | {
+            s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)
+        }
         self.taken |= _all_names(function)
         self.constants: dict[str, Any] = {}
         self.scopes: list[_Scope] = [_Scope()]
         self.bars: dict[str, str] = {}
         self.buffers: dict[str, str] = {}
-        self.views: dict[str, str] = {}  # the buffer of an array as a memoryview, which is quicker for single elements
+        self.views: dict[
+            str, str
+        ] = {}  # the buffer of an array as a memoryview, which is quicker for single elements
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
         self.pending: dict[str, tuple[str, ir.Position]] = {}
-        self.carried = {phi.target for st in ir.walk(function.body) if isinstance(st, (ir.For, ir.While)) for phi in st.carried}
+        self.carried = {
+            phi.target
+            for st in ir.walk(function.body)
+            if isinstance(st, (ir.For, ir.While))
+            for phi in st.carried
+        }
         self.out: list[Node] = []
         self.uses = _use_counts(function)
         self.growing = _growing(function)
 
-    # -- the whole --------------------------------------------------------------------------------------------------
+    # -- the whole -------------------------------------------------------------------------------------------
 
     def run(self, parameters: list[str], differentiate: bool) -> Emitted:
         function = self.function
@@ -104,17 +128,30 @@ class _Adjoint:
             if self.active(name):
                 self.open_bar(name, reverse, must=True)
         short = function.name if function.name.isidentifier() else "function"
-        return Emitted(self.fresh(short), list(function.parameters), forward, result, reverse if differentiate else None, bar, returned,
-                       self.constants, self.fresh(f"{short}_pullback"), self.shared_constant, self.fresh)
+        return Emitted(
+            self.fresh(short),
+            list(function.parameters),
+            forward,
+            result,
+            reverse if differentiate else None,
+            bar,
+            returned,
+            self.constants,
+            self.fresh(f"{short}_pullback"),
+            self.shared_constant,
+            self.fresh,
+        )
 
     def settled(self, name: str) -> str:
-        """The cotangent of a parameter as others know it: running sums of items are this pass's own affair."""
+        """The cotangent of a parameter as others know it: running sums of items are this pass's own
+        affair.
+        """
         kind = self.types(name)
         if kind != LIST and not isinstance(kind, Tuple):
             return self.bar(name)
         return f"{self.shared_constant(support.settle, 'settle')}({self.bar(name)})"
 
-    # -- names ------------------------------------------------------------------------------------------------------
+    # -- names -----------------------------------------------------------------------------------------------
 
     def fresh(self, base: str) -> str:
         name, number = base, 1
@@ -172,25 +209,36 @@ class _Adjoint:
             self.flush()
         return self.alias.get(atom, atom)
 
-    # -- short expressions stay inside the line that uses them --------------------------------------------------------
+    # -- short expressions stay inside the line that uses them -----------------------------------------------
 
     def flush(self) -> None:
         pending, self.pending = self.pending, {}
         for name, (text, position) in pending.items():
             self.out.append(Line(f"{name} = {text}", position))
 
-    def texts(self, atoms: tuple[ir.Atom, ...], named: tuple[ir.Atom, ...] = (), tight: int = 1 << 30) -> list[str]:
+    def texts(
+        self, atoms: tuple[ir.Atom, ...], named: tuple[ir.Atom, ...] = (), tight: int = 1 << 30
+    ) -> list[str]:
         """The operands as texts: those computed just before, and used only here, as expressions in place.
 
-        `named` are the operands that the reverse sweep reads, so they must keep a name; the first `tight` stand
+        `named` are the operands that the reverse sweep reads, so they must keep a name; the first `tight`
+        stand
         where an expression needs brackets.
         """
         here = [a for a in atoms if isinstance(a, str) and a in self.pending]
         if not here:
             return [self.text(a) for a in atoms]
-        if list(self.pending)[-len(here):] == here and not set(here) & {a for a in named if isinstance(a, str)}:
-            loose = {a for a in atoms[tight:] if isinstance(a, str)} - {a for a in atoms[:tight] if isinstance(a, str)}
-            found = {a: text if a in loose else _bracketed(text) for a in here for text in (self.pending.pop(a)[0],)}
+        if list(self.pending)[-len(here) :] == here and not set(here) & {
+            a for a in named if isinstance(a, str)
+        }:
+            loose = {a for a in atoms[tight:] if isinstance(a, str)} - {
+                a for a in atoms[:tight] if isinstance(a, str)
+            }
+            found = {
+                a: text if a in loose else _bracketed(text)
+                for a in here
+                for text in (self.pending.pop(a)[0],)
+            }
             others = {a: self.text(a) for a in atoms if not (isinstance(a, str) and a in found)}
             return [found[a] if isinstance(a, str) and a in found else others[a] for a in atoms]
         self.flush()
@@ -208,7 +256,7 @@ class _Adjoint:
             return
         self.line(f"{target} = {text}", position)
 
-    # -- cotangents ---------------------------------------------------------------------------------------------------
+    # -- cotangents ------------------------------------------------------------------------------------------
 
     def bar(self, name: str) -> str:
         if name not in self.bars:
@@ -221,8 +269,18 @@ class _Adjoint:
     def zero(self, name: str) -> str:
         return "0.0" if self.has_real_bar(name) else self.shared_constant(support.ZERO, "ZERO")
 
-    def add(self, atom: ir.Atom, text: str, position: ir.Position, reads: tuple[str, ...] = (), *, exact: bool = False) -> list[Node]:
-        """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a real bar."""
+    def add(
+        self,
+        atom: ir.Atom,
+        text: str,
+        position: ir.Position,
+        reads: tuple[str, ...] = (),
+        *,
+        exact: bool = False,
+    ) -> list[Node]:
+        """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a
+        real bar.
+        """
         if not self.active(atom):
             return []
         assert isinstance(atom, str)
@@ -248,16 +306,22 @@ class _Adjoint:
         if name in self.buffers:
             buffer, make = self.buffers[name], self.shared_constant(support.buffer, "buffer")
             if name in self.views:
-                reverse.insert(0, Line(f"{self.views[name]} = memoryview({buffer})", None, frozenset({self.views[name]})))
+                reverse.insert(
+                    0, Line(f"{self.views[name]} = memoryview({buffer})", None, frozenset({self.views[name]}))
+                )
             reverse.insert(0, Line(f"{buffer} = {make}({self.need(name)})", None, frozenset({buffer})))
 
     def complete(self, name: str, position: ir.Position | None) -> list[Node]:
-        """Cotangents of single elements are collected apart: they join the others before the whole is read."""
+        """Cotangents of single elements are collected apart: they join the others before the whole is
+        read.
+        """
         if name not in self.buffers:
             return []
-        return [Sum(self.bar(name), self.buffers[name], position, frozenset({self.buffers[name]}), real=False)]
+        return [
+            Sum(self.bar(name), self.buffers[name], position, frozenset({self.buffers[name]}), real=False)
+        ]
 
-    # -- blocks ---------------------------------------------------------------------------------------------------------
+    # -- blocks ----------------------------------------------------------------------------------------------
 
     def block(self, statements: ir.Block, first: list[Node] | None = None) -> tuple[list[Node], list[Node]]:
         """The forward lines of a block and its reverse lines, last statement first.
@@ -295,7 +359,7 @@ class _Adjoint:
         yield
         self.scopes[-1].depth -= 1
 
-    # -- statements -------------------------------------------------------------------------------------------------
+    # -- statements ------------------------------------------------------------------------------------------
 
     def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
         op, target, position = statement.op, statement.target, statement.position
@@ -322,7 +386,9 @@ class _Adjoint:
             value, item = self.texts((op.value, op.item), tight=1)
             self.line(f"{value}.append({item})", position)
             return
-        if isinstance(op, ir.Augmented) and not (is_real(self.types(op.left)) and is_real(self.types(op.right))):
+        if isinstance(op, ir.Augmented) and not (
+            is_real(self.types(op.left)) and is_real(self.types(op.right))
+        ):
             find = self.constant(self.sites.finder(op, position, (False, False)), "update")
             left, right = self.texts((op.left, op.right))
             self.assign(target, f"{find}({left}, {right})({left}, {right})[0]", position)
@@ -330,7 +396,9 @@ class _Adjoint:
         if isinstance(op, ir.Call):
             self.plain_call(op, target, position)
             return
-        may_wait = not isinstance(op, (ir.Write, ir.MakeFunction)) and (isinstance(op, ir.Load) or _is_temporary(target))
+        may_wait = not isinstance(op, (ir.Write, ir.MakeFunction)) and (
+            isinstance(op, ir.Load) or _is_temporary(target)
+        )
         self.assign(target, self.expression(op, position), position, may_wait=may_wait)
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
@@ -348,8 +416,8 @@ class _Adjoint:
         texts = self.texts(op.operands(), tight=1)
         function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
         count = len(op.args)
-        words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count:], strict=True)]
-        return f"{function}({', '.join([*texts[1: 1 + count], *words])})"
+        words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count :], strict=True)]
+        return f"{function}({', '.join([*texts[1 : 1 + count], *words])})"
 
     def arguments(self, op: ir.Call) -> list[str]:
         return [self.text(a) for a in op.args] + [f"{key}={self.text(a)}" for key, a in op.keywords]
@@ -360,7 +428,11 @@ class _Adjoint:
         if isinstance(op, ir.MakeFunction):
             return self.make_function(op)
         if isinstance(op, ir.Write):
-            if op.owned and op.kind == "item" and not any(atom in self.active.varied for atom in op.operands()):
+            if (
+                op.owned
+                and op.kind == "item"
+                and not any(atom in self.active.varied for atom in op.operands())
+            ):
                 target, key, value = (self.text(atom) for atom in op.operands())
                 return f"{target}.__setitem__({key}, {value})"
             write = self.constant(self.sites.writer(op, position), "write")
@@ -375,7 +447,7 @@ class _Adjoint:
         words = [f"{name!r}: {self.text(a)}" for name, a in op.keyword_defaults]
         return f"{maker}([{', '.join(captured)}], [{', '.join(defaults)}], {{{', '.join(words)}}})"
 
-    # -- sites: how one operation is differentiated -------------------------------------------------------------------
+    # -- sites: how one operation is differentiated ----------------------------------------------------------
 
     def site_move(self, op: ir.Move, target: str, position: ir.Position) -> list[Node]:
         self.assign(target, self.expression(op, position), position)
@@ -383,7 +455,9 @@ class _Adjoint:
 
     site_unpack = site_move
 
-    def site_binary(self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position) -> list[Node]:
+    def site_binary(
+        self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
+    ) -> list[Node]:
         operands = op.operands()
         kinds = [self.types(a) for a in operands]
         if all(map(is_real, kinds)) and is_real(self.types(target)) and self.sites.inline(op):
@@ -392,14 +466,21 @@ class _Adjoint:
                 needed = tuple(a for k, a in enumerate(operands) if formula.needs(k, self.active, operands))
                 texts = self.texts(operands, named=needed)
                 nodes = self.formula_nodes(formula, op, target, position)
-                self.assign(target, specialise.primal_text(op, texts, self.shared_constant), position, may_wait=_is_temporary(target))
+                self.assign(
+                    target,
+                    specialise.primal_text(op, texts, self.shared_constant),
+                    position,
+                    may_wait=_is_temporary(target),
+                )
                 return nodes
         return self.site_generic(op, target, position)
 
     site_unary = site_binary
     site_augmented = site_binary
 
-    def formula_nodes(self, formula: specialise.Formula, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
+    def formula_nodes(
+        self, formula: specialise.Formula, op: ir.Op, target: str, position: ir.Position
+    ) -> list[Node]:
         nodes: list[Node] = []
         bar = self.bar(target)
         for number, atom in enumerate(op.operands()):
@@ -411,8 +492,14 @@ class _Adjoint:
     def site_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
         owner = self.types(op.value)
         bar = self.bar(target)
-        if isinstance(owner, Array) and owner.dtype == "f8" and op.value not in self.carried and (self.types(target) == F8 or isinstance(self.types(target), Array)) \
-                and isinstance(op.value, str) and self.sites.inline(op):
+        if (
+            isinstance(owner, Array)
+            and owner.dtype == "f8"
+            and op.value not in self.carried
+            and (self.types(target) == F8 or isinstance(self.types(target), Array))
+            and isinstance(op.value, str)
+            and self.sites.inline(op)
+        ):
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             self.assign(target, f"{value}[{index}]", position, may_wait=_is_temporary(target))
             return self.element_nodes(op, owner, target, position)
@@ -463,7 +550,9 @@ class _Adjoint:
         pop = self.shared_constant(support.pop_item, "pop_item")
         if self.active(op.item):
             item_bar = self.fresh("item_bar")
-            nodes.append(Line(f"{bar}, {item_bar} = {pop}({bar}, {self.need(size)})", position, frozenset({bar})))
+            nodes.append(
+                Line(f"{bar}, {item_bar} = {pop}({bar}, {self.need(size)})", position, frozenset({bar}))
+            )
             nodes += self.add(op.item, item_bar, position)
         else:
             nodes.append(Line(f"{bar} = {pop}({bar}, {self.need(size)})[0]", position, frozenset({bar})))
@@ -476,8 +565,11 @@ class _Adjoint:
         bar = self.bar(target)
         part = self.shared_constant(support.part, "part")
         nodes: list[Node] = []
-        items = list(enumerate(op.items)) if op.kind != "dict" else [
-            (op.items[k], op.items[k + 1]) for k in range(0, len(op.items), 2)]
+        items = (
+            list(enumerate(op.items))
+            if op.kind != "dict"
+            else [(op.items[k], op.items[k + 1]) for k in range(0, len(op.items), 2)]
+        )
         for key, atom in items:
             index = str(key) if op.kind != "dict" else self.need(key)  # type: ignore[arg-type]
             nodes += self.add(atom, f"{part}({bar}, {index})", position, (bar,))
@@ -489,8 +581,12 @@ class _Adjoint:
         bar = self.bar(target)
         part = self.shared_constant(support.part, "part")
         nodes: list[Node] = []
-        code = op.code  # a function holds its defaults as it holds what it captures: by the name of the parameter
-        defaults = zip(code.co_varnames[code.co_argcount - len(op.defaults): code.co_argcount], op.defaults, strict=True)
+        code = (
+            op.code
+        )  # a function holds its defaults as it holds what it captures: by the name of the parameter
+        defaults = zip(
+            code.co_varnames[code.co_argcount - len(op.defaults) : code.co_argcount], op.defaults, strict=True
+        )
         for name, atom in (*op.captured, *defaults, *op.keyword_defaults):
             nodes += self.add(atom, f"{part}({bar}, {name!r})", position, (bar,))
         return nodes
@@ -501,11 +597,19 @@ class _Adjoint:
     def site_call(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
         partials = self.sites.partials(op)
         kinds = [self.types(a) for a in op.args]
-        if partials is not None and not op.keywords and op.args and all(map(is_real, kinds)) and is_real(self.types(target)):
+        if (
+            partials is not None
+            and not op.keywords
+            and op.args
+            and all(map(is_real, kinds))
+            and is_real(self.types(target))
+        ):
             return self.site_partials(op, partials, target, position)
         return self.site_generic(op, target, position)
 
-    def site_partials(self, op: ir.Call, partials: Callable[..., Any], target: str, position: ir.Position) -> list[Node]:
+    def site_partials(
+        self, op: ir.Call, partials: Callable[..., Any], target: str, position: ir.Position
+    ) -> list[Node]:
         """A scalar rule on real scalars: its partial derivatives are asked for in the reverse sweep only."""
         self.flush()
         self.line(f"{target} = {self.call_text(op)}", position)
@@ -542,7 +646,9 @@ class _Adjoint:
         return nodes
 
     def pulled(self, back: str, bar: str, target: str) -> str:
-        """What the pullback gives; where nothing flowed it is not asked, and a zero stands for every part of it."""
+        """What the pullback gives; where nothing flowed it is not asked, and a zero stands for every part
+        of it.
+        """
         back = self.need(back)
         if self.has_real_bar(target):
             return f"{back}({bar})"
@@ -553,7 +659,9 @@ class _Adjoint:
         """(what is called, the arguments) of a site; a method's object is its first argument."""
         self.flush()
         if isinstance(op, ir.Call):
-            arguments = [self.as_it_is(a) for a in op.args] + [f"{key}={self.as_it_is(a)}" for key, a in op.keywords]
+            arguments = [self.as_it_is(a) for a in op.args] + [
+                f"{key}={self.as_it_is(a)}" for key, a in op.keywords
+            ]
             if op.method is not None and not isinstance(self.types(op.function), Known):
                 return None, [self.as_it_is(op.function), *arguments]
             function = self.text(op.function) if named else ""
@@ -565,7 +673,9 @@ class _Adjoint:
         return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
 
     def slots(self, op: ir.Op) -> list[tuple[int, ir.Atom]]:
-        """Which entry of what the pullback returns belongs to which operand; entry 0 is the function's own."""
+        """Which entry of what the pullback returns belongs to which operand; entry 0 is the function's
+        own.
+        """
         if isinstance(op, ir.Call):
             shift = 1 if op.method is None or isinstance(self.types(op.function), Known) else 2
             first = [(shift - 1, op.function)]
@@ -575,7 +685,7 @@ class _Adjoint:
             return [(1, op.value)]
         return [(1 + k, a) for k, a in enumerate(op.operands())]
 
-    # -- branches and loops ---------------------------------------------------------------------------------------------
+    # -- branches and loops ----------------------------------------------------------------------------------
 
     def do_if(self, statement: ir.If) -> tuple[list[Node], list[str]]:
         position = statement.position
@@ -592,11 +702,17 @@ class _Adjoint:
         return nodes, [phi.target for phi in statement.outs if self.active(phi.target)]
 
     def arm(self, statement: ir.If, number: int) -> tuple[list[Node], list[Node]]:
-        moves = [node for phi in statement.outs if self.active(phi.target)
-                 for node in self.move(phi.sources[number], phi.target, statement.position)]
+        moves = [
+            node
+            for phi in statement.outs
+            if self.active(phi.target)
+            for node in self.move(phi.sources[number], phi.target, statement.position)
+        ]
         with self.branch():
             forward, reverse = self.block((statement.then, statement.orelse)[number], moves)
-        forward += self.moves([(phi.target, phi.sources[number]) for phi in statement.outs], statement.position)
+        forward += self.moves(
+            [(phi.target, phi.sources[number]) for phi in statement.outs], statement.position
+        )
         return forward, reverse
 
     def moves(self, pairs: list[tuple[str, ir.Atom]], position: ir.Position) -> list[Node]:
@@ -614,15 +730,26 @@ class _Adjoint:
         position = statement.position
         leaves = list(ir.leaves(statement.iteration))
         header = f"for {_pattern(statement.iteration)} in {self.iterated(statement.iteration, position)}:"
-        gathered = [(leaf, self.fresh("items_bar")) for leaf in leaves if isinstance(leaf, ir.Sequence) and self.active(leaf.item)]
+        gathered = [
+            (leaf, self.fresh("items_bar"))
+            for leaf in leaves
+            if isinstance(leaf, ir.Sequence) and self.active(leaf.item)
+        ]
         names = [leaf.item for leaf in leaves] + _counters(statement.iteration)
         kept = {leaf.item: self.kept_sequence(leaf, position) for leaf, _ in gathered}
         nodes, defined = self.loop(statement, header, names, [(leaf.item, items) for leaf, items in gathered])
         if not gathered:
             return nodes, defined
         gather = self.shared_constant(support.gather, "gather")
-        after = [node for leaf, items in gathered
-                 for node in self.add(leaf.value, f"{gather}({self.need(kept[leaf.item])}, {items}{', True' if leaf.backwards else ''})", position)]
+        after = [
+            node
+            for leaf, items in gathered
+            for node in self.add(
+                leaf.value,
+                f"{gather}({self.need(kept[leaf.item])}, {items}{', True' if leaf.backwards else ''})",
+                position,
+            )
+        ]
         return [*(Line(f"{items} = []", position) for _, items in gathered), *nodes, *after], defined
 
     def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
@@ -641,7 +768,9 @@ class _Adjoint:
             return f"zip({', '.join(self.iterated(part, position) for part in iteration.parts)})"
         if isinstance(iteration, ir.Enumerated):
             start = self.text(iteration.start)
-            return f"enumerate({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
+            return (
+                f"enumerate({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
+            )
         value = self.text(iteration.value)
         if self.active(iteration.item) and not isinstance(self.types(iteration.value), (Array, Tuple)):
             value = f"{self.constant(self.sites.iterate(position), 'iterate')}({value})"
@@ -651,8 +780,9 @@ class _Adjoint:
         self.flush()
         return self.loop(statement, None, [], [])
 
-    def loop(self, statement: ir.For | ir.While, header: str | None, names: list[str],
-             items: list[tuple[str, str]]) -> tuple[list[Node], list[str]]:
+    def loop(
+        self, statement: ir.For | ir.While, header: str | None, names: list[str], items: list[tuple[str, str]]
+    ) -> tuple[list[Node], list[str]]:
         """A loop and its reverse: what an iteration leaves for the reverse sweep goes on one list.
 
         `items` are the active items of the loop, each with the list that collects its cotangents.
@@ -671,7 +801,9 @@ class _Adjoint:
             forward, reverse = self.block(statement.body, [*reads, boundary, *swaps])
             for item, collected in items:
                 reverse += self.complete(item, position)
-                reverse.append(Line(f"{collected}.append({self.bar(item)})", position, frozenset({self.bar(item)})))
+                reverse.append(
+                    Line(f"{collected}.append({self.bar(item)})", position, frozenset({self.bar(item)}))
+                )
             for item, _ in items:
                 self.open_bar(item, reverse)
             self.restart(phis, reverse, boundary)
@@ -683,7 +815,9 @@ class _Adjoint:
         tape = self.fresh("tape") if differentiated else None
         if tape is not None:
             self.define(tape)
-            before += [Line(f"{name} = None", position) for name in conditional] + [Line(f"{tape} = []", position)]
+            before += [Line(f"{name} = None", position) for name in conditional] + [
+                Line(f"{tape} = []", position)
+            ]
             forward.append(Line(f"{tape}.append({_tuple(kept) or 'None'})", position))
         forward += self.moves([(phi.target, phi.sources[1]) for phi in statement.carried], position)
         if stop is not None:
@@ -693,13 +827,17 @@ class _Adjoint:
             self.name_result(phi.target, kept, position)
         nodes: list[Node] = []
         if tape is not None:
-            nodes.append(Region([(f"for {_tuple(kept) or '_'} in reversed({self.need(tape)}):", reverse)], position))
+            nodes.append(
+                Region([(f"for {_tuple(kept) or '_'} in reversed({self.need(tape)}):", reverse)], position)
+            )
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)
         return nodes, [phi.target for phi in phis]
 
     def name_result(self, name: str, kept: list[str], position: ir.Position) -> None:
-        """After a loop a carried name is its result; the reverse loop reuses the name for what it took off the tape."""
+        """After a loop a carried name is its result; the reverse loop reuses the name for what it took off
+        the tape.
+        """
         if name not in kept:
             self.define(name)
             return
@@ -709,7 +847,9 @@ class _Adjoint:
         self.define(after)
 
     def head(self, statement: ir.While) -> tuple[str, list[Node]]:
-        """The test of a while loop: in its header if it is one expression, else computed at the top of the body."""
+        """The test of a while loop: in its header if it is one expression, else computed at the top of the
+        body.
+        """
         outer, self.out = self.out, []
         for inner in statement.head:
             self.statement(inner)
@@ -718,7 +858,12 @@ class _Adjoint:
         lines, self.out = self.out, outer
         if not lines:
             return f"while {test}:", []
-        return "while True:", [*lines, Region([(f"if not {_bracketed(test)}:", [Line("break", statement.position)])], statement.position)]
+        return "while True:", [
+            *lines,
+            Region(
+                [(f"if not {_bracketed(test)}:", [Line("break", statement.position)])], statement.position
+            ),
+        ]
 
     def hand_over(self, phis: list[ir.Phi], position: ir.Position) -> tuple[list[Node], list[Node]]:
         """At the end of an iteration a carried name took its next value: there its cotangent goes.
@@ -752,7 +897,7 @@ class _Adjoint:
                 rest.insert(0, Line(f"{bar} = {self.zero(phi.target)}", None, frozenset({bar})))
             reverse[start:] = rest
 
-    # -- exceptions -----------------------------------------------------------------------------------------------------
+    # -- exceptions ------------------------------------------------------------------------------------------
 
     def do_try(self, statement: ir.Try) -> tuple[list[Node], list[str]]:
         """The block is differentiated as if nothing were thrown; if a handler ran, only its value counts."""
@@ -765,10 +910,22 @@ class _Adjoint:
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
         with self.branch():
             forward, reverse = self.block(statement.body, moves)
-            arms = [("try:", forward), (f"except {self.shared_constant(support.RuleLabError, 'RuleLabError')}:", [Line("raise", position)])]
+            arms = [
+                ("try:", forward),
+                (
+                    f"except {self.shared_constant(support.RuleLabError, 'RuleLabError')}:",
+                    [Line("raise", position)],
+                ),
+            ]
             for handler in statement.handlers:
                 body, _ = self.block(handler.body)
-                body += self.moves([(slot.target, value) for slot, value in zip(statement.slots, handler.values, strict=True)], position)
+                body += self.moves(
+                    [
+                        (slot.target, value)
+                        for slot, value in zip(statement.slots, handler.values, strict=True)
+                    ],
+                    position,
+                )
                 kinds = "" if handler.kinds is None else f" {handler.kinds}"
                 name = f" as {handler.name}" if handler.name else ""
                 arms.append((f"except{kinds}{name}:", [Line(f"{caught} = {len(arms) - 1}", position), *body]))
@@ -778,7 +935,9 @@ class _Adjoint:
         if not reverse and not active:
             return [], []
         bars = frozenset(self.bar(slot.target) for slot in active)
-        refuse = self.constant(self.sites.caught([handler.position for handler in statement.handlers]), "refuse_caught")
+        refuse = self.constant(
+            self.sites.caught([handler.position for handler in statement.handlers]), "refuse_caught"
+        )
         refusal = Line(f"{refuse}({', '.join([self.need(caught), *sorted(bars)])})", position, bars)
         nodes: list[Node] = [Region([(f"if {self.need(caught)}:", [refusal]), ("else:", reverse)], position)]
         return nodes, [slot.target for slot in active]
@@ -830,8 +989,11 @@ def _branch(test: str, then: list[Node], orelse: list[Node], position: ir.Positi
 
 
 def _has_active(statement: ir.Statement, active: Activity) -> bool:
-    return any((isinstance(s, ir.Let) and active(s.target)) or any(active(phi.target) for phi in phis_of(s))
-               for block in ir.blocks(statement) for s in ir.walk(block)) or any(active(phi.target) for phi in phis_of(statement))
+    return any(
+        (isinstance(s, ir.Let) and active(s.target)) or any(active(phi.target) for phi in phis_of(s))
+        for block in ir.blocks(statement)
+        for s in ir.walk(block)
+    ) or any(active(phi.target) for phi in phis_of(statement))
 
 
 def _tuple(names: list[str]) -> str:
@@ -849,7 +1011,11 @@ def _pattern(iteration: ir.Iteration) -> str:
 def _counters(iteration: ir.Iteration) -> list[str]:
     if isinstance(iteration, ir.Enumerated):
         return [iteration.counter, *_counters(iteration.part)]
-    return [name for part in iteration.parts for name in _counters(part)] if isinstance(iteration, ir.Zipped) else []
+    return (
+        [name for part in iteration.parts for name in _counters(part)]
+        if isinstance(iteration, ir.Zipped)
+        else []
+    )
 
 
 def _use_counts(function: ir.Function) -> Counter[Any]:
@@ -866,7 +1032,11 @@ def _growing(function: ir.Function) -> set[str]:
     for statement in ir.walk(function.body):
         pairs += [(phi.target, source) for phi in phis_of(statement) for source in phi.sources]
         if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Append):
-            names |= {statement.target, statement.op.value} if isinstance(statement.op.value, str) else {statement.target}
+            names |= (
+                {statement.target, statement.op.value}
+                if isinstance(statement.op.value, str)
+                else {statement.target}
+            )
         if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Move):
             pairs.append((statement.target, statement.op.value))
     size = -1
@@ -883,7 +1053,9 @@ def _all_names(function: ir.Function) -> set[str]:
     for statement in ir.walk(function.body):
         names |= {phi.target for phi in phis_of(statement)}
         if isinstance(statement, ir.For):
-            names |= {leaf.item for leaf in ir.leaves(statement.iteration)} | set(_counters(statement.iteration))
+            names |= {leaf.item for leaf in ir.leaves(statement.iteration)} | set(
+                _counters(statement.iteration)
+            )
         if isinstance(statement, ir.Try):
             names |= {h.name for h in statement.handlers if h.name}
     return names
@@ -899,4 +1071,10 @@ def _bracketed(text: str) -> str:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:  # pragma: no cover - emitted text always parses
         return f"({text})"
-    return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Dict)) else f"({text})"
+    return (
+        text
+        if isinstance(
+            node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Dict)
+        )
+        else f"({text})"
+    )

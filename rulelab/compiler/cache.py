@@ -1,4 +1,5 @@
 """Compiled passes by code and signature, what they took for granted, and which of them went stale."""
+
 from __future__ import annotations
 
 import builtins
@@ -85,7 +86,13 @@ class _Answer:
 
     @classmethod
     def of(cls, target: Any, answer: Any, keep: bool) -> _Answer:
-        said = answer.rule if isinstance(answer, Found) else answer.opt_out if isinstance(answer, OptedOut) else None
+        said = (
+            answer.rule
+            if isinstance(answer, Found)
+            else answer.opt_out
+            if isinstance(answer, OptedOut)
+            else None
+        )
         return cls(_held(target, False), type(answer), _held(said, keep))
 
     def strengthened(self) -> _Answer:
@@ -123,7 +130,7 @@ class Cache:
         self._passes: dict[int, _Passes] = {}
         self._answers: dict[Any, _Answer] = {}
 
-    # -- passes ---------------------------------------------------------------------------------------------------------
+    # -- passes ----------------------------------------------------------------------------------------------
 
     def find(self, function: types.FunctionType, key: Any) -> Pass | None:
         """The pass for this function and key, if all it took for granted still holds."""
@@ -168,7 +175,7 @@ class Cache:
     def __len__(self) -> int:
         return sum(len(held.by_key) for held in list(self._passes.values()))
 
-    # -- answers of the registry ----------------------------------------------------------------------------------------
+    # -- answers of the registry -----------------------------------------------------------------------------
 
     def ask(self, target: Any, types_of_arguments: tuple[Any, ...], config: Any = None) -> Any:
         """Found, NoRule or OptedOut, as the refresh mode wants it."""
@@ -199,8 +206,10 @@ class Cache:
         return known is not None and known.value() == self.registry.ask(target, types_of_arguments)
 
     def _notice(self, name: str, target: Any) -> None:
-        text = (f"the rules of {name_of(target)} have changed, but the refresh mode is manual: "
-                f"{name} is differentiated as before (%grad_refresh makes it new)")
+        text = (
+            f"the rules of {name_of(target)} have changed, but the refresh mode is manual: "
+            f"{name} is differentiated as before (%grad_refresh makes it new)"
+        )
         if self.on_notice:
             for tell in self.on_notice:
                 tell(text)
@@ -209,12 +218,15 @@ class Cache:
             warnings.simplefilter("always", StaleRuleWarning)
             warnings.warn(text, StaleRuleWarning, stacklevel=_callers_level())
 
-    # -- refresh --------------------------------------------------------------------------------------------------------
+    # -- refresh ---------------------------------------------------------------------------------------------
 
     def refresh(self, mode: str | None = None) -> Refreshed:
         """Make new what is stale; or switch the mode, which refreshes too when it becomes "auto"."""
         if mode not in (None, *MODES):
-            raise RuleLabError(f"There is no refresh mode {mode!r}", fixes=(f"one of {', '.join(MODES)}, or none to refresh now",))
+            raise RuleLabError(
+                f"There is no refresh mode {mode!r}",
+                fixes=(f"one of {', '.join(MODES)}, or none to refresh now",),
+            )
         if mode == "manual":
             self._answers = {key: answer.strengthened() for key, answer in self._answers.items()}
             self.mode = mode
@@ -233,13 +245,20 @@ class Cache:
                 continue
             current = self.registry.ask(target, signature)
             if old != current:
-                found.append(Stale(name_of(target), ", ".join(map(_type_name, signature)), _reason(old, current)))
+                found.append(
+                    Stale(name_of(target), ", ".join(map(_type_name, signature)), _reason(old, current))
+                )
         for held in list(self._passes.values()):
             for made in held.by_key.values():
                 for target, known in made.trail:
                     if self.state_of(target) != known:
-                        found.append(Stale(made.name, ", ".join(map(_signature_name, made.signature)),
-                                           f"the rules of {name_of(target)} changed"))
+                        found.append(
+                            Stale(
+                                made.name,
+                                ", ".join(map(_signature_name, made.signature)),
+                                f"the rules of {name_of(target)} changed",
+                            )
+                        )
         return found
 
 
@@ -271,7 +290,9 @@ def _signature_name(part: Any) -> str:
     return _type_name(part)
 
 
-def guard_of(names: dict[str, tuple[str, Any]], attributes: list[tuple[Any, str, Any]]) -> Callable[[dict[str, Any]], bool]:
+def guard_of(
+    names: dict[str, tuple[str, Any]], attributes: list[tuple[Any, str, Any]]
+) -> Callable[[dict[str, Any]], bool]:
     """A quick test that globals are what a pass took them for.
 
     `names` maps a global or builtin name to ("is", object) or ("like", signature); `attributes` are (module

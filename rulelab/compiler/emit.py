@@ -1,4 +1,5 @@
 """The sweeps as Python: a function whose lines are those of the author, and its text for reading."""
+
 from __future__ import annotations
 
 import ast
@@ -41,7 +42,11 @@ class _Text:
             if isinstance(node, Line):
                 self.put(depth, node.text, node.position)
             elif isinstance(node, Sum):
-                text = f"{node.bar} += {node.text}" if node.real else f"{node.bar} = {add}({node.bar}, {node.text})"
+                text = (
+                    f"{node.bar} += {node.text}"
+                    if node.real
+                    else f"{node.bar} = {add}({node.bar}, {node.text})"
+                )
                 self.put(depth, text, node.position)
             else:
                 assert isinstance(node, Region)
@@ -50,7 +55,14 @@ class _Text:
                     self.nodes(depth + 1, body, add)
 
 
-def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first_line: int, namespace: dict[str, Any]) -> Compiled:
+def emit(
+    emitted: Emitted,
+    free: list[str],
+    own: list[str],
+    filename: str,
+    first_line: int,
+    namespace: dict[str, Any],
+) -> Compiled:
     """Compile both sweeps into one function whose globals are the author's.
 
     A function with captured variables takes itself as first argument, so that its cells are read at each
@@ -87,23 +99,31 @@ def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> st
     for name in own:
         if captured[name] != no:
             self_bar = f"{add}({self_bar}, {captured[name]})"
-    return f"({', '.join([self_bar, *emitted.returned[len(free):]])},)"
+    return f"({', '.join([self_bar, *emitted.returned[len(free) :]])},)"
 
 
 def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, namespace: dict[str, Any]) -> Any:
-    """Wrap the function in one that takes the named objects, so that they are closure variables, not globals."""
+    """Wrap the function in one that takes the named objects, so that they are closure variables, not
+    globals.
+    """
     try:
         with PARSING:
             inner = ast.parse("\n".join(text.lines)).body[0]
     except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
         place = Place(filename, first_line, None, None, emitted.name, None)
-        raise UnsupportedSyntaxError(f"The pass of {emitted.name}() is nested too deeply for Python: {error}", place=place,
-                                     fixes=("move some of it to a function of its own",), read="limitations#syntax") from error
+        raise UnsupportedSyntaxError(
+            f"The pass of {emitted.name}() is nested too deeply for Python: {error}",
+            place=place,
+            fixes=("move some of it to a function of its own",),
+            read="limitations#syntax",
+        ) from error
     _locate(inner, text.positions, first_line)
     arguments = [ast.arg(name) for name in emitted.constants]
     factory = ast.FunctionDef(
-        "factory", ast.arguments([], arguments, None, [], [], None, []),
-        [inner, ast.Return(ast.Name(emitted.name, ast.Load()))], [],  # type: ignore[list-item]
+        "factory",
+        ast.arguments([], arguments, None, [], [], None, []),
+        [inner, ast.Return(ast.Name(emitted.name, ast.Load()))],
+        [],  # type: ignore[list-item]
     )
     module = ast.Module([factory], [])
     for node in (factory, *factory.body[1:], *arguments, factory.args):
@@ -116,7 +136,9 @@ def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, name
 
 
 def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int) -> None:
-    """Give every node the place of the author's statement; lines of ours stand at the function's first line."""
+    """Give every node the place of the author's statement; lines of ours stand at the function's first
+    line.
+    """
     last = [ir.Position((first_line, first_line, 0, 0))] * (len(positions) + 1)
     for number, position in enumerate(positions):
         last[number + 1] = position or last[number]
@@ -138,7 +160,9 @@ def calls_leading_here() -> tuple[Place, ...]:
 
 
 def place_in_passes(error: BaseException) -> tuple[Place | None, tuple[Place, ...]]:
-    """The author's line that an error passed through, innermost, and the lines that called it, outermost first."""
+    """The author's line that an error passed through, innermost, and the lines that called it, outermost
+    first.
+    """
     found = []
     trace = error.__traceback__
     while trace is not None:

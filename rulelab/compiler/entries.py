@@ -1,4 +1,7 @@
-"""Guarded entries: the quick way from a call of a Python function to its pullback, once the slow way has found it."""
+"""Guarded entries: the quick way from a call of a Python function to its pullback, once the slow way has
+found it.
+"""
+
 from __future__ import annotations
 
 import types
@@ -47,7 +50,9 @@ class Entries:
         self._registry = cache.registry
         self._known: dict[int, _Known] = {}
 
-    def find(self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None) -> Entry | None:
+    def find(
+        self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
+    ) -> Entry | None:
         """The entry of this call, or None if only the slow way can tell.
 
         `flags` tell for which arguments a cotangent is wanted; None means all that can have one.
@@ -55,25 +60,42 @@ class Entries:
         known = self._known.get(id(function))
         if known is None or known.function() is not function or known.code() is not function.__code__:
             return None
-        entry = known.entries.get((flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]))
+        entry = known.entries.get(
+            (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
+        )
         if entry is None or entry.epoch != self._registry.snapshot.epoch:
             return None
-        if entry.guard is not None and (entry.namespace is not function.__globals__ or not entry.guard(entry.namespace)):
+        if entry.guard is not None and (
+            entry.namespace is not function.__globals__ or not entry.guard(entry.namespace)
+        ):
             return None
         return entry
 
-    def add_pass(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass) -> None:
+    def add_pass(
+        self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+    ) -> None:
         """Remember a pass of a function that captures nothing, called with all its parameters in order."""
         if self.cache.mode == "auto" and not made.takes_function and made.epoch == self.cache.registry.epoch:
-            self._add(function, args, flags, Entry(made.epoch, made.forward, made.guard, made.namespace, False))
+            self._add(
+                function, args, flags, Entry(made.epoch, made.forward, made.guard, made.namespace, False)
+            )
 
-    def add_rule(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule) -> None:
+    def add_rule(
+        self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule
+    ) -> None:
         """Remember the user's rule that applies to a call with all parameters in order."""
         if self.cache.mode == "auto" and not rule.requires:
             forward = _by_rule(weakref.ref(rule), weakref.ref(function))
-            self._add(function, args, flags, Entry(self.cache.registry.epoch, forward, None, function.__globals__, True))
+            self._add(
+                function,
+                args,
+                flags,
+                Entry(self.cache.registry.epoch, forward, None, function.__globals__, True),
+            )
 
-    def _add(self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], entry: Entry) -> None:
+    def _add(
+        self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], entry: Entry
+    ) -> None:
         code = function.__code__
         if code.co_flags & 0x0C or code.co_kwonlyargcount or len(args) != code.co_argcount:
             return
@@ -113,7 +135,9 @@ def _by_rule(held: Callable[[], Any], target: Callable[[], Any]) -> Callable[...
     return by_rule
 
 
-def quick_pullback(rule: Rule, target: Callable[[], Any], args: tuple[Any, ...], y: Any, pullback: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def quick_pullback(
+    rule: Rule, target: Callable[[], Any], args: tuple[Any, ...], y: Any, pullback: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
     """The pullback of a user's rule with its answers checked: at a glance where they fit, else in full."""
 
     def back(y_bar: Any) -> Any:
@@ -129,7 +153,8 @@ def quick_pullback(rule: Rule, target: Callable[[], Any], args: tuple[Any, ...],
 
 
 def _fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
-    """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float, a float64 array of
+    """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float,
+    a float64 array of
     its shape for a float64 array.
     """
     number = 0
@@ -138,7 +163,12 @@ def _fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
         x_bar = bars[number]
         kind = type(x_bar)
         if kind is ndarray:
-            if type(x) is not ndarray or x.dtype is not FLOAT64 or x_bar.dtype is not FLOAT64 or x_bar.shape != x.shape:
+            if (
+                type(x) is not ndarray
+                or x.dtype is not FLOAT64
+                or x_bar.dtype is not FLOAT64
+                or x_bar.shape != x.shape
+            ):
                 return False
         elif (kind is not float and kind is not float64) or (type(x) is not float and type(x) is not float64):
             return False

@@ -1,4 +1,5 @@
 """Which Python the compiler accepts; the rest is refused with line and caret before anything runs."""
+
 from __future__ import annotations
 
 import ast
@@ -8,20 +9,64 @@ from ..errors import UnsupportedSyntaxError
 from .source import Source
 
 _STATEMENTS = (
-    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.If, ast.For, ast.While, ast.Break, ast.Continue,
-    ast.Pass, ast.Expr, ast.FunctionDef, ast.Try, ast.Raise, ast.Assert,
+    ast.Assign,
+    ast.AugAssign,
+    ast.AnnAssign,
+    ast.Return,
+    ast.If,
+    ast.For,
+    ast.While,
+    ast.Break,
+    ast.Continue,
+    ast.Pass,
+    ast.Expr,
+    ast.FunctionDef,
+    ast.Try,
+    ast.Raise,
+    ast.Assert,
 )
 _EXPRESSIONS = (
-    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
-    ast.IfExp, ast.Call, ast.Lambda, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.GeneratorExp,
-    ast.JoinedStr, ast.FormattedValue,
+    ast.Constant,
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Slice,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.Call,
+    ast.Lambda,
+    ast.Tuple,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.ListComp,
+    ast.GeneratorExp,
+    ast.JoinedStr,
+    ast.FormattedValue,
 )
 _WORDS = {
-    ast.Yield: "yield", ast.YieldFrom: "yield from", ast.Await: "await", ast.AsyncFor: "async for",
-    ast.AsyncWith: "async with", ast.AsyncFunctionDef: "async def", ast.Global: "global", ast.Nonlocal: "nonlocal",
-    ast.With: "with", ast.Match: "match", ast.Delete: "del", ast.NamedExpr: "the walrus :=", ast.Starred: "a starred expression",
-    ast.ClassDef: "a class definition", ast.Import: "import", ast.ImportFrom: "import", ast.SetComp: "a set comprehension",
-    ast.DictComp: "a dict comprehension", ast.TryStar: "except*",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield from",
+    ast.Await: "await",
+    ast.AsyncFor: "async for",
+    ast.AsyncWith: "async with",
+    ast.AsyncFunctionDef: "async def",
+    ast.Global: "global",
+    ast.Nonlocal: "nonlocal",
+    ast.With: "with",
+    ast.Match: "match",
+    ast.Delete: "del",
+    ast.NamedExpr: "the walrus :=",
+    ast.Starred: "a starred expression",
+    ast.ClassDef: "a class definition",
+    ast.Import: "import",
+    ast.ImportFrom: "import",
+    ast.SetComp: "a set comprehension",
+    ast.DictComp: "a dict comprehension",
+    ast.TryStar: "except*",
 }
 _HINTS: dict[type, tuple[str, ...]] = {
     ast.Import: ("move the import to the top of the file or to a cell of its own",),
@@ -43,7 +88,9 @@ def check(source: Source, code: types.CodeType) -> None:
     if code.co_flags & 0x280:  # coroutine, asynchronous generator
         raise refusal(source, source.node, "async def")
     if code.co_flags & 0x20:  # generator
-        culprit = next((n for n in ast.walk(source.node) if isinstance(n, (ast.Yield, ast.YieldFrom))), source.node)
+        culprit = next(
+            (n for n in ast.walk(source.node) if isinstance(n, (ast.Yield, ast.YieldFrom))), source.node
+        )
         raise refusal(source, culprit, "yield")
     body = source.node.body if isinstance(source.node, ast.FunctionDef) else [source.node.body]
     for node in body:
@@ -55,7 +102,10 @@ def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = (
     return UnsupportedSyntaxError(
         f"Differentiating through {what} is not supported, found in {source.name}()",
         place=source.place(node),
-        fixes=(*(fixes or _HINTS.get(type(node), ())), f"write a rule for {source.name} (%rule_stub {source.name})"),
+        fixes=(
+            *(fixes or _HINTS.get(type(node), ())),
+            f"write a rule for {source.name} (%rule_stub {source.name})",
+        ),
         read="limitations#syntax",
     )
 

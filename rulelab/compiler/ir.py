@@ -1,4 +1,5 @@
 """The intermediate form: single assignment, one operation a statement, branches and loops kept as such."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ UNBOUND = _Unbound()
 Atom = str | Const  # a name defined once, or a constant
 
 
-# --- operations ------------------------------------------------------------------------------------------------------
+# --- operations ---------------------------------------------------------------------------------------------
+
 
 @dataclass(eq=False)
 class Op:
@@ -187,7 +189,9 @@ class MakeFunction(Op):
     """A nested function or lambda: its code, default values and the variables it captures."""
 
     code: Any
-    captured: tuple[tuple[str, Atom], ...]  # (name in the nested function, value); its own name maps to Const(UNBOUND)
+    captured: tuple[
+        tuple[str, Atom], ...
+    ]  # (name in the nested function, value); its own name maps to Const(UNBOUND)
     defaults: tuple[Atom, ...]
     keyword_defaults: tuple[tuple[str, Atom], ...]
 
@@ -219,7 +223,8 @@ class Write(Op):
         return (self.target, self.key, self.value)
 
 
-# --- statements ------------------------------------------------------------------------------------------------------
+# --- statements ---------------------------------------------------------------------------------------------
+
 
 @dataclass(eq=False)
 class Statement:
@@ -296,7 +301,9 @@ def leaves(iteration: Iteration) -> Iterator[Sequence | Count]:
 
 @dataclass(eq=False)
 class For(Statement):
-    """`carried` are (name, [value before, value after an iteration]); `stop` ends the loop after an iteration."""
+    """`carried` are (name, [value before, value after an iteration]); `stop` ends the loop after an
+    iteration.
+    """
 
     iteration: Iteration
     body: Block

@@ -1,4 +1,5 @@
 """Break, continue and early return as flags, so that every block has one way in and one way out."""
+
 from __future__ import annotations
 
 import ast
@@ -150,7 +151,9 @@ def _name(name: str, at: ast.AST) -> ast.Name:
 
 def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
     target = ast.copy_location(ast.Name(name, ast.Store()), at)
-    return ast.copy_location(ast.Assign([target], ast.copy_location(value, value if hasattr(value, "lineno") else at)), at)
+    return ast.copy_location(
+        ast.Assign([target], ast.copy_location(value, value if hasattr(value, "lineno") else at)), at
+    )
 
 
 def _flag(name: str, value: bool, at: ast.AST) -> ast.stmt:

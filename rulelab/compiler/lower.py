@@ -1,4 +1,5 @@
 """The syntax tree of a function to the intermediate form: every value named once, evaluation order kept."""
+
 from __future__ import annotations
 
 import ast
@@ -15,12 +16,34 @@ from .jumps import RESULT, Straightened
 from .ownership import Ownership, is_append
 from .source import Source, is_of
 
-_BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
-           ast.Pow: "pow", ast.MatMult: "matmul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
-           ast.LShift: "lshift", ast.RShift: "rshift"}
+_BINARY = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+}
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not_", ast.Invert: "invert"}
-_COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
-            ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
+_COMPARE = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
 
 
 @dataclass(frozen=True)
@@ -53,10 +76,12 @@ class _Lowerer:
         self.nested = list(_nested_codes(code))
         self.renaming: dict[str, str] = {}
         self.statement: ast.AST = source.node
-        self.cells_in_loops = bool(code.co_cellvars) and any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(source.node))
+        self.cells_in_loops = bool(code.co_cellvars) and any(
+            isinstance(n, (ast.For, ast.While)) for n in ast.walk(source.node)
+        )
         self.ownership = Ownership(source.node, self._reads_only, self._makes_fresh)
 
-    # -- the whole --------------------------------------------------------------------------------------------------
+    # -- the whole -------------------------------------------------------------------------------------------
 
     def function(self) -> ir.Function:
         node, code = self.source.node, self.code
@@ -77,8 +102,15 @@ class _Lowerer:
         self._statements(straight.body)
         result = self.env[RESULT]
         return ir.Function(
-            code.co_name, parameters, code.co_argcount, code.co_kwonlyargcount, list(code.co_freevars),
-            self.block, result, self.names.taken, self.assumed,
+            code.co_name,
+            parameters,
+            code.co_argcount,
+            code.co_kwonlyargcount,
+            list(code.co_freevars),
+            self.block,
+            result,
+            self.names.taken,
+            self.assumed,
         )
 
     def _check_captures(self, body: list[ast.stmt]) -> None:
@@ -88,7 +120,7 @@ class _Lowerer:
             return
         _CaptureCheck(self.source, cells).run(body)
 
-    # -- names ------------------------------------------------------------------------------------------------------
+    # -- names -----------------------------------------------------------------------------------------------
 
     def _known(self, node: ast.expr) -> Any:
         """The object that a dotted global name stands for now, or UNBOUND."""
@@ -108,7 +140,9 @@ class _Lowerer:
 
     def _reads_only(self, node: ast.Call) -> bool:
         known = self._known(node.func)
-        if any(known is f for f in (max, min, sum)) and (len(node.args) != 1 or node.keywords):  # may return an argument, or a row of one
+        if any(known is f for f in (max, min, sum)) and (
+            len(node.args) != 1 or node.keywords
+        ):  # may return an argument, or a row of one
             return False
         return not _may_share(node) and self.around.reads_only(known)
 
@@ -117,7 +151,11 @@ class _Lowerer:
             return True
         if isinstance(node, ast.UnaryOp):
             return isinstance(node.op, ast.USub)
-        return isinstance(node, ast.Call) and not _may_share(node) and self.around.makes_fresh(self._known(node.func))
+        return (
+            isinstance(node, ast.Call)
+            and not _may_share(node)
+            and self.around.makes_fresh(self._known(node.func))
+        )
 
     def _assign(self, name: str, atom: ir.Atom) -> None:
         self.env[name] = atom
@@ -143,7 +181,7 @@ class _Lowerer:
         self.block, self.env = block, env
         return made, after
 
-    # -- statements -------------------------------------------------------------------------------------------------
+    # -- statements ------------------------------------------------------------------------------------------
 
     def _statements(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
@@ -171,9 +209,15 @@ class _Lowerer:
 
     def _do_Assign(self, node: ast.Assign) -> None:
         targets = node.targets[0]
-        if len(node.targets) == 1 and isinstance(targets, ast.Tuple) and isinstance(node.value, ast.Tuple) \
-                and len(targets.elts) == len(node.value.elts):
-            values = [self._expression(v, base=_base(t)) for t, v in zip(targets.elts, node.value.elts, strict=True)]
+        if (
+            len(node.targets) == 1
+            and isinstance(targets, ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+            and len(targets.elts) == len(node.value.elts)
+        ):
+            values = [
+                self._expression(v, base=_base(t)) for t, v in zip(targets.elts, node.value.elts, strict=True)
+            ]
             for target, atom in zip(targets.elts, values, strict=True):
                 self._store(target, atom)
             return
@@ -217,16 +261,28 @@ class _Lowerer:
             self._let(ir.Write("item", owner, key, value, self._owned(target)), target)
         else:
             assert isinstance(target, ast.Attribute)
-            self._let(ir.Write("attribute", self._expression(target.value), ir.Const(target.attr), value), target)
+            self._let(
+                ir.Write("attribute", self._expression(target.value), ir.Const(target.attr), value), target
+            )
 
     def _owned(self, target: ast.Subscript) -> bool:
-        return isinstance(target.value, ast.Name) and target.value.id in self.local and self.ownership.owns_unread(target)
+        return (
+            isinstance(target.value, ast.Name)
+            and target.value.id in self.local
+            and self.ownership.owns_unread(target)
+        )
 
     def _do_If(self, node: ast.If) -> None:
-        self._choose(self._expression(node.test), lambda: self._statements(node.body),
-                     lambda: self._statements(node.orelse), node.test)
+        self._choose(
+            self._expression(node.test),
+            lambda: self._statements(node.body),
+            lambda: self._statements(node.orelse),
+            node.test,
+        )
 
-    def _choose(self, test: ir.Atom, then: Callable[[], None], orelse: Callable[[], None], node: ast.AST) -> None:
+    def _choose(
+        self, test: ir.Atom, then: Callable[[], None], orelse: Callable[[], None], node: ast.AST
+    ) -> None:
         if isinstance(test, ir.Const) and isinstance(test.value, bool):
             (then if test.value else orelse)()
             return
@@ -256,7 +312,9 @@ class _Lowerer:
         outer, self.env = self.env, env
         result: list[ir.Atom] = []
         head, _ = self._inside(lambda: result.append(self._expression(node.test)))
-        self.env = env  # names made in the head stay there: only the test reads it, so it is not differentiated
+        self.env = (
+            env  # names made in the head stay there: only the test reads it, so it is not differentiated
+        )
         body, body_env = self._inside(lambda: self._loop_body(node))
         self.env = outer
         stop = self._close_loop(node, names, carried, body_env)
@@ -268,7 +326,14 @@ class _Lowerer:
     def _loop_body(self, node: ast.For | ast.While) -> None:
         self._statements(node.body)
 
-    def _for(self, node: ast.AST, iterable: ast.expr, target: ast.expr, run: Callable[[], None], assigning: list[ast.AST]) -> None:
+    def _for(
+        self,
+        node: ast.AST,
+        iterable: ast.expr,
+        target: ast.expr,
+        run: Callable[[], None],
+        assigning: list[ast.AST],
+    ) -> None:
         pieces: list[tuple[ast.expr, str]] = []
         iteration = self._iteration(iterable, target, pieces)
         names = _assigned(assigning)
@@ -295,7 +360,9 @@ class _Lowerer:
             carried.append(phi)
         return carried, env
 
-    def _close_loop(self, node: ast.AST, names: list[str], carried: list[ir.Phi], env: dict[str, ir.Atom]) -> ir.Atom | None:
+    def _close_loop(
+        self, node: ast.AST, names: list[str], carried: list[ir.Phi], env: dict[str, ir.Atom]
+    ) -> ir.Atom | None:
         for name, phi in zip(names, carried, strict=True):
             phi.sources.append(env.get(name, _UNBOUND))
             self.env[name] = phi.target
@@ -305,7 +372,9 @@ class _Lowerer:
         stop = env[flag]
         return None if isinstance(stop, ir.Const) and stop.value is False else stop
 
-    def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[tuple[ast.expr, str]]) -> ir.Iteration:
+    def _iteration(
+        self, iterable: ast.expr, target: ast.expr, pieces: list[tuple[ast.expr, str]]
+    ) -> ir.Iteration:
         """What is looped over, seen through zip, enumerate and range; `pieces` are the patterns to unpack."""
         if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
             plain = not iterable.keywords
@@ -313,13 +382,27 @@ class _Lowerer:
             if plain and self._is_builtin(iterable.func, "range") and 1 <= len(iterable.args) <= 3:
                 args = tuple(self._expression(a) for a in iterable.args)
                 return ir.Count(args, self._item(target, pieces))
-            if plain and parts and len(parts) == len(iterable.args) and self._is_builtin(iterable.func, "zip"):
-                return ir.Zipped([self._iteration(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)])
+            if (
+                plain
+                and parts
+                and len(parts) == len(iterable.args)
+                and self._is_builtin(iterable.func, "zip")
+            ):
+                return ir.Zipped(
+                    [self._iteration(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)]
+                )
             if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "reversed"):
-                return ir.Sequence(self._expression(iterable.args[0]), self._item(target, pieces), backwards=True)
+                return ir.Sequence(
+                    self._expression(iterable.args[0]), self._item(target, pieces), backwards=True
+                )
             starts = [*iterable.args[1:], *(k.value for k in iterable.keywords if k.arg == "start")]
-            if parts and len(parts) == 2 and iterable.args and len(starts) == len(iterable.args) - 1 + len(iterable.keywords) <= 1 \
-                    and self._is_builtin(iterable.func, "enumerate"):
+            if (
+                parts
+                and len(parts) == 2
+                and iterable.args
+                and len(starts) == len(iterable.args) - 1 + len(iterable.keywords) <= 1
+                and self._is_builtin(iterable.func, "enumerate")
+            ):
                 start = self._expression(starts[0]) if starts else ir.Const(0)
                 counter = self._item(parts[0], pieces)
                 return ir.Enumerated(counter, start, self._iteration(iterable.args[0], parts[1], pieces))
@@ -383,9 +466,11 @@ class _Lowerer:
             self._statements(node.body)
 
         block, env = self._inside(body)
-        return ir.Handler(self._position(node), kinds, name, block, [env[n] if n != node.name else _UNBOUND for n in keeps])
+        return ir.Handler(
+            self._position(node), kinds, name, block, [env[n] if n != node.name else _UNBOUND for n in keeps]
+        )
 
-    # -- expressions --------------------------------------------------------------------------------------------------
+    # -- expressions -----------------------------------------------------------------------------------------
 
     def _expression(self, node: ast.expr, base: str = "t") -> ir.Atom:
         return getattr(self, f"_get_{type(node).__name__}")(node, base)
@@ -420,7 +505,10 @@ class _Lowerer:
         return self._expression(node)
 
     def _get_Slice(self, node: ast.Slice, base: str) -> ir.Atom:
-        parts = [ir.Const(None) if part is None else self._expression(part) for part in (node.lower, node.upper, node.step)]
+        parts = [
+            ir.Const(None) if part is None else self._expression(part)
+            for part in (node.lower, node.upper, node.step)
+        ]
         return self._let(ir.Slice(*parts), node)
 
     def _get_BinOp(self, node: ast.BinOp, base: str) -> ir.Atom:
@@ -429,7 +517,11 @@ class _Lowerer:
 
     def _get_UnaryOp(self, node: ast.UnaryOp, base: str) -> ir.Atom:
         value = self._expression(node.operand)
-        if isinstance(value, ir.Const) and isinstance(node.op, ast.USub) and type(value.value) in (int, float):
+        if (
+            isinstance(value, ir.Const)
+            and isinstance(node.op, ast.USub)
+            and type(value.value) in (int, float)
+        ):
             return ir.Const(-value.value)
         return self._let(ir.Unary(_UNARY[type(node.op)], value), node, base)
 
@@ -462,9 +554,13 @@ class _Lowerer:
 
     def _get_IfExp(self, node: ast.IfExp, base: str) -> ir.Atom:
         test = self._expression(node.test)
-        return self._select(test, lambda: self._expression(node.body), lambda: self._expression(node.orelse), node)
+        return self._select(
+            test, lambda: self._expression(node.body), lambda: self._expression(node.orelse), node
+        )
 
-    def _select(self, test: ir.Atom, then: Callable[[], ir.Atom], orelse: Callable[[], ir.Atom], node: ast.AST) -> ir.Atom:
+    def _select(
+        self, test: ir.Atom, then: Callable[[], ir.Atom], orelse: Callable[[], ir.Atom], node: ast.AST
+    ) -> ir.Atom:
         """A value chosen by a branch, by way of a variable that no user can name."""
         name = self.names.hidden()
 
@@ -508,11 +604,19 @@ class _Lowerer:
         return result
 
     def _refuse_frame_readers(self, node: ast.Call) -> None:
-        """Calls that look into the frame of their caller would find the pass there, not the author's function."""
+        """Calls that look into the frame of their caller would find the pass there, not the author's
+        function.
+        """
         known = self._known(node.func)
-        if any(known is f for f in (eval, exec, locals)) or (not node.args and any(known is f for f in (super, vars, dir))):
+        if any(known is f for f in (eval, exec, locals)) or (
+            not node.args and any(known is f for f in (super, vars, dir))
+        ):
             name = known.__name__
-            fixes = ("call the method of the class by its name: Base.method(self, ...)",) if known is super else ()
+            fixes = (
+                ("call the method of the class by its name: Base.method(self, ...)",)
+                if known is super
+                else ()
+            )
             raise refusal(self.source, node, f"{name}(), which reads its caller's variables,", fixes)
 
     def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
@@ -531,7 +635,12 @@ class _Lowerer:
         out = self.names.hidden()
         self.local.add(out)
         self.env[out] = self._let(ir.Build("list", ()), node, base)
-        renames = {n.id: self.names.hidden() for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        renames = {
+            n.id: self.names.hidden()
+            for g in node.generators
+            for n in ast.walk(g.target)
+            if isinstance(n, ast.Name)
+        }
         self.local |= set(renames.values())
         first = node.generators[0].iter  # the one expression that is evaluated outside of the new scope
 
@@ -543,8 +652,13 @@ class _Lowerer:
             generator = node.generators[number]
             iterable = first if number == 0 else _renamed(generator.iter, renames)
             assigning = [ast.Name(n, ast.Store()) for n in (out, *renames.values())]
-            self._for(node, iterable, _renamed(generator.target, renames),
-                      lambda: self._filtered(generator.ifs, renames, lambda: run(number + 1)), assigning)
+            self._for(
+                node,
+                iterable,
+                _renamed(generator.target, renames),
+                lambda: self._filtered(generator.ifs, renames, lambda: run(number + 1)),
+                assigning,
+            )
 
         outer, self.renaming = self.renaming, {**self.renaming, **renames}
         run(0)
@@ -565,19 +679,32 @@ class _Lowerer:
 
     def _make_function(self, node: ast.FunctionDef | ast.Lambda, base: str) -> ir.Atom:
         code = next(code for code in self.nested if is_of(node, code))
-        own = _own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
+        own = (
+            _own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
+        )
         captured = []
         for name in code.co_freevars:
             if name in self.renaming:
-                raise refusal(self.source, node, f"a function that captures the comprehension's variable {name}",
-                              (f"bind the value now: {name}={name} among the parameters",))
+                raise refusal(
+                    self.source,
+                    node,
+                    f"a function that captures the comprehension's variable {name}",
+                    (f"bind the value now: {name}={name} among the parameters",),
+                )
             if name != own and self._may_be_unbound(self.env.get(name, _UNBOUND)):
-                raise refusal(self.source, node, f"a nested function that captures {name}, which may have no value yet,",
-                              (f"give {name} a value on every path before it",))
+                raise refusal(
+                    self.source,
+                    node,
+                    f"a nested function that captures {name}, which may have no value yet,",
+                    (f"give {name} a value on every path before it",),
+                )
             captured.append((name, _UNBOUND if name == own else self._read(name, node)))
         defaults = tuple(self._expression(d) for d in node.args.defaults)
-        keyword_defaults = tuple((a.arg, self._expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-                                 if d is not None)
+        keyword_defaults = tuple(
+            (a.arg, self._expression(d))
+            for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            if d is not None
+        )
         op = ir.MakeFunction(code, tuple(captured), defaults, keyword_defaults)
         return self._let(op, node, base)
 
@@ -628,8 +755,11 @@ _UNBOUND = ir.Const(ir.UNBOUND)
 
 def _equal(left: ir.Atom, right: ir.Atom) -> bool:
     if isinstance(left, ir.Const) and isinstance(right, ir.Const):
-        return left is right or (type(left.value) is type(right.value) and isinstance(left.value, (bool, type(None)))
-                                 and left.value is right.value)
+        return left is right or (
+            type(left.value) is type(right.value)
+            and isinstance(left.value, (bool, type(None)))
+            and left.value is right.value
+        )
     return left == right
 
 
@@ -671,16 +801,28 @@ def _returning(body: ast.expr) -> ast.stmt:
 
 
 def _only_globals(node: ast.expr, local: set[str]) -> bool:
-    return all(isinstance(n, (ast.Name, ast.Attribute, ast.Tuple, ast.Load)) and not (isinstance(n, ast.Name) and n.id in local)
-               for n in ast.walk(node))
+    return all(
+        isinstance(n, (ast.Name, ast.Attribute, ast.Tuple, ast.Load))
+        and not (isinstance(n, ast.Name) and n.id in local)
+        for n in ast.walk(node)
+    )
 
 
 def _with_private_names(source: Source, code: types.CodeType) -> Source:
     """In a class, `__x` means `_Class__x`; the names of the code object tell which class that is."""
-    private = {name for node in ast.walk(source.node) for name in (getattr(node, "id", None), getattr(node, "attr", None))
-               if name is not None and name.startswith("__") and not name.endswith("__")}
+    private = {
+        name
+        for node in ast.walk(source.node)
+        for name in (getattr(node, "id", None), getattr(node, "attr", None))
+        if name is not None and name.startswith("__") and not name.endswith("__")
+    }
     known = _all_names_of(code)
-    full = {name: found for name in private - known for found in known if found.startswith("_") and found.endswith(name)}
+    full = {
+        name: found
+        for name in private - known
+        for found in known
+        if found.startswith("_") and found.endswith(name)
+    }
     if not full:
         return source
     return replace(source, node=_Private(full).visit(copy.deepcopy(source.node)))
@@ -729,7 +871,9 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 class _CaptureCheck:
-    """Refuses a nested function whose captured variable gets another value while the function may be called."""
+    """Refuses a nested function whose captured variable gets another value while the function may be
+    called.
+    """
 
     def __init__(self, source: Source, cells: set[str]) -> None:
         self.source = source
@@ -746,28 +890,42 @@ class _CaptureCheck:
         loops = _enclosing_loops(body, function)
         for name in inner:
             after = [n for s in body for n in _binders(s, name) if _start(n) > _start(function)] or (
-                name != _own_name(body, function) and any(_gives_its_result_to(s, function, name) for s in body))
-            within = any(_binders(s, name) for loop in loops for s in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else [])))
+                name != _own_name(body, function)
+                and any(_gives_its_result_to(s, function, name) for s in body)
+            )
+            within = any(
+                _binders(s, name)
+                for loop in loops
+                for s in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else []))
+            )
             if after or (within and not self._used_at_once(function, loops[-1], body)):
                 raise refusal(
-                    self.source, function, f"a nested function whose captured variable {name} changes later",
+                    self.source,
+                    function,
+                    f"a nested function whose captured variable {name} changes later",
                     (f"bind the value now: {name}={name} among the parameters",),
                 )
 
-    def _used_at_once(self, function: ast.FunctionDef | ast.Lambda, loop: ast.For | ast.While, body: list[ast.stmt]) -> bool:
+    def _used_at_once(
+        self, function: ast.FunctionDef | ast.Lambda, loop: ast.For | ast.While, body: list[ast.stmt]
+    ) -> bool:
         """The function is called, or handed to a call, in the iteration that made it and kept by nobody.
 
         What a call returns that a lambda was handed to is looked at when it runs (`Move.unkept`).
         """
         if isinstance(function, ast.Lambda):
-            return any(isinstance(n, ast.Call) and (n.func is function or (function in n.args and not _keeps(n)))
-                       for n in ast.walk(loop))
+            return any(
+                isinstance(n, ast.Call) and (n.func is function or (function in n.args and not _keeps(n)))
+                for n in ast.walk(loop)
+            )
         if function not in loop.body:  # made in some iterations only, so perhaps called in a later one
             return False
         uses = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == function.name]
         here = {n for s in loop.body for n in ast.walk(s)}
         called = [n.func for n in here if isinstance(n, ast.Call)]
-        return all(use in here and _start(use) > _start(function) and any(use is f for f in called) for use in uses)
+        return all(
+            use in here and _start(use) > _start(function) and any(use is f for f in called) for use in uses
+        )
 
 
 def _own_name(body: list[ast.stmt], function: ast.FunctionDef | ast.Lambda) -> str | None:
@@ -775,29 +933,49 @@ def _own_name(body: list[ast.stmt], function: ast.FunctionDef | ast.Lambda) -> s
     if isinstance(function, ast.FunctionDef):
         return function.name
     for statement in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Assign)):
-        if statement.value is function and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        if (
+            statement.value is function
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
             return statement.targets[0].id
     return None
 
 
 def _gives_its_result_to(statement: ast.stmt, function: ast.AST, name: str) -> bool:
-    """Whether an expression that holds the function is assigned to the variable, which so changes after it."""
+    """Whether an expression that holds the function is assigned to the variable, which so changes after
+    it.
+    """
     for node in ast.walk(statement):
         value = node.iter if isinstance(node, ast.For) else getattr(node, "value", None)
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        if isinstance(node, ast.stmt) and isinstance(value, ast.expr) and any(n is function for n in ast.walk(value)) \
-                and any(_binders(t, name) for t in targets if t is not None):
+        if (
+            isinstance(node, ast.stmt)
+            and isinstance(value, ast.expr)
+            and any(n is function for n in ast.walk(value))
+            and any(_binders(t, name) for t in targets if t is not None)
+        ):
             return True
     return False
 
 
 def _keeps(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "insert", "extend", "add", "setdefault")
+    return isinstance(call.func, ast.Attribute) and call.func.attr in (
+        "append",
+        "insert",
+        "extend",
+        "add",
+        "setdefault",
+    )
 
 
 def _binders(node: ast.AST, name: str) -> list[ast.AST]:
-    found = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
-    return found + [n for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ExceptHandler)) and n.name == name]
+    found = [
+        n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+    ]
+    return found + [
+        n for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ExceptHandler)) and n.name == name
+    ]
 
 
 def _start(node: ast.AST) -> tuple[int, int]:
@@ -806,5 +984,9 @@ def _start(node: ast.AST) -> tuple[int, int]:
 
 def _enclosing_loops(body: list[ast.stmt], function: ast.AST) -> list[ast.For | ast.While]:
     """The loops around a function, outermost first."""
-    return [node for statement in body for node in ast.walk(statement)
-            if isinstance(node, (ast.For, ast.While)) and any(n is function for n in ast.walk(node))]
+    return [
+        node
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, (ast.For, ast.While)) and any(n is function for n in ast.walk(node))
+    ]

@@ -1,4 +1,7 @@
-"""Which in-place changes of a local list or array nobody else can see, so that they may be read as rebindings."""
+"""Which in-place changes of a local list or array nobody else can see, so that they may be read as
+rebindings.
+"""
+
 from __future__ import annotations
 
 import ast
@@ -7,8 +10,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 # Reading these of an array or list hands out nothing that shares its memory.
-_SAFE_METHODS = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "dot", "copy", "argmax", "argmin", "any",
-                           "all", "tolist", "item", "index", "count", "append"})
+_SAFE_METHODS = frozenset(
+    {
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "prod",
+        "std",
+        "var",
+        "dot",
+        "copy",
+        "argmax",
+        "argmin",
+        "any",
+        "all",
+        "tolist",
+        "item",
+        "index",
+        "count",
+        "append",
+    }
+)
 _SAFE_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype"})
 
 
@@ -34,8 +57,12 @@ class Ownership:
     memory with them; `makes_fresh(expression)` that the value is a new object.
     """
 
-    def __init__(self, node: ast.FunctionDef | ast.Lambda, reads_only: Callable[[ast.Call], bool],
-                 makes_fresh: Callable[[ast.expr], bool]) -> None:
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.Lambda,
+        reads_only: Callable[[ast.Call], bool],
+        makes_fresh: Callable[[ast.expr], bool],
+    ) -> None:
         self._reads_only = reads_only
         self._makes_fresh = makes_fresh
         self._order = 0
@@ -125,7 +152,9 @@ class Ownership:
             else:
                 self._other.add(target.id)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else None
+            values = (
+                value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else None
+            )
             for number, inner in enumerate(target.elts):
                 self._bind(inner, values[number] if values else None)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -242,14 +271,22 @@ class Ownership:
 
 
 def _runs_over(loop: ast.AST, name: str) -> bool:
-    """Whether the loop is over the variable itself, so that a change of it shows in the iterations to come."""
+    """Whether the loop is over the variable itself, so that a change of it shows in the iterations to
+    come.
+    """
     return isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name) and loop.iter.id == name
 
 
 def is_append(node: ast.AST) -> bool:
     """Whether the node is `name.append(value)`."""
-    return (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append"
-            and isinstance(node.func.value, ast.Name) and len(node.args) == 1 and not node.keywords)
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and isinstance(node.func.value, ast.Name)
+        and len(node.args) == 1
+        and not node.keywords
+    )
 
 
 def _calls(value: ast.expr, name: str) -> bool:
@@ -258,4 +295,10 @@ def _calls(value: ast.expr, name: str) -> bool:
 
 def _arguments(node: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
     a = node.args
-    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *([a.vararg] if a.vararg else []), *([a.kwarg] if a.kwarg else [])]
+    return [
+        *a.posonlyargs,
+        *a.args,
+        *a.kwonlyargs,
+        *([a.vararg] if a.vararg else []),
+        *([a.kwarg] if a.kwarg else []),
+    ]

@@ -1,4 +1,5 @@
 """The one question of the compiler: the pullback of this call, by a rule, a cached pass or a new one."""
+
 from __future__ import annotations
 
 import functools
@@ -21,7 +22,6 @@ from ..errors import (
     Place,
     RuleLabError,
 )
-from ..rules.authoring import ask as ask_with_binding
 from ..rules.binding import Binder
 from ..rules.calling import apply_rrule
 from ..rules.capabilities import RuleConfig
@@ -47,12 +47,27 @@ NO, ZERO = support.NO, support.ZERO
 Handler = Callable[..., Any]
 
 _SCALARS = (int, float, complex, bool, str, bytes, type(None), np.generic)
-_INPLACE = {"add": "iadd", "sub": "isub", "mul": "imul", "truediv": "itruediv", "floordiv": "ifloordiv", "mod": "imod",
-            "pow": "ipow", "matmul": "imatmul", "and_": "iand", "or_": "ior", "xor": "ixor", "lshift": "ilshift", "rshift": "irshift"}
+_INPLACE = {
+    "add": "iadd",
+    "sub": "isub",
+    "mul": "imul",
+    "truediv": "itruediv",
+    "floordiv": "ifloordiv",
+    "mod": "imod",
+    "pow": "ipow",
+    "matmul": "imatmul",
+    "and_": "iand",
+    "or_": "ior",
+    "xor": "ixor",
+    "lshift": "ilshift",
+    "rshift": "irshift",
+}
 
 
 def carries(value: Any) -> bool:
-    """Whether a value can have a cotangent: a number that is no bool, an array of them, or a structure with such."""
+    """Whether a value can have a cotangent: a number that is no bool, an array of them, or a structure
+    with such.
+    """
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fciuO"
     if is_number(value):
@@ -65,14 +80,25 @@ def carries(value: Any) -> bool:
         return any(map(carries, value.values()))
     if isinstance(value, types.FunctionType):
         return value.__closure__ is not None and any(carries(c) for c in map(_contents, value.__closure__))
-    if callable(value) and not isinstance(getattr(type(value), "__call__", None), types.FunctionType):
-        return False  # a function of some kind; an object whose class makes it callable holds what any object may
+    if callable(value) and not _is_callable_object(value):
+        return False
     return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
+
+
+def _is_callable_object(value: Any) -> bool:
+    """Whether the author's class makes it callable: then it holds what any object may, and is no function."""
+    call = getattr(type(value), "__call__", None)  # noqa: B004 (which one, not whether)
+    return isinstance(call, types.FunctionType)
 
 
 def _slots(value: Any) -> list[Any]:
     """What an object keeps in slots instead of a dict."""
-    names = [name for cls in type(value).__mro__ for name in _listed(cls.__dict__.get("__slots__", ())) if not name.startswith("__")]
+    names = [
+        name
+        for cls in type(value).__mro__
+        for name in _listed(cls.__dict__.get("__slots__", ()))
+        if not name.startswith("__")
+    ]
     return [getattr(value, name) for name in names if hasattr(value, name)]
 
 
@@ -107,9 +133,16 @@ class Pullbacks:
         active = (True,) * (1 + len(args)) + (False,) * len(kwargs)
         return self.find(f, args, kwargs, active, None)(*args, **kwargs)
 
-    # -- the question -----------------------------------------------------------------------------------------------------
+    # -- the question ----------------------------------------------------------------------------------------
 
-    def find(self, g: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...], place: Place | None) -> Handler:
+    def find(
+        self,
+        g: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
         """What to call instead of `g` with the same arguments to get `(y, back)`.
 
         `active` tells of the function, each argument and each keyword whether a cotangent is wanted. `back`
@@ -119,11 +152,19 @@ class Pullbacks:
         target, bound = resolve(g)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)
-        inner = self.find_target(target, (*bound, *args), kwargs, (False, *(active[0],) * len(bound), *active[1:]), place)
+        inner = self.find_target(
+            target, (*bound, *args), kwargs, (False, *(active[0],) * len(bound), *active[1:]), place
+        )
         return _binding(inner, bound)
 
-    def find_target(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
-                    place: Place | None) -> Handler:
+    def find_target(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
         __tracebackhide__ = True
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
@@ -148,10 +189,17 @@ class Pullbacks:
                 positional = args
         return self.cache.ask(target, types_of(positional), self.config)
 
-    # -- by a rule --------------------------------------------------------------------------------------------------------
+    # -- by a rule -------------------------------------------------------------------------------------------
 
-    def by_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
-                place: Place | None) -> Handler:
+    def by_rule(
+        self,
+        rule: Rule,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
         if not rule.differentiable:
             return _constant(target)
         if not rule.house:
@@ -162,20 +210,37 @@ class Pullbacks:
         for name in kwargs:
             if names is not None and name not in names:
                 raise KeywordError(
-                    f"The rule of {name_of(target)} does not cover the argument {name}=", place=place,
-                    fixes=(f"write a rule for the function that calls {name_of(target)} with it",), read="limitations#keywords",
+                    f"The rule of {name_of(target)} does not cover the argument {name}=",
+                    place=place,
+                    fixes=(f"write a rule for the function that calls {name_of(target)} with it",),
+                    read="limitations#keywords",
                 )
         leading = rule.leading if rule.leading is not None else len(args)
         for number, x in enumerate(args):
             if number >= leading and active[1 + number]:
-                self.refuse_lost(target, names[number] if names and number < len(names) else f"argument {number + 1}", x, place)
-        if not kwargs and not any(active[1 + leading:]):
+                self.refuse_lost(
+                    target,
+                    names[number] if names and number < len(names) else f"argument {number + 1}",
+                    x,
+                    place,
+                )
+        if not kwargs and not any(active[1 + leading :]):
             return rule.function
         return self.house_with_keywords(rule, target, args, kwargs, active, leading, place)
 
-    def house_with_keywords(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
-                            leading: int, place: Place | None) -> Handler:
-        """A house rule answers for its first arguments; keywords that name one of them are given by position."""
+    def house_with_keywords(
+        self,
+        rule: Rule,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        leading: int,
+        place: Place | None,
+    ) -> Handler:
+        """A house rule answers for its first arguments; keywords that name one of them are given by
+        position.
+        """
         names, defaults = _positional_parameters(rule.function)
         where = []
         for number, (name, x) in enumerate(kwargs.items()):
@@ -184,7 +249,7 @@ class Pullbacks:
             if slot >= leading and active[1 + len(args) + number]:
                 self.refuse_lost(target, name, x, place)
         count = len(args)
-        moved = names[count: max((slot for slot in where if slot is not None), default=0)]
+        moved = names[count : max((slot for slot in where if slot is not None), default=0)]
         if not all(name in kwargs or name in defaults for name in moved):
             moved = ()  # the call lacks an argument, and will say so in its own words
 
@@ -195,7 +260,10 @@ class Pullbacks:
             def back(y_bar: Any) -> tuple[Any, ...]:
                 got = tuple(pullback(y_bar))
                 positional = (got + (NO,) * (1 + count - len(got)))[: 1 + count]
-                return (*positional, *(got[slot] if slot is not None and slot < len(got) else NO for slot in where))
+                return (
+                    *positional,
+                    *(got[slot] if slot is not None and slot < len(got) else NO for slot in where),
+                )
 
             return y, back
 
@@ -203,20 +271,30 @@ class Pullbacks:
 
     def refuse_lost(self, target: Any, name: str, x: Any, place: Place | None) -> None:
         """A float that a rule gives no cotangent for must not lose its gradient without a word."""
-        if isinstance(x, (float, complex, np.inexact)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc"):
+        if isinstance(x, (float, complex, np.inexact)) or (
+            isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+        ):
             raise NotDifferentiableError(
-                f"The rule of {name_of(target)} gives no derivative for its argument {name}", place=place,
-                fixes=(f"rl.ignore_derivatives({name}) if it is a constant", "write a rule for the calling function"),
+                f"The rule of {name_of(target)} gives no derivative for its argument {name}",
+                place=place,
+                fixes=(
+                    f"rl.ignore_derivatives({name}) if it is a constant",
+                    "write a rule for the calling function",
+                ),
                 read="limitations#keywords",
             )
 
-    def by_user_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...]) -> Handler:
+    def by_user_rule(
+        self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...]
+    ) -> Handler:
         binder = Binder.of(target)
-        for name in (n for n, on in zip(kwargs, active[1 + len(args):], strict=True) if on):
+        for name in (n for n, on in zip(kwargs, active[1 + len(args) :], strict=True) if on):
             if name in binder.keyword_only and carries(kwargs[name]):
                 raise KeywordError(
-                    f"{name_of(target)} was given a differentiable value for {name}=, which its rule takes as a constant",
-                    place=rule.place, fixes=(f"make {name} a positional parameter", f"rl.ignore_derivatives({name})"),
+                    f"{name_of(target)} was given a differentiable value for {name}=, "
+                    "which its rule takes as a constant",
+                    place=rule.place,
+                    fixes=(f"make {name} a positional parameter", f"rl.ignore_derivatives({name})"),
                     read="rules#keywords",
                 )
         config = self.config
@@ -226,7 +304,9 @@ class Pullbacks:
         def by_rule(*args: Any, **kwargs: Any) -> Any:
             found = apply_rrule(rule, target, args, kwargs, config)
             if found is None:
-                raise RuleLabError(f"The rule of {name_of(target)} declined this call by returning None", place=rule.place)
+                raise RuleLabError(
+                    f"The rule of {name_of(target)} declined this call by returning None", place=rule.place
+                )
             if not kwargs:
                 return found
             y, pullback = found
@@ -241,10 +321,16 @@ class Pullbacks:
 
         return by_rule
 
-    # -- by a compiled pass -------------------------------------------------------------------------------------------------
+    # -- by a compiled pass ----------------------------------------------------------------------------------
 
-    def by_pass(self, function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
-                place: Place | None) -> Handler:
+    def by_pass(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
         __tracebackhide__ = True
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -254,8 +340,14 @@ class Pullbacks:
             return functools.partial(made.forward, function) if made.takes_function else made.forward
         return self.with_binding(function, args, kwargs, active, place)
 
-    def with_binding(self, function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...],
-                     place: Place | None) -> Handler:
+    def with_binding(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
         """Defaults and keywords: the pass takes every parameter, in the order of the code object."""
         __tracebackhide__ = True
         values, where = bind(function, args, kwargs)
@@ -282,8 +374,15 @@ class Pullbacks:
 
         return bound
 
-    def pass_of(self, function: types.FunctionType, values: tuple[Any, ...], flags: tuple[bool, ...], captured: bool,
-                differentiate: bool, place: Place | None) -> Pass:
+    def pass_of(
+        self,
+        function: types.FunctionType,
+        values: tuple[Any, ...],
+        flags: tuple[bool, ...],
+        captured: bool,
+        differentiate: bool,
+        place: Place | None,
+    ) -> Pass:
         """The pass for these argument values: cached, or compiled now."""
         signature = tuple(map(signature_of, values))
         free = ()
@@ -303,12 +402,20 @@ class Pullbacks:
         self.cache.store(function, key, made)
         return made
 
-    # -- calls that nothing is differentiated through -------------------------------------------------------------------------
+    # -- calls that nothing is differentiated through --------------------------------------------------------
 
-    def run_plain(self, g: Any, args: tuple[Any, ...], kwargs: dict[str, Any], varied: tuple[bool, ...], place: Place | None) -> Any:
+    def run_plain(
+        self,
+        g: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        varied: tuple[bool, ...],
+        place: Place | None,
+    ) -> Any:
         """Call `g`; author's code goes through a pass of its own, so that writes to arrays are still refused.
 
-        `varied` tells which of the function, arguments and keywords depend on what is differentiated: those may
+        `varied` tells which of the function, arguments and keywords depend on what is differentiated:
+        those may
         not go where they could be kept out of sight.
         """
         target, bound = resolve(g)
@@ -328,7 +435,9 @@ class Pullbacks:
                 raise self.foreign(target, everything, kwargs, place)
         return g(*args, **kwargs)
 
-    def refuse_mutation(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> None:
+    def refuse_mutation(
+        self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
+    ) -> None:
         """MutationError for a call that is known to write to its arguments."""
         slot = self.out_slot(target, len(args))
         if slot is not None and any(x is not None for x in args[slot:]):
@@ -336,7 +445,11 @@ class Pullbacks:
         if kwargs.get("out") is not None:
             raise mutation(f"{name_of(target)}(out={describe(kwargs['out'])})", place)
         if self.cache.registry.mutator(target) is not None:
-            raise mutation(f"{name_of(target)}({', '.join(map(describe, args[:1]))})", place, not args or isinstance(args[0], np.ndarray))
+            raise mutation(
+                f"{name_of(target)}({', '.join(map(describe, args[:1]))})",
+                place,
+                not args or isinstance(args[0], np.ndarray),
+            )
 
     def out_slot(self, target: Any, count: int) -> int | None:
         """Which of `count` positional arguments is the array to write to, if one is: `np.add(a, b, out)`."""
@@ -344,41 +457,76 @@ class Pullbacks:
             return target.nin if count > target.nin else None
         entry = self.cache.registry.entry(target) if count > 2 else None
         for rule in entry.house if entry is not None else ():
-            names = _parameter_names(rule.function) if isinstance(rule, Rule) and rule.mode == "rrule" else None
+            names = (
+                _parameter_names(rule.function) if isinstance(rule, Rule) and rule.mode == "rrule" else None
+            )
             if names is not None and "out" in names[:count]:
                 return names.index("out")
         return None
 
-    def foreign(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> RuleLabError:
+    def foreign(
+        self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
+    ) -> RuleLabError:
         """The error for a call that neither a rule nor a pass can take."""
         if isinstance(target, types.FunctionType) and target.__code__.co_filename.startswith(_PACKAGE):
             return NotDifferentiableError(
-                f"Second derivatives are not supported yet: {target.__name__} is called in a function that is differentiated",
-                place=place, fixes=("write a rule for the function that calls it",), read="limitations#second-derivatives",
-                chain=calls_leading_here()[:-1])
+                f"Second derivatives are not supported yet: {target.__name__} is called in a function "
+                "that is differentiated",
+                place=place,
+                fixes=("write a rule for the function that calls it",),
+                read="limitations#second-derivatives",
+                chain=calls_leading_here()[:-1],
+            )
         name = name_of(target)
-        known = name.replace(".", "_").isidentifier()  # else it is an object that only the author has a name for
+        known = name.replace(
+            ".", "_"
+        ).isidentifier()  # else it is an object that only the author has a name for
         name = name if known else f"a {type(target).__name__} object"
         if getattr(target, "__module__", None) == "_operator":
             shown = f" {name.removeprefix('_operator.').removesuffix('_')} ".join(map(describe, args))
-            return NotDifferentiableError(f"There is no rule for {shown}", place=place, read="limitations#operators",
-                                          fixes=("write a rule for the function it stands in",))
+            return NotDifferentiableError(
+                f"There is no rule for {shown}",
+                place=place,
+                read="limitations#operators",
+                fixes=("write a rule for the function it stands in",),
+            )
         entry = self.cache.registry.entry(target)
-        near = [rule.describe() for rule in (*entry.user, *entry.house) if isinstance(rule, Rule) and rule.mode == "rrule"][:2] if entry else []
-        call = f"{name}({', '.join([*map(describe, args), *(f'{k}={describe(v)}' for k, v in kwargs.items())])})"
+        near = (
+            [
+                rule.describe()
+                for rule in (*entry.user, *entry.house)
+                if isinstance(rule, Rule) and rule.mode == "rrule"
+            ][:2]
+            if entry
+            else []
+        )
+        call = (
+            f"{name}({', '.join([*map(describe, args), *(f'{k}={describe(v)}' for k, v in kwargs.items())])})"
+        )
         ruled = name if known or place is None else place.function
-        fixes = [*(f"match its rule {line}" for line in near), f"write a rule for {ruled} (%rule_stub {ruled})",
-                 "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero"]
-        return ForeignCallError(f"Can't differentiate foreign call expression {call}", place=place, fixes=tuple(fixes),
-                                read="limitations#foreign-calls", chain=calls_leading_here()[:-1])
+        fixes = [
+            *(f"match its rule {line}" for line in near),
+            f"write a rule for {ruled} (%rule_stub {ruled})",
+            "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero",
+        ]
+        return ForeignCallError(
+            f"Can't differentiate foreign call expression {call}",
+            place=place,
+            fixes=tuple(fixes),
+            read="limitations#foreign-calls",
+            chain=calls_leading_here()[:-1],
+        )
 
 
-# --- one call site -----------------------------------------------------------------------------------------------------------
+# --- one call site ------------------------------------------------------------------------------------------
+
 
 class Sites:
     """What the transform asks for one function that is being compiled; notes what it relied on."""
 
-    def __init__(self, pullbacks: Pullbacks, source: Source, types_: Types, namespace: dict[str, Any]) -> None:
+    def __init__(
+        self, pullbacks: Pullbacks, source: Source, types_: Types, namespace: dict[str, Any]
+    ) -> None:
         self.pullbacks = pullbacks
         self.source = source
         self.types = types_
@@ -412,7 +560,9 @@ class Sites:
             return callee
         if isinstance(op, ir.Attribute):
             found = getattr(np.ndarray, op.name, None) if isinstance(self.types(op.value), Array) else None
-            return found if isinstance(found, types.GetSetDescriptorType) else ir.UNBOUND  # a method is not called yet
+            return (
+                found if isinstance(found, types.GetSetDescriptorType) else ir.UNBOUND
+            )  # a method is not called yet
         return specialise.operator_of(op) or ir.UNBOUND
 
     def is_constant(self, op: ir.Op) -> bool:
@@ -422,7 +572,9 @@ class Sites:
     def is_declared_constant(self, target: Any) -> bool:
         """Whether the house, and nobody else, says that a function has no derivative."""
         entry = self.relies_on_house(target)
-        rules = [r for r in entry.house if isinstance(r, Rule) and r.mode == "rrule"] if entry is not None else []
+        rules = (
+            [r for r in entry.house if isinstance(r, Rule) and r.mode == "rrule"] if entry is not None else []
+        )
         return bool(rules) and not any(r.differentiable for r in rules)
 
     def inline(self, op: ir.Op) -> bool:
@@ -438,7 +590,11 @@ class Sites:
         """The house rule that certainly applies at a site, to be called without looking it up."""
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
-        if isinstance(op, ir.Binary) and self.target(op) in specialise.OF_REALS and all(is_real(self.types(a)) for a in op.operands()):
+        if (
+            isinstance(op, ir.Binary)
+            and self.target(op) in specialise.OF_REALS
+            and all(is_real(self.types(a)) for a in op.operands())
+        ):
             return None  # those of real scalars, found at run time, also divide by NumPy's zeros
         rule = self.certain_rule(op)
         if rule is None or not rule.house or not rule.differentiable:
@@ -478,19 +634,27 @@ class Sites:
             return _method_finder(self.pullbacks, op.method, active, place)
         return _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
 
-    def plain(self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]) -> Callable[..., Any] | None:
+    def plain(
+        self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any] | None:
         """None if the call may be made as it stands, else what makes it after a look at what is called."""
         target = self.target(op)
         writes = any(name == "out" for name, _ in op.keywords) or (
-            target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None)
+            target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
+        )
         if target is not ir.UNBOUND and not writes:
             mutator = self.pullbacks.cache.registry.mutator(target) is not None
-            if not mutator and (self.relies_on_house(target) is not None or (isinstance(target, type) and target.__module__ == "builtins")):
+            if not mutator and (
+                self.relies_on_house(target) is not None
+                or (isinstance(target, type) and target.__module__ == "builtins")
+            ):
                 return None
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
 
         def call(function: Any, *args: Any, **kwargs: Any) -> Any:
-            return pullbacks.run_plain(function if method is None else getattr(function, method), args, kwargs, varied, place)
+            return pullbacks.run_plain(
+                function if method is None else getattr(function, method), args, kwargs, varied, place
+            )
 
         return call
 
@@ -500,7 +664,11 @@ class Sites:
         def write(target: Any, key: Any, value: Any) -> None:
             what = "__setitem__" if kind == "item" else f"__setattr__({key!r})"
             owner = "ndarray" if isinstance(target, np.ndarray) else type(target).__name__
-            raise mutation(f"{owner}.{what}({describe(target)})" if kind == "item" else f"{owner}.{what}", place, isinstance(target, np.ndarray))
+            raise mutation(
+                f"{owner}.{what}({describe(target)})" if kind == "item" else f"{owner}.{what}",
+                place,
+                isinstance(target, np.ndarray),
+            )
 
         return write
 
@@ -511,8 +679,12 @@ class Sites:
             if any(_is_something(bar) for bar in bars):
                 place = places[number - 1]
                 raise CatchBlockError(
-                    f"Can't differentiate function execution in catch block at {place.label()}", place=place,
-                    fixes=("return a sentinel value instead of raising and catching", f"write a rule for {place.function}"),
+                    f"Can't differentiate function execution in catch block at {place.label()}",
+                    place=place,
+                    fixes=(
+                        "return a sentinel value instead of raising and catching",
+                        f"write a rule for {place.function}",
+                    ),
                     read="limitations#try-and-except",
                 )
 
@@ -524,15 +696,21 @@ class Sites:
         def iterate(sequence: Any) -> Any:
             if isinstance(sequence, (np.ndarray, list, tuple, range, str)):
                 return sequence
-            raise NotDifferentiableError(f"The items of a {type(sequence).__name__} cannot be differentiated", place=place,
-                                         fixes=("make a list of them first",), read="limitations#iteration")
+            raise NotDifferentiableError(
+                f"The items of a {type(sequence).__name__} cannot be differentiated",
+                place=place,
+                fixes=("make a list of them first",),
+                read="limitations#iteration",
+            )
 
         return iterate
 
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
         code, namespace, names = op.code, self.namespace, [name for name, _ in op.keyword_defaults]
 
-        def make_function(captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]) -> types.FunctionType:
+        def make_function(
+            captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]
+        ) -> types.FunctionType:
             cells = tuple(types.CellType() if x is ir.UNBOUND else types.CellType(x) for x in captured)
             made = types.FunctionType(code, namespace, code.co_name, tuple(defaults) or None, cells)
             made.__kwdefaults__ = keyword_defaults if names else None
@@ -557,10 +735,17 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
                 return handler
         else:
             known.clear()
-        asked_at = registry.epoch  # before asking: a rule that another thread defines meanwhile makes the answer old
+        asked_at = (
+            registry.epoch
+        )  # before asking: a rule that another thread defines meanwhile makes the answer old
         handler = pullbacks.find_target(target, args, {}, active, place)
         entry = registry.entry(target)
-        if entry is not None and not entry.user and not registry.is_hidden(target) and pullbacks.cache.mode == "auto":
+        if (
+            entry is not None
+            and not entry.user
+            and not registry.is_hidden(target)
+            and pullbacks.cache.mode == "auto"
+        ):
             epoch = asked_at
             if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
                 handler = specialise.OF_REALS[target]
@@ -618,10 +803,17 @@ def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
     def find(owner: Any) -> Handler:
         kind = type(owner)
         found = getattr(kind, name, None)
-        if isinstance(found, types.GetSetDescriptorType) and pullbacks.cache.registry.entry(found) is not None:
+        if (
+            isinstance(found, types.GetSetDescriptorType)
+            and pullbacks.cache.registry.entry(found) is not None
+        ):
             answer = pullbacks.cache.ask(found, types_of((owner,)))
             if isinstance(answer, Found):
-                return _constant(functools.partial(_attribute_of, name)) if not answer.rule.differentiable else answer.rule.function
+                return (
+                    _constant(functools.partial(_attribute_of, name))
+                    if not answer.rule.differentiable
+                    else answer.rule.function
+                )
         if isinstance(owner, (types.ModuleType, type)):
             return _constant(functools.partial(_attribute_of, name))
         if name in ("real", "imag") and is_number(owner):
@@ -629,11 +821,18 @@ def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
         if found is not None and callable(found) and name not in getattr(owner, "__dict__", ()):
             return lambda x: (getattr(x, name), lambda y_bar: (NO, y_bar))
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
-            raise NotDifferentiableError(f"There is no rule for the attribute {name} of {describe(owner)}", place=place,
-                                         read="limitations#attributes")
+            raise NotDifferentiableError(
+                f"There is no rule for the attribute {name} of {describe(owner)}",
+                place=place,
+                read="limitations#attributes",
+            )
         if isinstance(found, property):
-            raise NotDifferentiableError(f"The property {name} of a {kind.__name__} is not differentiated through", place=place,
-                                         fixes=("call a function instead",), read="limitations#attributes")
+            raise NotDifferentiableError(
+                f"The property {name} of a {kind.__name__} is not differentiated through",
+                place=place,
+                fixes=("call a function instead",),
+                read="limitations#attributes",
+            )
         return lambda x: (getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar)))
 
     return find
@@ -645,14 +844,22 @@ def _attribute_of(name: str, owner: Any) -> Any:
 
 def _refuse_set(place: Place) -> Handler:
     def find(*items: Any) -> Handler:
-        raise NotDifferentiableError("The items of a set cannot be differentiated: equal ones are one", place=place,
-                                     fixes=("make a list of them",), read="limitations#iteration")
+        raise NotDifferentiableError(
+            "The items of a set cannot be differentiated: equal ones are one",
+            place=place,
+            fixes=("make a list of them",),
+            read="limitations#iteration",
+        )
 
     return find
 
 
-def _augmented_finder(pullbacks: Pullbacks, op: ir.Augmented, active: tuple[bool, ...], place: Place) -> Handler:
-    """`left op= right`: on an array of this function's own, the in-place operation on a copy; else a rebinding."""
+def _augmented_finder(
+    pullbacks: Pullbacks, op: ir.Augmented, active: tuple[bool, ...], place: Place
+) -> Handler:
+    """`left op= right`: on an array of this function's own, the in-place operation on a copy; else a
+    rebinding.
+    """
     target = getattr(operator, op.operator)
     in_place = getattr(operator, _INPLACE[op.operator])
     rebinding = _operator_finder(pullbacks, target, (False, *active), place)
@@ -661,15 +868,31 @@ def _augmented_finder(pullbacks: Pullbacks, op: ir.Augmented, active: tuple[bool
         if any(active) and (type(left) is float or type(left) is np.float64):
             return rebinding(left, right)
         if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:
-            called = f"ndarray.__{_INPLACE[op.operator]}__" if isinstance(left, np.ndarray) else f"{type(left).__name__}.__{_INPLACE[op.operator]}__"
+            called = (
+                f"ndarray.__{_INPLACE[op.operator]}__"
+                if isinstance(left, np.ndarray)
+                else f"{type(left).__name__}.__{_INPLACE[op.operator]}__"
+            )
             raise mutation(f"{called}({describe(left)})", place, isinstance(left, np.ndarray))
-        if not isinstance(left, (list, dict, set, np.ndarray)) and hasattr(type(left), f"__{_INPLACE[op.operator]}__"):
-            raise mutation(f"{type(left).__name__}.__{_INPLACE[op.operator]}__", place, False)  # changes itself, or anything
+        if not isinstance(left, (list, dict, set, np.ndarray)) and hasattr(
+            type(left), f"__{_INPLACE[op.operator]}__"
+        ):
+            raise mutation(
+                f"{type(left).__name__}.__{_INPLACE[op.operator]}__", place, False
+            )  # changes itself, or anything
         if isinstance(left, list) and op.operator == "add" and not isinstance(right, list) and any(active):
-            raise NotDifferentiableError(f"There is no rule for list += {describe(right)}", place=place, read="limitations#operators",
-                                         fixes=("make a list of what is added first: l += list(...)",))
+            raise NotDifferentiableError(
+                f"There is no rule for list += {describe(right)}",
+                place=place,
+                read="limitations#operators",
+                fixes=("make a list of what is added first: l += list(...)",),
+            )
         if not any(active):
-            plain = (lambda a, b: in_place(a.copy(), b)) if isinstance(left, (np.ndarray, list, dict, set)) else target
+            plain = (
+                (lambda a, b: in_place(a.copy(), b))
+                if isinstance(left, (np.ndarray, list, dict, set))
+                else target
+            )
             return lambda a, b: (plain(a, b), NO.__getitem__)
         handler = pullbacks.find_target(target, (left, right), {}, (False, *active), place)
         if not isinstance(left, np.ndarray):
@@ -690,8 +913,13 @@ def mutation(called: str, place: Place | None, of_array: bool = True) -> Mutatio
     fixes = ["write it without mutation"]
     if place is not None and place.function and place.function != "<lambda>":
         fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
-    return MutationError(f"{what} is not supported -- called {called}", place=place, fixes=tuple(fixes), read="limitations#array-mutation",
-                         chain=calls_leading_here()[:-1])
+    return MutationError(
+        f"{what} is not supported -- called {called}",
+        place=place,
+        fixes=tuple(fixes),
+        read="limitations#array-mutation",
+        chain=calls_leading_here()[:-1],
+    )
 
 
 def _is_something(bar: Any) -> bool:
@@ -710,7 +938,10 @@ def _real_part(x: Any) -> Any:
 
 
 def _imaginary_part(x: Any) -> Any:
-    return x.imag, lambda y_bar: (NO, 1j * support.real(y_bar) if isinstance(x, (complex, np.complexfloating)) else ZERO)
+    return x.imag, lambda y_bar: (
+        NO,
+        1j * support.real(y_bar) if isinstance(x, (complex, np.complexfloating)) else ZERO,
+    )
 
 
 def _constant(target: Any) -> Handler:
@@ -730,7 +961,7 @@ def _binding(inner: Handler, bound: tuple[Any, ...]) -> Handler:
 
         def back(y_bar: Any) -> Any:
             got = pullback(y_bar)
-            return got if got is NO else (got[len(bound)], *tuple(got)[1 + len(bound):])
+            return got if got is NO else (got[len(bound)], *tuple(got)[1 + len(bound) :])
 
         return y, back
 
@@ -765,23 +996,31 @@ def _positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, An
     if code is None:
         return (), {}
     names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
-    return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
+    return names, dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
 
 
-def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], list[int]]:
-    """The value of every parameter in the order of the code object, and which of them each argument became."""
+def bind(
+    function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], list[int]]:
+    """The value of every parameter in the order of the code object, and which of them each argument
+    became.
+    """
     __tracebackhide__ = True
     code = function.__code__
     if code.co_flags & 0x0C:
         raise find_star_refusal(function)
     positional, keyword_only = Binder.of(function).bind(args, kwargs)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    values = (*positional, *(keyword_only[name] for name in names[code.co_argcount:]))
+    values = (*positional, *(keyword_only[name] for name in names[code.co_argcount :]))
     return values, [*range(len(args)), *(names.index(name) for name in kwargs)]
 
 
-def _active_defaults(function: types.FunctionType, values: tuple[Any, ...], where: list[int]) -> dict[int, str]:
-    """The parameters that a nested function fills in with values it was made with, which may be active: slot to name."""
+def _active_defaults(
+    function: types.FunctionType, values: tuple[Any, ...], where: list[int]
+) -> dict[int, str]:
+    """The parameters that a nested function fills in with values it was made with, which may be active:
+    slot to name.
+    """
     if not function.__code__.co_flags & inspect.CO_NESTED:
         return {}
     names = function.__code__.co_varnames
@@ -792,7 +1031,9 @@ def find_star_refusal(function: types.FunctionType) -> RuleLabError:
     from .fence import refusal
 
     source = find_source(function.__code__)
-    return refusal(source, source.node.args.vararg or source.node.args.kwarg or source.node, "* and ** parameters")
+    return refusal(
+        source, source.node.args.vararg or source.node.args.kwarg or source.node, "* and ** parameters"
+    )
 
 
 def is_library(function: types.FunctionType) -> bool:
@@ -830,15 +1071,68 @@ def _sample(kind: Any, atom: ir.Atom) -> Any:
     return _NO_SAMPLE
 
 
-# --- a new pass ----------------------------------------------------------------------------------------------------------------
+# --- a new pass ---------------------------------------------------------------------------------------------
 
 # Not list, tuple and sorted: the rows that they take from an array are views.
-_READ_ONLY: frozenset[Any] = frozenset({len, sum, max, min, abs, print, float, np.sum, np.mean, np.prod, np.max, np.min,
-                                        np.std, np.var, np.dot, np.array, np.stack, np.concatenate, np.vstack, np.hstack, np.linalg.norm,
-                                        np.zeros_like, np.ones_like, np.empty_like, np.outer, np.trace, np.cumsum})
-_FRESH: frozenset[Any] = frozenset({list, np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-                                    np.array, np.arange, np.linspace, np.copy, np.dot, np.concatenate, np.stack, np.outer, np.eye,
-                                    np.sum, np.mean, np.prod, np.cumsum, float, int})
+_READ_ONLY: frozenset[Any] = frozenset(
+    {
+        len,
+        sum,
+        max,
+        min,
+        abs,
+        print,
+        float,
+        np.sum,
+        np.mean,
+        np.prod,
+        np.max,
+        np.min,
+        np.std,
+        np.var,
+        np.dot,
+        np.array,
+        np.stack,
+        np.concatenate,
+        np.vstack,
+        np.hstack,
+        np.linalg.norm,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+        np.outer,
+        np.trace,
+        np.cumsum,
+    }
+)
+_FRESH: frozenset[Any] = frozenset(
+    {
+        list,
+        np.zeros,
+        np.ones,
+        np.empty,
+        np.full,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+        np.full_like,
+        np.array,
+        np.arange,
+        np.linspace,
+        np.copy,
+        np.dot,
+        np.concatenate,
+        np.stack,
+        np.outer,
+        np.eye,
+        np.sum,
+        np.mean,
+        np.prod,
+        np.cumsum,
+        float,
+        int,
+    }
+)
 
 
 def _in(value: Any, known: frozenset[Any]) -> bool:
@@ -848,8 +1142,15 @@ def _in(value: Any, known: frozenset[Any]) -> bool:
         return False
 
 
-def compile_pass(pullbacks: Pullbacks, function: types.FunctionType, signature: tuple[Any, ...], flags: tuple[bool, ...],
-                 free: tuple[Any, ...], captured: bool, differentiate: bool) -> Pass:
+def compile_pass(
+    pullbacks: Pullbacks,
+    function: types.FunctionType,
+    signature: tuple[Any, ...],
+    flags: tuple[bool, ...],
+    free: tuple[Any, ...],
+    captured: bool,
+    differentiate: bool,
+) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit."""
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
@@ -863,11 +1164,15 @@ def compile_pass(pullbacks: Pullbacks, function: types.FunctionType, signature: 
         return value
 
     source = find_source(code)
-    lowered = lower(source, code, Surroundings(find_global, lambda v: _in(v, _READ_ONLY), lambda v: _in(v, _FRESH)))
+    lowered = lower(
+        source, code, Surroundings(find_global, lambda v: _in(v, _READ_ONLY), lambda v: _in(v, _FRESH))
+    )
     prune(lowered)
     given = {name: type_of_signature(part) for name, part in zip(lowered.parameters, signature, strict=True)}
-    given |= {name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
-              for name, part in zip(lowered.free, free, strict=True)}
+    given |= {
+        name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
+        for name, part in zip(lowered.free, free, strict=True)
+    }
     kinds = Types(lowered, given, find_global)
     sites = Sites(pullbacks, source, kinds, namespace)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
@@ -876,14 +1181,25 @@ def compile_pass(pullbacks: Pullbacks, function: types.FunctionType, signature: 
     for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
         raise NotDifferentiableError(
             "A number that varies is written as text and handed on, perhaps to be read as a number again",
-            place=sites.place(reading.position), fixes=("pass the number itself", "rl.ignore_derivatives around it"),
-            read="limitations#text")
+            place=sites.place(reading.position),
+            fixes=("pass the number itself", "rl.ignore_derivatives around it"),
+            read="limitations#text",
+        )
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, parameters, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
     made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, namespace)
-    return Pass(code.co_name, made.forward, namespace, _guard(looked_up, lowered, kinds), tuple(sites.trail.values()), epoch,
-                made.text, bool(lowered.free), signature)
+    return Pass(
+        code.co_name,
+        made.forward,
+        namespace,
+        _guard(looked_up, lowered, kinds),
+        tuple(sites.trail.values()),
+        epoch,
+        made.text,
+        bool(lowered.free),
+        signature,
+    )
 
 
 def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Callable[[dict[str, Any]], bool]:
@@ -903,8 +1219,11 @@ def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Cal
     for statement in ir.walk(lowered.body):
         if isinstance(statement, ir.Let):
             op = statement.op
-            owner, name = (op.value, op.name) if isinstance(op, ir.Attribute) else (
-                (op.function, op.method) if isinstance(op, ir.Call) else (None, None))
+            owner, name = (
+                (op.value, op.name)
+                if isinstance(op, ir.Attribute)
+                else ((op.function, op.method) if isinstance(op, ir.Call) else (None, None))
+            )
             if owner is not None and name is not None and isinstance(kinds(owner), Known):
                 value = kinds(owner).value
                 if hasattr(value, name):

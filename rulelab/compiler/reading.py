@@ -1,4 +1,5 @@
 """The compiled pass of a call as text that a person can read."""
+
 from __future__ import annotations
 
 import types
@@ -39,8 +40,10 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     if not isinstance(target, types.FunctionType) or is_library(target):
         raise pullbacks.foreign(target, given, kwargs, None)
     values, where = bind(target, given, kwargs)
-    positional = set(where[len(bound): len(given)])
-    flags = tuple(n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values))
+    positional = set(where[len(bound) : len(given)])
+    flags = tuple(
+        n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values)
+    )
     return AdjointSource(pullbacks.pass_of(target, values, flags, False, True, None).text)
 
 
@@ -51,6 +54,6 @@ def _of_rule(rule: Any) -> str:
     try:
         return head + inspect.getsource(rule.function)
     except (OSError, TypeError) as error:
-        raise RuleLabError(f"The source of the rule of {rule.target_name} cannot be found", place=rule.place) from error
-
-
+        raise RuleLabError(
+            f"The source of the rule of {rule.target_name} cannot be found", place=rule.place
+        ) from error

@@ -1,4 +1,5 @@
 """The source of a function, found by its code object and verified against the code that runs."""
+
 from __future__ import annotations
 
 import ast
@@ -120,7 +121,9 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     if built is None:
         return None
     tree, module = built
-    if not any(_same(code, other) for unit in (module, _statement_alone(code, tree)) for other in _codes(unit)):
+    if not any(
+        _same(code, other) for unit in (module, _statement_alone(code, tree)) for other in _codes(unit)
+    ):
         return None
     nodes = _innermost([node for node in ast.walk(tree) if is_of(node, code)], code)
     if len(nodes) != 1:
@@ -137,7 +140,13 @@ def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType |
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
         if first <= code.co_firstlineno <= (statement.end_lineno or first):
             with PARSING:
-                return compile(ast.Module([statement], []), code.co_filename, "exec", flags=_future_flags(code), dont_inherit=True)
+                return compile(
+                    ast.Module([statement], []),
+                    code.co_filename,
+                    "exec",
+                    flags=_future_flags(code),
+                    dont_inherit=True,
+                )
     return None
 
 
@@ -167,7 +176,9 @@ def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
     """Those that hold no other: the code of a lambda written inside a lambda lies within both of them."""
     if not any(end_column for _, _, _, end_column in code.co_positions()):
         return nodes  # Python was told to keep no columns, so nothing tells them apart
-    return [node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)]
+    return [
+        node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)
+    ]
 
 
 def _inside(position: tuple[int | None, int | None, int | None, int | None], node: ast.expr) -> bool:

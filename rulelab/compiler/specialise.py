@@ -1,4 +1,5 @@
 """What the types allow to be written out: primal expressions, and derivative formulas of real scalars."""
+
 from __future__ import annotations
 
 import operator
@@ -11,8 +12,21 @@ import numpy as np
 from . import ir, support
 from .types import F8, FLOAT, INT, Type
 
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
-           "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}
+SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "matmul": "@",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+}
 PREFIXES = {"neg": "-", "pos": "+", "not_": "not ", "invert": "~"}
 
 
@@ -26,7 +40,9 @@ class Values(Protocol):
 
 @dataclass(frozen=True)
 class Formula:
-    """`term(k, bar, values)` is the text of operand k's cotangent; `reads[k]` are the operands that it reads."""
+    """`term(k, bar, values)` is the text of operand k's cotangent; `reads[k]` are the operands that it
+    reads.
+    """
 
     term: Callable[[int, str, Values], str]
     reads: tuple[tuple[int, ...], ...]
@@ -68,7 +84,9 @@ def _power(exponent: float) -> Formula:
             return bar
         if exponent == 2:
             return f"{bar} * (2.0 * {values.operand(0)})"
-        if exponent < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
+        if (
+            exponent < 0
+        ):  # a higher power may overflow, which Python raises; its quotients only become infinite
             return f"{bar} * ({exponent!r} * {values.operand(0)} ** {exponent!r} / {values.operand(0)})"
         return f"{bar} * ({exponent!r} * {values.operand(0)} ** {exponent - 1!r})"
 
@@ -90,7 +108,11 @@ def formula(op: ir.Op) -> Formula | None:
         return _UNARY.get(op.operator)
     assert isinstance(op, (ir.Binary, ir.Augmented))
     if op.operator == "pow":
-        whole = isinstance(op.right, ir.Const) and type(op.right.value) in (int, float) and float(op.right.value).is_integer()
+        whole = (
+            isinstance(op.right, ir.Const)
+            and type(op.right.value) in (int, float)
+            and float(op.right.value).is_integer()
+        )
         return _power(op.right.value) if whole and abs(op.right.value) < 2**31 else None  # type: ignore[union-attr]
     return _FORMULAS.get(op.operator)
 
@@ -104,7 +126,9 @@ def divides_safely(op: ir.Op, kinds: list[Type]) -> bool:
     if op.operator != "truediv":  # type: ignore[attr-defined]
         return True
     divisor = op.operands()[1]
-    return kinds[1] == F8 or kinds[0] in (FLOAT, INT) or (isinstance(divisor, ir.Const) and divisor.value != 0)
+    return (
+        kinds[1] == F8 or kinds[0] in (FLOAT, INT) or (isinstance(divisor, ir.Const) and divisor.value != 0)
+    )
 
 
 def operator_of(op: ir.Op) -> Any:
@@ -139,12 +163,16 @@ def _build_text(op: ir.Build, texts: list[str], helper: Callable[[Any, str], str
         return f"[{', '.join(texts)}]"
     if op.kind == "set":
         return f"{{{', '.join(texts)}}}"
-    return "{" + ", ".join(f"{key}: {value}" for key, value in zip(texts[::2], texts[1::2], strict=True)) + "}"
+    return (
+        "{" + ", ".join(f"{key}: {value}" for key, value in zip(texts[::2], texts[1::2], strict=True)) + "}"
+    )
 
 
 def _format_text(op: ir.Format, texts: list[str], helper: Callable[[Any, str], str]) -> str:
-    pieces = [f"({value}, {conversion}, {spec})" for (_, conversion, _), value, spec in
-              zip(op.parts, texts[::2], texts[1::2], strict=True)]
+    pieces = [
+        f"({value}, {conversion}, {spec})"
+        for (_, conversion, _), value, spec in zip(op.parts, texts[::2], texts[1::2], strict=True)
+    ]
     return f"{helper(support.format_string, 'format_string')}([{', '.join(pieces)}])"
 
 
@@ -163,7 +191,8 @@ _TEXTS: dict[type, Callable[..., str]] = {
 }
 
 
-# --- real scalars met at run time ------------------------------------------------------------------------------------
+# --- real scalars met at run time ---------------------------------------------------------------------------
+
 
 def add_reals(a: float, b: float) -> Any:
     """a + b and its pullback, for two real scalars."""
@@ -195,5 +224,10 @@ def _to_first_and_minus(y_bar: Any) -> Any:
     return support.NO, y_bar, -y_bar
 
 
-# What stands for the house's rule where both operands turn out to be real scalars: the same, without broadcasting.
-OF_REALS = {operator.add: add_reals, operator.sub: sub_reals, operator.mul: mul_reals, operator.truediv: truediv_reals}
+# What stands for the house's rule where both operands turn out to be real scalars: without broadcasting.
+OF_REALS = {
+    operator.add: add_reals,
+    operator.sub: sub_reals,
+    operator.mul: mul_reals,
+    operator.truediv: truediv_reals,
+}

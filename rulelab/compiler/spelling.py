@@ -1,4 +1,7 @@
-"""Text made from values that vary: where it could be read back as a number, the derivative would be lost without a word."""
+"""Text made from values that vary: where it could be read back as a number, the derivative would be lost
+without a word.
+"""
+
 from __future__ import annotations
 
 import builtins
@@ -13,17 +16,24 @@ _WRITERS = frozenset({builtins.str, builtins.repr, builtins.ascii, builtins.form
 _CARRIERS = (ir.Binary, ir.Augmented, ir.Item, ir.Build, ir.Attribute, ir.Move, ir.Unpack, ir.Append)
 
 
-def readings(function: ir.Function, varied: set[str], types: Types, is_harmless: Callable[[Any], bool]) -> Iterator[ir.Let]:
+def readings(
+    function: ir.Function, varied: set[str], types: Types, is_harmless: Callable[[Any], bool]
+) -> Iterator[ir.Let]:
     """The calls that are handed a spelled-out varying value and whose result is used.
 
-    `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as on a number.
+    `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as
+    on a number.
     """
     spelled = _spelled(function, varied, types)
     if not spelled:
         return
     used = {atom for statement in ir.walk(function.body) for atom in reads_of(statement)} | {function.result}
     for statement in ir.walk(function.body):
-        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Call) and statement.target not in spelled:
+        if (
+            isinstance(statement, ir.Let)
+            and isinstance(statement.op, ir.Call)
+            and statement.target not in spelled
+        ):
             op = statement.op
             handed = any(isinstance(atom, str) and atom in spelled for atom in op.operands()[1:])
             if handed and statement.target in used and not _harmless(types.callee(op), is_harmless):
@@ -61,6 +71,8 @@ def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> boo
         return True
     if not isinstance(op, ir.Call):
         return False
-    if op.method is not None and (types(op.function) == STR or (isinstance(op.function, str) and op.function in spelled)):
+    if op.method is not None and (
+        types(op.function) == STR or (isinstance(op.function, str) and op.function in spelled)
+    ):
         return True  # "{}".format(x), text.strip()
     return any(types.callee(op) is writer for writer in _WRITERS)

@@ -1,4 +1,5 @@
 """The helpers that emitted code names: zeros, sums, and the cotangents of items, lists and functions."""
+
 from __future__ import annotations
 
 import itertools
@@ -15,8 +16,28 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from . import ir
 
-__all__ = ["NO", "ZERO", "Items", "RuleLabError", "add", "add_slice", "bound", "buffer", "captured", "format_string", "gather", "part",
-           "pop_item", "put_item", "put_items", "real", "settle", "unkept", "unpack", "value"]
+__all__ = [
+    "NO",
+    "ZERO",
+    "Items",
+    "RuleLabError",
+    "add",
+    "add_slice",
+    "bound",
+    "buffer",
+    "captured",
+    "format_string",
+    "gather",
+    "part",
+    "pop_item",
+    "put_item",
+    "put_items",
+    "real",
+    "settle",
+    "unkept",
+    "unpack",
+    "value",
+]
 
 ZERO = ZeroTangent()
 NO = NoTangent()
@@ -24,7 +45,9 @@ _NOTHING = (ZERO, NO)
 
 
 class Items(dict[Any, Any]):
-    """Cotangents of the items of a list or tuple of known size, by position; owned by one pass, which changes it."""
+    """Cotangents of the items of a list or tuple of known size, by position; owned by one pass, which
+    changes it.
+    """
 
     __slots__ = ("kind", "size")
 
@@ -93,7 +116,9 @@ def _as_items(x_bar: Any, size: int, kind: type = list) -> Items:
         for key, item_bar in enumerate(x_bar):
             items[key] = NO if item_bar is None else item_bar
         if len(items.keys()) > size:
-            raise RuleShapeError(f"A sequence of {size} items cannot have a cotangent of {len(items.keys())} items")
+            raise RuleShapeError(
+                f"A sequence of {size} items cannot have a cotangent of {len(items.keys())} items"
+            )
     return items
 
 
@@ -168,8 +193,12 @@ def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
     if not isinstance(y_bar, AbstractZero):
         part = total[index]
         if np.shape(y_bar) != part.shape:
-            raise RuleShapeError(f"An array of shape {part.shape} cannot have a cotangent of shape {np.shape(y_bar)}")
-        total[index] = part + np.real(y_bar)  # not `part +=`: one element is a number, which that would not write back
+            raise RuleShapeError(
+                f"An array of shape {part.shape} cannot have a cotangent of shape {np.shape(y_bar)}"
+            )
+        total[index] = part + np.real(
+            y_bar
+        )  # not `part +=`: one element is a number, which that would not write back
 
 
 def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
@@ -184,7 +213,9 @@ def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
         if not any(isinstance(item, AbstractZero) for item in items):
             dtype = np.result_type(float, *{np.asarray(item).dtype for item in items})
         else:
-            dtype = np.result_type(float, *{np.asarray(i).dtype for i in items if not isinstance(i, AbstractZero)})
+            dtype = np.result_type(
+                float, *{np.asarray(i).dtype for i in items if not isinstance(i, AbstractZero)}
+            )
         x_bar = np.zeros(x.shape, dtype)
         for number, item in enumerate(items):
             if not isinstance(item, AbstractZero):
@@ -223,7 +254,9 @@ def _first_items(x: Any, most: int) -> tuple[Any, ...]:
 def bound(x: Any, name: str) -> Any:
     """The value of a variable, which an assignment must have reached."""
     if x is ir.UNBOUND:
-        raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+        raise UnboundLocalError(
+            f"cannot access local variable '{name}' where it is not associated with a value"
+        )
     return x
 
 
@@ -232,8 +265,10 @@ def unkept(x: Any) -> Any:
     if _holds_no_function(x):
         return x
     raise UnsupportedSyntaxError(
-        "A function was kept whose captured variable changes later", place=Place.of_frame(sys._getframe(1)),
-        fixes=("bind the value now: name=name among its parameters",), read="limitations#syntax",
+        "A function was kept whose captured variable changes later",
+        place=Place.of_frame(sys._getframe(1)),
+        fixes=("bind the value now: name=name among its parameters",),
+        read="limitations#syntax",
     )
 
 

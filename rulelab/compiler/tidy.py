@@ -1,4 +1,5 @@
 """What can be left out: joins that nobody reads, sums of one term, zeros that are overwritten."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -10,8 +11,12 @@ def prune(function: ir.Function) -> None:
     """Drop the joins (and the kept slots) whose value nobody reads."""
     live = _read_names(function)
     phis = [(statement, phi) for statement in ir.walk(function.body) for phi in phis_of(statement)]
-    handlers = {id(phi): [h.values[number] for h in s.handlers] for s in ir.walk(function.body) if isinstance(s, ir.Try)
-                for number, phi in enumerate(s.slots)}
+    handlers = {
+        id(phi): [h.values[number] for h in s.handlers]
+        for s in ir.walk(function.body)
+        if isinstance(s, ir.Try)
+        for number, phi in enumerate(s.slots)
+    }
     growing = True
     while growing:
         growing = False
@@ -92,7 +97,8 @@ def _drop(block: ir.Block, live: set[str]) -> None:
             _drop(inner, live)
 
 
-# --- the emitted form ------------------------------------------------------------------------------------------------
+# --- the emitted form ---------------------------------------------------------------------------------------
+
 
 @dataclass(eq=False)
 class Line:
@@ -133,7 +139,8 @@ def mentions(node: Node, bar: str) -> bool:
 
 
 def begin(nodes: list[Node], bar: str, zero: str) -> bool:
-    """Give `bar` its first value: a first sum becomes an assignment, else a zero stands before the first mention.
+    """Give `bar` its first value: a first sum becomes an assignment, else a zero stands before the first
+    mention.
 
     Returns whether `bar` is mentioned at all.
     """

@@ -1,4 +1,7 @@
-"""What is known of each value before the pass runs: a real scalar, an array of a dtype and dimension, a known object."""
+"""What is known of each value before the pass runs: a real scalar, an array of a dtype and dimension, a
+known object.
+"""
+
 from __future__ import annotations
 
 import builtins
@@ -15,7 +18,9 @@ from . import ir
 
 @dataclass(frozen=True)
 class Kind:
-    """A type by name. `real` is any of float, int and f8 (np.float64): their derivatives may be written out."""
+    """A type by name. `real` is any of float, int and f8 (np.float64): their derivatives may be written
+    out.
+    """
 
     name: str
 
@@ -50,7 +55,16 @@ Type = Kind | Array | Tuple | Known
 ANY, FLOAT, INT, BOOL, F8, REAL = (Kind(n) for n in ("any", "float", "int", "bool", "f8", "real"))
 STR, NONE, LIST, SLICE, FUNCTION = (Kind(n) for n in ("str", "none", "list", "slice", "function"))
 _REALS = frozenset({FLOAT, INT, F8, REAL})
-_OF_CLASS = {float: FLOAT, int: INT, bool: BOOL, np.float64: F8, str: STR, type(None): NONE, list: LIST, slice: SLICE}
+_OF_CLASS = {
+    float: FLOAT,
+    int: INT,
+    bool: BOOL,
+    np.float64: F8,
+    str: STR,
+    type(None): NONE,
+    list: LIST,
+    slice: SLICE,
+}
 _NATIVE = {np.dtype(float): "f8", np.dtype(int): "i8"}
 
 Signature = tuple[Any, ...]
@@ -78,17 +92,27 @@ def type_of_signature(signature: Any) -> Type:
 
 def type_of(value: Any) -> Type:
     """The type of a value that the pass may take for granted under a guard."""
-    if isinstance(value, (python_types.ModuleType, np.ufunc, python_types.MethodDescriptorType, type(np.sum))):
+    if isinstance(
+        value, (python_types.ModuleType, np.ufunc, python_types.MethodDescriptorType, type(np.sum))
+    ):
         return Known(value)
-    if isinstance(value, python_types.BuiltinFunctionType) and isinstance(value.__self__, (python_types.ModuleType, type(None))):
+    if isinstance(value, python_types.BuiltinFunctionType) and isinstance(
+        value.__self__, (python_types.ModuleType, type(None))
+    ):
         return Known(value)
     if isinstance(value, (type, python_types.FunctionType)):
-        # a pass may not keep the author's own functions and classes alive, so it takes nothing for granted of them
-        return Known(value) if str(value.__module__).partition(".")[0] in _IMMORTAL else type_of_signature(type(value))
+        # A pass may not keep the author's functions and classes alive: it takes nothing for granted of them.
+        return (
+            Known(value)
+            if str(value.__module__).partition(".")[0] in _IMMORTAL
+            else type_of_signature(type(value))
+        )
     return type_of_signature(signature_of(value))
 
 
-_IMMORTAL = frozenset({"builtins", "numpy", "scipy", "math", "rulelab", "operator", "_operator", "functools", "itertools"})
+_IMMORTAL = frozenset(
+    {"builtins", "numpy", "scipy", "math", "rulelab", "operator", "_operator", "functools", "itertools"}
+)
 
 
 def is_real(kind: Type) -> bool:
@@ -112,7 +136,9 @@ def join(left: Type | None, right: Type | None) -> Type:
 class Types:
     """The type of every name of a lowered function."""
 
-    def __init__(self, function: ir.Function, given: dict[str, Type], find_global: Callable[[str], Any]) -> None:
+    def __init__(
+        self, function: ir.Function, given: dict[str, Type], find_global: Callable[[str], Any]
+    ) -> None:
         self.of: dict[str, Type] = dict(given)
         self._find_global = find_global
         for _ in range(12):
@@ -160,8 +186,10 @@ class Types:
 
     def _let(self, statement: ir.Let) -> None:
         operands = [self._maybe(atom) for atom in statement.op.operands()]
-        if any(kind is None and not (isinstance(atom, ir.Const)) for kind, atom in
-               zip(operands, statement.op.operands(), strict=True)):
+        if any(
+            kind is None and not (isinstance(atom, ir.Const))
+            for kind, atom in zip(operands, statement.op.operands(), strict=True)
+        ):
             return  # an operand comes from later in the loop: next round
         self.of[statement.target] = self._result(statement.op)
 
@@ -222,7 +250,7 @@ class Types:
 
     _raise = _keep
 
-    # -- operations -------------------------------------------------------------------------------------------------
+    # -- operations ------------------------------------------------------------------------------------------
 
     def _result(self, op: ir.Op) -> Type:
         method = getattr(self, f"_of_{type(op).__name__.lower()}", None)
@@ -240,8 +268,11 @@ class Types:
 
     def _of_augmented(self, op: ir.Augmented) -> Type:
         left, right = self(op.left), self(op.right)
-        return _arithmetic(op.operator, left, right, op.right) if is_real(left) and is_real(right) else (
-            left if isinstance(left, Array) and (is_real(right) or isinstance(right, Array)) else ANY)
+        return (
+            _arithmetic(op.operator, left, right, op.right)
+            if is_real(left) and is_real(right)
+            else (left if isinstance(left, Array) and (is_real(right) or isinstance(right, Array)) else ANY)
+        )
 
     def _of_unary(self, op: ir.Unary) -> Type:
         kind = self(op.value)
@@ -250,7 +281,9 @@ class Types:
         return kind if (is_real(kind) or isinstance(kind, Array)) and op.operator in ("neg", "pos") else ANY
 
     def _of_compare(self, op: ir.Compare) -> Type:
-        if op.symbol in ("is", "is not", "in", "not in") or (is_real(self(op.left)) and is_real(self(op.right))):
+        if op.symbol in ("is", "is not", "in", "not in") or (
+            is_real(self(op.left)) and is_real(self(op.right))
+        ):
             return BOOL
         return ANY
 
@@ -271,7 +304,11 @@ class Types:
     def _of_item(self, op: ir.Item) -> Type:
         owner, index = self(op.value), self(op.index)
         if isinstance(owner, Tuple):
-            if isinstance(op.index, ir.Const) and isinstance(op.index.value, int) and -len(owner.items) <= op.index.value < len(owner.items):
+            if (
+                isinstance(op.index, ir.Const)
+                and isinstance(op.index.value, int)
+                and -len(owner.items) <= op.index.value < len(owner.items)
+            ):
                 return owner.items[op.index.value]
             if index == INT and owner.items and all(item == owner.items[0] for item in owner.items):
                 return owner.items[0]
@@ -337,7 +374,9 @@ def _arithmetic(operator: str, left: Type, right: Type, exponent: ir.Atom) -> Ty
 
 
 def _plain_power(base: Type, exponent: Type, atom: ir.Atom) -> bool:
-    """Whether the power of two real scalars is certainly real: Python's own turns complex for (-8.0) ** (1/3)."""
+    """Whether the power of two real scalars is certainly real: Python's own turns complex for (-8.0) **
+    (1/3).
+    """
     if F8 in (base, exponent):
         return True
     return isinstance(atom, ir.Const) and float(atom.value).is_integer()
@@ -354,9 +393,33 @@ def _indexed(owner: Array, index: Type) -> Type:
 
 
 _TO_F8 = frozenset({np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.std, np.var, np.median})
-_REAL_MATH = frozenset(value for name, value in vars(math).items() if callable(value) and name not in
-                       ("floor", "ceil", "trunc", "gcd", "lcm", "comb", "perm", "isqrt", "factorial", "frexp", "modf",
-                        "isnan", "isinf", "isfinite", "isclose", "dist", "fsum", "prod", "sumprod"))
+_REAL_MATH = frozenset(
+    value
+    for name, value in vars(math).items()
+    if callable(value)
+    and name
+    not in (
+        "floor",
+        "ceil",
+        "trunc",
+        "gcd",
+        "lcm",
+        "comb",
+        "perm",
+        "isqrt",
+        "factorial",
+        "frexp",
+        "modf",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "isclose",
+        "dist",
+        "fsum",
+        "prod",
+        "sumprod",
+    )
+)
 _INT_CALLS = frozenset({builtins.len, builtins.int, math.gcd, math.comb, math.factorial})
 
 
@@ -376,8 +439,13 @@ def result_of_call(callee: Any, args: list[Type], keywords: bool) -> Type:
         return args[0] if all(a == args[0] for a in args) else REAL
     if callee in _TO_F8 and len(args) == 1 and isinstance(args[0], Array) and args[0].dtype == "f8":
         return F8
-    if isinstance(callee, np.ufunc) and callee.nout == 1 and callee.nin == len(args) and callee.signature is None \
-            and "d" * callee.nin + "->d" in callee.types:  # those with a signature (matmul) take whole axes away
+    if (
+        isinstance(callee, np.ufunc)
+        and callee.nout == 1
+        and callee.nin == len(args)
+        and callee.signature is None
+        and "d" * callee.nin + "->d" in callee.types
+    ):  # those with a signature (matmul) take whole axes away
         return _ufunc(args)
     return ANY
 

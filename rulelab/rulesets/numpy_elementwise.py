@@ -112,7 +112,8 @@ def row(target, partials, points=(), table=TABLE):
 
 
 def over(a, x):
-    """`a / x` as NumPy divides, also where x is a Python number: infinite at a pole, where Python would raise.
+    """`a / x` as NumPy divides, also where x is a Python number: infinite at a pole, where Python would
+    raise.
 
     >>> with np.errstate(divide="ignore"):
     ...     over(1, 0.0)

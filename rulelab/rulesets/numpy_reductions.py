@@ -366,7 +366,8 @@ def _extreme_of_all(a, position):
 def _state_extreme(target, sign, points, skip_nan=False):
     @TABLE.rrule(target, leading=1, points=points)
     def extreme_rrule(a, axis=None, out=None, keepdims=False, **options):
-        if axis is None and not keepdims and not options and not skip_nan and type(a) is np.ndarray and a.dtype == float and a.size:
+        plain = axis is None and not keepdims and not options and not skip_nan
+        if plain and type(a) is np.ndarray and a.dtype == float and a.size:
             return _extreme_of_all(a, a.argmax() if sign > 0 else a.argmin())
         y = target(a, axis, keepdims=keepdims, **options)
         extreme = Extreme(a, axis, y, sign, options, skip_nan)

@@ -698,7 +698,9 @@ PLAIN_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "strides", "item
 
 
 def _attribute_rule(attribute):
-    """The rule of an attribute, on its descriptor: `x.T` asks for it as a call asks for that of its function."""
+    """The rule of an attribute, on its descriptor: `x.T` asks for it as a call asks for that of its
+    function.
+    """
 
     def attribute_rrule(x):
         y, pullback = attribute(x)
@@ -714,4 +716,6 @@ def _attribute_rule(attribute):
 for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name):
         TABLE.rrule(getattr(np.ndarray, _name))(_attribute_rule(_attribute))
-TABLE.non_differentiable(*(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name)))
+TABLE.non_differentiable(
+    *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name))
+)

@@ -324,7 +324,7 @@ def _factor_hint(cell, reason):
     """Where the wrong cotangent is a simple multiple of the right one, by what."""
     if "is not y_bar times the derivative" not in reason:
         return ""
-    name, derivative, given = cell.rows[0]
+    _, derivative, given = cell.rows[0]
     if given == 0 or derivative == 0 or given.count_ops() + derivative.count_ops() > 80:
         return ""
     ratio = tidy(sp.cancel(given / derivative))

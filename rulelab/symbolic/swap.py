@@ -81,7 +81,7 @@ class TracedFloat(metaclass=_FloatMeta):
 
 
 def _float_dtype(dtype):
-    return dtype is None or dtype is TracedFloat or dtype == object or np.dtype(dtype).kind in "fO"
+    return dtype is None or dtype is TracedFloat or dtype is object or np.dtype(dtype).kind in "fO"
 
 
 def _object_array(maker, fill):
@@ -296,7 +296,7 @@ class Swap:
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, types.FunctionType) and type(value).__module__ == "functools":
             return self.value(wrapped, name)  # functools.cache: the same function without its memory
-        method = getattr(type(value), "__call__", None)
+        method = getattr(type(value), "__call__", None)  # noqa: B004 (which one, not whether)
         if isinstance(method, types.FunctionType):
             return value if _is_ours(method) else types.MethodType(self.function(method), value)
         module = getattr(value, "__module__", None) or ""

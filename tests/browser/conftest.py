@@ -119,7 +119,8 @@ class NotebookPage:
         question = self.page.get_by_role("button", name="No", exact=True)
         if question.count():  # JupyterLab's own, whether to fetch news
             question.first.click()
-        self.page.evaluate(SHOW_CELL, next(n for n, source in enumerate(sources) if source.startswith(beginning)))
+        number = next(n for n, source in enumerate(sources) if source.startswith(beginning))
+        self.page.evaluate(SHOW_CELL, number)
         self.page.wait_for_timeout(500)  # the toast and the side bar take a moment to go
         path.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=str(path))

@@ -67,7 +67,9 @@ def test_text_that_is_only_text_is_fine(f, slope):
 
 
 def test_a_function_may_not_capture_what_may_not_be_there():
-    """A nested function with a variable that has a value on some paths only is refused, not run into an error."""
+    """A nested function with a variable that has a value on some paths only is refused, not run into an
+    error.
+    """
 
     def f(x):
         if x > 10:

@@ -1,7 +1,7 @@
 """Each magic through a real shell: what it shows, what it returns, how it fails."""
 
-import re
 import importlib
+import re
 
 import pytest
 

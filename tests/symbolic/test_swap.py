@@ -25,6 +25,7 @@ def uses_globals_and_helpers(x):
 
 def imports_inside(x):
     import math as m
+
     from numpy import tanh
 
     return m.log(x) + tanh(x)
