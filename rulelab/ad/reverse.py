@@ -82,6 +82,10 @@ def withgradient(
     WithGradient(val=0.5, grad=(0.5, -0.25))
     """
     __tracebackhide__ = True
+    if argnums is None and cache is None and not kwargs:
+        found = _quickly(f, args, several=True)
+        if found is not None:
+            return WithGradient(*found)
     return WithGradient(*_value_and_gradient(f, args, kwargs, argnums, cache, several=True))
 
 
@@ -144,13 +148,7 @@ def _value_and_gradient(
     __tracebackhide__ = True
     asked = _asked(args, argnums)
     y, back = _forward(f, args, kwargs, asked, cache)
-    kind = type(y)
-    if kind is float or kind is np.float64:
-        found = back(1.0)
-    elif several and isinstance(y, tuple) and y:
-        found = back((_one(y[0], f, args), *[None] * (len(y) - 1)))
-    else:
-        found = back(_one(y, f, args))
+    found = back(_seed_of(y, f, args, several))
     entries = [
         to_natural(x, found[1 + number]) if on else None
         for number, (x, on) in enumerate(zip(args, asked, strict=True))
@@ -160,7 +158,7 @@ def _value_and_gradient(
     return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
 
 
-def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
+def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
     way.
     """
@@ -173,7 +171,7 @@ def _quickly(f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | Non
     except RuleLabError as error:
         _complete(error, f, args)
         raise
-    found = back(1.0 if type(y) is float or type(y) is float64 else _one(y, f, args))
+    found = back(1.0 if type(y) is float or type(y) is float64 else _seed_of(y, f, args, several))
     del back  # and with it whatever else holds the cotangents
     entries = []
     number = 0
@@ -256,6 +254,13 @@ def _may_vary(x: Any) -> bool:
             f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",)
         )
     return kind is float or kind is np.ndarray or (not isinstance(x, types.FunctionType) and carries(x))
+
+
+def _seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
+    """The seed of a gradient; with `several` outputs allowed, that of the first of a tuple."""
+    if several and isinstance(y, tuple) and y:
+        return (_one(y[0], f, args), *[None] * (len(y) - 1))
+    return _one(y, f, args)
 
 
 def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from . import ir, specialise, support
 from .activity import Activity
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
-from .types import F8, FLOAT, LIST, REAL, Array, Known, Tuple, Types, is_real
+from .types import F8, FLOAT, INT, LIST, REAL, Array, Known, Tuple, Types, is_real
 
 
 class Sites(Protocol):
@@ -485,7 +485,7 @@ class _Adjoint:
         bar = self.bar(target)
         for number, atom in enumerate(op.operands()):
             if self.active(atom):
-                keep = _Keeper(self.need, op.operands(), target)
+                keep = _Keeper(self, op.operands(), target)
                 nodes += self.add(atom, formula.term(number, bar, keep), position, (bar,), exact=True)
         return nodes
 
@@ -963,20 +963,24 @@ _TIGHT = {ir.Item: 1, ir.Build: 0, ir.Slice: 0, ir.Unpack: 0, ir.Format: 0, ir.M
 class _Keeper:
     """Texts of operands and result for a formula of the reverse sweep; what it asks for is kept."""
 
-    def __init__(self, need: Callable[[ir.Atom], str], operands: tuple[ir.Atom, ...], target: str) -> None:
-        self._need = need
+    def __init__(self, transform: _Adjoint, operands: tuple[ir.Atom, ...], target: str) -> None:
+        self._transform = transform
         self._operands = operands
         self._target = target
 
     def operand(self, number: int) -> str:
-        return self._need(self._operands[number])
+        return self._transform.need(self._operands[number])
 
-    def constant(self, number: int) -> Any:
-        atom = self._operands[number]
-        return atom.value if isinstance(atom, ir.Const) else None
+    def divisor(self, number: int) -> str:
+        """The operand; where it may be a whole zero that NumPy divided by, one that divides so again."""
+        types, divisor = self._transform.types, self._operands[number]
+        by_numpy = types(self._operands[0]) in (F8, REAL)
+        if types(divisor) != INT or not by_numpy or isinstance(divisor, ir.Const):
+            return self.operand(number)
+        return f"({self.operand(number)} or {self._transform.shared_constant(support.NUMPY_ZERO, 'zero')})"
 
     def result(self) -> str:
-        return self._need(self._target)
+        return self._transform.need(self._target)
 
 
 def _branch(test: str, then: list[Node], orelse: list[Node], position: ir.Position) -> list[Node]:

@@ -34,7 +34,7 @@ class Values(Protocol):
     """The forward values a formula may ask for; asking keeps them for the reverse sweep."""
 
     def operand(self, number: int) -> str: ...
-    def constant(self, number: int) -> Any: ...
+    def divisor(self, number: int) -> str: ...
     def result(self) -> str: ...
 
 
@@ -66,8 +66,8 @@ def _mul(number: int, bar: str, values: Values) -> str:
 
 def _truediv(number: int, bar: str, values: Values) -> str:
     if number == 0:
-        return f"{bar} / {values.operand(1)}"
-    return f"-{bar} * {values.result()} / {values.operand(1)}"
+        return f"{bar} / {values.divisor(1)}"
+    return f"-{bar} * {values.result()} / {values.divisor(1)}"
 
 
 def _neg(number: int, bar: str, values: Values) -> str:
@@ -121,14 +121,14 @@ def divides_safely(op: ir.Op, kinds: list[Type]) -> bool:
     """Whether the reverse sweep may divide by what the operation divided by.
 
     NumPy's numbers divide by zero, Python's raise: after `np.float64(2.0) / 0.0` a quotient of Python's own
-    would raise where the primal did not.
+    would raise where the primal did not. A whole number may be looked at first (`Values.divisor`); others
+    have a sign at zero, which must not be lost.
     """
     if op.operator != "truediv":  # type: ignore[attr-defined]
         return True
     divisor = op.operands()[1]
-    return (
-        kinds[1] == F8 or kinds[0] in (FLOAT, INT) or (isinstance(divisor, ir.Const) and divisor.value != 0)
-    )
+    known = isinstance(divisor, ir.Const) and divisor.value != 0
+    return known or kinds[1] in (F8, INT) or kinds[0] in (FLOAT, INT)
 
 
 def operator_of(op: ir.Op) -> Any:

@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 ZERO = ZeroTangent()
+NUMPY_ZERO = np.float64(0.0)
 NO = NoTangent()
 _NOTHING = (ZERO, NO)
 

@@ -787,6 +787,8 @@ def test_division_by_zero():
         assert rl.gradient(lambda x, y: x / y, np.float64(2.0), np.float64(0.0))[0] == np.inf
         assert rl.gradient(lambda x: x / np.float64(0.0), 2.0) == (np.inf,)
         assert rl.gradient(program, 2.0, np.float64(0.0))[0] == np.inf
+        assert rl.gradient(lambda x, n: x / n, np.float64(2.0), 0)[0] == np.inf
+        assert rl.gradient(lambda x: x[0] / (len(x) - 1), np.ones(1))[0][0] == np.inf
 
 
 def test_powers():
