@@ -119,9 +119,8 @@ class Activity:
             if isinstance(statement, ir.Try):
                 for number, slot in enumerate(statement.slots):
                     if slot.target in self.useful:
-                        self.useful |= {
-                            h.values[number] for h in statement.handlers if isinstance(h.values[number], str)
-                        }
+                        values = [handler.values[number] for handler in statement.handlers]
+                        self.useful |= {atom for atom in values if isinstance(atom, str)}
             for inner in ir.blocks(statement):
                 self._use(inner)
             if isinstance(statement, ir.For):

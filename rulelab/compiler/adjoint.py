@@ -294,6 +294,7 @@ class _Adjoint:
         """The whole cotangent of `source` goes to `atom`."""
         if not self.active(atom):
             return []
+        assert isinstance(atom, str)
         bar = self.bar(source)
         exact = self.has_real_bar(source) or not self.has_real_bar(atom)
         return self.add(atom, bar, position, (bar,), exact=exact)
@@ -910,7 +911,7 @@ class _Adjoint:
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
         with self.branch():
             forward, reverse = self.block(statement.body, moves)
-            arms = [
+            arms: list[tuple[str, list[Node]]] = [
                 ("try:", forward),
                 (
                     f"except {self.shared_constant(support.RuleLabError, 'RuleLabError')}:",

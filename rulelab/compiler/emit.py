@@ -123,7 +123,7 @@ def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, name
         "factory",
         ast.arguments([], arguments, None, [], [], None, []),
         [inner, ast.Return(ast.Name(emitted.name, ast.Load()))],
-        [],  # type: ignore[list-item]
+        [],
     )
     module = ast.Module([factory], [])
     for node in (factory, *factory.body[1:], *arguments, factory.args):

@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass(eq=False)
 class _Known:
-    function: weakref.ref[types.FunctionType]
+    function: Callable[[], Any]  # a weak reference
     code: weakref.ref[types.CodeType]
     entries: dict[Any, Entry] = field(default_factory=dict)
 

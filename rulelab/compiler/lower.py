@@ -6,7 +6,7 @@ import ast
 import builtins
 import copy
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,8 +91,8 @@ class _Lowerer:
         count = code.co_argcount + code.co_kwonlyargcount
         parameters = []
         for name in code.co_varnames[:count]:
-            self.env[name] = self.names.exact(name)
-            parameters.append(self.env[name])
+            parameters.append(self.names.exact(name))
+            self.env[name] = parameters[-1]
         for name in code.co_freevars:
             self.env[name] = self.names.exact(name)
         body = node.body if isinstance(node, ast.FunctionDef) else [_returning(node.body)]
@@ -332,7 +332,7 @@ class _Lowerer:
         iterable: ast.expr,
         target: ast.expr,
         run: Callable[[], None],
-        assigning: list[ast.AST],
+        assigning: Sequence[ast.AST],
     ) -> None:
         pieces: list[tuple[ast.expr, str]] = []
         iteration = self._iteration(iterable, target, pieces)
@@ -709,7 +709,7 @@ class _Lowerer:
         return self._let(op, node, base)
 
     def _get_JoinedStr(self, node: ast.JoinedStr, base: str) -> ir.Atom:
-        parts = []
+        parts: list[tuple[ir.Atom, int, ir.Atom]] = []
         for value in node.values:
             if isinstance(value, ast.Constant):
                 parts.append((ir.Const(value.value), -1, ir.Const("")))
@@ -767,7 +767,7 @@ def _base(target: ast.expr) -> str:
     return target.id if isinstance(target, ast.Name) and not target.id.startswith(".") else "t"
 
 
-def _assigned(nodes: list[ast.AST]) -> list[str]:
+def _assigned(nodes: Sequence[ast.AST]) -> list[str]:
     """The variables that these nodes bind, in textual order; the scopes of comprehensions are their own."""
     found: dict[str, None] = {}
 

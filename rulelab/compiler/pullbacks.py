@@ -763,9 +763,9 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
     def find(g: Any, *args: Any, **kwargs: Any) -> Handler:
         nonlocal epoch
         if not kwargs and epoch == registry.epoch:
-            entry = known.get((id(g), *map(type, args)))
-            if entry is not None and entry[0] is g:
-                return entry[1]
+            asked = known.get((id(g), *map(type, args)))
+            if asked is not None and asked[0] is g:
+                return asked[1]
         elif epoch != registry.epoch:
             known.clear()
         if not kwargs and type(g) is types.FunctionType:
@@ -1219,13 +1219,13 @@ def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Cal
     for statement in ir.walk(lowered.body):
         if isinstance(statement, ir.Let):
             op = statement.op
-            owner, name = (
+            owner, attribute = (
                 (op.value, op.name)
                 if isinstance(op, ir.Attribute)
                 else ((op.function, op.method) if isinstance(op, ir.Call) else (None, None))
             )
-            if owner is not None and name is not None and isinstance(kinds(owner), Known):
-                value = kinds(owner).value
-                if hasattr(value, name):
-                    attributes.append((value, name, getattr(value, name)))
+            if owner is not None and attribute is not None:
+                kind = kinds(owner)
+                if isinstance(kind, Known) and hasattr(kind.value, attribute):
+                    attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
     return guard_of(names, attributes)

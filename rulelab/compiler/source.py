@@ -9,6 +9,7 @@ import types
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from ..errors import Place, SourceMismatchError, SourceNotFoundError
 
@@ -128,7 +129,8 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     nodes = _innermost([node for node in ast.walk(tree) if is_of(node, code)], code)
     if len(nodes) != 1:
         return None
-    return Source(nodes[0], code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
+    node = cast(FunctionNode, nodes[0])  # `is_of` lets nothing else pass; a coroutine is refused by the fence
+    return Source(node, code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
 
 
 def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -283,7 +284,7 @@ def _holds_no_function(x: Any) -> bool:
     return isinstance(x, dict) and all(map(_holds_no_function, x.values()))
 
 
-_CONVERSIONS = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
 
 
 def format_string(parts: list[tuple[Any, int, str]]) -> str:

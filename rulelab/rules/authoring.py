@@ -176,7 +176,7 @@ def _of_bound(pullback, count):
         return pullback(y_bar)[count:]
 
     bound_pullback.__name__ = pullback.__name__
-    bound_pullback.__wrapped__ = pullback
+    bound_pullback.__wrapped__ = pullback  # type: ignore[attr-defined]  # a function takes any attribute
     return bound_pullback
 
 

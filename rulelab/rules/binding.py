@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import types
+from typing import Any
 
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 _MOST_SIGNATURES = 4096
-_signatures = {}  # id of an immortal C callable -> (the callable, its signature or None)
+# id of an immortal C callable -> (the callable, its signature or None)
+_signatures: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
 class Binder:
@@ -20,10 +22,14 @@ class Binder:
     """
 
     __slots__ = ("target",)
-    keyword_only = ()
 
     def __init__(self, target):
         self.target = target
+
+    @property
+    def keyword_only(self):
+        """The names of the keyword-only parameters."""
+        return ()
 
     @staticmethod
     def of(target):

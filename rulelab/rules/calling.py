@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..errors import KeywordError, Place, RuleCountError, RuleError
@@ -91,6 +94,8 @@ class _Pullback:
     """A pullback as callers see it: it may be called again, and takes zeros, thunks and raw tuples."""
 
     __slots__ = ("__wrapped__", "count", "rule", "y")
+
+    _cotangents: Callable[[Any], tuple[Any, ...]]  # each subclass has its own
 
     def __init__(self, rule, pullback, y, count):
         self.rule = rule

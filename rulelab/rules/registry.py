@@ -8,6 +8,7 @@ import types
 import weakref
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 from .rule import OptOut, Rule
 from .signatures import most_specific
@@ -149,9 +150,8 @@ class Registry:
 
     def __init__(self):
         self._lock = threading.RLock()
-        self._dead = (
-            deque()
-        )  # ids of targets that went, noted by weak reference callbacks, which must not lock
+        # ids of targets that went, noted by weak reference callbacks, which must not lock
+        self._dead: deque[int] = deque()
         self.snapshot = Snapshot(0, {}, {}, {})
 
     @property
@@ -185,7 +185,7 @@ class Registry:
     def install(self, pairs, mutators=()):
         """Adds many `(target, rule)` and `(target, description)` in one step: all of them count, or none."""
         with self._lock:
-            changed = {}
+            changed: dict[int, tuple[Any, Any]] = {}
             for target, rule in pairs:
                 _, entry = changed.get(id(target), (target, None))
                 entry = entry or self._entry_for(target)

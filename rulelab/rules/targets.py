@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import types
+from typing import Any
 
 import numpy as np
 
 _C_METHODS = (types.BuiltinFunctionType, types.MethodWrapperType)
-_ufunc_methods = {}  # np.add.reduce is a new object at each access; the first one seen stands for all
+# np.add.reduce is a new object at each access; the first one seen stands for all
+_ufunc_methods: dict[tuple[np.ufunc, str], Any] = {}
 
 
 def resolve(g):
@@ -55,7 +57,8 @@ def name_of(target):
     ('np.sin', 'ndarray.sum', 'np.add.reduce', 'int')
     """
     if isinstance(target, np.ufunc):
-        return f"np.{target.__name__}" if getattr(np, target.__name__, None) is target else target.__name__
+        short = target.__name__
+        return f"np.{short}" if getattr(np, short, None) is target else short
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
     name = name.rsplit("<locals>.", 1)[-1]
     owner = getattr(target, "__self__", None)

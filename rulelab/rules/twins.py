@@ -9,6 +9,7 @@ import keyword
 import linecache
 import sys
 import types
+from typing import Any
 
 from ..errors import RuleRegistrationError
 
@@ -76,7 +77,7 @@ def _is_positional(parameter):
 
 def _home(f, parameters):
     """The namespace in which `f` is found under its name, or None."""
-    name = getattr(f, "__name__", None)
+    name: Any = getattr(f, "__name__", None)
     if type(f) is types.FunctionType:
         space = f.__globals__
     elif isinstance(f, type):
@@ -89,7 +90,7 @@ def _home(f, parameters):
 
 def _looking_up(f, name, parameters, namespace):
     tree = _module([_function(name, f.__name__, parameters)])
-    made = {}
+    made: dict[str, Any] = {}
     exec(_compiled(tree, name), namespace, made)  # our own syntax tree; no text of anybody's goes in
     return made[name]
 
@@ -100,14 +101,14 @@ def _holding(f, name, parameters):
         held += "_"
     inner = _function(name, held, parameters)
     outer = _bare_function(f"make_{name}", [ast.arg(held)], [inner, ast.Return(ast.Name(name, ast.Load()))])
-    made = {"__name__": "__main__"}
+    made: dict[str, Any] = {"__name__": "__main__"}
     exec(_compiled(_module([outer]), name), made)
     return made[f"make_{name}"](f)
 
 
 def _bare_function(name, args, body):
     arguments = ast.arguments(posonlyargs=[], args=args, kwonlyargs=[], kw_defaults=[], defaults=[])
-    return ast.FunctionDef(
+    return ast.FunctionDef(  # type: ignore[call-arg]  # `type_params` is a field since Python 3.12
         name=name, args=arguments, body=body, decorator_list=[], returns=None, type_params=[]
     )
 
@@ -128,7 +129,8 @@ def _function(name, called, parameters):
 
 
 def _call(called, parameters):
-    args, keywords = [], []
+    args: list[ast.expr] = []
+    keywords: list[ast.keyword] = []
     for p in parameters:
         value = ast.Name(p.name, ast.Load())
         if p.kind is p.VAR_POSITIONAL:

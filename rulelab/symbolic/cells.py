@@ -91,7 +91,8 @@ def conditions(decisions, show, always, limit=4):
     `show(node)` gives the text of a node, or None where it is too long to be read; `always(left, relation,
     right)` says that a condition holds everywhere.
     """
-    texts, hidden = {}, 0
+    texts: dict[tuple[str, str, str], None] = {}
+    hidden = 0
     for left, relation, right, outcome in decisions:
         if left.is_constant and right.is_constant:
             continue

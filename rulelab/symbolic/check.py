@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import time
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -21,7 +22,7 @@ from .cells import Static, beside_borders, conditions, fraction, samples
 from .formulas import Formula, TooLarge, expression, formula, size, tidy
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
-from .runs import EXACT_DIGITS, MAX_DIGITS, Misfit, Settled, Skipped, visit
+from .runs import EXACT_DIGITS, MAX_DIGITS, Misfit, Settled, Skipped, Visit, visit
 from .scalars import CONTEXT, Stop
 from .verdicts import Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
@@ -86,7 +87,7 @@ class _Judge:
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
 
     def judge(self):
-        misfit = None
+        misfit: Misfit | None = None
         for plan, question in self.questions:
             try:
                 report = self.judge_plan(plan, question)
@@ -98,6 +99,7 @@ class _Judge:
             # The function takes plain numbers and the rule gave them arrays: only a proof speaks for the
             # rule now.
             return report if isinstance(report.verdict, Proved) else self.say(misfit.verdict)
+        assert misfit is not None  # there is a question, and it was not judged
         verdict = misfit.verdict or Unsupported(
             f"a call that fails on numbers and on vectors: {misfit}", None, "give sample arguments by at=(…)"
         )
@@ -109,7 +111,8 @@ class _Judge:
         return report
 
     def judge_plan(self, plan, question):
-        visits, skipped = [], {}
+        visits: list[Visit] = []
+        skipped: dict[str, None] = {}
         try:
             for spec in plan.specs:
                 visits += self.visits(question, spec, plan.given, skipped)
@@ -155,7 +158,8 @@ class _Judge:
                     f"more than {MAX_LEAVES} numbers as arguments", None, "give smaller arrays by at="
                 )
             )
-        visits, tried = [], 0
+        visits: list[Visit] = []
+        tried = 0
         queue = [*given, *samples(spec, self.rng)]
         explored = set()
         while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
@@ -185,7 +189,7 @@ class _Judge:
         return report
 
     def prove_cells(self, visits, plan, digits, notes):
-        cells = {}
+        cells: dict[Any, list[Visit]] = {}
         for v in visits:
             cells.setdefault((len(v.leaves), v.path), []).append(v)
         findings, why = [], None
@@ -211,7 +215,7 @@ class _Judge:
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         """Formulas of one cell, and with `members` (its visits) the proof."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
-        memo = {}
+        memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
         cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []

@@ -81,7 +81,8 @@ def _constant(node):
 
 def size(node, limit=60):
     """How many operations a node has, counted no further than `limit`."""
-    seen, stack = set(), [node]
+    seen: set[int] = set()
+    stack = [node]
     while stack and len(seen) <= limit:
         top = stack.pop()
         if id(top) not in seen:

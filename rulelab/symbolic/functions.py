@@ -83,7 +83,8 @@ def _lift(*args):
 def _log(raising):
     def log(x, base=None):
         if base is None:
-            return apply("log", *_lift(x), raising)
+            (x,) = _lift(x)
+            return apply("log", x, raising)
         x, base = _lift(x, base)
         return apply("log", x, raising) / apply("log", base, raising)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,7 +73,8 @@ def _all_parameters(f, count):
     if parameters is None:
         count = count or getattr(f, "nin", 1)
         return tuple(_letters(count)), (_NONE,) * count
-    names, defaults = [], []
+    names: list[str] = []
+    defaults: list[Any] = []
     for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
             extra = max(0, (count or len(names) + 2) - len(names))

@@ -16,13 +16,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from ..errors import Place
 from ..tangents import projection, thunks, zeros
 from .cells import Array, Static
-from .scalars import CONTEXT, CannotTrace, Stop, Trace
+from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Swap, same_shape_object_array
 from .verdicts import Counterexample, Refuted, Unsupported
 
@@ -70,6 +71,10 @@ def times(slope, y_bar):
 
 class Settled(Exception):
     """A verdict was reached at this sample."""
+
+    # Set only where a gradient is refuted: the number of the leaf, and what its cell is made of.
+    wrong: int
+    graphs: tuple[Any, Any, Any, Any]
 
     def __init__(self, verdict):
         super().__init__(verdict.word)
@@ -289,7 +294,7 @@ _LET_PASS = (
 
 def traced_arguments(trace, names, sample, moved=None):
     """(arguments, leaves): traced inputs for `sample`; `moved` is (number of a leaf, by how much)."""
-    leaves = []
+    leaves: list[Scalar] = []
 
     def leaf(name, value):
         shadow = CONTEXT.mpf(value.numerator) / value.denominator
@@ -380,7 +385,7 @@ def difference_quotients(question, sample, leaves, seeds, path):
 def visit(question, sample, seed):
     """What happens at `sample` with seeds made by `seed()`: a Visit, or Settled, Skipped or Misfit is
     raised."""
-    seeds = []
+    seeds: list[Any] = []
 
     def seed_for(y):
         seeds.extend(seed() for _ in range(np.size(y)))
@@ -431,7 +436,7 @@ def _traced_seed(trace, names, plain_y, seeds):
 
 
 def _found(trace, question, sample, cotangents, plain_found):
-    flat = []
+    flat: list[Scalar] = []
     for name, value, cotangent, plain in zip(question.names, sample, cotangents, plain_found, strict=True):
         if isinstance(value, Static):
             continue

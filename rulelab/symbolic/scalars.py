@@ -244,7 +244,8 @@ class Scalar:
     """
 
     __slots__ = ("trace", "op", "args", "shadow")
-    __hash__ = None  # equality is by value and is a decision; no container may make it silently
+    # Equality is by value and is a decision; no container may make it silently.
+    __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 
     def __init__(self, trace, op, args, shadow):
         self.trace, self.op, self.args, self.shadow = trace, op, args, shadow

@@ -15,6 +15,7 @@ import importlib
 import math
 import operator
 import types
+from typing import Any
 
 import numpy as np
 
@@ -224,9 +225,9 @@ class Swap:
     def __init__(self, trace: Trace, overrides=()):
         self.trace = trace
         self.codes: set[types.CodeType] = set()
-        self._made = {}
-        self._keep = []  # what `_made` is keyed by must not die, or its id could be reused
-        self._globals = {}
+        self._made: dict[int, Any] = {}
+        self._keep: list[Any] = []  # what `_made` is keyed by must not die, or its id could be reused
+        self._globals: dict[int, _Globals] = {}
         self._table = _table()
         self._overrides = {id(original): standin for original, standin in overrides}
         self._keep.extend(original for original, _ in overrides)

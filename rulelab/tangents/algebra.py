@@ -194,7 +194,7 @@ def _rebuilt(x, changes):
         return cls(changes.get(i, value) for i, value in enumerate(x))
     if is_mapping(cls):
         return cls({**x, **changes})
-    if dataclasses.is_dataclass(x) and all(f.init for f in dataclasses.fields(x)):
+    if dataclasses.is_dataclass(cls) and all(f.init for f in dataclasses.fields(cls)):
         return dataclasses.replace(x, **changes)
     moved = copy.copy(x)
     for name, value in changes.items():

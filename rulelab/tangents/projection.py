@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numbers
 import types
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +63,8 @@ class ProjectTo:
 
     __slots__ = ()
 
+    project: Callable[[Any], Any]  # of a cotangent that is not a zero and not a thunk
+
     def __new__(cls, x):
         return _projector(x, {})
 
@@ -95,6 +99,9 @@ class _ToNumber(ProjectTo):
 
     __slots__ = ("kind", "real")
 
+    kind: type
+    real: bool
+
     def project(self, x_bar):
         if isinstance(x_bar, np.ndarray):
             if x_bar.ndim:
@@ -111,6 +118,9 @@ class _ToArray(ProjectTo):
     """Of an array with this shape, whose cotangents have this dtype."""
 
     __slots__ = ("dtype", "shape")
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
 
     def project(self, x_bar):
         if isinstance(x_bar, np.ndarray):
@@ -134,6 +144,9 @@ class _ToStructure(ProjectTo):
     """Of a container or an object, part by part."""
 
     __slots__ = ("children", "cls")
+
+    children: dict[Any, ProjectTo]
+    cls: Any  # the class of the primal; that of a NamedTuple has `_fields`
 
     def project(self, x_bar):
         x_bar = self._tangent(x_bar)
@@ -240,7 +253,7 @@ def _wrong_shape(shape, given):
 
 
 def _wrong_kind(wanted, given):
-    hint = ()
+    hint: tuple[str, ...] = ()
     if given is None:
         hint = ("return rl.ZeroTangent() if the derivative is zero, rl.NoTangent() if there is none",)
     elif isinstance(given, type) and issubclass(given, AbstractZero):
@@ -296,7 +309,8 @@ def unbroadcast(x_bar, x):
 
 def _as_number(total, x):
     if type(x) in (float, int) and isinstance(total, np.ndarray | np.generic):
-        return total.item() if total.dtype != np.longdouble else total[()]
+        if total.dtype != np.longdouble:
+            return total.item()
     return total[()] if isinstance(total, np.ndarray) else total
 
 
@@ -369,7 +383,7 @@ class FieldGradients:
     """
 
     __slots__ = ("_fields_by_name", "_name")
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 
     def __init__(self, name, fields):
         object.__setattr__(self, "_name", name)

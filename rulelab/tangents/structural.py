@@ -94,7 +94,7 @@ class Tangent(metaclass=_Maker):
 
     __slots__ = ("_cls", "_entries", "_length")
     __array_ufunc__ = None
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 
     def __init__(self, cls, /, *items, **fields):
         _refuse_mixture(cls, items, fields)
@@ -221,8 +221,10 @@ def _refuse_mixture(cls, items, fields):
         raise RuleShapeError(
             f"the entries of a {cls.__name__} go by position: Tangent({cls.__name__}, 1.0, 2.0)"
         )
-    if is_namedtuple(cls) and items and len(items) != len(cls._fields):
-        raise RuleShapeError(f"{cls.__name__} has {len(cls._fields)} fields, its Tangent got {len(items)}")
+    if is_namedtuple(cls) and items and len(items) != len(field_names(cls)):
+        raise RuleShapeError(
+            f"{cls.__name__} has {len(field_names(cls))} fields, its Tangent got {len(items)}"
+        )
 
 
 def _check_field(cls, name):
