@@ -13,7 +13,8 @@ from numpy import float64, ndarray
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.emit import place_in_passes
-from ..compiler.pullbacks import Pullbacks, carries, describe
+from ..compiler.operands import carries, describe
+from ..compiler.pullbacks import Pullbacks
 from ..errors import (
     MutatedAfterCaptureError,
     NotDifferentiableError,

@@ -143,9 +143,7 @@ class _Adjoint:
         )
 
     def settled(self, name: str) -> str:
-        """The cotangent of a parameter as others know it: running sums of items are this pass's own
-        affair.
-        """
+        """The cotangent of a parameter as others know it: running sums of items are this pass's own affair."""
         kind = self.types(name)
         if kind != LIST and not isinstance(kind, Tuple):
             return self.bar(name)
@@ -222,8 +220,7 @@ class _Adjoint:
         """The operands as texts: those computed just before, and used only here, as expressions in place.
 
         `named` are the operands that the reverse sweep reads, so they must keep a name; the first `tight`
-        stand
-        where an expression needs brackets.
+        stand where an expression needs brackets.
         """
         here = [a for a in atoms if isinstance(a, str) and a in self.pending]
         if not here:
@@ -278,8 +275,8 @@ class _Adjoint:
         *,
         exact: bool = False,
     ) -> list[Node]:
-        """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a
-        real bar.
+        """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a real
+        bar.
         """
         if not self.active(atom):
             return []
@@ -313,9 +310,7 @@ class _Adjoint:
             reverse.insert(0, Line(f"{buffer} = {make}({self.need(name)})", None, frozenset({buffer})))
 
     def complete(self, name: str, position: ir.Position | None) -> list[Node]:
-        """Cotangents of single elements are collected apart: they join the others before the whole is
-        read.
-        """
+        """Cotangents of single elements are collected apart: they join the others before the whole is read."""
         if name not in self.buffers:
             return []
         return [
@@ -674,9 +669,7 @@ class _Adjoint:
         return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
 
     def slots(self, op: ir.Op) -> list[tuple[int, ir.Atom]]:
-        """Which entry of what the pullback returns belongs to which operand; entry 0 is the function's
-        own.
-        """
+        """Which entry of what the pullback returns belongs to which operand; entry 0 is the function's own."""
         if isinstance(op, ir.Call):
             shift = 1 if op.method is None or isinstance(self.types(op.function), Known) else 2
             first = [(shift - 1, op.function)]

@@ -153,9 +153,8 @@ def quick_pullback(
 
 
 def _fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
-    """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float,
-    a float64 array of
-    its shape for a float64 array.
+    """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float, a
+    float64 array of its shape for a float64 array.
     """
     number = 0
     for x in xs:

@@ -9,7 +9,8 @@ from ..errors import RuleLabError
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from .cache import DEFAULT, Cache
-from .pullbacks import Pullbacks, bind, carries, is_library
+from .operands import carries
+from .pullbacks import Pullbacks, bind, is_library
 
 
 class AdjointSource(str):

@@ -45,9 +45,9 @@ PARSING = threading.RLock()  # CPython 3.11 counts the depth of its parser for a
 def find_source(code: types.CodeType) -> Source:
     """The verified source of `code`.
 
-    The text of the file or cell is compiled again and the function in it that equals the running
-    code is taken, so text that changed under the function is never mistaken for it. Raises
-    SourceNotFoundError where there is no text and SourceMismatchError where the text is another.
+    The text of the file or cell is compiled again and the function in it that equals the running code is
+    taken, so text that changed under the function is never mistaken for it. Raises SourceNotFoundError where
+    there is no text and SourceMismatchError where the text is another.
     """
     entry = _FOUND.get(id(code))
     if entry is not None and entry[0]() is code:

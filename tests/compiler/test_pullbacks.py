@@ -9,7 +9,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.compiler.cache import Cache
-from rulelab.compiler.pullbacks import Pullbacks, bind, carries, describe
+from rulelab.compiler.operands import carries, describe
+from rulelab.compiler.pullbacks import Pullbacks, bind
 from rulelab.errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError, RuleLabError
 
 V, W = np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0])

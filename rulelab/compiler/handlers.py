@@ -1,0 +1,67 @@
+"""Handlers: what stands for a call at run time and gives `(y, back)` for the same arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import support
+
+NO, ZERO = support.NO, support.ZERO
+
+
+Handler = Callable[..., Any]
+
+
+def attribute_of(name: str, owner: Any) -> Any:
+    return getattr(owner, name)
+
+
+def real_part(x: Any) -> Any:
+    return x.real, lambda y_bar: (NO, support.real(y_bar))
+
+
+def imaginary_part(x: Any) -> Any:
+    return x.imag, lambda y_bar: (
+        NO,
+        1j * support.real(y_bar) if isinstance(x, (complex, np.complexfloating)) else ZERO,
+    )
+
+
+def constant(target: Any) -> Handler:
+    """The handler of a call without derivative: every cotangent is NoTangent."""
+    return lambda *args, **kwargs: (target(*args, **kwargs), no_cotangents)
+
+
+def no_cotangents(y_bar: Any) -> Any:
+    return NO  # each of its entries is itself
+
+
+def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
+    """A handler that brings the object of a bound method along; its cotangent is that of the function."""
+
+    def call_bound(*args: Any, **kwargs: Any) -> Any:
+        y, pullback = inner(*bound, *args, **kwargs)
+
+        def back(y_bar: Any) -> Any:
+            got = pullback(y_bar)
+            return got if got is NO else (got[len(bound)], *tuple(got)[1 + len(bound) :])
+
+        return y, back
+
+    return call_bound
+
+
+def without_owner(inner: Handler) -> Handler:
+    def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
+        y, pullback = inner(*args, **kwargs)
+
+        def back(y_bar: Any) -> Any:
+            got = pullback(y_bar)
+            return got if got is NO else (NO, *got)
+
+        return y, back
+
+    return call

@@ -1,0 +1,192 @@
+"""A new pass: source, fence, lower, types, activity, adjoint, tidy, emit."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import NotDifferentiableError
+from . import ir
+from .activity import Activity
+from .adjoint import adjoint
+from .cache import Pass, guard_of
+from .emit import emit
+from .lower import Surroundings, lower
+from .sites import Sites
+from .source import find_source
+from .spelling import readings
+from .tidy import prune
+from .types import (
+    ANY,
+    FUNCTION,
+    Known,
+    Types,
+    signature_of,
+    type_of,
+    type_of_signature,
+)
+
+if TYPE_CHECKING:
+    from .pullbacks import Pullbacks
+
+
+# Not list, tuple and sorted: the rows that they take from an array are views.
+_READ_ONLY: frozenset[Any] = frozenset(
+    {
+        len,
+        sum,
+        max,
+        min,
+        abs,
+        print,
+        float,
+        np.sum,
+        np.mean,
+        np.prod,
+        np.max,
+        np.min,
+        np.std,
+        np.var,
+        np.dot,
+        np.array,
+        np.stack,
+        np.concatenate,
+        np.vstack,
+        np.hstack,
+        np.linalg.norm,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+        np.outer,
+        np.trace,
+        np.cumsum,
+    }
+)
+
+
+_FRESH: frozenset[Any] = frozenset(
+    {
+        list,
+        np.zeros,
+        np.ones,
+        np.empty,
+        np.full,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+        np.full_like,
+        np.array,
+        np.arange,
+        np.linspace,
+        np.copy,
+        np.dot,
+        np.concatenate,
+        np.stack,
+        np.outer,
+        np.eye,
+        np.sum,
+        np.mean,
+        np.prod,
+        np.cumsum,
+        float,
+        int,
+    }
+)
+
+
+def _in(value: Any, known: frozenset[Any]) -> bool:
+    try:
+        return isinstance(value, np.ufunc) or (value is not ir.UNBOUND and value in known)
+    except TypeError:  # not hashable, so none of these
+        return False
+
+
+def compile_pass(
+    pullbacks: Pullbacks,
+    function: types.FunctionType,
+    signature: tuple[Any, ...],
+    flags: tuple[bool, ...],
+    free: tuple[Any, ...],
+    captured: bool,
+    differentiate: bool,
+) -> Pass:
+    """Source, fence, lower, types, activity, adjoint, tidy, emit."""
+    namespace, code = function.__globals__, function.__code__
+    epoch = pullbacks.cache.registry.epoch
+    looked_up: dict[str, Any] = {}
+
+    def find_global(name: str) -> Any:
+
+        value = namespace[name] if name in namespace else vars(builtins).get(name, ir.UNBOUND)
+        looked_up[name] = value
+        return value
+
+    source = find_source(code)
+    lowered = lower(
+        source, code, Surroundings(find_global, lambda v: _in(v, _READ_ONLY), lambda v: _in(v, _FRESH))
+    )
+    prune(lowered)
+    given = {name: type_of_signature(part) for name, part in zip(lowered.parameters, signature, strict=True)}
+    given |= {
+        name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
+        for name, part in zip(lowered.free, free, strict=True)
+    }
+    kinds = Types(lowered, given, find_global)
+    sites = Sites(pullbacks, source, kinds, namespace)
+    start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
+    start |= set(lowered.free) if captured else set()
+    active = Activity(lowered, kinds, start, sites.is_constant, differentiate)
+    for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
+        raise NotDifferentiableError(
+            "A number that varies is written as text and handed on, perhaps to be read as a number again",
+            place=sites.place(reading.position),
+            fixes=("pass the number itself", "rl.ignore_derivatives around it"),
+            read="limitations#text",
+        )
+    parameters = [*lowered.free, *lowered.parameters]
+    emitted = adjoint(lowered, kinds, active, parameters, sites, differentiate)
+    own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
+    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, namespace)
+    return Pass(
+        code.co_name,
+        made.forward,
+        namespace,
+        _guard(looked_up, lowered, kinds),
+        tuple(sites.trail.values()),
+        epoch,
+        made.text,
+        bool(lowered.free),
+        signature,
+    )
+
+
+def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Callable[[dict[str, Any]], bool]:
+    """What the pass took for granted about names outside of the function."""
+
+    names: dict[str, tuple[str, Any]] = {}
+    for name, value in looked_up.items():
+        kind = type_of(value) if value is not ir.UNBOUND else None
+        if isinstance(kind, Known):
+            names[name] = ("is", value)
+        elif kind is not None and kind not in (ANY, FUNCTION):
+            names[name] = ("like", signature_of(value))
+    for name, value in lowered.assumed.items():
+        names[name] = ("is", value)
+    attributes = []
+    for statement in ir.walk(lowered.body):
+        if isinstance(statement, ir.Let):
+            op = statement.op
+            owner, attribute = (
+                (op.value, op.name)
+                if isinstance(op, ir.Attribute)
+                else ((op.function, op.method) if isinstance(op, ir.Call) else (None, None))
+            )
+            if owner is not None and attribute is not None:
+                kind = kinds(owner)
+                if isinstance(kind, Known) and hasattr(kind.value, attribute):
+                    attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
+    return guard_of(names, attributes)

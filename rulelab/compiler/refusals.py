@@ -1,0 +1,32 @@
+"""Refusals that several parts of the compiler make, worded once."""
+
+from __future__ import annotations
+
+import types
+
+from ..errors import MutationError, Place, RuleLabError
+from .emit import calls_leading_here
+from .fence import refusal
+from .source import find_source
+
+
+def mutation(called: str, place: Place | None, of_array: bool = True) -> MutationError:
+    """The refusal of a write, worded after the call that would have made it."""
+    what = "Mutating arrays" if of_array else "Changing an object that others may hold"
+    fixes = ["write it without mutation"]
+    if place is not None and place.function and place.function != "<lambda>":
+        fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
+    return MutationError(
+        f"{what} is not supported -- called {called}",
+        place=place,
+        fixes=tuple(fixes),
+        read="limitations#array-mutation",
+        chain=calls_leading_here()[:-1],
+    )
+
+
+def star_refusal(function: types.FunctionType) -> RuleLabError:
+    source = find_source(function.__code__)
+    return refusal(
+        source, source.node.args.vararg or source.node.args.kwarg or source.node, "* and ** parameters"
+    )

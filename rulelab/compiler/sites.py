@@ -1,0 +1,453 @@
+"""The call sites of one function: what is certain when it is compiled, and their caches at run time."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import CatchBlockError, NotDifferentiableError, Place
+from ..rules.registry import Found
+from ..rules.rule import Rule
+from ..rules.signatures import types_of
+from ..tangents.algebra import is_number
+from ..tangents.structural import Tangent
+from . import ir, specialise, support
+from .handlers import NO, ZERO, Handler, attribute_of, constant, imaginary_part, real_part, without_owner
+from .operands import describe
+from .refusals import mutation
+from .source import Source
+from .types import LIST, Array, Known, Tuple, Types, is_real
+
+if TYPE_CHECKING:
+    from .pullbacks import Pullbacks
+
+
+_INPLACE = {
+    "add": "iadd",
+    "sub": "isub",
+    "mul": "imul",
+    "truediv": "itruediv",
+    "floordiv": "ifloordiv",
+    "mod": "imod",
+    "pow": "ipow",
+    "matmul": "imatmul",
+    "and_": "iand",
+    "or_": "ior",
+    "xor": "ixor",
+    "lshift": "ilshift",
+    "rshift": "irshift",
+}
+
+
+class Sites:
+    """What the transform asks for one function that is being compiled; notes what it relied on."""
+
+    def __init__(
+        self, pullbacks: Pullbacks, source: Source, types_: Types, namespace: dict[str, Any]
+    ) -> None:
+        self.pullbacks = pullbacks
+        self.source = source
+        self.types = types_
+        self.namespace = namespace
+        self.trail: dict[int, tuple[Any, Any]] = {}
+
+    def place(self, position: ir.Position) -> Place:
+        line, end_line, column, end_column = position
+        lines = self.source.lines
+        text = lines[line - 1].rstrip("\n") if 0 < line <= len(lines) else None
+        if end_line != line:
+            end_column = len(text) if text is not None else None
+        return Place(self.source.filename, line, column, end_column, self.source.name, text)
+
+    def relies_on_house(self, target: Any) -> Any:
+        """The entry of a target for which only the house has rules, noted in the trail; else None."""
+        try:
+            entry = self.pullbacks.cache.registry.entry(target)
+        except TypeError:
+            return None
+        self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
+        registry = self.pullbacks.cache.registry
+        return entry if entry is not None and not entry.user and not registry.is_hidden(target) else None
+
+    def target(self, op: ir.Op) -> Any:
+        """What a site certainly calls, or UNBOUND."""
+        if isinstance(op, ir.Call):
+            callee = self.types.callee(op)
+            if callee is ir.UNBOUND and op.method is not None and isinstance(self.types(op.function), Array):
+                return getattr(np.ndarray, op.method, ir.UNBOUND)
+            return callee
+        if isinstance(op, ir.Attribute):
+            found = getattr(np.ndarray, op.name, None) if isinstance(self.types(op.value), Array) else None
+            return (
+                found if isinstance(found, types.GetSetDescriptorType) else ir.UNBOUND
+            )  # a method is not called yet
+        return specialise.operator_of(op) or ir.UNBOUND
+
+    def is_constant(self, op: ir.Op) -> bool:
+        target = self.target(op)
+        return target is not ir.UNBOUND and self.is_declared_constant(target)
+
+    def is_declared_constant(self, target: Any) -> bool:
+        """Whether the house, and nobody else, says that a function has no derivative."""
+        entry = self.relies_on_house(target)
+        rules = (
+            [r for r in entry.house if isinstance(r, Rule) and r.mode == "rrule"] if entry is not None else []
+        )
+        return bool(rules) and not any(r.differentiable for r in rules)
+
+    def inline(self, op: ir.Op) -> bool:
+        return self.relies_on_house(specialise.operator_of(op)) is not None
+
+    def partials(self, op: ir.Op) -> Callable[..., Any] | None:
+        if not isinstance(op, ir.Call) or op.keywords:
+            return None
+        rule = self.certain_rule(op)
+        return rule.partials if rule is not None else None
+
+    def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None:
+        """The house rule that certainly applies at a site, to be called without looking it up."""
+        if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
+            return None
+        if (
+            isinstance(op, ir.Binary)
+            and self.target(op) in specialise.OF_REALS
+            and all(is_real(self.types(a)) for a in op.operands())
+        ):
+            return None  # those of real scalars, found at run time, also divide by NumPy's zeros
+        rule = self.certain_rule(op)
+        if rule is None or not rule.house or not rule.differentiable:
+            return None
+        if self.pullbacks.out_slot(self.target(op), len(op.operands())) is not None:
+            return None  # whether it writes is seen at run time
+        method = isinstance(op, ir.Call) and op.method is not None and self.types.callee(op) is ir.UNBOUND
+        flags = active if not isinstance(op, ir.Call) or method else active[1:]
+        leading = rule.leading if rule.leading is not None else len(flags)
+        return None if any(flags[leading:]) else rule.function
+
+    def certain_rule(self, op: ir.Op) -> Rule | None:
+        target = self.target(op)
+        if target is ir.UNBOUND or self.relies_on_house(target) is None:
+            return None
+        atoms = op.operands()
+        if isinstance(op, ir.Call) and self.types.callee(op) is not ir.UNBOUND:
+            atoms = atoms[1:]
+        samples = [_sample(self.types(atom), atom) for atom in atoms]
+        if any(sample is _NO_SAMPLE for sample in samples):
+            return None
+        answer = self.pullbacks.cache.registry.ask(target, types_of(tuple(samples)))
+        return answer.rule if isinstance(answer, Found) else None
+
+    def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Handler:
+        """The inline cache of a call site."""
+        place = self.place(position)
+        if isinstance(op, ir.Augmented):
+            return _augmented_finder(self.pullbacks, op, active, place)
+        if isinstance(op, ir.Build):
+            return _refuse_set(place)
+        if isinstance(op, ir.Attribute):
+            return _attribute_finder(self.pullbacks, op.name, place)
+        if isinstance(op, ir.Call):
+            if op.method is None or isinstance(self.types(op.function), Known):
+                return _call_finder(self.pullbacks, active, place)
+            return _method_finder(self.pullbacks, op.method, active, place)
+        return _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+
+    def plain(
+        self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any] | None:
+        """None if the call may be made as it stands, else what makes it after a look at what is called."""
+        target = self.target(op)
+        writes = any(name == "out" for name, _ in op.keywords) or (
+            target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
+        )
+        if target is not ir.UNBOUND and not writes:
+            mutator = self.pullbacks.cache.registry.mutator(target) is not None
+            if not mutator and (
+                self.relies_on_house(target) is not None
+                or (isinstance(target, type) and target.__module__ == "builtins")
+            ):
+                return None
+        place, pullbacks, method = self.place(position), self.pullbacks, op.method
+
+        def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+            return pullbacks.run_plain(
+                function if method is None else getattr(function, method), args, kwargs, varied, place
+            )
+
+        return call
+
+    def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
+        place, kind = self.place(position), op.kind
+
+        def write(target: Any, key: Any, value: Any) -> None:
+            what = "__setitem__" if kind == "item" else f"__setattr__({key!r})"
+            owner = "ndarray" if isinstance(target, np.ndarray) else type(target).__name__
+            raise mutation(
+                f"{owner}.{what}({describe(target)})" if kind == "item" else f"{owner}.{what}",
+                place,
+                isinstance(target, np.ndarray),
+            )
+
+        return write
+
+    def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
+        places = list(map(self.place, positions))
+
+        def refuse_caught(number: int, *bars: Any) -> None:
+            if any(_is_something(bar) for bar in bars):
+                place = places[number - 1]
+                raise CatchBlockError(
+                    f"Can't differentiate function execution in catch block at {place.label()}",
+                    place=place,
+                    fixes=(
+                        "return a sentinel value instead of raising and catching",
+                        f"write a rule for {place.function}",
+                    ),
+                    read="limitations#try-and-except",
+                )
+
+        return refuse_caught
+
+    def iterate(self, position: ir.Position) -> Callable[..., Any]:
+        place = self.place(position)
+
+        def iterate(sequence: Any) -> Any:
+            if isinstance(sequence, (np.ndarray, list, tuple, range, str)):
+                return sequence
+            raise NotDifferentiableError(
+                f"The items of a {type(sequence).__name__} cannot be differentiated",
+                place=place,
+                fixes=("make a list of them first",),
+                read="limitations#iteration",
+            )
+
+        return iterate
+
+    def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
+        code, namespace, names = op.code, self.namespace, [name for name, _ in op.keyword_defaults]
+
+        def make_function(
+            captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]
+        ) -> types.FunctionType:
+            cells = tuple(types.CellType() if x is ir.UNBOUND else types.CellType(x) for x in captured)
+            made = types.FunctionType(code, namespace, code.co_name, tuple(defaults) or None, cells)
+            made.__kwdefaults__ = keyword_defaults if names else None
+            for cell, x in zip(cells, captured, strict=True):
+                if x is ir.UNBOUND:  # the function's own name
+                    cell.cell_contents = made
+            return made
+
+        return make_function
+
+
+def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
+    known: dict[Any, Handler] = {}
+    registry = pullbacks.cache.registry
+    epoch = -1
+
+    def find(*args: Any) -> Handler:
+        nonlocal epoch
+        if epoch == registry.epoch:
+            handler = known.get(tuple(map(type, args)))
+            if handler is not None:
+                return handler
+        else:
+            known.clear()
+        asked_at = (
+            registry.epoch
+        )  # before asking: a rule that another thread defines meanwhile makes the answer old
+        handler = pullbacks.find_target(target, args, {}, active, place)
+        entry = registry.entry(target)
+        if (
+            entry is not None
+            and not entry.user
+            and not registry.is_hidden(target)
+            and pullbacks.cache.mode == "auto"
+        ):
+            epoch = asked_at
+            if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
+                handler = specialise.OF_REALS[target]
+            known[tuple(map(type, args))] = handler
+        return handler
+
+    return find
+
+
+def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -> Handler:
+    known: dict[Any, tuple[Any, Handler]] = {}
+    cache, registry = pullbacks.cache, pullbacks.cache.registry
+    epoch = -1
+
+    def find(g: Any, *args: Any, **kwargs: Any) -> Handler:
+        nonlocal epoch
+        if not kwargs and epoch == registry.epoch:
+            asked = known.get((id(g), *map(type, args)))
+            if asked is not None and asked[0] is g:
+                return asked[1]
+        elif epoch != registry.epoch:
+            known.clear()
+        if not kwargs and type(g) is types.FunctionType:
+            entry = pullbacks.entries.find(g, args, active[1:])
+            return entry.forward if entry is not None else pullbacks.find(g, args, kwargs, active, place)
+        asked_at = registry.epoch
+        handler = pullbacks.find(g, args, kwargs, active, place)
+        if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
+            entry = registry.entry(g)
+            if entry is not None and not entry.user and not registry.is_hidden(g) and len(known) < 64:
+                epoch = asked_at
+                known[(id(g), *map(type, args))] = (g, handler)
+        return handler
+
+    return find
+
+
+def _method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place) -> Handler:
+    """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
+
+    def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
+        method = getattr(owner, name)  # a static method is no method of its object
+        if not isinstance(owner, (types.ModuleType, type)) and getattr(method, "__self__", None) is owner:
+            found = getattr(method, "__func__", None) or getattr(type(owner), name, None)
+            if isinstance(found, (types.FunctionType, types.MethodDescriptorType)):
+                return pullbacks.find_target(found, (owner, *args), kwargs, (False, *active), place)
+        return without_owner(pullbacks.find(method, args, kwargs, active, place))
+
+    return find
+
+
+def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
+    """`x.name`: by the rule of its descriptor for arrays; of an object, its field."""
+
+    def find(owner: Any) -> Handler:
+        kind = type(owner)
+        found = getattr(kind, name, None)
+        if (
+            isinstance(found, types.GetSetDescriptorType)
+            and pullbacks.cache.registry.entry(found) is not None
+        ):
+            answer = pullbacks.cache.ask(found, types_of((owner,)))
+            if isinstance(answer, Found):
+                return (
+                    constant(functools.partial(attribute_of, name))
+                    if not answer.rule.differentiable
+                    else answer.rule.function
+                )
+        if isinstance(owner, (types.ModuleType, type)):
+            return constant(functools.partial(attribute_of, name))
+        if name in ("real", "imag") and is_number(owner):
+            return real_part if name == "real" else imaginary_part
+        if found is not None and callable(found) and name not in getattr(owner, "__dict__", ()):
+            return lambda x: (getattr(x, name), lambda y_bar: (NO, y_bar))
+        if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
+            raise NotDifferentiableError(
+                f"There is no rule for the attribute {name} of {describe(owner)}",
+                place=place,
+                read="limitations#attributes",
+            )
+        if isinstance(found, property):
+            raise NotDifferentiableError(
+                f"The property {name} of a {kind.__name__} is not differentiated through",
+                place=place,
+                fixes=("call a function instead",),
+                read="limitations#attributes",
+            )
+        return lambda x: (getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar)))
+
+    return find
+
+
+def _refuse_set(place: Place) -> Handler:
+    def find(*items: Any) -> Handler:
+        raise NotDifferentiableError(
+            "The items of a set cannot be differentiated: equal ones are one",
+            place=place,
+            fixes=("make a list of them",),
+            read="limitations#iteration",
+        )
+
+    return find
+
+
+def _augmented_finder(
+    pullbacks: Pullbacks, op: ir.Augmented, active: tuple[bool, ...], place: Place
+) -> Handler:
+    """`left op= right`: on an array of this function's own, the in-place operation on a copy; else a
+    rebinding.
+    """
+    target = getattr(operator, op.operator)
+    in_place = getattr(operator, _INPLACE[op.operator])
+    rebinding = _operator_finder(pullbacks, target, (False, *active), place)
+
+    def find(left: Any, right: Any) -> Handler:
+        if any(active) and (type(left) is float or type(left) is np.float64):
+            return rebinding(left, right)
+        if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:
+            called = (
+                f"ndarray.__{_INPLACE[op.operator]}__"
+                if isinstance(left, np.ndarray)
+                else f"{type(left).__name__}.__{_INPLACE[op.operator]}__"
+            )
+            raise mutation(f"{called}({describe(left)})", place, isinstance(left, np.ndarray))
+        if not isinstance(left, (list, dict, set, np.ndarray)) and hasattr(
+            type(left), f"__{_INPLACE[op.operator]}__"
+        ):
+            raise mutation(
+                f"{type(left).__name__}.__{_INPLACE[op.operator]}__", place, False
+            )  # changes itself, or anything
+        if isinstance(left, list) and op.operator == "add" and not isinstance(right, list) and any(active):
+            raise NotDifferentiableError(
+                f"There is no rule for list += {describe(right)}",
+                place=place,
+                read="limitations#operators",
+                fixes=("make a list of what is added first: l += list(...)",),
+            )
+        if not any(active):
+            plain = (
+                (lambda a, b: in_place(a.copy(), b))
+                if isinstance(left, (np.ndarray, list, dict, set))
+                else target
+            )
+            return lambda a, b: (plain(a, b), NO.__getitem__)
+        handler = pullbacks.find_target(target, (left, right), {}, (False, *active), place)
+        if not isinstance(left, np.ndarray):
+            return handler
+
+        def updated(left: Any, right: Any) -> Any:
+            _, back = handler(left, right)
+            return in_place(left.copy(), right), back
+
+        return updated
+
+    return find
+
+
+def _is_something(bar: Any) -> bool:
+    bar = support.value(bar)
+    if bar is NO or bar is ZERO:
+        return False
+    return not (isinstance(bar, (int, float, complex, np.ndarray, np.generic)) and not np.any(bar))
+
+
+_NO_SAMPLE = object()
+
+
+def _sample(kind: Any, atom: ir.Atom) -> Any:
+    """A value of a type, for asking which rule such values have."""
+    if isinstance(atom, ir.Const):
+        return atom.value
+    if isinstance(kind, Array):
+        return np.empty((1,) * kind.ndim, kind.dtype)
+    if is_real(kind):
+        return {"f8": np.float64(0.0), "int": 0}.get(kind.name, 0.0)
+    if kind == LIST:
+        return []
+    if isinstance(kind, Tuple):
+        return ()
+    if kind.name in ("bool", "str", "slice", "none") if not isinstance(kind, Known) else False:
+        return {"bool": True, "str": "", "slice": slice(None), "none": None}[kind.name]
+    return _NO_SAMPLE
