@@ -143,7 +143,7 @@ class _Adjoint:
         )
 
     def settled(self, name: str) -> str:
-        """The cotangent of a parameter as others know it: running sums of items are this pass's own affair."""
+        """The cotangent of a parameter as others know it: running sums of items are the pass's own."""
         kind = self.types(name)
         if kind != LIST and not isinstance(kind, Tuple):
             return self.bar(name)
@@ -310,7 +310,7 @@ class _Adjoint:
             reverse.insert(0, Line(f"{buffer} = {make}({self.need(name)})", None, frozenset({buffer})))
 
     def complete(self, name: str, position: ir.Position | None) -> list[Node]:
-        """Cotangents of single elements are collected apart: they join the others before the whole is read."""
+        """Cotangents of single elements are collected apart; they join before the whole is read."""
         if name not in self.buffers:
             return []
         return [
@@ -669,7 +669,7 @@ class _Adjoint:
         return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
 
     def slots(self, op: ir.Op) -> list[tuple[int, ir.Atom]]:
-        """Which entry of what the pullback returns belongs to which operand; entry 0 is the function's own."""
+        """Which entry of the pullback's answer belongs to which operand; entry 0 is the function's."""
         if isinstance(op, ir.Call):
             shift = 1 if op.method is None or isinstance(self.types(op.function), Known) else 2
             first = [(shift - 1, op.function)]

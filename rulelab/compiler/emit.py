@@ -103,7 +103,7 @@ def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> st
 
 
 def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, namespace: dict[str, Any]) -> Any:
-    """Wrap the function in one that takes the named objects, so that they are closure variables, not globals."""
+    """Wrap the function in one that takes the named objects: they become closure variables, not globals."""
     try:
         with PARSING:
             inner = ast.parse("\n".join(text.lines)).body[0]

@@ -871,7 +871,7 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 class _CaptureCheck:
-    """Refuses a nested function whose captured variable gets another value while the function may be called."""
+    """Refuses a nested function whose captured variable changes while the function may be called."""
 
     def __init__(self, source: Source, cells: set[str]) -> None:
         self.source = source

@@ -148,7 +148,7 @@ class Pullbacks:
         leading: int,
         place: Place | None,
     ) -> Handler:
-        """A house rule answers for its first arguments; keywords that name one of them are given by position."""
+        """A house rule answers for its first arguments; keywords that name these go by position."""
         names, defaults = _positional_parameters(rule.function)
         where = []
         for number, (name, x) in enumerate(kwargs.items()):
@@ -446,7 +446,7 @@ def _positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, An
 def bind(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], list[int]]:
-    """The value of every parameter in the order of the code object, and which of them each argument became."""
+    """The value of every parameter in the code object's order, and which of them each argument became."""
     __tracebackhide__ = True
     code = function.__code__
     if code.co_flags & 0x0C:
