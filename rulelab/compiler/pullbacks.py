@@ -390,7 +390,7 @@ class Pullbacks:
         ).isidentifier()  # else it is an object that only the author has a name for
         name = name if known else f"a {type(target).__name__} object"
         if getattr(target, "__module__", None) == "_operator":
-            shown = f" {name.removeprefix('_operator.').removesuffix('_')} ".join(map(describe, args))
+            shown = f" {name.removeprefix('operator.').removesuffix('_')} ".join(map(describe, args))
             return NotDifferentiableError(
                 f"There is no rule for {shown}",
                 place=place,

@@ -35,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # `rulelab rules | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -218,5 +221,5 @@ def run_rules(arguments: argparse.Namespace) -> int:
     if not found:
         print(f"rulelab rules: none of {len(lines)} has {arguments.text!r} in it", file=sys.stderr)
         return 1
-    print("\n".join(found))
+    print("\n".join(found), flush=True)
     return 0

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+# How a message calls a module; the C halves of a library go by the name one imports.
+_MODULES = {"numpy": "np", "_operator": "operator", "_functools": "functools", "_bisect": "bisect", "_heapq": "heapq"}
 _C_METHODS = (types.BuiltinFunctionType, types.MethodWrapperType)
 # np.add.reduce is a new object at each access; the first one seen stands for all
 _ufunc_methods: dict[tuple[np.ufunc, str], Any] = {}
@@ -68,5 +70,5 @@ def name_of(target):
     if isinstance(target, (type, types.MethodDescriptorType, types.WrapperDescriptorType)) or "." in name:
         return name
     if isinstance(module, str) and not isinstance(target, types.FunctionType) and module != "builtins":
-        return f"{'np' if module == 'numpy' else module.replace('numpy.', 'np.', 1)}.{name}"
+        return f"{_MODULES.get(module) or module.replace('numpy.', 'np.', 1)}.{name}"
     return name

@@ -131,6 +131,15 @@ def test_interrupt_leaves_by_130(monkeypatch):
     assert cli.main(["tour"]) == 130
 
 
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
+    """`rulelab rules | head` ends quietly."""
+    command = f"{sys.executable} -m rulelab rules | head -n 1"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
 def test_rules_lists_those_with_the_text(capsys):
     """`rulelab rules sin` finds the rule for np.sin, and says so where there is none."""
     assert cli.main(["rules", "sin"]) == 0
