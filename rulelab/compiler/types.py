@@ -176,10 +176,6 @@ class Types:
             return None if atom.value is ir.UNBOUND else type_of(atom.value)
         return self.of.get(atom)
 
-    def _set(self, name: str, kind: Type | None) -> None:
-        if kind is not None:
-            self.of[name] = kind
-
     def _block(self, block: ir.Block) -> None:
         for statement in block:
             getattr(self, f"_{type(statement).__name__.lower()}")(statement)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 # How a message calls a module; the C halves of a library go by the name one imports.
-_MODULES = {"numpy": "np", "_operator": "operator", "_functools": "functools", "_bisect": "bisect", "_heapq": "heapq"}
+_MODULES = {"numpy": "np", **{f"_{name}": name for name in ("operator", "functools", "bisect", "heapq")}}
 _C_METHODS = (types.BuiltinFunctionType, types.MethodWrapperType)
 # np.add.reduce is a new object at each access; the first one seen stands for all
 _ufunc_methods: dict[tuple[np.ufunc, str], Any] = {}
