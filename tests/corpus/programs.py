@@ -169,9 +169,11 @@ class Writer:
 
     def block(self, scope, depth, budget, loop=False):
         """Statements at one depth; ends with at least one."""
-        count = self.pick.randrange(1, 4)
+        count, written = self.pick.randrange(1, 4), len(self.lines)
         for _ in range(count):
             self.statement(scope, depth, budget, loop)
+        if len(self.lines) == written:  # a statement may find nothing to work on
+            self.put(depth, "pass")
 
     def statement(self, scope, depth, budget, loop):
         simple = [self.assign, self.assign, self.augment, self.assign_array, self.swap, self.comprehend]
