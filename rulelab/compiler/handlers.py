@@ -19,6 +19,14 @@ def attribute_of(name: str, owner: Any) -> Any:
     return getattr(owner, name)
 
 
+def method_of(name: str, owner: Any) -> Any:
+    """A method taken as a value: what flows to it is the object's, unless it is static or of the class."""
+    method = getattr(owner, name)
+    if getattr(method, "__self__", None) is not owner:
+        return method, no_cotangents
+    return method, lambda y_bar: (NO, y_bar)
+
+
 def real_part(x: Any) -> Any:
     return x.real, lambda y_bar: (NO, support.real(y_bar))
 

@@ -17,7 +17,17 @@ from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import Tangent
 from . import ir, specialise, support
-from .handlers import NO, ZERO, Handler, attribute_of, constant, imaginary_part, real_part, without_owner
+from .handlers import (
+    NO,
+    ZERO,
+    Handler,
+    attribute_of,
+    constant,
+    imaginary_part,
+    method_of,
+    real_part,
+    without_owner,
+)
 from .operands import describe
 from .refusals import mutation
 from .source import Source
@@ -342,7 +352,7 @@ def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
         if name in ("real", "imag") and is_number(owner):
             return real_part if name == "real" else imaginary_part
         if found is not None and callable(found) and name not in getattr(owner, "__dict__", ()):
-            return lambda x: (getattr(x, name), lambda y_bar: (NO, y_bar))
+            return functools.partial(method_of, name)
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
             raise NotDifferentiableError(
                 f"There is no rule for the attribute {name} of {describe(owner)}",

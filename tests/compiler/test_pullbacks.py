@@ -424,3 +424,44 @@ def test_foreign_call_whose_value_is_dropped():
 
     with pytest.raises(RuleLabError):
         rl.gradient(f, 1.0)
+
+
+def test_methods_taken_as_values():
+    """A bound method carries its object's cotangent; a static or class method does not."""
+    factor = 5.0
+
+    class Box:
+        scale = 2.0
+
+        def __init__(self):
+            self.w = 3.0
+
+        def times(self, x):
+            return self.w * x
+
+        @staticmethod
+        def fixed(x):
+            return factor * x
+
+        @classmethod
+        def scaled(cls, x):
+            return cls.scale * x
+
+    def by_method(box, x):
+        f = box.times
+        return f(x)
+
+    def by_static(box, x):
+        f = box.fixed
+        return f(x) * box.w
+
+    def by_class(box, x):
+        f = box.scaled
+        return f(x) * box.w
+
+    box_bar, x_bar = rl.gradient(by_method, Box(), 7.0)
+    assert (box_bar.w, x_bar) == (7.0, 3.0)
+    box_bar, x_bar = rl.gradient(by_static, Box(), 7.0)
+    assert (box_bar.w, x_bar) == (35.0, 15.0)
+    box_bar, x_bar = rl.gradient(by_class, Box(), 7.0)
+    assert (box_bar.w, x_bar) == (14.0, 6.0)
