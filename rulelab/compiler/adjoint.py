@@ -91,9 +91,8 @@ class _Adjoint:
         self.scopes: list[_Scope] = [_Scope()]
         self.bars: dict[str, str] = {}
         self.buffers: dict[str, str] = {}
-        self.views: dict[
-            str, str
-        ] = {}  # the buffer of an array as a memoryview, which is quicker for single elements
+        # The buffer of an array as a memoryview, which is quicker for single elements.
+        self.views: dict[str, str] = {}
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
         self.pending: dict[str, tuple[str, ir.Position]] = {}

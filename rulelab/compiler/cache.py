@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 import types
 import warnings
@@ -42,6 +43,10 @@ class Pass:
     text: str
     takes_function: bool
     signature: tuple[Any, ...]
+
+    def bound_to(self, function: types.FunctionType) -> Callable[..., Any]:
+        """The forward sweep for calls of this function, with the parameters as its arguments."""
+        return functools.partial(self.forward, function) if self.takes_function else self.forward
 
 
 @dataclass(frozen=True)

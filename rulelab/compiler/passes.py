@@ -120,7 +120,6 @@ def compile_pass(
     looked_up: dict[str, Any] = {}
 
     def find_global(name: str) -> Any:
-
         value = namespace[name] if name in namespace else vars(builtins).get(name, ir.UNBOUND)
         looked_up[name] = value
         return value
@@ -166,7 +165,6 @@ def compile_pass(
 
 def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Callable[[dict[str, Any]], bool]:
     """What the pass took for granted about names outside of the function."""
-
     names: dict[str, tuple[str, Any]] = {}
     for name, value in looked_up.items():
         kind = type_of(value) if value is not ir.UNBOUND else None

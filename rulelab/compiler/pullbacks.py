@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import types
@@ -245,7 +244,7 @@ class Pullbacks:
         if not kwargs and len(args) == count and not code.co_flags & 0x0C:
             made = self.pass_of(function, args, active[1:], active[0], True, place)
             self.entries.add_pass(function, args, active[1:], made)
-            return functools.partial(made.forward, function) if made.takes_function else made.forward
+            return made.bound_to(function)
         return self.with_binding(function, args, kwargs, active, place)
 
     def with_binding(
@@ -259,17 +258,15 @@ class Pullbacks:
         """Defaults and keywords: the pass takes every parameter, in the order of the code object."""
         __tracebackhide__ = True
         values, where = bind(function, args, kwargs)
-        flags = [False] * len(values)
-        for slot, on in zip(where, active[1:], strict=True):
-            flags[slot] = on
+        flags = _by_slot(len(values), where, active[1:])
         held = _active_defaults(function, values, where) if active[0] else {}
         for slot in held:
             flags[slot] = True
-        made = self.pass_of(function, values, tuple(flags), active[0], True, place)
+        forward = self.pass_of(function, values, tuple(flags), active[0], True, place).bound_to(function)
 
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)
-            y, pullback = made.forward(function, *values) if made.takes_function else made.forward(*values)
+            y, pullback = forward(*values)
 
             def back(y_bar: Any) -> tuple[Any, ...]:
                 got = pullback(y_bar)
@@ -330,11 +327,10 @@ class Pullbacks:
         known = self.cache.registry.entry(target)
         if isinstance(target, types.FunctionType) and not is_library(target) and known is None:
             values, where = bind(target, everything, kwargs)
-            flags = [False] * len(values)
-            for slot, on in zip(where, (*(varied[0],) * len(bound), *varied[1:]), strict=True):
-                flags[slot] = on
-            made = self.pass_of(target, values, tuple(flags), varied[0], False, place)
-            return made.forward(target, *values) if made.takes_function else made.forward(*values)
+            flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
+            return self.pass_of(target, values, tuple(flags), varied[0], False, place).bound_to(target)(
+                *values
+            )
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
@@ -385,9 +381,8 @@ class Pullbacks:
                 chain=calls_leading_here()[:-1],
             )
         name = name_of(target)
-        known = name.replace(
-            ".", "_"
-        ).isidentifier()  # else it is an object that only the author has a name for
+        # Where it is no name, it is an object that only the author has a name for.
+        known = name.replace(".", "_").isidentifier()
         name = name if known else f"a {type(target).__name__} object"
         if getattr(target, "__module__", None) == "_operator":
             shown = f" {name.removeprefix('operator.').removesuffix('_')} ".join(map(describe, args))
@@ -423,6 +418,14 @@ class Pullbacks:
             read="limitations#foreign-calls",
             chain=calls_leading_here()[:-1],
         )
+
+
+def _by_slot(count: int, where: list[int], flags: tuple[bool, ...]) -> list[bool]:
+    """One flag for each of `count` parameters, from those of the arguments and the slots these went to."""
+    found = [False] * count
+    for slot, on in zip(where, flags, strict=True):
+        found[slot] = on
+    return found
 
 
 def _parameter_names(function: Any) -> tuple[str, ...] | None:

@@ -67,22 +67,12 @@ class Sites:
         self.trail: dict[int, tuple[Any, Any]] = {}
 
     def place(self, position: ir.Position) -> Place:
-        line, end_line, column, end_column = position
-        lines = self.source.lines
-        text = lines[line - 1].rstrip("\n") if 0 < line <= len(lines) else None
-        if end_line != line:
-            end_column = len(text) if text is not None else None
-        return Place(self.source.filename, line, column, end_column, self.source.name, text)
+        return self.source.place_at(*position)
 
     def relies_on_house(self, target: Any) -> Any:
         """The entry of a target for which only the house has rules, noted in the trail; else None."""
-        try:
-            entry = self.pullbacks.cache.registry.entry(target)
-        except TypeError:
-            return None
         self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
-        registry = self.pullbacks.cache.registry
-        return entry if entry is not None and not entry.user and not registry.is_hidden(target) else None
+        return self.pullbacks.cache.registry.house_entry(target)
 
     def target(self, op: ir.Op) -> Any:
         """What a site certainly calls, or UNBOUND."""
@@ -93,9 +83,8 @@ class Sites:
             return callee
         if isinstance(op, ir.Attribute):
             found = getattr(np.ndarray, op.name, None) if isinstance(self.types(op.value), Array) else None
-            return (
-                found if isinstance(found, types.GetSetDescriptorType) else ir.UNBOUND
-            )  # a method is not called yet
+            is_value = isinstance(found, types.GetSetDescriptorType)  # a method is not called yet
+            return found if is_value else ir.UNBOUND
         return specialise.operator_of(op) or ir.UNBOUND
 
     def is_constant(self, op: ir.Op) -> bool:
@@ -268,17 +257,9 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
                 return handler
         else:
             known.clear()
-        asked_at = (
-            registry.epoch
-        )  # before asking: a rule that another thread defines meanwhile makes the answer old
+        asked_at = registry.epoch  # first: a rule that another thread defines meanwhile makes it old
         handler = pullbacks.find_target(target, args, {}, active, place)
-        entry = registry.entry(target)
-        if (
-            entry is not None
-            and not entry.user
-            and not registry.is_hidden(target)
-            and pullbacks.cache.mode == "auto"
-        ):
+        if pullbacks.cache.mode == "auto" and registry.house_entry(target) is not None:
             epoch = asked_at
             if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
                 handler = specialise.OF_REALS[target]
@@ -307,8 +288,7 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
         asked_at = registry.epoch
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
-            entry = registry.entry(g)
-            if entry is not None and not entry.user and not registry.is_hidden(g) and len(known) < 64:
+            if registry.house_entry(g) is not None and len(known) < 64:
                 epoch = asked_at
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler

@@ -29,11 +29,15 @@ class Source:
         """The spot of `node` (of the function itself, if None) in the author's text."""
         node = self.node if node is None else node
         line = getattr(node, "lineno", self.node.lineno)
+        column, end_column = getattr(node, "col_offset", None), getattr(node, "end_col_offset", None)
+        return self.place_at(line, getattr(node, "end_lineno", line), column, end_column)
+
+    def place_at(self, line: int, end_line: int | None, column: int | None, end_column: int | None) -> Place:
+        """The spot at these positions; one of several lines is shown to the end of its first."""
         text = self.lines[line - 1].rstrip("\n") if 0 < line <= len(self.lines) else None
-        end = getattr(node, "end_col_offset", None)
-        if getattr(node, "end_lineno", line) != line:
-            end = len(text) if text is not None else None
-        return Place(self.filename, line, getattr(node, "col_offset", None), end, self.name, text)
+        if end_line != line:
+            end_column = len(text) if text is not None else None
+        return Place(self.filename, line, column, end_column, self.name, text)
 
 
 _FOUND: dict[int, tuple[weakref.ref[types.CodeType], Source]] = {}

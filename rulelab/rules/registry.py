@@ -253,6 +253,11 @@ class Registry:
         """What is known of one target; None if nothing."""
         return self.snapshot.entry(target)
 
+    def house_entry(self, target):
+        """What is known of a target for which only the house has rules; None for any other."""
+        entry = self.entry(target)
+        return entry if entry is not None and not entry.user and not self.is_hidden(target) else None
+
     def _entry_for(self, target):
         entry = self.snapshot.entry(target)
         return entry if entry is not None else Entry(_reference(target), name_of(target))
