@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from corpus.features import FEATURES, MEANINGS
 
 MODULES = (
     "bindings",
@@ -30,6 +31,7 @@ MODULES = (
     "hygiene",
     "numerics",
     "models",
+    "heap",
 )
 CASES: list["Case"] = []
 
@@ -40,6 +42,7 @@ class Case:
 
     `wrt` are the positions compared with finite differences (default: every argument made of real numbers
     that are not ints); `inert` are the positions that get None; a position in neither is not looked at.
+    `needs` are the constructs that wait for the compiler (features.py).
     """
 
     function: Callable
@@ -48,6 +51,7 @@ class Case:
     wrt: tuple | None = None
     inert: tuple = ()
     kwargs: dict = field(default_factory=dict)
+    needs: frozenset = frozenset()
 
     @property
     def name(self):
@@ -60,21 +64,33 @@ class Case:
         return tuple(i for i, a in enumerate(args) if i not in self.inert and is_real(a))
 
 
-def case(*points, tolerance=1e-7, wrt=None, inert=(), **kwargs):
+def case(*points, tolerance=1e-7, wrt=None, inert=(), needs=(), **kwargs):
     """Put the decorated function, unchanged, into the corpus."""
+    if unknown := set(needs) - set(MEANINGS):
+        raise ValueError(f"no such feature: {sorted(unknown)}")
 
     def register(function):
-        CASES.append(Case(function, points, tolerance, wrt, inert, kwargs))
+        CASES.append(Case(function, points, tolerance, wrt, inert, kwargs, frozenset(needs)))
         return function
 
     return register
 
 
-def all_cases():
-    """Every case, in the order of the modules."""
+def registered():
+    """Every case, taken or waiting, in the order of the modules."""
     for module in MODULES:
         importlib.import_module(f"corpus.{module}")
     return list(CASES)
+
+
+def all_cases():
+    """Every case that the compiler is to take today, in the order of the modules."""
+    return [case for case in registered() if case.needs <= FEATURES]
+
+
+def waiting_cases():
+    """The cases that need a construct which the compiler is not yet said to take."""
+    return [case for case in registered() if not case.needs <= FEATURES]
 
 
 def is_real(a):
