@@ -3,6 +3,8 @@
 `program(seed)` gives the text of a module with one function `program(x, y, v, xs)` of two floats, an array
 of four and a list of three floats, which returns a float. With `hazards=True` it also aliases, takes views,
 writes items and slices, repeats indices, uses `out=`, writes in callees, in globals, in lists passed on.
+The constructs beyond arithmetic and loops are the phrases of phrases.py; of these each program uses a few, so
+that they meet, and of the plain ones only those that need nothing beyond `features` (features.py).
 """
 
 import ast
@@ -17,32 +19,41 @@ import sys
 from contextlib import contextmanager
 
 import numpy as np
+from corpus.features import FEATURES
 from corpus.harness import derivative, flat, rebuilt, same
+from corpus.phrases import HAZARDS, IMPORTS, PIECES, PLAIN
 
-HEAD = (
-    "import math\n\nimport numpy as np\n\nGAIN = 0.75\n"
-    "TABLE = np.array([0.5, -1.0, 1.5, 0.25])\nBOX = [0.5, -0.25]\n"
-)
+GLOBALS = "GAIN = 0.75\nTABLE = np.array([0.5, -1.0, 1.5, 0.25])\nBOX = [0.5, -0.25]\n"
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-class Scope:
-    """The names a statement may read, by kind."""
+KINDS = ("scalars", "arrays", "lists", "calls", "counters", "dicts", "own", "tables", "objects", "tuples")
 
-    def __init__(self, scalars, arrays, lists, calls=(), counters=(), dicts=()):
-        self.scalars, self.arrays, self.lists = list(scalars), list(arrays), list(lists)
-        self.calls, self.counters, self.dicts = list(calls), list(counters), list(dicts)
+
+class Scope:
+    """The names a statement may read, by kind; `own` are the lists that were made inside."""
+
+    def __init__(self, **names):
+        for kind in KINDS:
+            setattr(self, kind, list(names.get(kind, ())))
 
     def inner(self):
-        return Scope(self.scalars, self.arrays, self.lists, self.calls, self.counters, self.dicts)
+        return Scope(**vars(self))
+
+
+PHRASES = 8  # different ones in one program
 
 
 class Writer:
     """Writes one random module."""
 
-    def __init__(self, seed, hazards):
+    def __init__(self, seed, hazards, features):
         self.pick = random.Random(seed)
         self.hazards = hazards
+        self.late = hazards or "late-binding" in features
+        usable = [phrase for needs, phrase in PLAIN if needs <= features]
+        self.phrases = self.pick.sample(usable, min(PHRASES, len(usable)))
+        self.actions = self.pick.sample(HAZARDS, self.pick.randrange(1, 6)) if hazards else []
         self.numbers = itertools.count()
         self.lines = []
         self.returning = False
@@ -53,7 +64,7 @@ class Writer:
 
     def target(self, names, stem):
         """A name to bind: one of `names` that no closure holds, or a new one."""
-        free = [name for name in names if self.hazards or name not in self.captured]
+        free = [name for name in names if self.late or name not in self.captured]
         return self.pick.choice(free) if free else self.name(stem)
 
     def put(self, depth, text):
@@ -82,6 +93,12 @@ class Writer:
                 )
         if scope.dicts:
             kinds.append(lambda: f"{self.pick.choice(scope.dicts)}['k']")
+        if scope.tables:
+            kinds.append(lambda: f"{self.pick.choice(scope.tables)}['{self.pick.choice('km')}']")
+        if scope.objects:
+            kinds.append(lambda: f"{self.pick.choice(scope.objects)}.a")
+        if scope.tuples:
+            kinds.append(lambda: f"{self.pick.choice(scope.tuples)}[{self.pick.randrange(-3, 3)}]")
         return self.pick.choice(kinds)()
 
     def scalar(self, scope, depth=3):
@@ -109,7 +126,7 @@ class Writer:
                 else f"np.sum({self.array(scope, depth - 1)})"
             ),
             lambda: f"({self.array(scope, depth - 1)}).{self.pick.choice(['sum', 'mean'])}()",
-            lambda: f"({self.array(scope, depth - 1)}) @ ({self.array(scope, depth - 1)})",
+            lambda: f"(({self.array(scope, depth - 1)}) @ ({self.array(scope, depth - 1)}))",
         ]
         if scope.lists:
             forms.append(lambda: f"sum({self.pick.choice(scope.lists)})")
@@ -179,8 +196,10 @@ class Writer:
         simple = [self.assign, self.assign, self.augment, self.assign_array, self.swap, self.comprehend]
         nested = [self.branch, self.loop, self.loop, self.while_loop, self.closure, self.grow_list]
         choices = simple + (nested if budget > 0 else [])
-        if self.hazards:
-            choices += [self.hazard] * 5
+        if self.actions and self.pick.random() < 0.3:
+            return self.pick.choice(self.actions)(self, scope, depth, budget)
+        if self.phrases and self.pick.random() < 0.35:
+            return self.pick.choice(self.phrases)(self, scope, depth, budget)
         if loop and self.pick.random() < 0.15:
             return self.leave(scope, depth)
         if self.returning and self.pick.random() < 0.03:
@@ -288,7 +307,7 @@ class Writer:
         else:
             captured = scope.inner()
             captured.calls = []
-            own = Scope([p], [], [])
+            own = Scope(scalars=[p])
             self.put(depth, f"def {called}({p}):")
             self.put(depth + 1, f"q = {self.scalar(inner, 2)}")
             own.scalars.append("q")
@@ -312,87 +331,6 @@ class Writer:
             self.put(depth + 1, f"{target}.append({self.scalar(inner, 2)} + 0.5 * {target}[-1])")
         scope.lists.append(target)
 
-    # --- hazards ---
-
-    def hazard(self, scope, depth, budget):
-        a, b = self.pick.choice(scope.arrays), self.pick.choice(scope.arrays)
-        items = self.pick.choice(scope.lists)
-        s, w, i = self.scalar(scope, 1), self.name("a"), self.pick.randrange(-4, 4)
-        two = self.pick.choice(["0:2", "1:3", "::2", "2:"])
-
-        def alias():
-            self.put(depth, f"{w} = {a}")
-            scope.arrays.append(w)
-
-        def view():
-            self.put(depth, f"{w} = {a}[{self.pick.choice([':', '::-1', '...'])}]")
-            scope.arrays.append(w)
-
-        def reshaped():
-            self.put(depth, f"{w} = {a}.reshape(2, 2).T.reshape(4)")
-            scope.arrays.append(w)
-
-        def whole():
-            self.put(depth, f"{w} = np.{self.pick.choice(['empty_like', 'zeros_like', 'ones_like'])}({a})")
-            self.put(depth, f"{w}[:] = {a} * {s}")
-            scope.arrays.append(w)
-
-        def copied():
-            self.put(depth, f"{w} = {a}.copy()")
-            self.put(depth, f"{w}[{i}] = {s}")
-            scope.arrays.append(w)
-
-        def same_list():
-            target = self.name("l")
-            self.put(depth, f"{target} = {items}")
-            scope.lists.append(target)
-
-        def keyed():
-            target = self.name("d")
-            self.put(depth, f"{target} = {{'k': {self.scalar(scope, 1)}, 'other': {a}}}")
-            self.put(depth, f"{target}['k'] = {target}['k'] * {s}")
-            scope.dicts.append(target)
-
-        actions = [
-            alias,
-            alias,
-            view,
-            view,
-            reshaped,
-            whole,
-            copied,
-            same_list,
-            keyed,
-            lambda: self.put(depth, f"{a}[{i}] = {s}"),
-            lambda: self.put(depth, f"{a}[{i}] += {s}"),
-            lambda: self.put(depth, f"{a}[{two}] = {s}"),
-            lambda: self.put(depth, f"{a}[{two}] *= {s}"),
-            lambda: self.put(depth, f"{a}[1:3] += {b}[:2]"),
-            lambda: self.put(depth, f"{a} += {b}"),
-            lambda: self.put(depth, f"{a} *= {s}"),
-            lambda: self.put(depth, f"{a}[[0, 0, 1]] += {s}"),
-            lambda: self.put(depth, f"np.add.at({a}, [0, 0, 1], {s})"),
-            lambda: self.put(depth, f"np.multiply({a}, 0.5, out={b})"),
-            lambda: self.put(depth, f"np.copyto({a}, {b})"),
-            lambda: self.put(depth, f"{a}.{self.pick.choice(['sort()', 'fill(0.5)', 'put([0], [0.5])'])}"),
-            lambda: self.put(depth, f"poke({a}, {s})"),
-            lambda: self.put(depth, f"grow({items}, {s})"),
-            lambda: self.put(depth, f"{items}[{self.pick.choice([0, -1])}] = {s}"),
-            lambda: self.put(depth, f"{items}.append({s})"),
-            lambda: self.put(depth, f"{items}.extend([{s}, 0.5])"),
-            lambda: self.put(depth, f"{items}.insert(0, {s})"),
-            lambda: self.put(
-                depth, f"{self.pick.choice(scope.scalars)} = {items}.pop() if len({items}) > 1 else 0.5"
-            ),
-            lambda: self.put(depth, f"{items}.reverse()"),
-            lambda: self.put(depth, f"{items} += [{s}]"),
-            lambda: self.put(depth, f"BOX[{self.pick.randrange(2)}] = {s}"),
-            lambda: self.put(depth, f"{self.pick.choice(scope.scalars)} = BOX[0] * {s}"),
-            lambda: self.put(depth, f"TABLE[{i}] = {s}"),
-            lambda: self.put(depth, f"{self.pick.choice(scope.scalars)} = kept({a}) * 0.5"),
-        ]
-        self.pick.choice(actions)()
-
     # --- the module ---
 
     def helpers(self):
@@ -400,7 +338,7 @@ class Writer:
         for _ in range(self.pick.randrange(3)):
             called = self.name("helper")
             self.put(0, f"def {called}(p, q):")
-            scope = Scope(["p", "q", "GAIN"], [], [], calls)
+            scope = Scope(scalars=["p", "q", "GAIN"], calls=calls)
             for _ in range(self.pick.randrange(3)):
                 target = self.name("s")
                 self.put(1, f"{target} = {self.scalar(scope, 2)}")
@@ -412,7 +350,7 @@ class Writer:
             calls.append((called, 2))
         if self.pick.random() < 0.4:
             called = self.name("recursive")
-            scope = Scope(["p"], [], [], calls, ["n"])
+            scope = Scope(scalars=["p"], calls=calls, counters=["n"])
             self.put(0, f"def {called}(p, n):")
             self.put(1, "if n <= 0:")
             self.put(2, f"return {self.scalar(scope, 2)}")
@@ -424,12 +362,8 @@ class Writer:
 
     def module(self):
         calls = self.helpers()
-        if self.hazards:
-            self.put(0, "def poke(array, s):\n    array[1] = s\n    return array")
-            self.put(0, "def grow(items, s):\n    items.append(s * 0.5)")
-            self.put(0, "def kept(array):\n    BOX[1] = array[0]\n    return BOX[1]")
         self.returning = True
-        scope = Scope(["x", "y", "GAIN"], ["v"], ["xs"], calls)
+        scope = Scope(scalars=["x", "y", "GAIN"], arrays=["v"], lists=["xs"], calls=calls)
         self.put(0, "def program(x, y, v, xs):")
         self.put(1, "s0 = x * y")
         scope.scalars = ["x", "y", "s0"]
@@ -437,13 +371,23 @@ class Writer:
             self.statement(scope, 1, 2, False)
         parts = [f"{s} * {self.constant()}" for s in scope.scalars[-4:]]
         parts += [f"np.sum({a})" for a in scope.arrays[-2:]] + [f"sum({items})" for items in scope.lists[-2:]]
+        parts += [f"{d}['k'] * {d}['m']" for d in scope.tables[-1:]] + [f"{o}.a" for o in scope.objects[-1:]]
         self.put(1, f"return {' + '.join(parts)}")
-        return HEAD + "\n\n" + "\n".join(self.lines) + "\n"
+        return self.head() + "\n\n" + "\n".join(self.lines) + "\n"
+
+    def head(self):
+        """The imports, the globals, and the pieces that the module calls."""
+        named = set(NAME.findall("\n".join(self.lines)))
+        pieces = [text for name, text in PIECES.items() if name in named]
+        named |= set(NAME.findall("".join(pieces)))
+        imports = [line for name, line in IMPORTS.items() if name in named]
+        imports = sorted(["import math", *imports], key=lambda line: (line.startswith("from"), line))
+        return "\n".join([*imports, "", "import numpy as np", "", GLOBALS]) + "\n".join(pieces)
 
 
-def program(seed, hazards=False):
-    """The text of the random module with this seed."""
-    return Writer(f"{seed}-{hazards}", hazards).module()
+def program(seed, hazards=False, features=FEATURES):
+    """The text of the random module with this seed, of constructs that need no more than `features`."""
+    return Writer(f"{seed}-{hazards}", hazards, features).module()
 
 
 def arguments(seed):
@@ -476,9 +420,18 @@ def loaded(text, path):
 
 def call(module, args):
     """The program's value at fresh arguments and fresh globals."""
+    reset(module)
+    return module.program(*args)
+
+
+def reset(module):
+    """What a program may have changed outside of itself, put back."""
     module.TABLE[:] = [0.5, -1.0, 1.5, 0.25]
     module.BOX[:] = [0.5, -0.25]
-    return module.program(*args)
+    if hasattr(module, "remember"):
+        module.remember.__defaults__[0][:] = [0.5]
+    if hasattr(module, "Shared"):
+        module.Shared.seen[:] = [0.5]
 
 
 def slopes(module, args, tolerance, directions=3):
@@ -514,13 +467,11 @@ def judge(module, args, withgradient, refusals, tolerance=1e-6):
     witness = slopes(module, args, tolerance)
     if witness is None:
         return "no witness"
-    call(module, copy.deepcopy(args))
-    module.TABLE[:] = [0.5, -1.0, 1.5, 0.25]
-    module.BOX[:] = [0.5, -0.25]
+    reset(module)
     try:
         value, gradient = withgradient(module.program, *copy.deepcopy(args))
     except refusals as refusal:
-        return type(refusal).__name__
+        return f"{type(refusal).__name__}: {headline(refusal)}"
     except Exception as error:  # an error that the program itself does not raise is ours
         return f"wrong: {type(error).__name__}: {error}"
     if not same(value, wanted):
@@ -530,6 +481,15 @@ def judge(module, args, withgradient, refusals, tolerance=1e-6):
         if not abs(found - slope) <= tolerance * max(1.0, abs(slope)):
             return f"wrong: slope {found!r}, finite differences {slope!r}; gradient {gradient!r}"
     return "right"
+
+
+def headline(refusal):
+    """What a refusal found, without the names, numbers and places of one program."""
+    found = str(refusal).splitlines()[0]
+    found = re.sub(r" (?:at|found in) \S*(?:, line \d+.*)?$", "", found)
+    found = re.sub(r"captured variable \w+", "captured variable ..", found)
+    found = re.sub(r"(?<=expression )([\w.]+)\(.*", r"\1(..)", found)
+    return re.sub(r"\[[\d, ]+\]", "[..]", found).rstrip(",")
 
 
 def shrunk(text, path, args, withgradient, refusals, attempts=300):
@@ -585,7 +545,7 @@ def simpler(tree):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 for i, statement in enumerate(value):
                     ways.append(drop(value, i, field == "body"))
-                    if isinstance(statement, (ast.If, ast.For, ast.While)):
+                    if isinstance(statement, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
                         ways.append(put(value, i, statement.body))
             for other in smaller_expressions(value):
                 ways.append(swap(node, field, other))
