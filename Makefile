@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench docs clean
+.PHONY: help lab test lint bench docs support-table clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -16,6 +16,7 @@ help:
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios"
 	@echo "make docs    runs the examples in README.md and docs/ (the built manual comes with a later release)"
+	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
@@ -34,6 +35,9 @@ bench: $(VENV)/installed-dev
 docs: $(VENV)/installed-dev
 	@echo "There is no built manual in this release; this runs the examples in README.md and docs/."
 	@$(BIN)/python -m pytest README.md docs $(ARGS)
+
+support-table: $(VENV)/installed-dev
+	@$(BIN)/python tests/corpus/support_table.py
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis

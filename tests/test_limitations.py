@@ -29,7 +29,7 @@ def test_every_place_an_error_says_to_read_is_there(repository):
         assert path.is_file() and anchor in anchors(path), f"{page}#{anchor}"
 
 
-@pytest.mark.parametrize("page", ["limitations", "rules"])
+@pytest.mark.parametrize("page", ["limitations", "rules", "support"])
 def test_links_between_the_pages_lead_somewhere(repository, page):
     """Both the file and the section."""
     docs = repository / "docs"
