@@ -364,3 +364,139 @@ def test_what_is_returned_is_the_callers():
     except rl.RuleLabError:
         return
     assert x_bar == pytest.approx(12.0)
+
+
+# --- the truth of a list, which changes with it ---
+
+
+class Alternating:
+    """An object whose truth is another one each time that it is asked for."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __bool__(self):
+        self.asked += 1
+        return self.asked % 2 == 1
+
+
+def empty_before_the_append(x):
+    out = []
+    y = x * 2.0 if out else x * 3.0
+    out.append(y)
+    return out[0]
+
+
+def not_empty_from_the_second_round(x):
+    out, total = [], 0.0
+    for k in range(3):
+        if out:
+            total = total * x
+        else:
+            total = total + x * x
+        out.append(k)
+    return total
+
+
+def not_empty_from_the_third_round(x):
+    seen, total = [], 1.0
+    for k in range(4):
+        total = total * x if seen else total + x
+        if k == 1:
+            seen.append(k)
+    return total
+
+
+def last_item_if_there_is_one(x):
+    out = []
+    for _ in range(3):
+        out.append(out[-1] * x if out else x)
+    return out[2] * out[0]
+
+
+@pytest.mark.xfail(
+    reason="the reverse pass asks a list for its truth again, after it was changed", strict=True
+)
+@pytest.mark.parametrize(
+    "f",
+    [
+        empty_before_the_append,
+        not_empty_from_the_second_round,
+        not_empty_from_the_third_round,
+        last_item_if_there_is_one,
+    ],
+)
+def test_the_branch_taken_is_the_one_differentiated(f):
+    """`if items:` is decided once, when it runs, however the list is changed later."""
+    numeric, error = finite_differences(f, (1.7,), 0)
+    (x_bar,) = rl.gradient(f, 1.7)
+    assert x_bar == pytest.approx(numeric[0], rel=1e-8) and error[0] < 1e-8
+
+
+def chosen_by(x, flags):
+    return x * 2.0 if flags else x * 3.0
+
+
+@pytest.mark.xfail(reason="the reverse pass asks an argument for its truth again", strict=True)
+@pytest.mark.parametrize(
+    "flags, change", [([], lambda flags: flags.append(1)), (Alternating(), lambda flags: None)]
+)
+def test_the_branch_taken_is_kept_for_back(flags, change):
+    """What the caller does to a list between `pullback` and `back` does not choose another branch."""
+    y, back = rl.pullback(chosen_by, 1.7, flags)
+    change(flags)
+    assert back(1.0)[0] == y / 1.7
+
+
+# --- indices that only the run can tell ---
+
+ORDER = {"first": 1}
+
+
+def last_of(n):
+    return n - 1
+
+
+def index_from_a_helper(x):
+    items = [x, x * x]
+    return items[last_of(2)] * x
+
+
+def index_from_a_list(x):
+    items, order = [x, x * x], [1, 0]
+    return items[order[0]] * items[order[1]]
+
+
+def index_from_a_dict(x):
+    return (x, x * x)[ORDER["first"]] * x
+
+
+def index_from_a_search(x):
+    items, best = [x, x * x, 0.5], None
+    for k in range(3):
+        if best is None or items[k] > items[best]:
+            best = k
+    return items[best] * x
+
+
+def index_of_the_largest(x):
+    items = [x, x * x, 0.5]
+    return items[max(range(3), key=lambda k: items[k])] * x
+
+
+@pytest.mark.xfail(reason="the pullback of a list takes an index of unknown type for a slice", strict=True)
+@pytest.mark.parametrize(
+    "f",
+    [
+        index_from_a_helper,
+        index_from_a_list,
+        index_from_a_dict,
+        index_from_a_search,
+        index_of_the_largest,
+    ],
+)
+def test_an_index_known_at_run_time(f):
+    """A list made inside may be read at an index that a helper, a container or a search gives."""
+    numeric, error = finite_differences(f, (1.7,), 0)
+    (x_bar,) = rl.gradient(f, 1.7)
+    assert x_bar == pytest.approx(numeric[0], rel=1e-8) and error[0] < 1e-8

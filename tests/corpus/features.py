@@ -25,6 +25,8 @@ MEANINGS = {
     "namedtuples": "named tuples made inside, _replace",
     "late-binding": "a nested function holds a variable, or a loop variable, that is bound again later",
     "nonlocal": "nonlocal",
+    "truth-of-containers": "`if items:` on a list or dict that is changed later",
+    "computed-indices": "a list read at an index that a helper, a dict or a search gives",
     "del": "del of a name, an item, a slice, a key",
     # syntax
     "starred": "* in displays, calls, unpacking and parameters",

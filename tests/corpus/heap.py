@@ -398,6 +398,73 @@ def augmented_assignment_of_a_list_is_seen_by_its_alias(x):
     return other[1] * items[0] + len(other)
 
 
+@case((1.5,), (-1.5,), needs=ALIASED)
+def one_list_reached_in_many_ways(x):
+    items = [x]
+    (by_unpacking,) = (items,)
+    by_unpacking.append(x * 2.0)
+    by_condition = items if x > 0 else by_unpacking
+    by_condition.append(x * x)
+    for by_loop in [items, items]:
+        by_loop.append(items[-1] * 0.5)
+    by_or = items or []
+    by_or[0] = math.sin(x)
+    by_comprehension = [inner for inner in [items]][0]
+    by_comprehension[1] = items[2] * x
+    return items[0] * items[1] + items[3] * items[4]
+
+
+@case((1.5,), needs=ALIASED)
+def one_list_reached_by_zip_and_call(x):
+    same = lambda given: given
+    items = [x]
+    for rows, k in zip([items, [2.0]], [1.0, 2.0]):
+        rows.append(x * k)
+    same(items).append(x**3)
+    largest = max([items, [-9.0]])
+    largest[0] = items[2] * x
+    return items[0] * items[1]
+
+
+@case((1.5,), needs=ALIASED)
+def methods_held_by_name(x):
+    items = [x]
+    put = items.append
+    put(x * x)
+    list.append(items, items[1] * x)
+    [put(x * k) for k in range(2)]
+    return items[1] * items[2] + items[4]
+
+
+@case((1.5,), needs=ALIASED)
+def copies_are_not_aliases(x):
+    items = [x, 2.0]
+    sliced, listed, frozen, joined = items[:], list(items), tuple(items), items + []
+    items[0] = x * x
+    sliced[1] = items[0]
+    listed.append(sliced[1])
+    joined[0] = 3.0 * x
+    return items[0] * sliced[0] + listed[2] * frozen[0] + joined[0] * listed[0]
+
+
+@case((1.5,), needs=ALIASED)
+def copies_are_shallow(x):
+    rows = [[x], [2.0]]
+    other = rows[:]
+    other[0][0] = x * x
+    other[1] = [x]
+    return rows[0][0] * rows[1][0] + other[1][0]
+
+
+@case((1.5,), needs=ALIASED)
+def augmented_array_inside_a_list(x):
+    parts = [np.array([x, 1.0])]
+    kept = parts[0]
+    parts[0] = parts[0] * x
+    parts.append(kept)
+    return np.sum(parts[0] * parts[1]) + kept[0]
+
+
 # --------------------------------------------------------------------------------------------------
 # helpers that change what they are handed
 

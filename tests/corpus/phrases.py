@@ -690,6 +690,30 @@ def table_comprehended(w, scope, depth, budget):
     scope.tables.append(target)
 
 
+@plain("truth-of-containers")
+def asked_whether_empty(w, scope, depth, budget):
+    items, i = w.name("l"), w.name("i")
+    s = new_scalar(w, scope, depth, one(w, scope))
+    w.put(depth, f"{items} = []")
+    w.put(depth, f"for {i} in range(3):")
+    w.put(depth + 1, f"if {w.pick.choice(['', 'not '])}{items}:")
+    w.put(depth + 2, f"{s} = {bound(w, f'{s} * {one(w, scope)}')}")
+    w.put(depth + 1, f"{items}.append({s} * {one(w, scope)})")
+    scope.lists.append(items)
+    scope.own.append(items)
+
+
+@plain("computed-indices")
+def read_where_told(w, scope, depth, budget):
+    items, order, best, i = w.pick.choice(scope.lists), w.name("order"), w.name("best"), w.name("i")
+    w.put(depth, f"{order}, {best} = [-1, 0], None")
+    w.put(depth, f"for {i} in range(len({items})):")
+    w.put(depth + 1, f"if {best} is None or {items}[{i}] > {items}[{best}]:")
+    w.put(depth + 2, f"{best} = {i}")
+    largest = f"{items}[max(range(len({items})), key=lambda p: p % 2)]"
+    new_scalar(w, scope, depth, f"{items}[{best}] * {items}[{order}[0]] + {largest}")
+
+
 @plain("objects")
 def object_made(w, scope, depth, budget):
     target = own_object(w, scope, depth)

@@ -487,7 +487,7 @@ def headline(refusal):
     """What a refusal found, without the names, numbers and places of one program."""
     found = str(refusal).splitlines()[0]
     found = re.sub(r" (?:at|found in) \S*(?:, line \d+.*)?$", "", found)
-    found = re.sub(r"captured variable \w+", "captured variable ..", found)
+    found = re.sub(r"\b(captured variable|captures) \w+", r"\1 ..", found)
     found = re.sub(r"(?<=expression )([\w.]+)\(.*", r"\1(..)", found)
     return re.sub(r"\[[\d, ]+\]", "[..]", found).rstrip(",")
 
