@@ -110,6 +110,14 @@ def drain(items):
         value = math.tanh(value + items.pop())
     return value
 """,
+    "same": """
+def same(items):
+    return items
+""",
+    "held": """
+def held(items, s):
+    return {"k": items, "m": [items, s]}
+""",
     "Point": """
 class Point:
     def __init__(self, a, b=1.0):
@@ -1134,6 +1142,23 @@ def raised_between_statements(w, scope, depth, budget):
     w.put(depth + 1, f"{s} = {s} + {one(w, scope)}")
     w.put(depth, "except LookupError:")
     w.put(depth + 1, w.pick.choice(["pass", f"{s} = {s} + 1.0"]))
+
+
+@hazard
+def list_given_back(w, scope, depth, budget):
+    items, other = own_list(w, scope, depth), w.name("l")
+    w.put(depth, f"{other} = same({items})" if w.pick.random() < 0.5 else f"{other} = ({items}, 0.5)[0]")
+    w.put(depth, w.pick.choice([f"{other}.append({one(w, scope)})", f"{items}[0] = {one(w, scope)}"]))
+    new_scalar(w, scope, depth, f"{items}[-1] * {other}[0]")
+
+
+@hazard
+def list_given_back_in_a_container(w, scope, depth, budget):
+    items, box = w.pick.choice(scope.lists), w.name("box")
+    w.put(depth, f"{box} = held({items}, {one(w, scope)})")
+    write = w.pick.choice(["{box}['k'].append({s})", "{box}['m'][0][-1] = {s}", "{box}['k'] = [{s}]", "pass"])
+    w.put(depth, write.format(box=box, s=one(w, scope)))
+    new_scalar(w, scope, depth, f"{box}['m'][0][-1] * {items}[0] + {box}['k'][0] * {box}['m'][1]")
 
 
 @hazard
