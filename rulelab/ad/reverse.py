@@ -13,6 +13,7 @@ from numpy import float64, ndarray
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.emit import place_in_passes
+from ..compiler.heap import enter, leave
 from ..compiler.operands import carries, describe
 from ..compiler.pullbacks import Pullbacks
 from ..errors import (
@@ -120,14 +121,22 @@ def pullback(
     (6.0, (3.0, 2.0), (6.0, 4.0))
     """
     __tracebackhide__ = True
-    y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
+    outer = enter()
+    try:
+        y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
+    finally:
+        leave(outer)
     kept = _Fingerprints(inner)
     shown = y
 
     def back(y_bar: Any) -> tuple[Any, ...]:
         kept.check(f)
         seed = _seed(shown, y_bar)
-        found = inner(seed)
+        outer = enter()
+        try:
+            found = inner(seed)
+        finally:
+            leave(outer)
         return tuple(to_natural(x, found[1 + number]) for number, x in enumerate(args))
 
     back.__name__ = (
@@ -148,8 +157,12 @@ def _value_and_gradient(
 ) -> tuple[Any, tuple[Any, ...]]:
     __tracebackhide__ = True
     asked = _asked(args, argnums)
-    y, back = _forward(f, args, kwargs, asked, cache)
-    found = back(_seed_of(y, f, args, several))
+    outer = enter()
+    try:
+        y, back = _forward(f, args, kwargs, asked, cache)
+        found = back(_seed_of(y, f, args, several))
+    finally:
+        leave(outer)
     entries = [
         to_natural(x, found[1 + number]) if on else None
         for number, (x, on) in enumerate(zip(args, asked, strict=True))
@@ -167,12 +180,16 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     entry = _FIND(f, args)
     if entry is None:
         return None
+    outer = enter()
     try:
-        y, back = entry.forward(*args)
-    except RuleLabError as error:
-        _complete(error, f, args)
-        raise
-    found = back(1.0 if type(y) is float or type(y) is float64 else _seed_of(y, f, args, several))
+        try:
+            y, back = entry.forward(*args)
+        except RuleLabError as error:
+            _complete(error, f, args)
+            raise
+        found = back(1.0 if type(y) is float or type(y) is float64 else _seed_of(y, f, args, several))
+    finally:
+        leave(outer)
     del back  # and with it whatever else holds the cotangents
     entries = []
     number = 0

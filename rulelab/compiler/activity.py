@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import ir
+from .regions import Regions
 from .types import BOOL, NONE, SLICE, STR, Known, Types
 
 _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
@@ -12,31 +13,36 @@ _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries 
 
 def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
     """The operands through which a cotangent of the result may flow on."""
-    if isinstance(op, (ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Write)):
+    if isinstance(op, (ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Publish)):
         return ()
     if isinstance(op, ir.Unary) and op.operator == "not_":
         return ()
     if isinstance(op, ir.Item):
         return (op.value,)
+    if isinstance(op, ir.Write):
+        return (op.target, op.value)
     return op.operands()
 
 
 class Activity:
     """Answers whether a name is active, for one choice of active arguments.
 
-    `is_constant(op)` says that a call or an attribute has no derivative by declaration. Where no cotangent is
-    wanted at all, it still tells what varies, so that nothing that does is handed out of sight.
+    `is_constant(op)` says that a call or an attribute has no derivative by declaration. What is put into a
+    container flows to all that may stand for it (`regions`). Where no cotangent is wanted at all, it still
+    tells what varies, so that nothing that does is handed out of sight.
     """
 
     def __init__(
         self,
         function: ir.Function,
         types: Types,
+        regions: Regions,
         start: set[str],
         is_constant: Callable[[ir.Op], bool],
         wanted: bool = True,
     ) -> None:
         self._types = types
+        self._regions = regions
         self._is_constant = is_constant
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
         self.useful: set[str] = set()
@@ -45,6 +51,8 @@ class Activity:
         self._until_stable(self.varied, lambda: self._vary(function.body))
         if wanted and isinstance(function.result, str):
             self.useful.add(function.result)
+        if wanted:
+            self.useful.update(regions.visible())
         self._until_stable(self.useful, lambda: self._use(function.body))
 
     def __call__(self, atom: ir.Atom) -> bool:
@@ -73,6 +81,8 @@ class Activity:
             if isinstance(statement, ir.Let):
                 if statement.target not in self.varied and self._result_varies(statement):
                     self.varied.add(statement.target)
+                if changes(statement.op) and statement.target in self._regions.effects:
+                    self._vary_region(statement)
                 continue
             if isinstance(statement, ir.For):
                 for leaf in ir.leaves(statement.iteration):
@@ -90,6 +100,12 @@ class Activity:
             if isinstance(statement, ir.Try):
                 self._vary_slots(statement)
 
+    def _vary_region(self, statement: ir.Let) -> None:
+        """A change that involves what varies makes all vary that may stand for what is changed."""
+        if any(map(self._is_varied, flowing(statement.op))):
+            self.varied.add(statement.target)
+            self.varied.update(self._regions.members(self._regions.effects[statement.target][1]))
+
     def _vary_slots(self, statement: ir.Try) -> None:
         """Whether a handler ran may depend on the arguments, so everything it may decide is varied."""
         inside = [s for block in ir.blocks(statement) for s in ir.walk(block) if isinstance(s, ir.Let)]
@@ -103,6 +119,8 @@ class Activity:
         op = statement.op
         if self._types(statement.target) in _NEVER or isinstance(self._types(statement.target), Known):
             return False
+        if isinstance(op, ir.Write):
+            return False  # it has no result; what it does to others is looked at as a change
         if isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op):
             return False
         return any(map(self._is_varied, flowing(op)))
@@ -110,8 +128,7 @@ class Activity:
     def _use(self, block: ir.Block) -> None:
         for statement in reversed(block):
             if isinstance(statement, ir.Let):
-                if statement.target in self.useful and statement.target in self.varied:
-                    self.useful |= {atom for atom in flowing(statement.op) if isinstance(atom, str)}
+                self._use_let(statement)
                 continue
             for phi in _phis(statement):
                 if phi.target in self.useful:
@@ -131,6 +148,20 @@ class Activity:
                         and isinstance(leaf.value, str)
                     ):
                         self.useful.add(leaf.value)
+
+    def _use_let(self, statement: ir.Let) -> None:
+        target, op = statement.target, statement.op
+        if changes(op) and target in self._regions.effects and target not in self.useful:
+            members = self._regions.members(self._regions.effects[target][1])
+            if not self.useful.isdisjoint(members):
+                self.useful.add(target)
+        if target in self.useful and target in self.varied:
+            self.useful |= {atom for atom in flowing(op) if isinstance(atom, str)}
+
+
+def changes(op: ir.Op) -> bool:
+    """Whether an operation may change what its operands stand for."""
+    return isinstance(op, (ir.Write, ir.Call, ir.Augmented))
 
 
 def _phis(statement: ir.Statement) -> list[ir.Phi]:

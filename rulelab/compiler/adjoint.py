@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from . import ir, specialise, support
+from . import heap, ir, specialise, support
 from .activity import Activity
+from .regions import Regions, may_hold
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
-from .types import F8, FLOAT, INT, LIST, REAL, Array, Known, Tuple, Types, is_real
+from .types import BOOL, F8, FLOAT, INT, LIST, NONE, REAL, STR, Array, Known, Tuple, Type, Types, is_real
 
 
 class Sites(Protocol):
@@ -47,6 +49,8 @@ class Emitted:
     returned: list[str]
     constants: dict[str, Any]
     back_name: str
+    cells: frozenset[str]  # the captured variables that are taken as cells
+    has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
     helper: Callable[[Any, str], str]  # the name under which a helper can be used
     fresh: Callable[[str], str]  # a name that nothing else has
 
@@ -67,6 +71,7 @@ def adjoint(
     function: ir.Function,
     types: Types,
     active: Activity,
+    regions: Regions,
     parameters: list[str],
     sites: Sites,
     differentiate: bool,
@@ -74,12 +79,16 @@ def adjoint(
     """Both sweeps of a lowered function; `parameters` are those asked for a cotangent, free variables
     first.
     """
-    return _Adjoint(function, types, active, sites).run(parameters, differentiate)
+    return _Adjoint(function, types, active, regions, sites).run(parameters, differentiate)
 
 
 class _Adjoint:
-    def __init__(self, function: ir.Function, types: Types, active: Activity, sites: Sites) -> None:
+    def __init__(
+        self, function: ir.Function, types: Types, active: Activity, regions: Regions, sites: Sites
+    ) -> None:
         self.function = function
+        self.regions = regions
+        self.has_effects = False
         self.types = types
         self.active = active
         self.sites = sites
@@ -104,7 +113,7 @@ class _Adjoint:
         }
         self.out: list[Node] = []
         self.uses = _use_counts(function)
-        self.growing = _growing(function)
+        self.growing = {name for name in _growing(function) if not regions.shared(name)}
 
     # -- the whole -------------------------------------------------------------------------------------------
 
@@ -116,6 +125,10 @@ class _Adjoint:
         self.out = forward
         result = self.text(function.result)
         bar = self.bar(function.result) if self.active(function.result) else self.fresh("y_bar")  # type: ignore[arg-type]
+        if differentiate and isinstance(function.result, str):
+            reverse[:0] = self.hand_over_result(function.result)
+        if self.has_effects and self.active(function.result):
+            reverse[:0] = self.begin_with_effects(bar)
         returned = []
         for name in parameters:
             if not self.active(name):
@@ -137,9 +150,37 @@ class _Adjoint:
             returned,
             self.constants,
             self.fresh(f"{short}_pullback"),
+            function.cells,
+            self.has_effects and differentiate,
             self.shared_constant,
             self.fresh,
         )
+
+    def hand_over_result(self, result: str) -> list[Node]:
+        """A container that is constant here may be changed by whoever gets it: from now on it is followed."""
+        if self.active(result) or not self.regions.makes(result):
+            return []
+        self.has_effects = True
+        handed = self.fresh("handed_on")
+        self.line(f"{handed} = {self.shared_constant(heap.hand_on, 'hand_on')}({self.text(result)})", None)
+        return [Line(f"{self.shared_constant(heap.forget, 'forget')}({handed})", None)]
+
+    def begin_with_effects(self, bar: str) -> list[Node]:
+        """The seed may be a zero; what it says of containers that others may hold goes into the table."""
+        result = self.function.result
+        assert isinstance(result, str)
+        if self.has_real_bar(result):
+            return [
+                Line(f"{bar} = {self.shared_constant(support.real, 'real')}({bar})", None, frozenset({bar}))
+            ]
+        if not may_hold(self.types(result)):
+            return []
+        outline = self.fresh("outline")
+        self.line(
+            f"{outline} = {self.shared_constant(heap.outline, 'outline_of')}({self.text(result)})", None
+        )
+        hand_in = self.shared_constant(heap.hand_in, "hand_in")
+        return [Line(f"{bar} = {hand_in}({outline}, {bar})", None, frozenset({bar}))]
 
     def settled(self, name: str) -> str:
         """The cotangent of a parameter as others know it: running sums of items are the pass's own."""
@@ -358,6 +399,8 @@ class _Adjoint:
 
     def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
         op, target, position = statement.op, statement.target, statement.position
+        if isinstance(op, ir.Publish):
+            return self.site_publish(op, position), []
         if isinstance(op, ir.Append):
             self.alias[target] = self.text(op.value) if isinstance(op.value, str) else target
         elif isinstance(op, (ir.Load, ir.Attribute)) and isinstance(self.types(target), Known):
@@ -365,12 +408,39 @@ class _Adjoint:
             return [], []
         else:
             self.define(target)
+        if self.active(target) and target in self.active.handled and target in self.regions.effects:
+            self.in_handler(op, target, position)
+            return [], []
         if not self.active(target) or target in self.active.handled:
             self.plain(op, target, position)
             return [], []
+        if target in self.regions.effects:
+            self.has_effects = True
         method = getattr(self, f"site_{type(op).__name__.lower()}", self.site_generic)
         nodes = method(op, target, position)
         return nodes, [target]
+
+    def in_handler(self, op: ir.Op, target: str, position: ir.Position) -> None:
+        """A change that a handler makes: done, and not differentiated (`caught` sees to that)."""
+        self.has_effects = True
+        self.site_generic(op, target, position)
+
+    def site_publish(self, op: ir.Publish, position: ir.Position) -> list[Node]:
+        if not self.active(op.value) or op.value in self.active.handled:
+            self.line(
+                f"{self.shared_constant(heap.publish_plain, 'publish')}({self.text(op.value)})", position
+            )
+            return []
+        self.has_effects = True
+        size = self.fresh("size")
+        self.define(size)
+        self.line(
+            f"{size} = {self.shared_constant(heap.publish, 'publish')}({self.text(op.value)})", position
+        )
+        assert isinstance(op.value, str)
+        bar, collect = self.bar(op.value), self.shared_constant(heap.collect, "collect")
+        text = f"{collect}({self.need(op.value)}, {bar}, {self.need(size)})"
+        return [Line(f"{bar} = {text}", position, frozenset({bar}))]
 
     def call_path(self, op: ir.Load | ir.Attribute) -> str:
         return op.name if isinstance(op, ir.Load) else f"{self.text(op.value)}.{op.name}"
@@ -437,7 +507,7 @@ class _Adjoint:
 
     def make_function(self, op: ir.MakeFunction) -> str:
         maker = self.constant(self.sites.function_maker(op), "make_function")
-        captured = [self.text(a) for _, a in op.captured]
+        captured = [self.text(a) for _, a in op.captured]  # a cell, for those of op.cells
         defaults = [self.text(a) for a in op.defaults]
         words = [f"{name!r}: {self.text(a)}" for name, a in op.keyword_defaults]
         return f"{maker}([{', '.join(captured)}], [{', '.join(defaults)}], {{{', '.join(words)}}})"
@@ -498,7 +568,12 @@ class _Adjoint:
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             self.assign(target, f"{value}[{index}]", position, may_wait=_is_temporary(target))
             return self.element_nodes(op, owner, target, position)
-        if isinstance(owner, Tuple) or owner == LIST:
+        if (isinstance(owner, Tuple) or owner == LIST) and not (
+            owner == LIST and self.regions.shared(op.value)
+        ):
+            if not self.active(op.value):
+                self.plain(op, target, position)
+                return []
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             self.assign(target, f"{value}[{index}]", position)
             size = self.fresh("size")
@@ -582,7 +657,8 @@ class _Adjoint:
         defaults = zip(
             code.co_varnames[code.co_argcount - len(op.defaults) : code.co_argcount], op.defaults, strict=True
         )
-        for name, atom in (*op.captured, *defaults, *op.keyword_defaults):
+        values = [(name, atom) for name, atom in op.captured if name not in op.cells]
+        for name, atom in (*values, *defaults, *op.keyword_defaults):
             nodes += self.add(atom, f"{part}({bar}, {name!r})", position, (bar,))
         return nodes
 
@@ -635,18 +711,24 @@ class _Adjoint:
             self.line(f"{target}, {back} = {find}({asked})({', '.join(arguments)})", position)
         bar = self.bar(target)
         got = self.fresh("parts")
-        nodes: list[Node] = [Line(f"{got} = {self.pulled(back, bar, target)}", position, frozenset({bar}))]
+        may_be_idle = bound is None or isinstance(op, ir.MakeCell)
+        pulled = self.pulled(back, bar, target, may_be_idle)
+        nodes: list[Node] = [Line(f"{got} = {pulled}", position, frozenset({bar}))]
         for slot, atom in self.slots(op):
             nodes += self.add(atom, f"{got}[{slot}]", position)
         return nodes
 
-    def pulled(self, back: str, bar: str, target: str) -> str:
+    def pulled(self, back: str, bar: str, target: str, may_be_idle: bool) -> str:
         """What the pullback gives; where nothing flowed it is not asked, and a zero stands for every part
         of it.
         """
         back = self.need(back)
         if self.has_real_bar(target):
             return f"{back}({bar})"
+        if may_be_idle and (target in self.regions.effects or may_hold(self.types(target))):
+            return (
+                f"{bar} if {self.shared_constant(heap.is_idle, 'is_idle')}({back}, {bar}) else {back}({bar})"
+            )
         zero, no = self.shared_constant(support.ZERO, "ZERO"), self.shared_constant(support.NO, "NO")
         return f"{bar} if {bar} is {zero} or {bar} is {no} else {back}({bar})"
 
@@ -685,14 +767,24 @@ class _Adjoint:
         matters = _has_active(statement, self.active)
         test = self.texts((statement.test,), (statement.test,) if matters else (), tight=0)[0]
         self.flush()
+        kept: ir.Atom = statement.test
+        if matters and isinstance(statement.test, str) and not _keeps_its_truth(self.types(statement.test)):
+            kept = test = self.truth(test, position)
         arms = [self.arm(statement, number) for number in (0, 1)]
         for phi in statement.outs:
             self.define(phi.target)
         self.out += _branch(test, arms[0][0], arms[1][0], position)
         nodes: list[Node] = []
         if arms[0][1] or arms[1][1]:
-            nodes = _branch(self.need(statement.test), arms[0][1], arms[1][1], position)
+            nodes = _branch(self.need(kept), arms[0][1], arms[1][1], position)
         return nodes, [phi.target for phi in statement.outs if self.active(phi.target)]
+
+    def truth(self, test: str, position: ir.Position) -> str:
+        """The truth of a value now: that of a container may be another when the reverse sweep asks."""
+        taken = self.fresh("taken")
+        self.define(taken)
+        self.line(f"{taken} = {self.shared_constant(operator.truth, 'truth')}({test})", position)
+        return taken
 
     def arm(self, statement: ir.If, number: int) -> tuple[list[Node], list[Node]]:
         moves = [
@@ -756,7 +848,11 @@ class _Adjoint:
 
     def iterated(self, iteration: ir.Iteration, position: ir.Position) -> str:
         if isinstance(iteration, ir.Count):
-            return f"range({', '.join(map(self.text, iteration.args))})"
+            texts = list(map(self.text, iteration.args))
+            if isinstance(iteration, ir.Positions):
+                texts += ["True"] if iteration.backwards else []
+                return f"{self.shared_constant(support.positions, 'positions')}({', '.join(texts)})"
+            return f"range({', '.join(texts)})"
         if isinstance(iteration, ir.Zipped):
             return f"zip({', '.join(self.iterated(part, position) for part in iteration.parts)})"
         if isinstance(iteration, ir.Enumerated):
@@ -925,13 +1021,22 @@ class _Adjoint:
         self.out += [*before, Line(f"{caught} = 0", position), Region(arms, position)]
         for slot in statement.slots:
             self.define(slot.target)
-        if not reverse and not active:
+        changed = any(
+            s.target in self.regions.effects and self.active(s.target)
+            for block in ir.blocks(statement)
+            for s in ir.walk(block)
+            if isinstance(s, ir.Let)
+        )
+        if not reverse and not active and not changed:
             return [], []
         bars = frozenset(self.bar(slot.target) for slot in active)
         refuse = self.constant(
             self.sites.caught([handler.position for handler in statement.handlers]), "refuse_caught"
         )
-        refusal = Line(f"{refuse}({', '.join([self.need(caught), *sorted(bars)])})", position, bars)
+        asked = [self.need(caught), *sorted(bars)]
+        if changed:
+            asked.append(f"{self.shared_constant(heap.any_cotangent, 'any_cotangent')}()")
+        refusal = Line(f"{refuse}({', '.join(asked)})", position, bars)
         nodes: list[Node] = [Region([(f"if {self.need(caught)}:", [refusal]), ("else:", reverse)], position)]
         return nodes, [slot.target for slot in active]
 
@@ -974,6 +1079,10 @@ class _Keeper:
 
     def result(self) -> str:
         return self._transform.need(self._target)
+
+
+def _keeps_its_truth(kind: Type) -> bool:
+    return is_real(kind) or kind in (BOOL, STR, NONE)
 
 
 def _branch(test: str, then: list[Node], orelse: list[Node], position: ir.Position) -> list[Node]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Place, UnsupportedSyntaxError
-from . import ir, support
+from . import heap, ir, support
 from .adjoint import Emitted
 from .source import PARSING
 from .tidy import Line, Node, Region, Sum
@@ -74,7 +74,8 @@ def emit(
     text.put(0, f"def {emitted.name}({', '.join(([closure] if free else []) + emitted.parameters)}):", None)
     text.put(1, repr(MARK), None)
     for number, name in enumerate(free):
-        text.put(1, f"{name} = {closure}.__closure__[{number}].cell_contents", None)
+        content = "" if name in emitted.cells else ".cell_contents"
+        text.put(1, f"{name} = {closure}.__closure__[{number}]{content}", None)
     if emitted.forward:
         text.nodes(1, emitted.forward, add)
     if emitted.reverse is None:
@@ -84,7 +85,10 @@ def emit(
         if emitted.reverse:
             text.nodes(2, emitted.reverse, add)
         text.put(2, f"return {_returned(emitted, free, own, add)}", None)
-        text.put(1, f"return {emitted.result}, {emitted.back_name}", None)
+        back = emitted.back_name
+        if emitted.has_effects:
+            back = f"{emitted.helper(heap.effectful, 'effectful')}({back})"
+        text.put(1, f"return {emitted.result}, {back}", None)
     forward = _compile(text, emitted, filename, first_line, namespace)
     shown = [line for line in text.lines if line != _INDENT + repr(MARK)]
     return Compiled(forward, "\n".join(shown) + "\n")

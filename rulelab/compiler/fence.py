@@ -24,6 +24,7 @@ _STATEMENTS = (
     ast.Try,
     ast.Raise,
     ast.Assert,
+    ast.Nonlocal,
 )
 _EXPRESSIONS = (
     ast.Constant,
@@ -55,7 +56,6 @@ _WORDS = {
     ast.AsyncWith: "async with",
     ast.AsyncFunctionDef: "async def",
     ast.Global: "global",
-    ast.Nonlocal: "nonlocal",
     ast.With: "with",
     ast.Match: "match",
     ast.Delete: "del",
@@ -72,7 +72,6 @@ _HINTS: dict[type, tuple[str, ...]] = {
     ast.Import: ("move the import to the top of the file or to a cell of its own",),
     ast.ImportFrom: ("move the import to the top of the file or to a cell of its own",),
     ast.Global: ("return the value instead of writing it to a global",),
-    ast.Nonlocal: ("return the value instead of rebinding a captured variable",),
     ast.NamedExpr: ("assign on a line of its own",),
 }
 # These consume a generator expression at once, so that it may be read as a list comprehension.

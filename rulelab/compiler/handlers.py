@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import support
+from . import heap, support
 
 NO, ZERO = support.NO, support.ZERO
 
@@ -25,6 +25,12 @@ def method_of(name: str, owner: Any) -> Any:
     if getattr(method, "__self__", None) is not owner:
         return method, no_cotangents
     return method, lambda y_bar: (NO, y_bar)
+
+
+def indexable(x: Any) -> Any:
+    """What a loop runs over, as something with positions; what flows to it is its own if it has them."""
+    y = support.indexable(x)
+    return (y, lambda y_bar: (NO, y_bar)) if y is x else (y, no_cotangents)
 
 
 def real_part(x: Any) -> Any:
@@ -57,7 +63,7 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
             got = pullback(y_bar)
             return got if got is NO else (got[len(bound)], *tuple(got)[1 + len(bound) :])
 
-        return y, back
+        return y, heap.like(pullback, back)
 
     return call_bound
 
@@ -70,6 +76,6 @@ def without_owner(inner: Handler) -> Handler:
             got = pullback(y_bar)
             return got if got is NO else (NO, *got)
 
-        return y, back
+        return y, heap.like(pullback, back)
 
     return call

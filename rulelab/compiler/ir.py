@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,14 +53,10 @@ class Load(Op):
 
 @dataclass(eq=False)
 class Move(Op):
-    """The value itself under another name; `checked` names a variable that may be unbound.
-
-    `unkept` says that the value must not hold a function: it may have caught one whose variables will change.
-    """
+    """The value itself under another name; `checked` names a variable that may be unbound."""
 
     value: Atom
     checked: str | None = None
-    unkept: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.value,)
@@ -175,23 +171,71 @@ class Call(Op):
 
 @dataclass(eq=False)
 class Append(Op):
-    """The list, longer by one item; the list is this function's own and nobody else holds it."""
+    """The list, longer by one item; the list is this function's own and nobody else holds it.
+
+    The list of a comprehension is `hidden`: nobody can hold it until it is complete.
+    """
 
     value: Atom
     item: Atom
+    hidden: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.value, self.item)
 
 
 @dataclass(eq=False)
+class Publish(Op):
+    """A list, dict or set is complete: from here on others may hold it and change it."""
+
+    value: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False)
+class Indexable(Op):
+    """What a loop runs over, as a sequence with positions: itself, or a tuple of what it hands out."""
+
+    value: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False)
+class MakeCell(Op):
+    """A variable that is rebound while nested functions see it, with its first value."""
+
+    value: Atom
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False)
+class ReadCell(Op):
+    """The value that such a variable has now; `name` is the author's name of it."""
+
+    cell: Atom
+    name: str
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.cell, Const(self.name))
+
+
+@dataclass(eq=False)
 class MakeFunction(Op):
-    """A nested function or lambda: its code, default values and the variables it captures."""
+    """A nested function or lambda: its code, default values and the variables it captures.
+
+    `captured` are (name in the nested function, value); its own name maps to Const(UNBOUND). For the names
+    in `cells` the value is the cell.
+    """
 
     code: Any
-    captured: tuple[
-        tuple[str, Atom], ...
-    ]  # (name in the nested function, value); its own name maps to Const(UNBOUND)
+    captured: tuple[tuple[str, Atom], ...]
+    cells: frozenset[str]
     defaults: tuple[Atom, ...]
     keyword_defaults: tuple[tuple[str, Atom], ...]
 
@@ -213,7 +257,7 @@ class Format(Op):
 class Write(Op):
     """An assignment into an array, container or object: done or refused at run time, before it happens."""
 
-    kind: str  # "item" | "attribute" | "delete"
+    kind: str  # "item" | "attribute" | "cell" | "delete item" | "delete attribute"
     target: Atom
     key: Atom
     value: Atom
@@ -271,6 +315,13 @@ class Count:
 
     args: tuple[Atom, ...]
     item: str
+
+
+@dataclass(eq=False)
+class Positions(Count):
+    """The positions of the one argument, a sequence that may grow or shrink meanwhile."""
+
+    backwards: bool = False
 
 
 @dataclass(eq=False)
@@ -361,8 +412,10 @@ class Function:
     positional: int
     keyword_only: int
     free: list[str]  # names of captured variables, in the order of co_freevars
+    cells: frozenset[str]  # those of them that are rebound while this function may run
     body: Block
     result: Atom
+    fresh: Callable[[str], str]  # a name that no other value has
     reserved: set[str] = field(default_factory=set)  # names the emitted code must not take
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
 

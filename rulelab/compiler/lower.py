@@ -55,14 +55,21 @@ class Surroundings:
     makes_fresh: Callable[[Any], bool]  # whether a callable returns a new object
 
 
-def lower(source: Source, code: types.CodeType, around: Surroundings) -> ir.Function:
-    """The function in the intermediate form; raises UnsupportedSyntaxError for what is not taken."""
+def lower(
+    source: Source, code: types.CodeType, around: Surroundings, cells: frozenset[str] = frozenset()
+) -> ir.Function:
+    """The function in the intermediate form; raises UnsupportedSyntaxError for what is not taken.
+
+    `cells` are its captured variables that are rebound while it may run.
+    """
     check(source, code)
-    return _Lowerer(_with_private_names(source, code), code, around).function()
+    return _Lowerer(_with_private_names(source, code), code, around, cells).function()
 
 
 class _Lowerer:
-    def __init__(self, source: Source, code: types.CodeType, around: Surroundings) -> None:
+    def __init__(
+        self, source: Source, code: types.CodeType, around: Surroundings, cells: frozenset[str]
+    ) -> None:
         self.source = source
         self.code = code
         self.around = around
@@ -76,9 +83,8 @@ class _Lowerer:
         self.nested = list(_nested_codes(code))
         self.renaming: dict[str, str] = {}
         self.statement: ast.AST = source.node
-        self.cells_in_loops = bool(code.co_cellvars) and any(
-            isinstance(n, (ast.For, ast.While)) for n in ast.walk(source.node)
-        )
+        self.rebound = rebound_captures(source.node, set(code.co_cellvars))
+        self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.ownership = Ownership(source.node, self._reads_only, self._makes_fresh)
 
     # -- the whole -------------------------------------------------------------------------------------------
@@ -95,10 +101,11 @@ class _Lowerer:
             self.env[name] = parameters[-1]
         for name in code.co_freevars:
             self.env[name] = self.names.exact(name)
+        for name in sorted(self.rebound):
+            self._make_cell(name, self.env.pop(name, _UNBOUND), node)
         body = node.body if isinstance(node, ast.FunctionDef) else [_returning(node.body)]
         straight = Straightened(body)
         self.stop_of = straight.stop_of
-        self._check_captures(body)
         self._statements(straight.body)
         result = self.env[RESULT]
         return ir.Function(
@@ -107,18 +114,13 @@ class _Lowerer:
             code.co_argcount,
             code.co_kwonlyargcount,
             list(code.co_freevars),
+            frozenset(name for name in code.co_freevars if name in self.cells),
             self.block,
             result,
+            self.names.fresh,
             self.names.taken,
             self.assumed,
         )
-
-    def _check_captures(self, body: list[ast.stmt]) -> None:
-        """A captured variable must keep its value while a nested function can see it."""
-        cells = set(self.code.co_cellvars)
-        if not cells:
-            return
-        _CaptureCheck(self.source, cells).run(body)
 
     # -- names -----------------------------------------------------------------------------------------------
 
@@ -157,7 +159,14 @@ class _Lowerer:
             and self.around.makes_fresh(self._known(node.func))
         )
 
+    def _make_cell(self, name: str, first: ir.Atom, node: ast.AST) -> None:
+        """The variable lives in a cell from here on: nested functions see it, and it is rebound."""
+        self.cells[name] = self._let(ir.MakeCell(first), node, f"{_base_of(name)}_cell")
+
     def _assign(self, name: str, atom: ir.Atom) -> None:
+        if name in self.cells:
+            self._let(ir.Write("cell", self.cells[name], ir.Const(name), atom), self.statement)
+            return
         self.env[name] = atom
         for slots in self.slots:
             if name in slots:
@@ -187,6 +196,16 @@ class _Lowerer:
         for statement in statements:
             self.statement = statement
             getattr(self, f"_do_{type(statement).__name__}")(statement)
+
+    def _do_Nonlocal(self, node: ast.Nonlocal) -> None:
+        for name in node.names:
+            if name not in self.cells:
+                raise refusal(
+                    self.source,
+                    node,
+                    f"nonlocal {name}, a variable of a function that is not differentiated,",
+                    ("return the value instead of rebinding a captured variable",),
+                )
 
     def _do_Pass(self, node: ast.Pass) -> None:
         pass
@@ -307,7 +326,7 @@ class _Lowerer:
             self.names.maybe_unbound.add(phi.target)
 
     def _do_While(self, node: ast.While) -> None:
-        names = _assigned([node.test, *node.body])
+        names = self._assigned([node.test, *node.body])
         carried, env = self._open_loop(names)
         outer, self.env = self.env, env
         result: list[ir.Atom] = []
@@ -336,7 +355,7 @@ class _Lowerer:
     ) -> None:
         pieces: list[tuple[ast.expr, str]] = []
         iteration = self._iteration(iterable, target, pieces)
-        names = _assigned(assigning)
+        names = self._assigned(assigning)
         carried, env = self._open_loop(names)
         outer, self.env = self.env, env
 
@@ -349,6 +368,10 @@ class _Lowerer:
         self.env = outer
         stop = self._close_loop(node, names, carried, body_env)
         self.block.append(ir.For(self._position(iterable), iteration, block, carried, stop))
+
+    def _assigned(self, nodes: Sequence[ast.AST]) -> list[str]:
+        """The variables that these nodes give new values, those apart that live in cells."""
+        return [name for name in _assigned(nodes) if name not in self.cells]
 
     def _open_loop(self, names: list[str]) -> tuple[list[ir.Phi], dict[str, ir.Atom]]:
         env = dict(self.env)
@@ -432,7 +455,7 @@ class _Lowerer:
 
     def _do_Try(self, node: ast.Try) -> None:
         inside = [*node.body, *(s for h in node.handlers for s in h.body)]
-        names = [n for n in _assigned(inside) if n in self.local or n.startswith(".")]
+        names = [n for n in self._assigned(inside) if n in self.local or n.startswith(".")]
         slots = [ir.Phi(self.names.fresh(n), [self.env.get(n, _UNBOUND)]) for n in names]
         for slot in slots:
             self._note_unbound(slot)
@@ -462,7 +485,7 @@ class _Lowerer:
         def body() -> None:
             self.env.update(keeps)
             if node.name and name:
-                self.env[node.name] = name
+                self._assign(node.name, name)
             self._statements(node.body)
 
         block, env = self._inside(body)
@@ -482,6 +505,8 @@ class _Lowerer:
         return self._read(node.id, node)
 
     def _read(self, name: str, node: ast.AST) -> ir.Atom:
+        if name in self.cells:
+            return self._let(ir.ReadCell(self.cells[name], name), node, _base_of(name))
         if name not in self.local and name not in self.free and not name.startswith("."):
             return self._let(ir.Load(name), node, name)
         atom = self.env.get(name, _UNBOUND)
@@ -587,7 +612,10 @@ class _Lowerer:
 
     def _build(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
         items = tuple(self._expression(part) for part in parts)
-        return self._let(ir.Build(kind, items), node, base)
+        made = self._let(ir.Build(kind, items), node, base)
+        if kind != "tuple":
+            self._let(ir.Publish(made), node, "published")
+        return made
 
     def _get_Call(self, node: ast.Call, base: str) -> ir.Atom:
         method = None
@@ -598,10 +626,7 @@ class _Lowerer:
             function = self._expression(node.func)
         args = [self._argument(node, argument) for argument in node.args]
         keywords = [(k.arg, self._expression(k.value)) for k in node.keywords]
-        result = self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
-        if self.cells_in_loops and any(isinstance(a, ast.Lambda) for a in node.args):
-            return self._let(ir.Move(result, unkept=True), node, base)
-        return result
+        return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
 
     def _refuse_frame_readers(self, node: ast.Call) -> None:
         """Calls that look into the frame of their caller would find the pass there, not the author's
@@ -642,12 +667,14 @@ class _Lowerer:
             if isinstance(n, ast.Name)
         }
         self.local |= set(renames.values())
+        for name in sorted(_captured_inside(node) & set(renames)):
+            self._make_cell(renames[name], _UNBOUND, node)
         first = node.generators[0].iter  # the one expression that is evaluated outside of the new scope
 
         def run(number: int) -> None:
             if number == len(node.generators):
                 item = self._expression(_renamed(node.elt, renames))
-                self.env[out] = self._let(ir.Append(self.env[out], item), node, base)
+                self.env[out] = self._let(ir.Append(self.env[out], item, hidden=True), node, base)
                 return
             generator = node.generators[number]
             iterable = first if number == 0 else _renamed(generator.iter, renames)
@@ -665,7 +692,10 @@ class _Lowerer:
         self.renaming = outer
         for name in renames.values():
             self.env.pop(name, None)
-        return self.env.pop(out)
+            self.cells.pop(name, None)
+        made = self.env.pop(out)
+        self._let(ir.Publish(made), node, "published")
+        return made
 
     def _filtered(self, tests: list[ast.expr], renames: Mapping[str, str], run: Callable[[], None]) -> None:
         if not tests:
@@ -682,30 +712,29 @@ class _Lowerer:
         own = (
             _own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
         )
-        captured = []
+        captured: list[tuple[str, ir.Atom]] = []
+        cells = set()
         for name in code.co_freevars:
-            if name in self.renaming:
-                raise refusal(
-                    self.source,
-                    node,
-                    f"a function that captures the comprehension's variable {name}",
-                    (f"bind the value now: {name}={name} among the parameters",),
-                )
-            if name != own and self._may_be_unbound(self.env.get(name, _UNBOUND)):
+            inner = self.renaming.get(name, name)
+            if inner in self.cells:
+                captured.append((name, self.cells[inner]))
+                cells.add(name)
+                continue
+            if name != own and self._may_be_unbound(self.env.get(inner, _UNBOUND)):
                 raise refusal(
                     self.source,
                     node,
                     f"a nested function that captures {name}, which may have no value yet,",
                     (f"give {name} a value on every path before it",),
                 )
-            captured.append((name, _UNBOUND if name == own else self._read(name, node)))
+            captured.append((name, _UNBOUND if name == own else self._read(inner, node)))
         defaults = tuple(self._expression(d) for d in node.args.defaults)
         keyword_defaults = tuple(
             (a.arg, self._expression(d))
             for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             if d is not None
         )
-        op = ir.MakeFunction(code, tuple(captured), defaults, keyword_defaults)
+        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, keyword_defaults)
         return self._let(op, node, base)
 
     def _get_JoinedStr(self, node: ast.JoinedStr, base: str) -> ir.Atom:
@@ -791,6 +820,10 @@ def _assigned(nodes: Sequence[ast.AST]) -> list[str]:
     return list(found)
 
 
+def _base_of(name: str) -> str:
+    return "t" if name.startswith(".") else name
+
+
 def _may_share(node: ast.Call) -> bool:
     """Whether a call that makes a new array is asked for an old one: `np.array(x, copy=False)`, `out=x`."""
     return any(keyword.arg in ("copy", "out") for keyword in node.keywords)
@@ -870,60 +903,42 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
                 yield from _nested_codes(constant)
 
 
-class _CaptureCheck:
-    """Refuses a nested function whose captured variable changes while the function may be called."""
+def rebound_captures(node: ast.FunctionDef | ast.Lambda, captured: set[str]) -> set[str]:
+    """The captured variables that get another value while a nested function may see them."""
+    if not captured or isinstance(node, ast.Lambda):
+        return set()
+    body = node.body
+    found = set()
+    for function in (n for s in body for n in ast.walk(s) if isinstance(n, (ast.FunctionDef, ast.Lambda))):
+        inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & captured
+        found |= {name for name in inner if _changes_after(name, function, body)}
+        found |= {n for x in ast.walk(function) if isinstance(x, ast.Nonlocal) for n in x.names} & captured
+    return found
 
-    def __init__(self, source: Source, cells: set[str]) -> None:
-        self.source = source
-        self.cells = cells
 
-    def run(self, body: list[ast.stmt]) -> None:
-        for statement in body:
-            for node in ast.walk(statement):
-                if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-                    self._check(node, body)
+def _changes_after(name: str, function: ast.FunctionDef | ast.Lambda, body: list[ast.stmt]) -> bool:
+    own = name == _own_name(body, function)
+    if any(n is not function and _start(n) > _start(function) for s in body for n in _binders(s, name)):
+        return True
+    if not own and any(_gives_its_result_to(s, function, name) for s in body):
+        return True
+    return any(
+        n is not function
+        for loop in _enclosing_loops(body, function)
+        for s in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else []))
+        for n in _binders(s, name)
+    )
 
-    def _check(self, function: ast.FunctionDef | ast.Lambda, body: list[ast.stmt]) -> None:
-        inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & self.cells
-        loops = _enclosing_loops(body, function)
-        for name in inner:
-            after = [n for s in body for n in _binders(s, name) if _start(n) > _start(function)] or (
-                name != _own_name(body, function)
-                and any(_gives_its_result_to(s, function, name) for s in body)
-            )
-            within = any(
-                _binders(s, name)
-                for loop in loops
-                for s in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else []))
-            )
-            if after or (within and not self._used_at_once(function, loops[-1], body)):
-                raise refusal(
-                    self.source,
-                    function,
-                    f"a nested function whose captured variable {name} changes later",
-                    (f"bind the value now: {name}={name} among the parameters",),
-                )
 
-    def _used_at_once(
-        self, function: ast.FunctionDef | ast.Lambda, loop: ast.For | ast.While, body: list[ast.stmt]
-    ) -> bool:
-        """The function is called, or handed to a call, in the iteration that made it and kept by nobody.
-
-        What a call returns that a lambda was handed to is looked at when it runs (`Move.unkept`).
-        """
-        if isinstance(function, ast.Lambda):
-            return any(
-                isinstance(n, ast.Call) and (n.func is function or (function in n.args and not _keeps(n)))
-                for n in ast.walk(loop)
-            )
-        if function not in loop.body:  # made in some iterations only, so perhaps called in a later one
-            return False
-        uses = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == function.name]
-        here = {n for s in loop.body for n in ast.walk(s)}
-        called = [n.func for n in here if isinstance(n, ast.Call)]
-        return all(
-            use in here and _start(use) > _start(function) and any(use is f for f in called) for use in uses
-        )
+def _captured_inside(node: ast.expr) -> set[str]:
+    """The names that lambdas inside an expression mention."""
+    return {
+        n.id
+        for function in ast.walk(node)
+        if isinstance(function, ast.Lambda)
+        for n in ast.walk(function)
+        if isinstance(n, ast.Name)
+    }
 
 
 def _own_name(body: list[ast.stmt], function: ast.FunctionDef | ast.Lambda) -> str | None:
@@ -955,16 +970,6 @@ def _gives_its_result_to(statement: ast.stmt, function: ast.AST, name: str) -> b
         ):
             return True
     return False
-
-
-def _keeps(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in (
-        "append",
-        "insert",
-        "extend",
-        "add",
-        "setdefault",
-    )
 
 
 def _binders(node: ast.AST, name: str) -> list[ast.AST]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tangents.algebra import is_number
-from . import ir
+from . import heap, ir
 
 
 def carries(value: Any) -> bool:
@@ -21,12 +21,16 @@ def carries(value: Any) -> bool:
         return True
     if value is None or isinstance(value, (bool, str, bytes, type, types.ModuleType, range, slice, np.dtype)):
         return False
+    if heap.is_own(value):
+        return True  # it may be filled with such later
     if isinstance(value, (list, tuple)):
         return any(map(carries, value))
     if isinstance(value, dict):
         return any(map(carries, value.values()))
     if isinstance(value, types.FunctionType):
-        return value.__closure__ is not None and any(carries(c) for c in map(contents, value.__closure__))
+        return value.__closure__ is not None and any(
+            heap.is_own(cell) or carries(contents(cell)) for cell in value.__closure__
+        )
     if callable(value) and not _is_callable_object(value):
         return False
     return hasattr(value, "__dict__") or any(map(carries, _slots(value)))

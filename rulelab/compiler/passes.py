@@ -16,6 +16,7 @@ from .adjoint import adjoint
 from .cache import Pass, guard_of
 from .emit import emit
 from .lower import Surroundings, lower
+from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
 from .spelling import readings
@@ -125,9 +126,9 @@ def compile_pass(
         return value
 
     source = find_source(code)
-    lowered = lower(
-        source, code, Surroundings(find_global, lambda v: _in(v, _READ_ONLY), lambda v: _in(v, _FRESH))
-    )
+    around = Surroundings(find_global, lambda v: _in(v, _READ_ONLY), lambda v: _in(v, _FRESH))
+    cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
+    lowered = lower(source, code, around, cells)
     prune(lowered)
     given = {name: type_of_signature(part) for name, part in zip(lowered.parameters, signature, strict=True)}
     given |= {
@@ -135,10 +136,12 @@ def compile_pass(
         for name, part in zip(lowered.free, free, strict=True)
     }
     kinds = Types(lowered, given, find_global)
-    sites = Sites(pullbacks, source, kinds, namespace)
+    sites = Sites(pullbacks, source, kinds, namespace, _loads(lowered, find_global))
+    regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.is_constant)
+    share(lowered, regions, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= set(lowered.free) if captured else set()
-    active = Activity(lowered, kinds, start, sites.is_constant, differentiate)
+    active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
     for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
         raise NotDifferentiableError(
             "A number that varies is written as text and handed on, perhaps to be read as a number again",
@@ -147,7 +150,7 @@ def compile_pass(
             read="limitations#text",
         )
     parameters = [*lowered.free, *lowered.parameters]
-    emitted = adjoint(lowered, kinds, active, parameters, sites, differentiate)
+    emitted = adjoint(lowered, kinds, active, regions, parameters, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
     made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, namespace)
     return Pass(
@@ -161,6 +164,15 @@ def compile_pass(
         bool(lowered.free),
         signature,
     )
+
+
+def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, Any]:
+    """The objects that the names of globals stand for now."""
+    return {
+        statement.target: find_global(statement.op.name)
+        for statement in ir.walk(lowered.body)
+        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Load)
+    }
 
 
 def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Callable[[dict[str, Any]], bool]:

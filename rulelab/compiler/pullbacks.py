@@ -18,8 +18,9 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
-from . import support
+from . import heap, support
 from .cache import Cache, Pass
+from .constructors import constructor, is_authors, make_plain
 from .emit import calls_leading_here
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound
@@ -40,7 +41,22 @@ class Pullbacks:
     def via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
         active = (True,) * (1 + len(args)) + (False,) * len(kwargs)
-        return self.find(f, args, kwargs, active, None)(*args, **kwargs)
+        outer = (
+            heap.enter()
+        )  # a rule may call the pullback as often as it likes, so nothing is shared with it
+        try:
+            y, inner = self.find(f, args, kwargs, active, None)(*args, **kwargs)
+        finally:
+            heap.leave(outer)
+
+        def back(y_bar: Any) -> Any:
+            outer = heap.enter()
+            try:
+                return inner(y_bar)
+            finally:
+                heap.leave(outer)
+
+        return y, back
 
     # -- the question ----------------------------------------------------------------------------------------
 
@@ -75,12 +91,20 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler:
         __tracebackhide__ = True
+        if args and (method := heap.method_of(target, args[0])) is not None:
+            return method
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
-            return self.by_rule(answer.rule, target, args, kwargs, active, place)
+            handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
+            return _for_containers(handler, answer.rule, target, args, kwargs)
         self.refuse_mutation(target, args, kwargs, place)
         if isinstance(target, types.FunctionType) and not is_library(target):
-            return self.by_pass(target, args, kwargs, active, place)
+            handler = self.by_pass(target, args, kwargs, active, place)
+            return heap.through_pass(handler, target, (*args, *kwargs.values()))
+        if isinstance(target, type):
+            made = constructor(self, target, active, place)
+            if made is not None:
+                return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
         if any(map(carries, wanted)):
             raise self.foreign(target, args, kwargs, place)
@@ -275,7 +299,7 @@ class Pullbacks:
                     own = support.add(own, support.captured(**{name: got[1 + slot]}))
                 return (own, *(got[1 + slot] for slot in where))
 
-            return y, back
+            return y, heap.like(pullback, back)
 
         return bound
 
@@ -290,11 +314,13 @@ class Pullbacks:
     ) -> Pass:
         """The pass for these argument values: cached, or compiled now."""
         signature = tuple(map(signature_of, values))
-        free = ()
+        free: tuple[Any, ...] = ()
         if function.__closure__:
-            held = list(map(contents, function.__closure__))
-            free = tuple(_own_signature(function, c) for c in held)
-            captured = captured and any(c is function or carries(c) for c in held)
+            free = tuple(_own_signature(function, cell) for cell in function.__closure__)
+            captured = captured and any(
+                part in ("own", "cell") or carries(contents(cell))
+                for part, cell in zip(free, function.__closure__, strict=True)
+            )
         key = (signature, flags, free, captured, differentiate)
         found = self.cache.find(function, key)
         if found is not None:
@@ -331,6 +357,10 @@ class Pullbacks:
             return self.pass_of(target, values, tuple(flags), varied[0], False, place).bound_to(target)(
                 *values
             )
+        if everything and heap.may_change_unseen(everything[0]):
+            return g(*args, **kwargs)
+        if known is None and is_authors(target):
+            return make_plain(self, target, args, kwargs, place)
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
@@ -420,6 +450,20 @@ class Pullbacks:
         )
 
 
+def _for_containers(
+    handler: Handler, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Handler:
+    """The handler by a rule where an argument or the result is a container, whose cotangent may go by
+    identity.
+    """
+    adopts = rule.house and heap.makes_new(target, args)
+    if not rule.differentiable or not (adopts or any(map(heap.is_structure, (*args, *kwargs.values())))):
+        return handler
+    return heap.through_rule(
+        handler, rule.house and heap.preserves(target), adopts, target is max or target is min
+    )
+
+
 def _by_slot(count: int, where: list[int], flags: tuple[bool, ...]) -> list[bool]:
     """One flag for each of `count` parameters, from those of the arguments and the slots these went to."""
     found = [False] * count
@@ -483,5 +527,8 @@ def is_library(function: types.FunctionType) -> bool:
 _PACKAGE = str(Path(__file__).parent.parent)
 
 
-def _own_signature(function: types.FunctionType, content: Any) -> Any:
+def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
+    if heap.is_own(cell):
+        return "cell"  # rebound meanwhile: read at each use
+    content = contents(cell)
     return "own" if content is function else signature_of(content)

@@ -16,7 +16,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import Tangent
-from . import ir, specialise, support
+from . import heap, ir, specialise, support
 from .handlers import (
     NO,
     ZERO,
@@ -24,14 +24,18 @@ from .handlers import (
     attribute_of,
     constant,
     imaginary_part,
+    indexable,
     method_of,
     real_part,
     without_owner,
 )
 from .operands import describe
+from .purity import seems_to_change
 from .refusals import mutation
+from .regions import Regions
 from .source import Source
 from .types import LIST, Array, Known, Tuple, Types, is_real
+from .writes import write_finder, write_plain
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -58,13 +62,32 @@ class Sites:
     """What the transform asks for one function that is being compiled; notes what it relied on."""
 
     def __init__(
-        self, pullbacks: Pullbacks, source: Source, types_: Types, namespace: dict[str, Any]
+        self,
+        pullbacks: Pullbacks,
+        source: Source,
+        types_: Types,
+        namespace: dict[str, Any],
+        loaded: dict[str, Any],
     ) -> None:
         self.pullbacks = pullbacks
         self.source = source
         self.types = types_
         self.namespace = namespace
+        self._loaded = loaded
         self.trail: dict[int, tuple[Any, Any]] = {}
+
+    def changes_nothing(self, op: ir.Op) -> bool:
+        """Whether a call certainly leaves its arguments, and what they hold, as they are."""
+        target = self.target(op)
+        if isinstance(op, ir.Call) and op.method is None and isinstance(op.function, str):
+            called = self._loaded.get(op.function)
+            if isinstance(called, types.FunctionType):
+                return not seems_to_change(called)
+        if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
+            return False
+        return self.relies_on_house(target) is not None or (
+            isinstance(target, type) and target.__module__ == "builtins"
+        )
 
     def place(self, position: ir.Position) -> Place:
         return self.source.place_at(*position)
@@ -86,6 +109,8 @@ class Sites:
             is_value = isinstance(found, types.GetSetDescriptorType)  # a method is not called yet
             return found if is_value else ir.UNBOUND
         return specialise.operator_of(op) or ir.UNBOUND
+
+    regions: Regions  # of the function, once they are known
 
     def is_constant(self, op: ir.Op) -> bool:
         target = self.target(op)
@@ -110,8 +135,14 @@ class Sites:
 
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None:
         """The house rule that certainly applies at a site, to be called without looking it up."""
+        if isinstance(op, (ir.MakeCell, ir.ReadCell)):
+            return heap.make_cell if isinstance(op, ir.MakeCell) else heap.read_cell
+        if isinstance(op, ir.Indexable):
+            return indexable
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
+        if any(map(self.regions.shared, op.operands())) or self.target(op) in heap.MAKERS:
+            return None  # it may be a container whose cotangent goes by identity
         if (
             isinstance(op, ir.Binary)
             and self.target(op) in specialise.OF_REALS
@@ -144,6 +175,8 @@ class Sites:
     def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Handler:
         """The inline cache of a call site."""
         place = self.place(position)
+        if isinstance(op, ir.Write):
+            return write_finder(self.pullbacks, op.kind, place)
         if isinstance(op, ir.Augmented):
             return _augmented_finder(self.pullbacks, op, active, place)
         if isinstance(op, ir.Build):
@@ -181,18 +214,7 @@ class Sites:
         return call
 
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
-        place, kind = self.place(position), op.kind
-
-        def write(target: Any, key: Any, value: Any) -> None:
-            what = "__setitem__" if kind == "item" else f"__setattr__({key!r})"
-            owner = "ndarray" if isinstance(target, np.ndarray) else type(target).__name__
-            raise mutation(
-                f"{owner}.{what}({describe(target)})" if kind == "item" else f"{owner}.{what}",
-                place,
-                isinstance(target, np.ndarray),
-            )
-
-        return write
+        return write_plain(self.pullbacks, op.kind, self.place(position))
 
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
         places = list(map(self.place, positions))
@@ -229,11 +251,15 @@ class Sites:
 
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
         code, namespace, names = op.code, self.namespace, [name for name, _ in op.keyword_defaults]
+        as_cells = [name in op.cells for name, _ in op.captured]
 
         def make_function(
             captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]
         ) -> types.FunctionType:
-            cells = tuple(types.CellType() if x is ir.UNBOUND else types.CellType(x) for x in captured)
+            cells = tuple(
+                x if is_cell else types.CellType() if x is ir.UNBOUND else types.CellType(x)
+                for x, is_cell in zip(captured, as_cells, strict=True)
+            )
             made = types.FunctionType(code, namespace, code.co_name, tuple(defaults) or None, cells)
             made.__kwdefaults__ = keyword_defaults if names else None
             for cell, x in zip(cells, captured, strict=True):
@@ -251,6 +277,8 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
 
     def find(*args: Any) -> Handler:
         nonlocal epoch
+        if heap.is_own(args[0]):
+            return pullbacks.find_target(target, args, {}, active, place)
         if epoch == registry.epoch:
             handler = known.get(tuple(map(type, args)))
             if handler is not None:
@@ -284,7 +312,9 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
             known.clear()
         if not kwargs and type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
-            return entry.forward if entry is not None else pullbacks.find(g, args, kwargs, active, place)
+            if entry is not None:
+                return heap.through_pass(entry.forward, g, args)
+            return pullbacks.find(g, args, kwargs, active, place)
         asked_at = registry.epoch
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
@@ -346,6 +376,8 @@ def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
                 fixes=("call a function instead",),
                 read="limitations#attributes",
             )
+        if heap.is_own(owner):
+            return lambda x: heap.read_attribute(x, name)
         return lambda x: (getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar)))
 
     return find
@@ -376,6 +408,13 @@ def _augmented_finder(
     def find(left: Any, right: Any) -> Handler:
         if any(active) and (type(left) is float or type(left) is np.float64):
             return rebinding(left, right)
+        if any(active) and heap.is_followed(left):
+            if isinstance(left, list) and op.operator == "add":
+                return heap.extend_in_place
+            if isinstance(left, dict) and op.operator == "or_":
+                return heap.update_in_place
+        if not any(active) and heap.may_change_unseen(left) and isinstance(left, (list, dict, set)):
+            return lambda a, b: (in_place(a, b), NO.__getitem__)
         if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:
             called = (
                 f"ndarray.__{_INPLACE[op.operator]}__"

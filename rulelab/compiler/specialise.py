@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import ir, support
+from . import heap, ir, support
 from .types import F8, FLOAT, INT, Type
 
 SYMBOLS = {
@@ -145,8 +145,6 @@ def primal_text(op: ir.Op, texts: list[str], helper: Callable[[Any, str], str]) 
 
 
 def _move_text(op: ir.Move, texts: list[str], helper: Callable[[Any, str], str]) -> str:
-    if op.unkept:
-        return f"{helper(support.unkept, 'unkept')}({texts[0]})"
     if op.checked is None:
         return texts[0]
     return f"{helper(support.bound, 'bound')}({texts[0]}, {op.checked!r})"
@@ -188,6 +186,10 @@ _TEXTS: dict[type, Callable[..., str]] = {
     ir.Build: _build_text,
     ir.Unpack: lambda op, texts, helper: f"{helper(support.unpack, 'unpack')}({texts[0]}, {op.count})",
     ir.Format: _format_text,
+    ir.Indexable: lambda op, texts, helper: f"{helper(support.indexable, 'indexable')}({texts[0]})",
+    ir.MakeCell: lambda op, texts, helper: f"{helper(heap.plain_cell, 'make_cell')}({texts[0]})",
+    ir.ReadCell: lambda op, texts, helper: f"{helper(heap.cell_value, 'cell_value')}({', '.join(texts)})",
+    ir.Publish: lambda op, texts, helper: f"{helper(heap.publish_plain, 'publish')}({texts[0]})",
 }
 
 

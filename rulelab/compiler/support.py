@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import sys
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from ..errors import Place, RuleLabError, RuleShapeError, UnsupportedSyntaxError
+from ..errors import RuleLabError, RuleShapeError
 from ..tangents import algebra
 from ..tangents.structural import Tangent, class_of, is_mapping, make
 from ..tangents.thunks import unthunk
@@ -29,13 +29,14 @@ __all__ = [
     "captured",
     "format_string",
     "gather",
+    "indexable",
     "part",
     "pop_item",
+    "positions",
     "put_item",
     "put_items",
     "real",
     "settle",
-    "unkept",
     "unpack",
     "value",
 ]
@@ -133,8 +134,10 @@ def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> It
     return items
 
 
-def put_items(x_bar: Any, index: slice, size: int, y_bar: Any, kind: type) -> Items:
-    """`x_bar` of a sequence of `size` items, with the cotangent of its slice `index` added."""
+def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:
+    """`x_bar` of a sequence of `size` items, with the cotangent of its slice (or item) `index` added."""
+    if not isinstance(index, slice):
+        return put_item(x_bar, operator.index(index), size, y_bar, kind)
     items = _as_items(x_bar, size, kind)
     items.size = size
     if isinstance(y_bar, AbstractZero):
@@ -230,6 +233,19 @@ def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
     raise RuleLabError(f"The items of a {type(x).__name__} cannot be differentiated")
 
 
+def indexable(x: Any) -> Any:
+    """What a loop runs over, as something with positions."""
+    return x if isinstance(x, (list, tuple, np.ndarray)) else tuple(x)
+
+
+def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
+    """The positions that a loop over a sequence visits, also if that grows or shrinks meanwhile."""
+    position = len(sequence) - 1 if backwards else 0
+    while 0 <= position < len(sequence):
+        yield position
+        position += -1 if backwards else 1
+
+
 def unpack(sequence: Any, count: int) -> Any:
     """The value as a sequence of `count` items, with Python's own error where it has another number."""
     if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
@@ -260,28 +276,6 @@ def bound(x: Any, name: str) -> Any:
             f"cannot access local variable '{name}' where it is not associated with a value"
         )
     return x
-
-
-def unkept(x: Any) -> Any:
-    """What a call returned that was handed a function of this iteration; refused if it may still hold it."""
-    if _holds_no_function(x):
-        return x
-    raise UnsupportedSyntaxError(
-        "A function was kept whose captured variable changes later",
-        place=Place.of_frame(sys._getframe(1)),
-        fixes=("bind the value now: name=name among its parameters",),
-        read="limitations#syntax",
-    )
-
-
-def _holds_no_function(x: Any) -> bool:
-    if x is None or isinstance(x, (int, float, complex, str, bytes, np.generic, range, slice)):
-        return True
-    if isinstance(x, np.ndarray):
-        return not x.dtype.hasobject
-    if isinstance(x, (list, tuple, set, frozenset)):
-        return all(map(_holds_no_function, x))
-    return isinstance(x, dict) and all(map(_holds_no_function, x.values()))
 
 
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}

@@ -54,6 +54,7 @@ class Known:
 Type = Kind | Array | Tuple | Known
 ANY, FLOAT, INT, BOOL, F8, REAL = (Kind(n) for n in ("any", "float", "int", "bool", "f8", "real"))
 STR, NONE, LIST, SLICE, FUNCTION = (Kind(n) for n in ("str", "none", "list", "slice", "function"))
+DICT, CELL = Kind("dict"), Kind("cell")
 _REALS = frozenset({FLOAT, INT, F8, REAL})
 _OF_CLASS = {
     float: FLOAT,
@@ -63,6 +64,7 @@ _OF_CLASS = {
     str: STR,
     type(None): NONE,
     list: LIST,
+    dict: DICT,
     slice: SLICE,
 }
 _NATIVE = {np.dtype(float): "f8", np.dtype(int): "i8"}
@@ -82,6 +84,8 @@ def signature_of(value: Any) -> Any:
 
 def type_of_signature(signature: Any) -> Type:
     """The type of every value with this signature."""
+    if signature == "cell":
+        return CELL
     if isinstance(signature, tuple):
         if signature[0] is tuple:
             return Tuple(tuple(map(type_of_signature, signature[1:])))
@@ -316,13 +320,24 @@ class Types:
         return SLICE
 
     def _of_build(self, op: ir.Build) -> Type:
-        return Tuple(tuple(map(self, op.items))) if op.kind == "tuple" else LIST if op.kind == "list" else ANY
+        if op.kind == "tuple":
+            return Tuple(tuple(map(self, op.items)))
+        return {"list": LIST, "dict": DICT}.get(op.kind, ANY)
 
     def _of_unpack(self, op: ir.Unpack) -> Type:
         kind = self(op.value)
         if isinstance(kind, Array):
             return kind
         return kind if isinstance(kind, Tuple) and len(kind.items) == op.count else ANY
+
+    def _of_indexable(self, op: ir.Indexable) -> Type:
+        return self(op.value)
+
+    def _of_publish(self, op: ir.Publish) -> Type:
+        return NONE
+
+    def _of_makecell(self, op: ir.MakeCell) -> Type:
+        return CELL
 
     def _of_append(self, op: ir.Append) -> Type:
         return LIST

@@ -109,7 +109,7 @@ def test_loop_over_a_list_that_grows_later():
 
 
 def test_list_that_grows_while_a_loop_runs_over_it():
-    """Appending to the list of the loop is refused: its later items would be lost."""
+    """Appending to the list of the loop makes the loop longer, as Python has it."""
 
     def program(x):
         items, s = [x], 0.0
@@ -119,7 +119,7 @@ def test_list_that_grows_while_a_loop_runs_over_it():
             s = s + v
         return s
 
-    refused(MutationError, program, 2.0)
+    right(program, 2.0)
 
 
 def test_max_of_two_lists_is_one_of_them():
@@ -131,11 +131,11 @@ def test_max_of_two_lists_is_one_of_them():
         a.append(x * x)
         return largest[1] * largest[0]
 
-    refused(MutationError, program, 2.0)
+    right(program, 2.0)
 
 
 def test_list_under_two_names():
-    """An append that another name, list, tuple or function would see is refused."""
+    """An append is seen under every other name of the list, in the list, tuple or function that holds it."""
 
     def alias(x):
         a = [x]
@@ -162,7 +162,7 @@ def test_list_under_two_names():
         return sum(a)
 
     for program in (alias, inside, captured, chosen):
-        refused(MutationError, program, 2.0)
+        right(program, 2.0)
 
 
 def test_rows_made_anew():
@@ -571,7 +571,7 @@ def identity(v):
 
 
 def test_function_kept_from_an_inner_loop():
-    """A lambda of the inner loop holds a variable of the outer one, which changes."""
+    """A lambda of the inner loop holds a variable of the outer one, and sees it change."""
 
     def program(x):
         kept = []
@@ -581,11 +581,11 @@ def test_function_kept_from_an_inner_loop():
                 kept.append(lambda: a)  # noqa: B023
         return sum([f() for f in kept])
 
-    refused(UnsupportedSyntaxError, program, 3.0)
+    right(program, 3.0)
 
 
 def test_function_kept_by_way_of_a_call():
-    """A lambda that a call hands back is kept all the same; one that is only called is not."""
+    """A lambda that a call hands back sees its variable change, like one that is only called."""
 
     def kept(x):
         functions = []
@@ -600,7 +600,7 @@ def test_function_kept_by_way_of_a_call():
             s = s + apply(lambda v: v * i * x, 2.0)  # noqa: B023
         return s
 
-    assert "changes later" in refused(UnsupportedSyntaxError, kept, 3.0).found
+    right(kept, 3.0)
     right(called, 3.0)
 
 
@@ -623,7 +623,7 @@ def test_function_made_in_one_turn_only():
             s += f()
         return s
 
-    refused(UnsupportedSyntaxError, program, 3.0)
+    right(program, 3.0)
 
 
 def test_function_whose_own_name_is_given_away():
@@ -642,8 +642,8 @@ def test_function_whose_own_name_is_given_away():
         p = identity(lambda n: x * p(n - 1) if n else 1.0)
         return p(3)
 
-    refused(UnsupportedSyntaxError, program, 3.0)
-    refused(UnsupportedSyntaxError, wrapped, 3.0)
+    right(program, 3.0)
+    right(wrapped, 3.0)
 
 
 def test_functions_that_call_themselves():

@@ -414,9 +414,6 @@ def last_item_if_there_is_one(x):
     return out[2] * out[0]
 
 
-@pytest.mark.xfail(
-    reason="the reverse pass asks a list for its truth again, after it was changed", strict=True
-)
 @pytest.mark.parametrize(
     "f",
     [
@@ -437,7 +434,6 @@ def chosen_by(x, flags):
     return x * 2.0 if flags else x * 3.0
 
 
-@pytest.mark.xfail(reason="the reverse pass asks an argument for its truth again", strict=True)
 @pytest.mark.parametrize(
     "flags, change", [([], lambda flags: flags.append(1)), (Alternating(), lambda flags: None)]
 )
@@ -484,7 +480,6 @@ def index_of_the_largest(x):
     return items[max(range(3), key=lambda k: items[k])] * x
 
 
-@pytest.mark.xfail(reason="the pullback of a list takes an index of unknown type for a slice", strict=True)
 @pytest.mark.parametrize(
     "f",
     [

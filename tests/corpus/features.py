@@ -47,7 +47,21 @@ MEANINGS = {
 
 TAKEN = frozenset(
     {
-        # the names of MEANINGS whose constructs the compiler takes, one on a line
+        "list-writes",
+        "list-aliases",
+        "list-methods",
+        "dict-reads",
+        "dict-writes",
+        "helper-writes",
+        "closure-writes",
+        "held-lists",
+        "objects",
+        "dataclasses",
+        "namedtuples",
+        "late-binding",
+        "nonlocal",
+        "truth-of-containers",
+        "computed-indices",
     }
 )
 

@@ -1,0 +1,228 @@
+"""Making objects of the author's classes: plain ones by their `__init__`, dataclasses and NamedTuples by
+their fields.
+
+What a class generates for itself has no source, so its meaning is written out here; code of the author's in
+it (`__init__`, `__post_init__`) goes through the same question as every call.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..errors import NotDifferentiableError, Place
+from ..tangents.structural import is_namedtuple
+from ..tangents.zeros import AbstractZero
+from . import heap, support
+from .handlers import NO, ZERO, Handler
+
+if TYPE_CHECKING:
+    from .pullbacks import Pullbacks
+
+
+def constructor(
+    pullbacks: Pullbacks, cls: type, active: tuple[bool, ...], place: Place | None
+) -> Handler | None:
+    """What makes an object of the class and gives its pullback; None for a class that C code makes."""
+    if type(cls).__call__ is not type.__call__:
+        return None
+    if is_namedtuple(cls) and _is_generated(cls.__new__) and cls.__init__ is object.__init__:  # type: ignore[misc]
+        return functools.partial(_make_namedtuple, cls)
+    if cls in _CONTAINERS:
+        return functools.partial(_make_container, cls)
+    if cls is types.SimpleNamespace:
+        return _make_namespace
+    if cls.__new__ not in (object.__new__, typing.Generic.__new__):
+        return None
+    if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
+        return functools.partial(_make_dataclass, pullbacks, cls, place)
+    if isinstance(cls.__init__, types.FunctionType) or cls.__init__ is object.__init__:  # type: ignore[misc]
+        return functools.partial(_make_object, pullbacks, cls, active, place)
+    return None
+
+
+def make_plain(
+    pullbacks: Pullbacks, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], place: Any
+) -> Any:
+    """An object of the class where no cotangent is wanted; its attributes may be written from then on."""
+    init = cls.__init__  # type: ignore[misc]
+    if cls.__new__ is not object.__new__ or not isinstance(init, types.FunctionType) or _is_generated(init):
+        return heap.own(cls(*args, **kwargs), False)
+    x = heap.own(cls.__new__(cls), False)  # type: ignore[call-overload]
+    pullbacks.run_plain(init, (x, *args), kwargs, (False,) * (2 + len(args) + len(kwargs)), place)
+    return x
+
+
+def is_authors(cls: Any) -> bool:
+    """Whether a class is one whose objects keep what they hold in attributes that may be written."""
+    return (
+        isinstance(cls, type)
+        and type(cls).__call__ is type.__call__
+        and not issubclass(cls, (BaseException, tuple, int, float, str))
+        and (cls.__new__ is object.__new__ or cls in _CONTAINERS)
+        and (cls in _CONTAINERS or cls.__module__ not in ("builtins", "numpy"))
+    )
+
+
+def _is_generated(function: Any) -> bool:
+    """Whether a method was written by `dataclass` or `namedtuple`, not by an author."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(("<string>", "<dataclass"))
+
+
+# --- plain classes ------------------------------------------------------------------------------------------
+
+
+def _make_object(
+    pullbacks: Pullbacks, cls: type, active: tuple[bool, ...], place: Place | None, *args: Any, **kwargs: Any
+) -> Any:
+    x = heap.own(cls.__new__(cls, *(() if cls.__init__ is not object.__init__ else args)), True)  # type: ignore[misc]
+    initial = _no_init if cls.__init__ is object.__init__ else None  # type: ignore[misc]
+    flags = (False, True, *active[1:])
+    run = initial or pullbacks.find_target(cls.__init__, (x, *args), kwargs, flags, place)  # type: ignore[misc]
+    nothing, pullback = run(x, *args, **kwargs)
+    if nothing is not None:
+        raise TypeError(f"__init__() should return None, not '{type(nothing).__name__}'")
+
+    def back(x_bar: Any) -> Any:
+        _spread(x, x_bar)
+        got = ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
+        _refuse_leftover(cls, heap.take_all(x), place)
+        return got if isinstance(got, AbstractZero) else (NO, *tuple(got)[2:])
+
+    return x, heap.effectful(back)
+
+
+def _no_init(x: Any) -> Any:
+    return None, lambda _: (NO, ZERO)
+
+
+def _spread(x: Any, x_bar: Any) -> None:
+    """What is said of an object as a whole goes to its attributes."""
+    heap.hand_in((x, {}), x_bar)
+
+
+def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> None:
+    """An attribute that nobody seems to have written and that is not the class's has lost its cotangent."""
+    for name in left:
+        if not hasattr(cls, str(name)):
+            raise NotDifferentiableError(
+                f"The attribute {name} of a {cls.__name__} was set where that cannot be followed",
+                place=place,
+                fixes=(f"set it by self.{name} = ...",),
+                read="limitations#attributes",
+            )
+
+
+# --- dataclasses and NamedTuples ----------------------------------------------------------------------------
+
+
+def _make_dataclass(pullbacks: Pullbacks, cls: type, place: Place | None, *args: Any, **kwargs: Any) -> Any:
+    given = inspect.signature(cls).bind(*args, **kwargs).arguments
+    x = heap.own(object.__new__(cls), True)
+    for field in dataclasses.fields(cls):
+        if field.init and field.name in given:
+            object.__setattr__(x, field.name, given[field.name])
+        elif field.default_factory is not dataclasses.MISSING:
+            made = field.default_factory()
+            object.__setattr__(x, field.name, _owned_if_container(made))
+        elif field.default is not dataclasses.MISSING and (field.init or "__slots__" in vars(cls)):
+            object.__setattr__(x, field.name, field.default)
+    names = {field.name for field in dataclasses.fields(cls)}
+    passed = {name: _value(cls, given, name) for name in _init_only(cls) if name not in names}
+    post = getattr(cls, "__post_init__", None)
+    run = _no_init if post is None else None
+    values = (x, *passed.values())
+    handler = run or pullbacks.find_target(post, values, {}, (False, *(True,) * len(values)), place)
+    _, pullback = handler(*values)
+    count = len(args)
+
+    def back(x_bar: Any) -> Any:
+        _spread(x, x_bar)
+        got = ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
+        only = {name: got[2 + k] for k, name in enumerate(passed)}
+        left = heap.take_all(x)
+        bars = {name: only[name] if name in only else left.pop(name, ZERO) for name in given}
+        positional = list(given)[:count]
+        _refuse_leftover(cls, {k: v for k, v in left.items() if k not in names}, place)
+        return (NO, *(bars[name] for name in positional), *(bars[name] for name in kwargs))
+
+    return x, heap.effectful(back)
+
+
+def _owned_if_container(made: Any) -> Any:
+    return heap.own(made, True) if isinstance(made, (list, dict, collections.deque)) else made
+
+
+def _init_only(cls: type) -> list[str]:
+    """The names of the pseudo-fields that only `__post_init__` gets, in order."""
+    kinds = getattr(cls, "__dataclass_fields__", {})
+    return [name for name, field in kinds.items() if field._field_type is dataclasses._FIELD_INITVAR]  # type: ignore[attr-defined]
+
+
+def _value(cls: type, given: dict[str, Any], name: str) -> Any:
+    return given[name] if name in given else getattr(cls, name)
+
+
+def _make_namedtuple(cls: type, *args: Any, **kwargs: Any) -> Any:
+    y = cls(*args, **kwargs)
+    fields = cls._fields  # type: ignore[attr-defined]
+
+    def back(y_bar: Any) -> Any:
+        bars = {name: support.part(y_bar, name) for name in fields}
+        return (NO, *(bars[name] for name in fields[: len(args)]), *(bars[name] for name in kwargs))
+
+    return y, back
+
+
+# --- containers of the standard library ---------------------------------------------------------------------
+
+_CONTAINERS = (collections.deque, collections.defaultdict, collections.OrderedDict)
+
+
+def _make_container(cls: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A deque, defaultdict or OrderedDict, empty or filled from a list or dict."""
+    source = args[-1] if args and (len(args) == 2 or cls is not collections.defaultdict) else None
+    if cls is collections.deque:
+        source = args[0] if args else None
+    where = heap.outline(source)
+    y = heap.own(cls(*args, **kwargs), True)
+    items = heap.Given(source.values() if isinstance(source, dict) else source or ())
+    keys = list(source) if isinstance(source, dict) else range(len(items))
+    if len(y) != len(items) + len(kwargs) or (
+        cls is not collections.deque and not isinstance(source, dict | None)
+    ):
+        raise NotDifferentiableError(
+            f"A {type(y).__name__} is differentiated if it is made empty, or from a list or dict",
+            fixes=("make it empty and fill it",),
+            read="limitations#iteration",
+        )
+
+    def back(y_bar: Any) -> Any:
+        heap.hand_in((y, {}), y_bar)
+        left = heap.take_all(y)
+        bars = [left.get(key, ZERO) for key in keys]
+        if isinstance(source, dict):
+            found: Any = heap.hand_in(where, support.make(dict, dict(zip(keys, bars))))
+        else:
+            found = items.cotangent(bars) if source is not None else NO
+        return (NO, *(found if x is source else NO for x in args), *(left.get(k, ZERO) for k in kwargs))
+
+    return y, heap.effectful(back)
+
+
+def _make_namespace(**kwargs: Any) -> Any:
+    y = heap.own(types.SimpleNamespace(**kwargs), True)
+
+    def back(y_bar: Any) -> Any:
+        _spread(y, y_bar)
+        left = heap.take_all(y)
+        return (NO, *(left.get(name, ZERO) for name in kwargs))
+
+    return y, heap.effectful(back)

@@ -1,0 +1,258 @@
+"""Which names may stand for the same changing container, and where changes happen: what activity must know
+that single assignment hides.
+
+Names that may hold a container, or something in it, are put together in regions (B. Steensgaard, "Points-to
+analysis in almost linear time", 1996, with a container and its contents in one class). A region is *shared*
+if something in it may be changed other than by this function's own unseen appends: by a write, a method, a
+callee that it is handed to, or a nested function. Containers of shared regions are read and changed by
+identity (`heap`); all others stay values like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from . import ir
+from .tidy import phis_of
+from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, Tuple, Type, Types
+
+_READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
+
+
+def may_hold(kind: Type) -> bool:
+    """Whether values of this type may be, or hold, a container that can change."""
+    if isinstance(kind, Tuple):
+        return any(map(may_hold, kind.items))
+    return kind in (ANY, LIST, DICT, FUNCTION, CELL)
+
+
+class Regions:
+    """The regions of one function; makes containers of shared regions be read by identity."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        types: Types,
+        changes_nothing: Callable[[ir.Op], bool],
+        is_constant: Callable[[ir.Op], bool],
+    ) -> None:
+        self._types = types
+        self._changes_nothing = changes_nothing
+        self._parent: dict[str, str] = {}
+        self._empty = set(_holding_nothing(function, is_constant))
+        self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
+        for statement in ir.walk(function.body):
+            self._visit(statement)
+        self._shared = {self._root(atom) for _, _, atom in self._touched if self._is_member(atom)}
+        self._outside = {
+            self._root(name) for name in (*function.parameters, *function.free) if self._is_member(name)
+        }
+        self.effects: dict[str, tuple[ir.Op, str]] = {
+            target: (op, self._root(atom)) for target, op, atom in self._touched if self._is_member(atom)
+        }
+        self._members: dict[str, list[str]] = {}
+        for name in list(self._parent):
+            self._members.setdefault(self._root(name), []).append(name)
+
+    # -- answers ---------------------------------------------------------------------------------------------
+
+    def shared(self, atom: ir.Atom) -> bool:
+        """Whether what this name stands for may be changed under another name."""
+        return self._is_member(atom) and self._root(atom) in self._shared
+
+    def members(self, root: str) -> list[str]:
+        return self._members.get(root, [])
+
+    def makes(self, name: str) -> bool:
+        """Whether what this name stands for may be a container that was made here, or by a callee."""
+        return self._is_member(name)
+
+    def visible(self) -> Iterator[str]:
+        """The names in regions whose changes the caller can see."""
+        for root in {root for _, root in self.effects.values()} & self._outside:
+            yield from self.members(root)
+
+    def add_effect(self, target: str, op: ir.Op, atom: ir.Atom) -> None:
+        self.effects[target] = (op, self._root(atom))
+
+    def add_alias(self, name: str, atom: ir.Atom) -> None:
+        root = self._root(atom)
+        self._parent[name] = root
+        self._members.setdefault(root, []).append(name)
+
+    # -- building --------------------------------------------------------------------------------------------
+
+    def _is_member(self, atom: ir.Atom | None) -> bool:
+        return isinstance(atom, str) and atom not in self._empty and may_hold(self._types(atom))
+
+    def _root(self, atom: ir.Atom) -> str:
+        assert isinstance(atom, str)
+        self._parent.setdefault(atom, atom)
+        while self._parent[atom] != atom:
+            self._parent[atom] = self._parent[self._parent[atom]]
+            atom = self._parent[atom]
+        return atom
+
+    def _join(self, *atoms: ir.Atom | None) -> None:
+        members = [atom for atom in atoms if self._is_member(atom)]
+        for atom in members:
+            self._parent[self._root(members[0])] = self._root(atom)  # type: ignore[arg-type]
+
+    def _visit(self, statement: ir.Statement) -> None:
+        if isinstance(statement, ir.Let):
+            self._visit_op(statement.target, statement.op)
+        for phi in phis_of(statement):
+            self._join(phi.target, *phi.sources)
+        if isinstance(statement, ir.For):
+            for leaf in ir.leaves(statement.iteration):
+                if isinstance(leaf, ir.Sequence):
+                    self._join(leaf.item, leaf.value)
+        elif isinstance(statement, ir.Keep):
+            self._join(statement.slot, statement.value)
+        elif isinstance(statement, ir.Try):
+            for handler in statement.handlers:
+                for slot, value in zip(statement.slots, handler.values, strict=True):
+                    self._join(slot.target, value)
+
+    def _visit_op(self, target: str, op: ir.Op) -> None:
+        if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish)):
+            return
+        if isinstance(op, ir.Write):
+            self._join(op.target, op.value)
+            self._touch(target, op, op.target)
+            return
+        self._join(target, *op.operands())
+        if isinstance(op, ir.MakeFunction):
+            for _, atom in op.captured:
+                self._touch(target, op, atom)
+        elif isinstance(op, (ir.MakeCell, ir.ReadCell)):
+            self._touch(target, op, target if isinstance(op, ir.MakeCell) else op.cell)
+        elif isinstance(op, ir.Augmented) and not op.owned:
+            self._touch(target, op, op.left)
+        elif isinstance(op, ir.Call) and not self._is_harmless(op):
+            for atom in op.operands():
+                self._touch(target, op, atom)
+
+    def _touch(self, target: str, op: ir.Op, atom: ir.Atom) -> None:
+        if self._is_member(atom):
+            self._touched.append((target, op, atom))
+
+    def _is_harmless(self, op: ir.Op) -> bool:
+        if isinstance(op, ir.Call) and op.method is not None:
+            if self._types(op.function) in (LIST, DICT) and op.method in _READING:
+                return True
+        return self._changes_nothing(op)
+
+
+def _holding_nothing(function: ir.Function, is_constant: Callable[[ir.Op], bool]) -> Iterator[str]:
+    """The names that hold no container made here: globals, functions that capture nothing, and such."""
+    for statement in ir.walk(function.body):
+        if isinstance(statement, ir.Let):
+            op = statement.op
+            if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish)):
+                yield statement.target
+            elif isinstance(op, ir.MakeFunction) and not op.operands():
+                yield statement.target
+            elif isinstance(op, (ir.Call, ir.Attribute)) and is_constant(op):
+                yield statement.target
+
+
+def share(function: ir.Function, regions: Regions, types: Types) -> None:
+    """Make the changes of shared regions explicit: containers are published where they are made, appends are
+    method calls, and loops over what may change meanwhile go by position, each item read when its turn
+    comes. A list that is nobody else's is published where it is returned.
+    """
+    _Sharing(function, regions, types).run()
+
+
+class _Sharing:
+    def __init__(self, function: ir.Function, regions: Regions, types: Types) -> None:
+        self.function = function
+        self.regions = regions
+        self.types = types
+
+    def run(self) -> None:
+        function, result = self.function, self.function.result
+        self._block(function.body)
+        if isinstance(result, str) and not self.regions.shared(result) and _is_made_here(function, result):
+            last = function.body[-1].position
+            function.body.append(ir.Let(last, function.fresh("published"), ir.Publish(result)))
+
+    def _block(self, block: ir.Block) -> None:
+        out: ir.Block = []
+        for statement in block:
+            for inner in ir.blocks(statement):
+                self._block(inner)
+            out += self._shared(statement)
+        block[:] = out
+
+    def _shared(self, statement: ir.Statement) -> list[ir.Statement]:
+        if isinstance(statement, ir.Let):
+            op, position = statement.op, statement.position
+            if isinstance(op, ir.Publish):
+                return [statement] if self.regions.shared(op.value) else []
+            if isinstance(op, ir.Append) and not op.hidden and self.regions.shared(op.value):
+                call = ir.Call(op.value, (op.item,), (), "append")
+                made = self.function.fresh("appended")
+                self.regions.add_effect(made, call, op.value)
+                return [ir.Let(position, made, call), ir.Let(position, statement.target, ir.Move(op.value))]
+        if isinstance(statement, ir.For):
+            return self._by_position(statement)
+        return [statement]
+
+    def _by_position(self, statement: ir.For) -> list[ir.Statement]:
+        before: list[ir.Statement] = []
+        items: list[ir.Statement] = []
+
+        def turn(iteration: ir.Iteration) -> ir.Iteration:
+            if isinstance(iteration, ir.Zipped):
+                iteration.parts = [turn(part) for part in iteration.parts]
+            elif isinstance(iteration, ir.Enumerated):
+                iteration.part = turn(iteration.part)
+            elif isinstance(iteration, ir.Sequence) and self.regions.shared(iteration.value):
+                return positions(iteration)
+            return iteration
+
+        def positions(leaf: ir.Sequence) -> ir.Positions:
+            index, sequence = self.function.fresh("position"), self.function.fresh("items")
+            kind = self.types(leaf.value)
+            self.types.of[index] = INT
+            self.types.of[sequence] = kind if kind == LIST or isinstance(kind, Tuple) else ANY
+            self.regions.add_alias(sequence, leaf.value)
+            before.append(ir.Let(statement.position, sequence, ir.Indexable(leaf.value)))
+            items.append(ir.Let(statement.position, leaf.item, ir.Item(sequence, index)))
+            return ir.Positions((sequence,), index, leaf.backwards)
+
+        statement.iteration = turn(statement.iteration)
+        statement.body[:0] = items
+        return [*before, statement]
+
+
+def _is_made_here(function: ir.Function, name: str) -> bool:
+    """Whether a value is certainly a list or dict that this function built."""
+    defined: dict[str, tuple[ir.Op | None, list[ir.Atom]]] = {}
+    for statement in ir.walk(function.body):
+        if isinstance(statement, ir.Let):
+            defined[statement.target] = (statement.op, [])
+        for phi in phis_of(statement):
+            defined[phi.target] = (None, phi.sources)
+    seen: set[str] = set()
+
+    def built(atom: ir.Atom) -> bool:
+        if not isinstance(atom, str) or atom not in defined:
+            return False
+        if atom in seen:
+            return True
+        seen.add(atom)
+        op, sources = defined[atom]
+        if op is None:
+            return all(built(source) or _is_nothing(source) for source in sources)
+        if isinstance(op, ir.Build):
+            return op.kind in ("list", "dict")
+        return isinstance(op, (ir.Append, ir.Move)) and built(op.value)
+
+    return built(name)
+
+
+def _is_nothing(atom: ir.Atom) -> bool:
+    return isinstance(atom, ir.Const) and (atom.value is None or atom.value is ir.UNBOUND)
