@@ -17,7 +17,23 @@ from . import heap, ir, specialise, support
 from .activity import Activity
 from .regions import Regions, may_hold
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
-from .types import BOOL, F8, FLOAT, INT, LIST, NONE, REAL, STR, Array, Known, Tuple, Type, Types, is_real
+from .types import (
+    BOOL,
+    F8,
+    FLOAT,
+    INT,
+    LIST,
+    NONE,
+    REAL,
+    SLICE,
+    STR,
+    Array,
+    Known,
+    Tuple,
+    Type,
+    Types,
+    is_real,
+)
 
 
 class Sites(Protocol):
@@ -464,18 +480,37 @@ class _Adjoint:
         may_wait = not isinstance(op, (ir.Write, ir.MakeFunction)) and (
             isinstance(op, ir.Load) or _is_temporary(target)
         )
-        self.assign(target, self.expression(op, position), position, may_wait=may_wait)
+        self.assign(
+            target, self.made_here(op, target, self.expression(op, position)), position, may_wait=may_wait
+        )
+
+    def made_here(self, op: ir.Op, target: str, text: str) -> str:
+        """The text of an operation; where it makes a list that may be changed, that is noted."""
+        if not self.regions.shared(target) or not self.makes_list(op):
+            return text
+        return f"{self.shared_constant(heap.made_plain, 'made')}({text})"
+
+    def makes_list(self, op: ir.Op) -> bool:
+        if isinstance(op, ir.Binary):
+            return op.operator in ("add", "mul", "or_")
+        if isinstance(op, ir.Item):
+            return self.types(op.index) == SLICE
+        return isinstance(op, ir.Call) and (
+            self.types.callee(op) in heap.MAKERS or (op.method in ("copy", "tolist"))
+        )
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
         if guard is None:
-            self.assign(target, self.call_text(op), position, may_wait=_is_temporary(target))
+            text = self.made_here(op, target, self.call_text(op))
+            self.assign(target, text, position, may_wait=_is_temporary(target))
             return
         name = self.constant(guard, "call")
         self.flush()
         arguments = self.arguments(op)
         function = self.text(op.function)
-        self.assign(target, f"{name}({', '.join([function, *arguments])})", position)
+        text = f"{name}({', '.join([function, *arguments])})"
+        self.assign(target, self.made_here(op, target, text), position)
 
     def call_text(self, op: ir.Call) -> str:
         texts = self.texts(op.operands(), tight=1)

@@ -60,7 +60,9 @@ def make_plain(
 
 
 def is_authors(cls: Any) -> bool:
-    """Whether a class is one whose objects keep what they hold in attributes that may be written."""
+    """Whether the objects of a class are made of its arguments alone, and keep them where they can be found."""
+    if isinstance(cls, type) and is_namedtuple(cls) and _is_generated(cls.__new__):
+        return True
     return (
         isinstance(cls, type)
         and type(cls).__call__ is type.__call__

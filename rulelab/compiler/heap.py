@@ -166,6 +166,11 @@ def forget(handed: list[Any]) -> None:
         take_all(x)
 
 
+def made_plain(x: Any) -> Any:
+    """A list or dict that an operation has just made, where no cotangent is wanted."""
+    return own(x, False) if type(x) is list or type(x) is dict else x
+
+
 def collect(x: Any, x_bar: Any, size: int | None) -> Any:
     """The cotangent of a container at the point where it was published, when it had `size` parts."""
     if size is None:

@@ -6,6 +6,7 @@ import pytest
 import rulelab as rl
 from rulelab.compiler import ir
 from rulelab.compiler.activity import Activity
+from rulelab.compiler.regions import Regions
 from rulelab.compiler.types import Types, signature_of, type_of_signature
 
 PRELUDE = "import numpy as np\nimport math\nCONSTANT = 2.0\ndef g(*args, **kwargs):\n    return 0.0\n"
@@ -19,9 +20,9 @@ def judged(cells, text, wanted=True, start=None, constant=(), **values):
         function, {n: type_of_signature(signature_of(v)) for n, v in values.items()}, cells.find_global
     )
     start = set(values) if start is None else start
-    return Activity(
-        function, types, start, lambda op: getattr(op, "method", None) in constant, wanted
-    ), function
+    is_constant = lambda op: getattr(op, "method", None) in constant
+    regions = Regions(function, types, lambda op: False, is_constant)
+    return Activity(function, types, regions, start, is_constant, wanted), function
 
 
 def active_names(cells, body, start=None, **values):

@@ -4,6 +4,7 @@ import textwrap
 
 import pytest
 
+import rulelab as rl
 from rulelab.compiler.fence import check
 from rulelab.compiler.source import find_source
 from rulelab.errors import UnsupportedSyntaxError
@@ -76,10 +77,14 @@ def test_async(cells, body):
 
 
 def test_nonlocal(cells):
-    """A function that rebinds a variable of the one around it is refused, with what to do instead."""
+    """A function that rebinds a variable of the one around it, which is not differentiated, is refused with what
+    to do instead.
+    """
     text = "def make():\n    n = 0\n    def g(x):\n        nonlocal n\n        n = x\n        return x\n"
     text += "    return g\n"
-    error = refusal_of(cells.run(text)["make"]())
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        rl.gradient(cells.run(text)["make"](), 2.0)
+    error = caught.value
     assert "through nonlocal" in error.found and error.place.line == 4
     assert error.fixes[0].startswith("return the value")
 

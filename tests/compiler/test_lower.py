@@ -222,9 +222,6 @@ def test_comprehension_scope(cells):
 @pytest.mark.parametrize(
     "body, fragment",
     [
-        ("fs = []\nfor i in range(3):\n    fs.append(lambda y: y * i)\nreturn fs[0](x)", "lambda y: y * i"),
-        ("k = 1.0\ng = lambda y: y * k\nk = x\nreturn g(x)", "lambda y: y * k"),
-        ("gs = [lambda y: y * i for i in (1, 2)]\nreturn gs[0](x)", "lambda y: y * i"),
         ("return sum(map(abs, (y for y in [x])))", "(y for y in [x])"),
         (
             "try:\n    return x\nexcept (KeyError if x else ValueError):\n    return x",

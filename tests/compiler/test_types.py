@@ -10,6 +10,7 @@ import rulelab as rl
 from rulelab.compiler import ir
 from rulelab.compiler.tidy import phis_of
 from rulelab.compiler.types import (
+    DICT,
     ANY,
     BOOL,
     F8,
@@ -90,6 +91,7 @@ def describes(kind, value):
         STR: str,
         NONE: type(None),
         LIST: list,
+        DICT: dict,
         SLICE: slice,
     }
     if kind == REAL:

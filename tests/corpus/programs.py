@@ -460,7 +460,7 @@ def judge(module, args, withgradient, refusals, tolerance=1e-6):
     """What became of one program: "right", "no witness", the class of a refusal, or what is wrong."""
     try:
         wanted = call(module, copy.deepcopy(args))
-    except (ArithmeticError, ValueError, TypeError, LookupError):
+    except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError):
         return "no witness"
     if not (math.isfinite(wanted) and abs(wanted) < 1e4):
         return "no witness"
