@@ -180,7 +180,8 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     entry = _FIND(f, args)
     if entry is None:
         return None
-    outer = enter()
+    projected = entry.projected  # by a rule: what it makes is its own affair
+    outer = None if projected else enter()
     try:
         try:
             y, back = entry.forward(*args)
@@ -189,11 +190,11 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
             raise
         found = back(1.0 if type(y) is float or type(y) is float64 else _seed_of(y, f, args, several))
     finally:
-        leave(outer)
+        if not projected:
+            leave(outer)
     del back  # and with it whatever else holds the cotangents
     entries = []
     number = 0
-    projected = entry.projected
     for x in args:
         number += 1
         x_bar = found[number]

@@ -60,7 +60,7 @@ def make_plain(
 
 
 def is_authors(cls: Any) -> bool:
-    """Whether the objects of a class are made of its arguments alone, and keep them where they can be found."""
+    """Whether the objects of a class are made of its arguments alone and keep them in sight."""
     if isinstance(cls, type) and is_namedtuple(cls) and _is_generated(cls.__new__):
         return True
     return (
