@@ -17,6 +17,7 @@ from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import Tangent
 from . import ir, specialise, support
+from .collecting import COLLECTORS
 from .handlers import (
     NO,
     ZERO,
@@ -110,6 +111,8 @@ class Sites:
 
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None:
         """The house rule that certainly applies at a site, to be called without looking it up."""
+        if isinstance(op, ir.Collect):
+            return COLLECTORS[op.kind][1]
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
         if (
@@ -149,7 +152,9 @@ class Sites:
         if isinstance(op, ir.Build):
             return _refuse_set(place)
         if isinstance(op, ir.Attribute):
-            return _attribute_finder(self.pullbacks, op.name, place)
+            return attribute_finder(self.pullbacks, op.name, place)
+        if isinstance(op, ir.Apply):
+            return _apply_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Call):
             if op.method is None or isinstance(self.types(op.function), Known):
                 return _call_finder(self.pullbacks, active, place)
@@ -180,14 +185,30 @@ class Sites:
 
         return call
 
+    def plain_apply(
+        self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any]:
+        """What makes a call with stars after a look at what is called."""
+        place, pullbacks, method = self.place(position), self.pullbacks, op.method
+
+        def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+            flags = (varied[0], *(varied[1],) * len(args), *(varied[2],) * len(kwargs))
+            return pullbacks.run_plain(
+                function if method is None else getattr(function, method), args, kwargs, flags, place
+            )
+
+        return call
+
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
         place, kind = self.place(position), op.kind
 
         def write(target: Any, key: Any, value: Any) -> None:
-            what = "__setitem__" if kind == "item" else f"__setattr__({key!r})"
+            of_item = kind == "item" or (kind == "delete" and value == "item")
+            verb = "del" if kind == "delete" else "set"
+            what = f"__{verb}item__" if of_item else f"__{verb}attr__({key!r})"
             owner = "ndarray" if isinstance(target, np.ndarray) else type(target).__name__
             raise mutation(
-                f"{owner}.{what}({describe(target)})" if kind == "item" else f"{owner}.{what}",
+                f"{owner}.{what}({describe(target)})" if of_item else f"{owner}.{what}",
                 place,
                 isinstance(target, np.ndarray),
             )
@@ -310,7 +331,43 @@ def _method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], pl
     return find
 
 
-def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
+def _apply_finder(pullbacks: Pullbacks, name: str | None, active: tuple[bool, ...], place: Place) -> Handler:
+    """`g(*args, **kwargs)`, or of the method `name`: the cotangents of tuple and dict are in their form."""
+
+    def find(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Handler:
+        words = kwargs or {}
+        flags = (active[0], *(active[1],) * len(args), *(active[2],) * len(words))
+        if name is None or isinstance(g, (types.ModuleType, type)):
+            target = g if name is None else getattr(g, name)
+            return _applied(pullbacks.find(target, args, words, flags, place), False)
+        return _applied(_method_finder(pullbacks, name, flags, place)(g, *args, **words), True)
+
+    return find
+
+
+def _applied(inner: Handler, of_method: bool) -> Handler:
+    """The handler of a call for that of its tuple and dict; one of a method takes the object first."""
+    shift = 2 if of_method else 1
+
+    def apply(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        words = kwargs or {}
+        y, pullback = inner(*((g,) if of_method else ()), *args, **words)
+
+        def back(y_bar: Any) -> Any:
+            got = pullback(y_bar)
+            if got is NO:
+                return NO
+            got = tuple(got)
+            after = shift + len(args)
+            bars = dict(zip(words, got[after:], strict=False))
+            return got[shift - 1], Tangent(tuple, *got[shift:after]), Tangent(dict, bars)
+
+        return y, back
+
+    return apply
+
+
+def attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
     """`x.name`: by the rule of its descriptor for arrays; of an object, its field."""
 
     def find(owner: Any) -> Handler:
