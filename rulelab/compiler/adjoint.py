@@ -779,7 +779,8 @@ class _Adjoint:
         if isinstance(iteration, ir.Count):
             return f"range({', '.join(map(self.text, iteration.args))})"
         if isinstance(iteration, ir.Zipped):
-            return f"zip({', '.join(self.iterated(part, position) for part in iteration.parts)})"
+            parts = [self.iterated(part, position) for part in iteration.parts]
+            return f"zip({', '.join([*parts, *(['strict=True'] if iteration.strict else [])])})"
         if isinstance(iteration, ir.Enumerated):
             start = self.text(iteration.start)
             return (

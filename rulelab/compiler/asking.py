@@ -1,7 +1,8 @@
-"""What emitted code asks of values where Python asks by itself: in `match`, `with` and `import`."""
+"""What emitted code asks of values where Python asks by itself: in `match`, `with`, `import`, `wraps`."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
@@ -91,6 +92,11 @@ def manages(x: Any) -> None:
 def is_ours(error: BaseException) -> bool:
     """Whether an exception is a refusal of ours, which nobody may swallow."""
     return isinstance(error, RuleLabError)
+
+
+def take_name(wrapper: Any, function: Any) -> None:
+    """What `functools.wraps(function)` does to the function that it decorates."""
+    functools.update_wrapper(wrapper, function)
 
 
 # --- import -------------------------------------------------------------------------------------------------

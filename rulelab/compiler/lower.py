@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import functools
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -522,14 +523,16 @@ class _Lowerer:
             if plain and self._is_builtin(iterable.func, "range") and 1 <= len(iterable.args) <= 3:
                 args = tuple(self._expression(a) for a in iterable.args)
                 return ir.Count(args, self._item(target, pieces))
+            strict = [k.value.value for k in iterable.keywords if isinstance(k.value, ast.Constant)]
             if (
-                plain
+                (plain or ([k.arg for k in iterable.keywords] == ["strict"] and strict))
                 and parts
                 and len(parts) == len(iterable.args)
                 and self._is_builtin(iterable.func, "zip")
             ):
                 return ir.Zipped(
-                    [self._zipped(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)]
+                    [self._zipped(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)],
+                    strict=bool(strict and strict[0]),
                 )
             if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "reversed"):
                 return ir.Sequence(
@@ -571,7 +574,7 @@ class _Lowerer:
         return name
 
     def _do_FunctionDef(self, node: ast.FunctionDef) -> None:
-        decorators = [self._expression(decorator) for decorator in node.decorator_list]
+        decorators = [self._decorator(decorator) for decorator in node.decorator_list]
         made = self._make_function(node, node.name)
         for decorator, value in zip(reversed(node.decorator_list), reversed(decorators), strict=True):
             if node.name in self._code_of(node).co_freevars:
@@ -588,8 +591,19 @@ class _Lowerer:
                     "a decorator in a loop of a function that captures variables",
                     ("define and decorate the function before the loop",),
                 )
-            made = self._let(ir.Call(value, (made,)), decorator, node.name)
+            if isinstance(value, _Wraps):
+                self._let(ir.Ask(asking.take_name, (made, value.function), "any"), decorator)
+            else:
+                made = self._let(ir.Call(value, (made,)), decorator, node.name)
         self._assign(node.name, made)
+
+    def _decorator(self, node: ast.expr) -> ir.Atom | _Wraps:
+        """What decorates; `functools.wraps(f)` changes no value, only what the function says of itself."""
+        if isinstance(node, ast.Call) and self._known(node.func) is functools.wraps:
+            if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
+                self._expression(node.func)
+                return _Wraps(self._expression(node.args[0]))
+        return self._expression(node)
 
     def _code_of(self, node: ast.FunctionDef | ast.Lambda) -> types.CodeType:
         """The code object of a nested function; equal lambdas of one line share theirs."""
@@ -1071,6 +1085,13 @@ class Names:
 _UNBOUND = ir.Const(ir.UNBOUND)
 _Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and what it takes apart
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+@dataclass(frozen=True)
+class _Wraps:
+    """The decorator `functools.wraps(function)`."""
+
+    function: ir.Atom
 
 
 @dataclass(frozen=True)

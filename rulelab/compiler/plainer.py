@@ -360,8 +360,8 @@ class _Rewriter:
             named.append((inner, ast.Attribute(value, attribute, ast.Load())))
         if asked:
             into.steps.append(_at(Ask(asking.has_attributes, [value, *asked], "bool"), at))
-        for inner, got in named:
-            self._item(inner, got, into)
+        for inner, part in named:
+            self._item(inner, part, into)
 
 
 def _nested(steps: list[ast.expr | ast.stmt], inside: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:

@@ -30,6 +30,7 @@ MODULES = (
     "hygiene",
     "numerics",
     "models",
+    "syntax",
 )
 CASES: list["Case"] = []
 
