@@ -94,6 +94,11 @@ def is_ours(error: BaseException) -> bool:
     return isinstance(error, RuleLabError)
 
 
+def goes_on(error: BaseException, swallowed: Any) -> bool:
+    """Whether an exception goes on after `__exit__` has answered."""
+    return not swallowed or is_ours(error)
+
+
 def take_name(wrapper: Any, function: Any) -> None:
     """What `functools.wraps(function)` does to the function that it decorates."""
     functools.update_wrapper(wrapper, function)
@@ -115,6 +120,8 @@ def top_module(name: str) -> Any:
 
 def from_module(name: str, package: str | None, wanted: str) -> Any:
     """What `from name import wanted` binds: an attribute of the module, else a module inside it."""
+    if name.startswith(".") and not package:
+        raise ImportError("attempted relative import with no known parent package")
     found = importlib.import_module(name, package)
     try:
         return getattr(found, wanted)

@@ -270,42 +270,6 @@ class _Lowerer:
             owner, name = self._expression(target.value), ir.Const(target.attr)
             self._let(ir.Write("delete", owner, name, ir.Const("attribute")), target)
 
-    def _do_Import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            top = alias.name.partition(".")[0]
-            if alias.asname is None:
-                self._assign(top, self._module(node, asking.top_module, alias.name, top))
-            else:
-                self._assign(alias.asname, self._module(node, asking.module, alias.name, alias.name, None))
-
-    def _do_ImportFrom(self, node: ast.ImportFrom) -> None:
-        name = "." * node.level + (node.module or "")
-        package = self._package() if node.level else None
-        for alias in node.names:
-            bound = alias.asname or alias.name
-            if name.partition(".")[0] in IMMORTAL and hasattr(sys.modules.get(name), alias.name):
-                found = self._let(ir.Attribute(ir.Const(sys.modules[name]), alias.name), node, bound)
-            else:
-                items = (ir.Const(name), ir.Const(package), ir.Const(alias.name))
-                found = self._let(ir.Ask(asking.from_module, items, "any"), node, bound)
-            self._assign(bound, found)
-
-    def _module(
-        self, node: ast.Import, ask: Callable[..., Any], name: str, bound: str, *more: Any
-    ) -> ir.Atom:
-        """A module; one that stays as it is while Python runs, and is there, is known by its object."""
-        if name.partition(".")[0] in IMMORTAL and name in sys.modules:
-            return ir.Const(sys.modules[bound])
-        items = (ir.Const(name), *map(ir.Const, more))
-        return self._let(ir.Ask(ask, items, "any"), node, name.partition(".")[0])
-
-    def _package(self) -> str:
-        """What a relative import is relative to."""
-        package = self.around.find_global("__package__")
-        if isinstance(package, str):
-            return package
-        return str(self.around.find_global("__name__")).rpartition(".")[0]
-
     def _do_AugAssign(self, node: ast.AugAssign) -> None:
         operator = _BINARY[type(node.op)]
         target = node.target
@@ -851,6 +815,9 @@ class _Lowerer:
             if cls is not ir.UNBOUND and getattr(cls, "__module__", None) == "builtins":
                 self.assumed[cls.__name__] = cls
                 return ir.Const(asking.matches_itself(cls))
+        there = _module_that_stays(node)
+        if there is not None:
+            return self._let(ir.Move(ir.Const(there)), node, base)
         items = tuple(map(self._expression, node.args))
         return self._let(ir.Ask(node.function, items, node.answer), node, base)
 
@@ -1104,10 +1071,22 @@ class _Scope:
         return _renamed(node, self.renames)
 
 
+def _module_that_stays(node: Ask) -> Any:
+    """What an import binds, if it is of a module that is there and stays as it is while Python runs."""
+    if node.function not in (asking.module, asking.top_module, asking.from_module):
+        return None
+    name, *more = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
+    if not isinstance(name, str) or name.partition(".")[0] not in IMMORTAL or name not in sys.modules:
+        return None
+    if node.function is asking.from_module:
+        return getattr(sys.modules[name], str(more[-1]), None)
+    return sys.modules[name.partition(".")[0] if node.function is asking.top_module else name]
+
+
 def _walrus_names(node: ast.AST) -> list[str]:
     """What `:=` inside of a comprehension binds: variables of the function around it."""
     if isinstance(node, (ast.Lambda, ast.FunctionDef)):
-        return []
+        return [name for outside in _evaluated_at_once(node) for name in _walrus_names(outside)]
     inner = [name for child in ast.iter_child_nodes(node) for name in _walrus_names(child)]
     return [*inner, node.target.id] if isinstance(node, ast.NamedExpr) else inner
 
@@ -1138,17 +1117,14 @@ def _assigned(nodes: Sequence[ast.AST]) -> list[str]:
         if isinstance(node, _Comprehension):
             found.update(dict.fromkeys(_walrus_names(node)))
             return
-        if isinstance(node, ast.Lambda):
-            return
-        if isinstance(node, ast.FunctionDef):
-            found[node.name] = None
-            for decorator in node.decorator_list:
-                visit(decorator)
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            if isinstance(node, ast.FunctionDef):
+                found[node.name] = None
+            for part in _evaluated_at_once(node):
+                visit(part)
             return
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             found[node.id] = None
-        if isinstance(node, ast.alias):
-            found[node.asname or node.name.partition(".")[0]] = None
         if is_append(node):
             found[node.func.value.id] = None  # type: ignore[attr-defined]
         if isinstance(node, ast.ExceptHandler) and node.name:
@@ -1159,6 +1135,12 @@ def _assigned(nodes: Sequence[ast.AST]) -> list[str]:
     for node in nodes:
         visit(node)
     return list(found)
+
+
+def _evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+    """The parts of a function definition that belong to the scope around it."""
+    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return [*getattr(node, "decorator_list", ()), *defaults]
 
 
 def _may_share(node: ast.Call) -> bool:
@@ -1183,8 +1165,8 @@ def _with_private_names(source: Source, code: types.CodeType) -> Source:
     private = {
         name
         for node in ast.walk(source.node)
-        for name in (getattr(node, "id", None), getattr(node, "attr", None))
-        if name is not None and name.startswith("__") and not name.endswith("__")
+        for name in (getattr(node, field, None) for field in _Private.FIELDS)
+        if isinstance(name, str) and name.startswith("__") and not name.endswith("__")
     }
     known = _all_names_of(code)
     full = {
@@ -1204,17 +1186,18 @@ def _all_names_of(code: types.CodeType) -> set[str]:
 
 
 class _Private(ast.NodeTransformer):
+    FIELDS = ("id", "attr", "name", "rest", "asname")
+
     def __init__(self, full: Mapping[str, str]) -> None:
         self.full = full
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        node.id = self.full.get(node.id, node.id)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
-        node.attr = self.full.get(node.attr, node.attr)
-        self.generic_visit(node)
-        return node
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for field in self.FIELDS:
+            name = getattr(node, field, None)
+            named = isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"  # by Python as it stands
+            if isinstance(name, str) and not named:
+                setattr(node, field, self.full.get(name, name))
+        return super().generic_visit(node)
 
 
 class _Rename(ast.NodeTransformer):

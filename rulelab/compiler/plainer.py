@@ -1,5 +1,5 @@
-"""Statements that other statements can say, said by them: `else` of loops and of `try`, `finally`, `with` and
-`match`.
+"""Statements that other statements can say, said by them: `else` of loops and of `try`, `finally`, `with`,
+`match` and `import`.
 
 What is made keeps the author's positions and Python's order of evaluation. Names that are made up start with
 a dot, which no user can write.
@@ -198,8 +198,7 @@ class _Rewriter:
         leave = _call(
             ast.Attribute(_name(manager, at), "__exit__", ast.Load()), [kind, _name(error, at), trace], at
         )
-        ours = Ask(asking.is_ours, [_name(error, at)], "bool")
-        kept = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), _name(swallowed, at)), ours])
+        kept = Ask(asking.goes_on, [_name(error, at), _name(swallowed, at)], "bool")
         handler = _unwinding(
             error,
             [
@@ -222,6 +221,31 @@ class _Rewriter:
         block = _if(_true(at), [guarded, *after], [], at)
         self.closing.append(block)
         return block
+
+    # -- import ----------------------------------------------------------------------------------------------
+
+    def _of_Import(self, node: ast.Import) -> list[ast.stmt]:
+        out = []
+        for alias in node.names:
+            name = ast.Constant(alias.name)
+            if alias.asname is None:
+                out.append(_assign(alias.name.partition(".")[0], Ask(asking.top_module, [name]), node))
+            else:
+                found = Ask(asking.module, [name, ast.Constant(None)])
+                out.append(_assign(alias.asname, found, node))
+        return out
+
+    def _of_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        name = ast.Constant("." * node.level + (node.module or ""))
+        package = ast.Name("__package__", ast.Load()) if node.level else ast.Constant(None)
+        return [
+            _assign(
+                alias.asname or alias.name,
+                Ask(asking.from_module, [name, package, ast.Constant(alias.name)]),
+                node,
+            )
+            for alias in node.names
+        ]
 
     # -- match -----------------------------------------------------------------------------------------------
 

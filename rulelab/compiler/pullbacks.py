@@ -338,7 +338,8 @@ class Pullbacks:
                 *values
             )
         self.refuse_mutation(target, everything, kwargs, place)
-        if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
+        reads = target is getattr  # as harmless as `x.name`
+        if known is None and not reads and not (isinstance(target, type) and issubclass(target, BaseException)):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)

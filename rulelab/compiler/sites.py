@@ -15,7 +15,7 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
-from ..tangents.structural import Tangent
+from ..tangents.structural import Tangent, make
 from . import ir, specialise, support
 from .collecting import COLLECTORS
 from .handlers import (
@@ -166,6 +166,8 @@ class Sites:
     ) -> Callable[..., Any] | None:
         """None if the call may be made as it stands, else what makes it after a look at what is called."""
         target = self.target(op)
+        if target is globals:
+            return None  # those of the pass are the author's
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
         )
@@ -359,8 +361,8 @@ def _applied(inner: Handler, of_method: bool) -> Handler:
                 return NO
             got = tuple(got)
             after = shift + len(args)
-            bars = dict(zip(words, got[after:], strict=False))
-            return got[shift - 1], Tangent(tuple, *got[shift:after]), Tangent(dict, bars)
+            bars = dict(zip(words, got[after:], strict=False))  # a rule may stop where no more is wanted
+            return got[shift - 1], make(tuple, dict(enumerate(got[shift:after])), len(args)), make(dict, bars)
 
         return y, back
 

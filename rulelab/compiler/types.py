@@ -233,18 +233,22 @@ class Types:
         return ANY
 
     def _try(self, statement: ir.Try) -> None:
+        """A slot may hold the value before, any that it takes in the block, and what a handler leaves."""
         for slot in statement.slots:
-            self.of[slot.target] = ANY
+            self._join_phi(slot)
         self._block(statement.body)
         for handler in statement.handlers:
             if handler.name:
                 self.of[handler.name] = ANY
             self._block(handler.body)
+            for slot, value in zip(statement.slots, handler.values, strict=True):
+                self._join_phi(ir.Phi(slot.target, [value]))
 
     def _keep(self, statement: ir.Keep) -> None:
-        pass
+        self._join_phi(ir.Phi(statement.slot, [statement.value]))
 
-    _raise = _keep
+    def _raise(self, statement: ir.Raise) -> None:
+        pass
 
     # -- operations ------------------------------------------------------------------------------------------
 
