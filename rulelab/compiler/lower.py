@@ -1194,7 +1194,9 @@ class _Private(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         for field in self.FIELDS:
             name = getattr(node, field, None)
-            named = isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"  # by Python as it stands
+            named = (
+                isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"
+            )  # by Python as it stands
             if isinstance(name, str) and not named:
                 setattr(node, field, self.full.get(name, name))
         return super().generic_visit(node)

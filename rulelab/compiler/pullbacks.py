@@ -339,7 +339,11 @@ class Pullbacks:
             )
         self.refuse_mutation(target, everything, kwargs, place)
         reads = target is getattr  # as harmless as `x.name`
-        if known is None and not reads and not (isinstance(target, type) and issubclass(target, BaseException)):
+        if (
+            known is None
+            and not reads
+            and not (isinstance(target, type) and issubclass(target, BaseException))
+        ):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)

@@ -75,7 +75,7 @@ def program(seed):
     counter = iter(range(1000))
 
     def block(depth, looping, final=False):
-        lines = [line for _ in range(rng.randint(1, 3)) for line in statement(depth, looping, final)]
+        lines = [line for _ in range(rng.randint(1, 2)) for line in statement(depth, looping, final)]
         return lines + (jump(looping) if not final and rng.random() < 0.4 else [])
 
     def jump(looping):
