@@ -239,3 +239,108 @@ def test_refused(cells, body, fragment):
         cells.lowered(text)
     place = caught.value.place
     assert place.text[place.column : place.end_column] == fragment
+
+
+LOG = []
+
+
+def note(value):
+    """Leaves a trace; its rule makes it transparent to the AD."""
+    LOG.append(value)
+    return value
+
+
+@rl.rrule_for(note)
+def note_rrule(value):
+    return note(value), lambda y_bar: (rl.NoTangent(), y_bar)
+
+
+def summed(*args, **words):
+    return sum(args) + words["c"] * args[0]
+
+
+ORDERS = {
+    "a call with stars": "g = note(summed)\nreturn g(note(x), *[note(2.0), note(3.0)], c=note(x), **{'d': note(5.0)})",
+    "displays": "z = [note(x), *[note(1.0)], note(x)], {note('a'): note(x), **{note('b'): note(2.0)}}\n"
+    "return z[0][2] * z[1]['a']",
+    "walrus": "return x + (x := note(x * x)) * note(x) + (y := note(3.0)) * y",
+    "comparisons": "return x if note(1) < note(3) < note(2) < note(4) else x * x",
+    "dict comprehension": "return {note(k): note(k * x) for k in (1, 2, 1) if note(k) or x}[2]",
+    "decorators": "@note(lambda f: f)\n@note(lambda f: lambda *a: 2 * f(*a))\ndef g(v, w=note(x)):\n"
+    "    return v * w\nreturn g(x)",
+    "starred targets": "d = [0.0, 1.0]\na, *b = note([x, 2.0, x])\n(p, *q), r = note(((x, x), 2.0))\n"
+    "return a * b[0] * b[1] * p * q[0] * r",
+    "chained assignment": "a = [b, *c] = note([x, 2.0])\nreturn a[0] * b * c[0]",
+    "annotations": "a: note('never') = note(x)\nb: note('never')\nreturn a * a",
+    "assert": "assert note(1), note('never')\nreturn x",
+    "with": "import contextlib\nwith contextlib.nullcontext(note(1)) as a, contextlib.nullcontext(note(a)):\n"
+    "    return note(x) * a",
+    "match": "match note(x), note(2.0):\n    case (a, b) if note(b) > 5 or note(a) < 0:\n        return 9.0\n"
+    "    case [a, *b] if note(b):\n        return a * b[0]",
+    "del": "y = note(x)\nz = y * y\ndel y\nreturn z",
+    "f-strings": "w = note(3)\ns = f'{note(w)=} {note(w)!r:>{note(w)}}'\nreturn x * len(s)",
+    "a failed assertion": "assert note(0), note('text')\nreturn x",
+    "an unbound name": "y = note(x)\ndel y\nreturn note(y)",
+    "a name deleted twice": "y = note(x)\ndel y, y\nreturn x",
+    "too few values": "a, *b, c = note([x])\nreturn a",
+    "too many values": "a, b = (note(v) for v in (x, x, x))\nreturn a",
+    "a missing key": "return {**note({'a': x})}['b']",
+    "no mapping": "return {'a': note(x), **note([1])}",
+}
+
+
+@pytest.mark.parametrize("body", ORDERS.values(), ids=ORDERS)
+def test_the_order_of_evaluation(cells, body):
+    """What runs, in which order, and what is given or raised in the end is as in Python; so is the slope."""
+    cells.names |= {"note": note, "summed": summed}
+    f = cells.run("def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()))["f"]
+
+    def outcome(call):
+        LOG.clear()
+        try:
+            found = call()
+        except Exception as error:
+            assert not isinstance(error, rl.RuleLabError)
+            found = f"{type(error).__name__}: {error}"
+        return found, [type(v) if callable(v) else v for v in LOG]
+
+    wanted = outcome(lambda: f(1.5))
+    gradients = []
+
+    def forward():
+        value, gradient = rl.withgradient(f, 1.5)
+        gradients.append(gradient)
+        return value
+
+    assert outcome(forward) == wanted
+    if gradients:
+        slope = (f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6
+        assert gradients[0][0] == pytest.approx(slope, rel=1e-7)
+
+
+def test_lambdas_of_one_line():
+    """Two lambdas, equal or not, with defaults and stars, are told apart or are one."""
+
+    def program(x):
+        f, g, h = lambda v: v * x, lambda v: v * x, lambda v: v + x
+        k, m = lambda *a, c=x: a[0] * c, lambda a, /, **w: a * w["u"] * (lambda v: v * x)(a)
+        return f(1.0) * g(2.0) + h(3.0) + k(4.0) + m(x, u=5.0)
+
+    assert rl.gradient(program, 3.0) == (4 * 3.0 + 1 + 4 + 5 * 3 * 9.0,)
+
+
+@pytest.mark.parametrize(
+    "body, fragment",
+    [
+        ("@D\ndef g(v, n):\n    return g(v, n - 1) if n else v\nreturn g(x, 2)", "D"),
+        ("for i in range(2):\n    @D\n    def g(v):\n        return v * i\n    x = g(x)\nreturn x", "D"),
+        ("y = x\ng = lambda: y\ndel y\nreturn x", "y"),
+    ],
+)
+def test_what_would_be_bound_too_early_is_refused(cells, body, fragment):
+    """A decorated function that means its decorated self, or one of a loop; a captured name that goes."""
+    text = "def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        cells.lowered(text)
+    place = caught.value.place
+    assert place.text[place.column : place.end_column] == fragment

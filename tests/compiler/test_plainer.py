@@ -1,4 +1,4 @@
-"""`else`, `finally`, `with`, `match`, `import`: what runs, in which order, and what is raised is as in Python."""
+"""`else`, `finally`, `with`, `match`, `import`: what runs, in which order and what is raised is Python's."""
 
 import random
 import textwrap
@@ -93,17 +93,19 @@ def program(seed):
         if kind == "if":
             return [f"if {test}:", *inner(), *(["else:", *inner()] if rng.random() < 0.5 else [])]
         if kind in ("for", "while"):
-            heads = [f"for i{depth} in range({rng.randint(0, 3)}):", f"while (n := n + 1) < {rng.randint(2, 15)}:"]
-            jumping = not final
-            body = indented([*mark, *block(depth - 1, jumping, final)])
-            return [heads[kind == "while"], *body, *(["else:", *inner()] if rng.random() < 0.6 else [])]
+            head = f"for i{depth} in range({rng.randint(0, 3)}):"
+            if kind == "while":
+                head = f"while (n := n + 1) < {rng.randint(2, 15)}:"
+            body = indented([*mark, *block(depth - 1, not final, final)])
+            return [head, *body, *(["else:", *inner()] if rng.random() < 0.6 else [])]
         if kind == "try":
             catch = ["except KeyError:", *inner()]
             return ["try:", *inner(), *catch, *(["else:", *inner()] if rng.random() < 0.6 else [])]
         if kind == "finally":
             last = jump(looping) if not final and rng.random() < 0.3 else []
             catch = ["except KeyError:", *inner()] if rng.random() < 0.5 else []
-            return ["try:", *inner(), *catch, "finally:", *indented([*block(depth - 1, looping, True), *last])]
+            end = indented([*block(depth - 1, looping, True), *last])
+            return ["try:", *inner(), *catch, "finally:", *end]
         if kind == "with":
             heads = ["with PLAIN as m, DEAF:", "with DEAF:", "with PLAIN:"]
             return [rng.choice(heads), *inner()]
@@ -137,7 +139,8 @@ def test_random_programs(cells):
                     x_bar, k_bar = back(1.0)
                 except CatchBlockError:
                     continue
-                assert x_bar == pytest.approx(y / 2.0), f"seed {seed}, k = {k}\n{text}"  # y is a multiple of x
+                # On every path y is a multiple of x.
+                assert x_bar == pytest.approx(y / 2.0), f"seed {seed}, k = {k}\n{text}"
                 assert k_bar is None
                 right += 1
     assert right > 25
@@ -221,7 +224,8 @@ def test_a_swallowed_exception_is_a_handler_that_ran():
 @pytest.mark.parametrize("jump", ["return x", "break", "continue"])
 def test_a_conditional_jump_in_finally_is_refused(cells, jump):
     """With the place, and before anything runs."""
-    body = f"for i in [1]:\n    try:\n        note()\n    finally:\n        if x:\n            {jump}\nreturn x"
+    body = "for i in [1]:\n    try:\n        note()\n    finally:\n        if x:\n"
+    body += f"            {jump}\nreturn x"
     cells.names["note"] = note
     f = cells.run("def f(x):\n" + textwrap.indent(body, "    "))["f"]
     TRACE.clear()
@@ -313,16 +317,19 @@ def test_match_takes_the_case_that_python_takes(subject):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["note()", "int(a, b)", "Pair(a, b, c)", "Odd(a)", "Odder(a)", "{'a': 1, KEYS.a: 2}", "nowhere.x"]
+    "pattern",
+    ["note()", "int(a, b)", "Pair(a, b, c)", "Odd(a)", "Odder(a)", "{'a': 1, KEYS.a: 2}", "nowhere.x"],
 )
 def test_wrong_patterns_raise_as_in_python(cells, pattern):
     """Too many parts, no class, bad `__match_args__`, a key twice."""
-    subjects = {"int": "5", "Pair": "Pair(1, 2)", "Odd": "Odd()", "Odder": "Odder()", "{'a'": "{'a': 1, 'b': 2}"}
+    subjects = {"Pair": "Pair(1, 2)", "Odd": "Odd()", "Odder": "Odder()", "{'a'": "{'a': 1, 'b': 2}"}
     subject = subjects.get(pattern.partition("(")[0].partition(":")[0], "5")
     cells.names |= {"Pair": Pair, "note": note, "KEYS": type("KEYS", (), {"a": "a"})}
     cells.names |= {"Odd": type("Odd", (), {"__match_args__": ["x"]})}
     cells.names |= {"Odder": type("Odder", (), {"__match_args__": (1,)})}
-    text = f"def f(x):\n    match {subject}:\n        case {pattern}:\n            return x\n    return x * x\n"
+    text = (
+        f"def f(x):\n    match {subject}:\n        case {pattern}:\n            return x\n    return 2 * x\n"
+    )
     f = cells.run(text)["f"]
     with pytest.raises((TypeError, ValueError, NameError)) as wanted:
         f(1.0)
@@ -345,7 +352,8 @@ def test_match_differentiates_into_objects_and_mappings():
 
     pair_bar, x_bar = rl.gradient(program, Pair(2.0, [3.0, 4.0]), 5.0)
     assert (pair_bar.left, pair_bar.right, x_bar) == (15.0, [10.0, None], 6.0)
-    assert rl.gradient(program, {"k": 2.0, "q": 3.0, "z": 4.0}, 5.0) == ({"k": 15.0, "q": 10.0, "z": None}, 6.0)
+    d_bar, x_bar = rl.gradient(program, {"k": 2.0, "q": 3.0, "z": 4.0}, 5.0)
+    assert (d_bar, x_bar) == ({"k": 15.0, "q": 10.0, "z": None}, 6.0)
     assert rl.gradient(program, [1.0, 2.0, 3.0], 5.0) == ([None, 5.0, 5.0], 5.0)
 
 
@@ -393,7 +401,13 @@ def test_imports_bind_what_python_binds():
 
 @pytest.mark.parametrize(
     "line",
-    ["import no_such_module", "from math import nothing", "from os import nothing", "from . import y", "import os.no"],
+    [
+        "import no_such_module",
+        "from math import nothing",
+        "from os import nothing",
+        "from . import y",
+        "import os.no",
+    ],
 )
 def test_failing_imports_raise_as_in_python(cells, line):
     """Class and text of the error."""
