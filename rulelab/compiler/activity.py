@@ -13,7 +13,7 @@ _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries 
 
 def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
     """The operands through which a cotangent of the result may flow on."""
-    if isinstance(op, (ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Publish)):
+    if isinstance(op, (ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Publish, ir.Ask)):
         return ()
     if isinstance(op, ir.Unary) and op.operator == "not_":
         return ()
@@ -161,7 +161,7 @@ class Activity:
 
 def changes(op: ir.Op) -> bool:
     """Whether an operation may change what its operands stand for."""
-    return isinstance(op, (ir.Write, ir.Call, ir.Augmented))
+    return isinstance(op, (ir.Write, ir.Call, ir.Apply, ir.Augmented))
 
 
 def _phis(statement: ir.Statement) -> list[ir.Phi]:

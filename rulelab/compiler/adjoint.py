@@ -43,6 +43,9 @@ class Sites(Protocol):
     def plain(
         self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
     ) -> Callable[..., Any] | None: ...
+    def plain_apply(
+        self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any]: ...
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
     def inline(self, op: ir.Op) -> bool: ...
@@ -477,7 +480,10 @@ class _Adjoint:
         if isinstance(op, ir.Call):
             self.plain_call(op, target, position)
             return
-        may_wait = not isinstance(op, (ir.Write, ir.MakeFunction)) and (
+        if isinstance(op, ir.Apply):
+            self.plain_apply(op, target, position)
+            return
+        may_wait = not isinstance(op, (ir.Write, ir.MakeFunction, ir.Ask)) and (
             isinstance(op, ir.Load) or _is_temporary(target)
         )
         self.assign(
@@ -511,6 +517,14 @@ class _Adjoint:
         function = self.text(op.function)
         text = f"{name}({', '.join([function, *arguments])})"
         self.assign(target, self.made_here(op, target, text), position)
+
+    def plain_apply(self, op: ir.Apply, target: str, position: ir.Position) -> None:
+        varied = tuple(atom in self.active.varied for atom in op.operands())
+        call = self.constant(self.sites.plain_apply(op, position, varied), "call")
+        self.flush()
+        function, args, keywords = map(self.text, op.operands())
+        words = [] if keywords == "None" else [f"**{keywords}"]
+        self.assign(target, f"{call}({', '.join([function, f'*{args}', *words])})", position)
 
     def call_text(self, op: ir.Call) -> str:
         texts = self.texts(op.operands(), tight=1)
@@ -770,6 +784,11 @@ class _Adjoint:
     def call_parts(self, op: ir.Op, named: bool) -> tuple[str | None, list[str]]:
         """(what is called, the arguments) of a site; a method's object is its first argument."""
         self.flush()
+        if isinstance(op, ir.Apply):
+            given = [self.as_it_is(op.args), self.as_it_is(op.keywords)]
+            if op.method is None:
+                return None, [self.text(op.function), *given]
+            return None, [self.as_it_is(op.function), *given]
         if isinstance(op, ir.Call):
             arguments = [self.as_it_is(a) for a in op.args] + [
                 f"{key}={self.as_it_is(a)}" for key, a in op.keywords
@@ -793,6 +812,8 @@ class _Adjoint:
             return first + [(shift + k, a) for k, a in enumerate(values)]
         if isinstance(op, ir.Item):
             return [(1, op.value)]
+        if isinstance(op, ir.Apply):
+            return list(enumerate(op.operands()))
         return [(1 + k, a) for k, a in enumerate(op.operands())]
 
     # -- branches and loops ----------------------------------------------------------------------------------
@@ -889,7 +910,8 @@ class _Adjoint:
                 return f"{self.shared_constant(support.positions, 'positions')}({', '.join(texts)})"
             return f"range({', '.join(texts)})"
         if isinstance(iteration, ir.Zipped):
-            return f"zip({', '.join(self.iterated(part, position) for part in iteration.parts)})"
+            parts = [self.iterated(part, position) for part in iteration.parts]
+            return f"zip({', '.join([*parts, *(['strict=True'] if iteration.strict else [])])})"
         if isinstance(iteration, ir.Enumerated):
             start = self.text(iteration.start)
             return (
@@ -1034,14 +1056,11 @@ class _Adjoint:
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
         with self.branch():
             forward, reverse = self.block(statement.body, moves)
-            arms: list[tuple[str, list[Node]]] = [
-                ("try:", forward),
-                (
-                    f"except {self.shared_constant(support.RuleLabError, 'RuleLabError')}:",
-                    [Line("raise", position)],
-                ),
-            ]
-            for handler in statement.handlers:
+            arms: list[tuple[str, list[Node]]] = [("try:", forward)]
+            if not any(handler.unwinds for handler in statement.handlers):
+                ours = self.shared_constant(support.RuleLabError, "RuleLabError")
+                arms.append((f"except {ours}:", [Line("raise", position)]))
+            for number, handler in enumerate(statement.handlers):
                 body, _ = self.block(handler.body)
                 body += self.moves(
                     [
@@ -1051,8 +1070,10 @@ class _Adjoint:
                     position,
                 )
                 kinds = "" if handler.kinds is None else f" {handler.kinds}"
+                if handler.unwinds:
+                    kinds = f" {self.shared_constant(BaseException, 'BaseException')}"
                 name = f" as {handler.name}" if handler.name else ""
-                arms.append((f"except{kinds}{name}:", [Line(f"{caught} = {len(arms) - 1}", position), *body]))
+                arms.append((f"except{kinds}{name}:", [Line(f"{caught} = {number + 1}", position), *body]))
         self.out += [*before, Line(f"{caught} = 0", position), Region(arms, position)]
         for slot in statement.slots:
             self.define(slot.target)

@@ -42,7 +42,8 @@ def constructor(
         return None
     if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
         return functools.partial(_make_dataclass, pullbacks, cls, place)
-    if isinstance(cls.__init__, types.FunctionType) or cls.__init__ is object.__init__:  # type: ignore[misc]
+    init = cls.__init__  # type: ignore[misc]
+    if init is object.__init__ or (isinstance(init, types.FunctionType) and pullbacks.may_compile(init)):
         return functools.partial(_make_object, pullbacks, cls, active, place)
     return None
 

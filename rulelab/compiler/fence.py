@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Iterator
 
 from ..errors import UnsupportedSyntaxError
 from .source import Source
@@ -25,6 +26,12 @@ _STATEMENTS = (
     ast.Raise,
     ast.Assert,
     ast.Nonlocal,
+    ast.With,
+    ast.Match,
+    ast.Delete,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Global,
 )
 _EXPRESSIONS = (
     ast.Constant,
@@ -44,7 +51,11 @@ _EXPRESSIONS = (
     ast.Dict,
     ast.Set,
     ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
     ast.GeneratorExp,
+    ast.NamedExpr,
+    ast.Starred,
     ast.JoinedStr,
     ast.FormattedValue,
 )
@@ -55,27 +66,23 @@ _WORDS = {
     ast.AsyncFor: "async for",
     ast.AsyncWith: "async with",
     ast.AsyncFunctionDef: "async def",
-    ast.Global: "global",
-    ast.With: "with",
-    ast.Match: "match",
-    ast.Delete: "del",
-    ast.NamedExpr: "the walrus :=",
-    ast.Starred: "a starred expression",
+    ast.Global: "a write to a global",
     ast.ClassDef: "a class definition",
-    ast.Import: "import",
-    ast.ImportFrom: "import",
-    ast.SetComp: "a set comprehension",
-    ast.DictComp: "a dict comprehension",
     ast.TryStar: "except*",
 }
+_GENERATOR_FIXES = ("collect the items in a list and return it",)
+_ASYNC_FIXES = ("differentiate the part that computes, in a function without async",)
 _HINTS: dict[type, tuple[str, ...]] = {
-    ast.Import: ("move the import to the top of the file or to a cell of its own",),
-    ast.ImportFrom: ("move the import to the top of the file or to a cell of its own",),
+    ast.Yield: _GENERATOR_FIXES,
+    ast.YieldFrom: _GENERATOR_FIXES,
+    ast.Await: _ASYNC_FIXES,
+    ast.AsyncFor: _ASYNC_FIXES,
+    ast.AsyncWith: _ASYNC_FIXES,
+    ast.AsyncFunctionDef: _ASYNC_FIXES,
+    ast.ClassDef: ("move the class to the top of the file or to a cell of its own",),
     ast.Global: ("return the value instead of writing it to a global",),
-    ast.NamedExpr: ("assign on a line of its own",),
+    ast.TryStar: ("catch the group with except and look at its exceptions",),
 }
-# These consume a generator expression at once, so that it may be read as a list comprehension.
-CONSUMERS = frozenset({"sum", "max", "min", "list", "tuple"})
 
 
 def check(source: Source, code: types.CodeType) -> None:
@@ -85,15 +92,19 @@ def check(source: Source, code: types.CodeType) -> None:
     generator consumer?) is settled by the lowering.
     """
     if code.co_flags & 0x280:  # coroutine, asynchronous generator
-        raise refusal(source, source.node, "async def")
+        raise refusal(source, source.node, "async def", _ASYNC_FIXES)
     if code.co_flags & 0x20:  # generator
         culprit = next(
             (n for n in ast.walk(source.node) if isinstance(n, (ast.Yield, ast.YieldFrom))), source.node
         )
-        raise refusal(source, culprit, "yield")
-    body = source.node.body if isinstance(source.node, ast.FunctionDef) else [source.node.body]
+        raise refusal(source, culprit, "yield", _GENERATOR_FIXES)
+    body: list[ast.AST] = (
+        [*source.node.body] if isinstance(source.node, ast.FunctionDef) else [source.node.body]
+    )
     for node in body:
         _visit(source, node)
+    for node in body:
+        _refuse_global_writes(source, node, body)
 
 
 def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = ()) -> UnsupportedSyntaxError:
@@ -117,19 +128,43 @@ def _visit(source: Source, node: ast.AST) -> None:
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
             _visit(source, default)
-        if isinstance(node, ast.FunctionDef) and node.decorator_list:
-            raise refusal(source, node.decorator_list[0], "a decorator inside a function")
+        for decorator in getattr(node, "decorator_list", ()):
+            _visit(source, decorator)
         return
-    if isinstance(node, (ast.For, ast.While)) and node.orelse:
-        raise refusal(source, node.orelse[0], "the else of a loop")
-    if isinstance(node, ast.Try):
-        if node.orelse:
-            raise refusal(source, node.orelse[0], "the else of a try")
-        if node.finalbody:
-            raise refusal(source, node.finalbody[0], "finally")
     if isinstance(node, ast.comprehension) and node.is_async:
-        raise refusal(source, node.iter, "an asynchronous comprehension")
-    if isinstance(node, ast.keyword) and node.arg is None:
-        raise refusal(source, node.value, "** in a call")
+        raise refusal(source, node.iter, "an asynchronous comprehension", _ASYNC_FIXES)
     for child in ast.iter_child_nodes(node):
         _visit(source, child)
+
+
+def _refuse_global_writes(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
+    """A global that is declared and only read is a global like any other."""
+    if isinstance(node, ast.Global):
+        written = {name for statement in body for name in bound_names(statement)}
+        if written & set(node.names):
+            raise refusal(source, node, _WORDS[ast.Global])
+    if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        for child in ast.iter_child_nodes(node):
+            _refuse_global_writes(source, child, body)
+
+
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """The names that a statement of this function binds or deletes; nested functions are their own."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        yield node.id
+        return
+    if isinstance(node, ast.comprehension):  # its variables are its own
+        for part in (node.iter, *node.ifs):
+            yield from bound_names(part)
+        return
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        for child in ast.iter_child_nodes(node):
+            yield from bound_names(child)

@@ -79,3 +79,18 @@ def without_owner(inner: Handler) -> Handler:
         return y, heap.like(pullback, back)
 
     return call
+
+
+def without_name(inner: Handler) -> Handler:
+    """The handler of `getattr(x, name)` from that of `x.name`."""
+
+    def call(x: Any, name: str) -> Any:
+        y, pullback = inner(x)
+
+        def back(y_bar: Any) -> Any:
+            got = pullback(y_bar)
+            return got if got is NO else (*got, NO)
+
+        return y, back
+
+    return call

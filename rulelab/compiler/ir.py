@@ -147,10 +147,13 @@ class Build(Op):
 
 @dataclass(eq=False)
 class Unpack(Op):
-    """The value as a sequence of exactly `count` items, or Python's own error."""
+    """The value as a sequence of exactly `count` items (`or_more` for a starred target), or Python's own
+    error.
+    """
 
     value: Atom
     count: int
+    or_more: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.value,)
@@ -167,6 +170,44 @@ class Call(Op):
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.function, *self.args, *(atom for _, atom in self.keywords))
+
+
+@dataclass(eq=False)
+class Apply(Op):
+    """`function(*args, **keywords)` with a tuple and a dict; `method` as in Call."""
+
+    function: Atom
+    args: Atom
+    keywords: Atom
+    method: str | None = None
+
+    def operands(self) -> tuple[Atom, ...]:
+        return (self.function, self.args, self.keywords)
+
+
+@dataclass(eq=False)
+class Collect(Op):
+    """A dict made of others: the `kind` is a name in `collecting`, which holds the function and its rule."""
+
+    kind: str
+    items: tuple[Atom, ...]
+
+    def operands(self) -> tuple[Atom, ...]:
+        return self.items
+
+
+@dataclass(eq=False)
+class Ask(Op):
+    """A question of ours about values, whose answer carries no cotangent; `answer` is "bool", "str" or
+    "any".
+    """
+
+    function: Callable[..., Any]
+    items: tuple[Atom, ...]
+    answer: str
+
+    def operands(self) -> tuple[Atom, ...]:
+        return self.items
 
 
 @dataclass(eq=False)
@@ -378,6 +419,7 @@ class Handler:
     name: str | None
     body: Block
     values: list[Atom]  # what each slot holds after this handler
+    unwinds: bool = False  # runs what must run however the block is left, so also for a refusal of ours
 
 
 @dataclass(eq=False)

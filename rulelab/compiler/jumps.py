@@ -17,12 +17,17 @@ class _Loop:
 
     stop: str
     skip: str
+    overrides: bool = False  # a jump to here replaces the one under way: that of a `finally`
 
 
 class Straightened:
-    """The statements of a function without jumps; `stop_of` gives the stop flag of each loop that has one."""
+    """The statements of a function without jumps; `stop_of` gives the stop flag of each loop that has one.
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    Of a block of `closing`, a `try` and what follows it, the latter runs whatever jump leaves the `try`.
+    """
+
+    def __init__(self, body: list[ast.stmt], closing: frozenset[ast.stmt] = frozenset()) -> None:
+        self.closing = closing
         self.stop_of: dict[ast.stmt, str] = {}
         self._depth = 0
         self._count = 0
@@ -41,6 +46,11 @@ class Straightened:
             rest = statements[number + 1 :]
             if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
                 return out + self._jump(statement, loop)
+            if statement in self.closing:
+                out += self._closed(statement, loop)  # type: ignore[arg-type]
+                if jumps(statement):
+                    return out + self._guarded(rest, loop, statement)
+                continue
             if isinstance(statement, ast.If):
                 if jumps(statement):
                     return out + self._branch(statement, rest, loop)
@@ -68,14 +78,30 @@ class Straightened:
 
     def _jump(self, statement: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
         out: list[ast.stmt] = []
+        if loop is not None and loop.overrides:
+            out = [*self._cancelled("return", None, statement), _flag(loop.stop, False, statement)]
         if isinstance(statement, ast.Return):
             value = statement.value or ast.copy_location(ast.Constant(None), statement)
-            out = [_assign(RESULT, value, statement), _flag(_DONE, True, statement)]
+            out += [_assign(RESULT, value, statement), _flag(_DONE, True, statement)]
         if loop is None:
             return out
         if not isinstance(statement, ast.Continue):
             out.append(_flag(loop.stop, True, statement))
         return [*out, _flag(loop.skip, True, statement)]
+
+    def _cancelled(self, jump: str, loop: _Loop | None, at: ast.stmt) -> list[ast.stmt]:
+        """Flags back to where no such jump is under way."""
+        if jump == "return":
+            nothing = [_assign(RESULT, ast.Constant(None), at), _flag(_DONE, False, at)]
+            return nothing + (self._cancelled("break", loop, at) if loop is not None else [])
+        assert loop is not None
+        return [_flag(loop.stop, False, at), _flag(loop.skip, False, at)]
+
+    def _closed(self, statement: ast.If, loop: _Loop | None) -> list[ast.stmt]:
+        body, *after = statement.body
+        assert isinstance(body, ast.Try)
+        over = _Loop(loop.stop, loop.skip, overrides=True) if loop is not None else None
+        return [self._try(body, loop), *self._block(after, over)]
 
     def _branch(self, statement: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
         """A branch that always jumps leaves the rest to the other one; otherwise a flag guards the rest."""
@@ -111,11 +137,22 @@ class Straightened:
         new = copy.copy(statement)
         new.body = self._block(statement.body, loop)
         new.handlers = []
+        cancelled = [
+            flag
+            for jump in sorted(self._may_stop_in(statement))
+            for flag in self._cancelled(jump, loop, statement)
+        ]
         for handler in statement.handlers:
             handler = copy.copy(handler)
-            handler.body = self._block(handler.body, loop)
+            handler.body = cancelled + self._block(handler.body, loop)
             new.handlers.append(handler)
         return new
+
+    def _may_stop_in(self, statement: ast.Try) -> frozenset[str]:
+        """The jumps out of a `try` block that an exception on their way may bring to nothing."""
+        inner = [n for s in statement.body for n in ast.walk(s) if n in self.closing]
+        stopped = frozenset().union(*(jumps(n) for n in inner if isinstance(n, ast.stmt)))
+        return stopped & frozenset().union(*map(jumps, statement.body))
 
 
 def jumps(statement: ast.stmt) -> frozenset[str]:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import functools
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import ir
-from .fence import CONSUMERS, check, refusal
+from . import asking, ir
+from .consumers import consumed_at, is_quiet
+from .fence import check, refusal
 from .jumps import RESULT, Straightened
 from .ownership import Ownership, is_append
+from .plainer import Ask, Collect, Plain, plain
 from .source import Source, is_of
+from .types import IMMORTAL
 
 _BINARY = {
     ast.Add: "add",
@@ -46,6 +52,12 @@ _COMPARE = {
 }
 
 
+def parameters_of(code: types.CodeType) -> tuple[str, ...]:
+    """The names of the parameters: positional, keyword-only, then `*args` and `**kwargs` where there are."""
+    stars = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What the lowering may know about names outside the function."""
@@ -63,14 +75,16 @@ def lower(
     `cells` are its captured variables that are rebound while it may run.
     """
     check(source, code)
-    return _Lowerer(_with_private_names(source, code), code, around, cells).function()
+    given = plain(_with_private_names(source, code))
+    return _Lowerer(given, code, around, cells).function()
 
 
 class _Lowerer:
     def __init__(
-        self, source: Source, code: types.CodeType, around: Surroundings, cells: frozenset[str]
+        self, given: Plain, code: types.CodeType, around: Surroundings, cells: frozenset[str]
     ) -> None:
-        self.source = source
+        self.source = source = given.source
+        self.closing = given.closing
         self.code = code
         self.around = around
         self.local = set(code.co_varnames) | set(code.co_cellvars)
@@ -91,12 +105,8 @@ class _Lowerer:
 
     def function(self) -> ir.Function:
         node, code = self.source.node, self.code
-        if code.co_flags & 0x0C:
-            starred = node.args.vararg or node.args.kwarg
-            raise refusal(self.source, starred or node, "* and ** parameters")
-        count = code.co_argcount + code.co_kwonlyargcount
         parameters = []
-        for name in code.co_varnames[:count]:
+        for name in parameters_of(code):
             parameters.append(self.names.exact(name))
             self.env[name] = parameters[-1]
         for name in code.co_freevars:
@@ -104,7 +114,7 @@ class _Lowerer:
         for name in sorted(self.rebound):
             self._make_cell(name, self.env.pop(name, _UNBOUND), node)
         body = node.body if isinstance(node, ast.FunctionDef) else [_returning(node.body)]
-        straight = Straightened(body)
+        straight = Straightened(body, self.closing)
         self.stop_of = straight.stop_of
         self._statements(straight.body)
         result = self.env[RESULT]
@@ -233,6 +243,7 @@ class _Lowerer:
             and isinstance(targets, ast.Tuple)
             and isinstance(node.value, ast.Tuple)
             and len(targets.elts) == len(node.value.elts)
+            and not any(isinstance(e, ast.Starred) for e in (*targets.elts, *node.value.elts))
         ):
             values = [
                 self._expression(v, base=_base(t)) for t, v in zip(targets.elts, node.value.elts, strict=True)
@@ -240,13 +251,44 @@ class _Lowerer:
             for target, atom in zip(targets.elts, values, strict=True):
                 self._store(target, atom)
             return
-        value = self._expression(node.value, base=_base(node.targets[0]))
+        if isinstance(node.value, ast.GeneratorExp) and all(
+            isinstance(target, (ast.Tuple, ast.List)) for target in node.targets
+        ):
+            value = self._get_ListComp(node.value, "t")
+        else:
+            value = self._expression(node.value, base=_base(node.targets[0]))
         for target in node.targets:
             self._store(target, value)
 
     def _do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self._store(node.target, self._expression(node.value, base=_base(node.target)))
+        elif not isinstance(node.target, ast.Name):
+            self._expression(node.target.value)
+
+    def _do_Global(self, node: ast.Global) -> None:
+        pass
+
+    def _do_Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            self._delete(target)
+
+    def _delete(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            if target.id in self.free and target.id not in self.cells:
+                raise refusal(self.source, target, f"del of {target.id}, which a nested function captures,")
+            self._read(target.id, target)
+            self._assign(target.id, _UNBOUND)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for inner in target.elts:
+                self._delete(inner)
+        elif isinstance(target, ast.Subscript):
+            owner, key = self._expression(target.value), self._index(target.slice)
+            self._let(ir.Write("delete item", owner, key, ir.Const(None)), target)
+        else:
+            assert isinstance(target, ast.Attribute)
+            owner, name = self._expression(target.value), ir.Const(target.attr)
+            self._let(ir.Write("delete attribute", owner, name, ir.Const(None)), target)
 
     def _do_AugAssign(self, node: ast.AugAssign) -> None:
         operator = _BINARY[type(node.op)]
@@ -271,6 +313,10 @@ class _Lowerer:
         if isinstance(target, ast.Name):
             self._assign(target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
+            star = next((k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
+            if star is not None:
+                self._store_starred(target, star, value)
+                return
             sequence = self._let(ir.Unpack(value, len(target.elts)), target)
             for number, inner in enumerate(target.elts):
                 item = self._let(ir.Item(sequence, ir.Const(number)), inner, _base(inner))
@@ -283,6 +329,22 @@ class _Lowerer:
             self._let(
                 ir.Write("attribute", self._expression(target.value), ir.Const(target.attr), value), target
             )
+
+    def _store_starred(self, target: ast.Tuple | ast.List, star: int, value: ir.Atom) -> None:
+        """`a, *b, c = value`: the starred target gets a list of what the others leave."""
+        after = len(target.elts) - 1 - star
+        sequence = self._let(ir.Unpack(value, len(target.elts) - 1, or_more=True), target)
+        for number, inner in enumerate(target.elts):
+            if isinstance(inner, ast.Starred):
+                upper = ir.Const(-after if after else None)
+                part = self._let(ir.Slice(ir.Const(number), upper, ir.Const(None)), inner)
+                some = self._let(ir.Item(sequence, part), inner)
+                item = self._let(ir.Call(ir.Const(list), (some,)), inner, _base(inner.value))
+                self._store(inner.value, item)
+                continue
+            index = number if number < star else number - len(target.elts)
+            item = self._let(ir.Item(sequence, ir.Const(index)), inner, _base(inner))
+            self._store(inner, item)
 
     def _owned(self, target: ast.Subscript) -> bool:
         return (
@@ -340,7 +402,53 @@ class _Lowerer:
         self.block.append(ir.While(self._position(node.test), head, result[0], body, carried, stop))
 
     def _do_For(self, node: ast.For) -> None:
-        self._for(node, node.iter, node.target, lambda: self._loop_body(node), [node.target, *node.body])
+        generator, start = self._generator_of(node.iter)
+        if generator is not None:
+            self._for_generated(node, generator, start)
+            return
+        assigning = [node.target, *node.body, node.iter]
+        self._for(node, node.iter, node.target, lambda: self._loop_body(node), assigning)
+
+    def _generator_of(self, iterable: ast.expr) -> tuple[ast.GeneratorExp | None, ast.expr | None]:
+        """(the generator expression that a loop runs over, where `enumerate` around it starts to count)."""
+        if isinstance(iterable, ast.GeneratorExp):
+            return iterable, None
+        if not isinstance(iterable, ast.Call) or not self._is_builtin(iterable.func, "enumerate"):
+            return None, None
+        starts = [*iterable.args[1:], *(k.value for k in iterable.keywords if k.arg == "start")]
+        if len(starts) != len(iterable.args) - 1 + len(iterable.keywords) or not all(map(is_quiet, starts)):
+            return None, None
+        first = iterable.args[0] if iterable.args else None
+        if not isinstance(first, ast.GeneratorExp) or len(starts) > 1:
+            return None, None
+        return first, starts[0] if starts else ast.copy_location(ast.Constant(0), iterable)
+
+    def _for_generated(self, node: ast.For, generator: ast.GeneratorExp, start: ast.expr | None) -> None:
+        """A loop over a generator expression: the body runs inside its loops, item by item."""
+        counter = self.names.hidden()
+        changed = _assigned([node.target, *node.body])
+        if start is not None:
+            self.env[counter] = self._expression(start)
+            changed.append(counter)
+        if node in self.stop_of:
+            self.stop_of[generator] = self.stop_of[node]  # type: ignore[index]
+        outside = self.renaming
+
+        def run(scope: _Scope) -> None:
+            item = self._expression(scope.renamed(generator.elt))
+            inside, self.renaming = self.renaming, outside
+            if start is None:
+                self._store(node.target, item)
+            else:
+                number = self.env[counter]
+                self.env[counter] = self._let(ir.Binary("add", number, ir.Const(1)), node.iter)
+                pair = self._let(ir.Build("tuple", (number, item)), node.iter)
+                self._store(node.target, pair)
+            self._loop_body(node)
+            self.renaming = inside
+
+        self._comprehension(generator, changed, run)
+        self.env.pop(counter, None)
 
     def _loop_body(self, node: ast.For | ast.While) -> None:
         self._statements(node.body)
@@ -353,7 +461,7 @@ class _Lowerer:
         run: Callable[[], None],
         assigning: Sequence[ast.AST],
     ) -> None:
-        pieces: list[tuple[ast.expr, str]] = []
+        pieces: list[_Piece] = []
         iteration = self._iteration(iterable, target, pieces)
         names = self._assigned(assigning)
         carried, env = self._open_loop(names)
@@ -361,7 +469,7 @@ class _Lowerer:
 
         def body() -> None:
             for pattern, item in pieces:
-                self._store(pattern, item)
+                self._store(pattern, item if isinstance(item, str) else item())
             run()
 
         block, body_env = self._inside(body)
@@ -395,9 +503,7 @@ class _Lowerer:
         stop = env[flag]
         return None if isinstance(stop, ir.Const) and stop.value is False else stop
 
-    def _iteration(
-        self, iterable: ast.expr, target: ast.expr, pieces: list[tuple[ast.expr, str]]
-    ) -> ir.Iteration:
+    def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[_Piece]) -> ir.Iteration:
         """What is looped over, seen through zip, enumerate and range; `pieces` are the patterns to unpack."""
         if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
             plain = not iterable.keywords
@@ -405,14 +511,16 @@ class _Lowerer:
             if plain and self._is_builtin(iterable.func, "range") and 1 <= len(iterable.args) <= 3:
                 args = tuple(self._expression(a) for a in iterable.args)
                 return ir.Count(args, self._item(target, pieces))
+            strict = [k.value.value for k in iterable.keywords if isinstance(k.value, ast.Constant)]
             if (
-                plain
+                (plain or ([k.arg for k in iterable.keywords] == ["strict"] and strict))
                 and parts
                 and len(parts) == len(iterable.args)
                 and self._is_builtin(iterable.func, "zip")
             ):
                 return ir.Zipped(
-                    [self._iteration(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)]
+                    [self._zipped(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)],
+                    strict=bool(strict and strict[0]),
                 )
             if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "reversed"):
                 return ir.Sequence(
@@ -432,13 +540,52 @@ class _Lowerer:
         value = self._expression(iterable)
         return ir.Sequence(value, self._item(target, pieces))
 
-    def _item(self, target: ast.expr, pieces: list[tuple[ast.expr, str]]) -> str:
+    def _zipped(self, iterable: ast.expr, target: ast.expr, pieces: list[_Piece]) -> ir.Iteration:
+        """A part of a `zip`: of a generator expression, what it runs over; its item is made in the loop."""
+        if not isinstance(iterable, ast.GeneratorExp) or len(iterable.generators) > 1:
+            return self._iteration(iterable, target, pieces)
+        generator, scope = iterable.generators[0], self._scope(iterable.generators)
+        if generator.ifs:
+            return self._iteration(iterable, target, pieces)
+
+        def item() -> ir.Atom:
+            with self._renaming(scope):
+                return self._expression(scope.renamed(iterable.elt))
+
+        iteration = self._iteration(generator.iter, scope.renamed(generator.target), pieces)
+        pieces.append((target, item))
+        return iteration
+
+    def _item(self, target: ast.expr, pieces: list[_Piece]) -> str:
         name = self.names.fresh(_base(target))
         pieces.append((target, name))
         return name
 
     def _do_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._assign(node.name, self._make_function(node, node.name))
+        decorators = [self._decorator(decorator) for decorator in node.decorator_list]
+        made = self._make_function(node, node.name)
+        for decorator, value in zip(reversed(node.decorator_list), reversed(decorators), strict=True):
+            if isinstance(value, _Wraps):
+                self._let(ir.Ask(asking.take_name, (made, value.function), "any"), decorator)
+            else:
+                made = self._let(ir.Call(value, (made,)), decorator, node.name)
+        self._assign(node.name, made)
+
+    def _decorator(self, node: ast.expr) -> ir.Atom | _Wraps:
+        """What decorates; `functools.wraps(f)` changes no value, only what the function says of itself."""
+        if isinstance(node, ast.Call) and self._known(node.func) is functools.wraps:
+            if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
+                self._expression(node.func)
+                return _Wraps(self._expression(node.args[0]))
+        return self._expression(node)
+
+    def _code_of(self, node: ast.FunctionDef | ast.Lambda) -> types.CodeType:
+        """The code object of a nested function; equal lambdas of one line share theirs."""
+        for code in self.nested:
+            if is_of(node, code):
+                return code
+        same = (n for n in ast.walk(self.source.node) if isinstance(n, ast.Lambda) and _alike(n, node))
+        return next(code for twin in same for code in self.nested if is_of(twin, code))
 
     def _do_Raise(self, node: ast.Raise) -> None:
         error = self._expression(node.exc) if node.exc is not None else None
@@ -476,7 +623,8 @@ class _Lowerer:
 
     def _handler(self, node: ast.ExceptHandler, keeps: dict[str, str]) -> ir.Handler:
         kinds = None
-        if node.type is not None:
+        unwinds = isinstance(node.type, ast.Constant) and node.type.value is BaseException
+        if node.type is not None and not unwinds:
             if not _only_globals(node.type, self.local | self.free):
                 raise refusal(self.source, node.type, "an except clause with a computed class")
             kinds = ast.unparse(node.type)
@@ -489,9 +637,8 @@ class _Lowerer:
             self._statements(node.body)
 
         block, env = self._inside(body)
-        return ir.Handler(
-            self._position(node), kinds, name, block, [env[n] if n != node.name else _UNBOUND for n in keeps]
-        )
+        values = [env[n] if n != node.name else _UNBOUND for n in keeps]
+        return ir.Handler(self._position(node), kinds, name, block, values, unwinds)
 
     # -- expressions -----------------------------------------------------------------------------------------
 
@@ -606,27 +753,124 @@ class _Lowerer:
 
     def _get_Dict(self, node: ast.Dict, base: str) -> ir.Atom:
         if any(key is None for key in node.keys):
-            raise refusal(self.source, node, "** in a dict")
+            return self._merge("merged", node, list(zip(node.keys, node.values, strict=True)), base)
         pairs = [part for key, value in zip(node.keys, node.values, strict=True) for part in (key, value)]
         return self._build("dict", node, pairs, base)  # type: ignore[arg-type]
 
+    def _merge(
+        self, kind: str, node: ast.expr, pairs: list[tuple[ast.expr | None, ast.expr]], base: str
+    ) -> ir.Atom:
+        """A dict of keys with values and of whole mappings (no key), in order."""
+        parts: list[ir.Atom] = []
+        run: list[ir.Atom] = []
+
+        def finish() -> None:
+            if run:
+                parts.append(self._let(ir.Build("dict", tuple(run)), node))
+                run.clear()
+
+        for key, value in pairs:
+            if key is None:
+                finish()
+                parts.append(self._expression(value))
+            else:
+                run += [self._expression(key), self._expression(value)]
+        finish()
+        return self._collect(kind, tuple(parts), node, base)
+
+    def _starred(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
+        """A display with stars: sequences of the runs in it, joined."""
+        joined = "tuple" if kind == "tuple" else "list"
+        run: list[ir.Atom] = []
+        total: ir.Atom | None = None
+
+        def add(piece: ir.Atom) -> ir.Atom:
+            return piece if total is None else self._let(ir.Binary("add", total, piece), node)
+
+        for part in parts:
+            if not isinstance(part, ast.Starred):
+                run.append(self._expression(part))
+                continue
+            if run:
+                total = add(self._let(ir.Build(joined, tuple(run)), node))
+                run.clear()
+            total = add(self._all_of(part, joined))
+        if run:
+            total = add(self._let(ir.Build(joined, tuple(run)), node))
+        assert total is not None
+        return self._let(ir.Call(ir.Const(set), (total,)), node, base) if kind == "set" else total
+
+    def _all_of(self, part: ast.Starred, kind: str) -> ir.Atom:
+        """The items of `*value`, in a tuple or list of their own."""
+        if isinstance(part.value, ast.GeneratorExp):
+            value = self._get_ListComp(part.value, "t")
+            if kind == "list":
+                return value
+        else:
+            value = self._expression(part.value)
+        return self._let(ir.Call(ir.Const(tuple if kind == "tuple" else list), (value,)), part)
+
     def _build(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
+        if any(isinstance(part, ast.Starred) for part in parts):
+            return self._starred(kind, node, parts, base)
         items = tuple(self._expression(part) for part in parts)
         made = self._let(ir.Build(kind, items), node, base)
         if kind != "tuple":
             self._let(ir.Publish(made), node, "published")
         return made
 
+    def _get_NamedExpr(self, node: ast.NamedExpr, base: str) -> ir.Atom:
+        value = self._expression(node.value, node.target.id)
+        self._store(node.target, value)
+        return value
+
+    def _get_Ask(self, node: Ask, base: str) -> ir.Atom:
+        if node.function is asking.matches_itself:
+            cls = self._known(node.args[0])
+            if cls is not ir.UNBOUND and getattr(cls, "__module__", None) == "builtins":
+                self.assumed[cls.__name__] = cls
+                return ir.Const(asking.matches_itself(cls))
+        there = _module_that_stays(node)
+        if there is not None:
+            return self._let(ir.Move(ir.Const(there)), node, base)
+        items = tuple(map(self._expression, node.args))
+        return self._let(ir.Ask(node.function, items, node.answer), node, base)
+
+    def _get_Collect(self, node: Collect, base: str) -> ir.Atom:
+        return self._collect(node.kind, tuple(map(self._expression, node.args)), node, base)
+
+    def _collect(self, kind: str, parts: tuple[ir.Atom, ...], node: ast.AST, base: str) -> ir.Atom:
+        """A new dict made of other values."""
+        made = self._let(ir.Collect(kind, parts), node, base)
+        if kind != "keywords":
+            self._let(ir.Publish(made), node, "published")
+        return made
+
     def _get_Call(self, node: ast.Call, base: str) -> ir.Atom:
         method = None
         self._refuse_frame_readers(node)
+        at_once = self._at_once(node, base)
+        if at_once is not None:
+            return at_once
         if isinstance(node.func, ast.Attribute):
             function, method = self._expression(node.func.value), node.func.attr
         else:
             function = self._expression(node.func)
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return self._apply(node, function, method, base)
         args = [self._argument(node, argument) for argument in node.args]
         keywords = [(k.arg, self._expression(k.value)) for k in node.keywords]
         return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
+
+    def _apply(self, node: ast.Call, function: ir.Atom, method: str | None, base: str) -> ir.Atom:
+        """A call with stars: all its positional arguments in a tuple, then its keywords in a dict."""
+        args = self._build("tuple", node, node.args, "t")
+        pairs: list[tuple[ast.expr | None, ast.expr]] = [
+            (None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value), k.value)
+            for k in node.keywords
+        ]
+        keywords = self._merge("keywords", node, pairs, "t") if pairs else ir.Const(None)
+        return self._let(ir.Apply(function, args, keywords, method), node, base)
 
     def _refuse_frame_readers(self, node: ast.Call) -> None:
         """Calls that look into the frame of their caller would find the pass there, not the author's
@@ -634,7 +878,7 @@ class _Lowerer:
         """
         known = self._known(node.func)
         if any(known is f for f in (eval, exec, locals)) or (
-            not node.args and any(known is f for f in (super, vars, dir))
+            all(isinstance(a, ast.Starred) for a in node.args) and any(known is f for f in (super, vars, dir))
         ):
             name = known.__name__
             fixes = (
@@ -645,57 +889,106 @@ class _Lowerer:
             raise refusal(self.source, node, f"{name}(), which reads its caller's variables,", fixes)
 
     def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
-        if not isinstance(node, ast.GeneratorExp):
-            return self._expression(node)
-        at_once = any(self._is_builtin(call.func, name) for name in CONSUMERS) and len(call.args) == 1
-        if not at_once:
-            raise refusal(self.source, node, "a generator expression", ("write a list comprehension",))
-        return self._get_ListComp(node, "t")
+        """An argument; a generator expression that the call consumes at once is read as a list."""
+        if isinstance(node, ast.GeneratorExp) and consumed_at(call, self._known) == call.args.index(node):
+            return self._get_ListComp(node, "t")
+        return self._expression(node)
 
     def _get_GeneratorExp(self, node: ast.GeneratorExp, base: str) -> ir.Atom:
         raise refusal(self.source, node, "a generator expression", ("write a list comprehension",))
 
-    def _get_ListComp(self, node: ast.ListComp | ast.GeneratorExp, base: str) -> ir.Atom:
-        """A loop that appends; its variables are its own, so they go under names of their own."""
-        out = self.names.hidden()
-        self.local.add(out)
-        self.env[out] = self._let(ir.Build("list", ()), node, base)
-        renames = {
-            n.id: self.names.hidden()
-            for g in node.generators
-            for n in ast.walk(g.target)
-            if isinstance(n, ast.Name)
-        }
-        self.local |= set(renames.values())
-        for name in sorted(_captured_inside(node) & set(renames)):
-            self._make_cell(renames[name], _UNBOUND, node)
-        first = node.generators[0].iter  # the one expression that is evaluated outside of the new scope
+    def _at_once(self, node: ast.Call, base: str) -> ir.Atom | None:
+        """A call of a generator expression that is another expression: `any`, `all`, `dict` of pairs."""
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
+            return None
+        generator = node.args[0]
+        pair = generator.elt
+        if any(self._is_builtin(node.func, kind) for kind in ("any", "all")):
+            return self._short_circuit(node, generator, node.func.id)  # type: ignore[attr-defined]
+        if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and self._is_builtin(node.func, "dict"):
+            if not any(isinstance(part, ast.Starred) for part in pair.elts):
+                keys, values = self._lists(generator, pair.elts, "t")
+                return self._collect("paired", (keys, values), node, base)
+        return None
 
-        def run(number: int) -> None:
-            if number == len(node.generators):
-                item = self._expression(_renamed(node.elt, renames))
+    def _short_circuit(self, node: ast.Call, generator: ast.GeneratorExp, kind: str) -> ir.Atom:
+        """A loop that ends where `any` or `all` looks no further."""
+        found = self.names.hidden()
+        self.env[found] = ir.Const(False)
+        self.stop_of[generator] = found  # type: ignore[index]
+
+        def look(scope: _Scope) -> None:
+            test = self._expression(scope.renamed(generator.elt))
+            yes, no = (lambda: self.env.__setitem__(found, ir.Const(True))), (lambda: None)
+            self._choose(test, *((yes, no) if kind == "any" else (no, yes)), generator.elt)
+
+        self._comprehension(generator, [found], look)
+        result = self.env.pop(found)
+        return self._let(ir.Unary("not_", result), node) if kind == "all" else result
+
+    def _get_ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, base: str) -> ir.Atom:
+        return self._lists(node, [node.elt], base)[0]
+
+    def _get_SetComp(self, node: ast.SetComp, base: str) -> ir.Atom:
+        items = self._get_ListComp(node, "t")
+        return self._let(ir.Call(ir.Const(set), (items,)), node, base)
+
+    def _get_DictComp(self, node: ast.DictComp, base: str) -> ir.Atom:
+        keys, values = self._lists(node, [node.key, node.value], "t")
+        return self._collect("paired", (keys, values), node, base)
+
+    def _lists(self, node: _Comprehension, elements: list[ast.expr], base: str) -> list[ir.Atom]:
+        """A loop that appends to a list for each of `elements`."""
+        outs = [self.names.hidden() for _ in elements]
+        for out in outs:
+            self.env[out] = self._let(ir.Build("list", ()), node, base)
+
+        def append(scope: _Scope) -> None:
+            for out, element in zip(outs, elements, strict=True):
+                item = self._expression(scope.renamed(element))
                 self.env[out] = self._let(ir.Append(self.env[out], item, hidden=True), node, base)
+
+        self._comprehension(node, outs, append)
+        made = [self.env.pop(out) for out in outs]
+        for value in made:
+            self._let(ir.Publish(value), node, "published")
+        return made
+
+    def _comprehension(self, node: _Comprehension, changed: list[str], run: Callable[[_Scope], None]) -> None:
+        """The loops of a comprehension around `run`; its variables are its own, so they go under names of
+        their own. `changed` are the variables that `run` changes.
+        """
+        scope = self._scope(node.generators)
+        for name in sorted(_captured_inside(node) & set(scope.renames)):
+            self._make_cell(scope.renames[name], _UNBOUND, node)
+        names = [*changed, *scope.renames.values(), *_walrus_names(node)]
+        assigning = [ast.Name(n, ast.Store()) for n in names]
+
+        def nest(number: int) -> None:
+            if number == len(node.generators):
+                run(scope)
                 return
             generator = node.generators[number]
-            iterable = first if number == 0 else _renamed(generator.iter, renames)
-            assigning = [ast.Name(n, ast.Store()) for n in (out, *renames.values())]
-            self._for(
-                node,
-                iterable,
-                _renamed(generator.target, renames),
-                lambda: self._filtered(generator.ifs, renames, lambda: run(number + 1)),
-                assigning,
-            )
+            # The first iterable is the one expression that is evaluated outside of the new scope.
+            iterable = generator.iter if number == 0 else scope.renamed(generator.iter)
+            inside = lambda: self._filtered(generator.ifs, scope.renames, lambda: nest(number + 1))  # noqa: E731
+            self._for(node, iterable, scope.renamed(generator.target), inside, assigning)
 
-        outer, self.renaming = self.renaming, {**self.renaming, **renames}
-        run(0)
-        self.renaming = outer
-        for name in renames.values():
+        with self._renaming(scope):
+            nest(0)
+        for name in scope.renames.values():
             self.env.pop(name, None)
             self.cells.pop(name, None)
-        made = self.env.pop(out)
-        self._let(ir.Publish(made), node, "published")
-        return made
+
+    def _scope(self, generators: list[ast.comprehension]) -> _Scope:
+        names = [n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+        return _Scope({name: self.names.hidden() for name in names})
+
+    @contextmanager
+    def _renaming(self, scope: _Scope) -> Iterator[None]:
+        outer, self.renaming = self.renaming, {**self.renaming, **scope.renames}
+        yield
+        self.renaming = outer
 
     def _filtered(self, tests: list[ast.expr], renames: Mapping[str, str], run: Callable[[], None]) -> None:
         if not tests:
@@ -708,7 +1001,7 @@ class _Lowerer:
         return self._make_function(node, base if base != "t" else "function")
 
     def _make_function(self, node: ast.FunctionDef | ast.Lambda, base: str) -> ir.Atom:
-        code = next(code for code in self.nested if is_of(node, code))
+        code = self._code_of(node)
         own = (
             _own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
         )
@@ -780,6 +1073,49 @@ class Names:
 
 
 _UNBOUND = ir.Const(ir.UNBOUND)
+_Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and what it takes apart
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+@dataclass(frozen=True)
+class _Wraps:
+    """The decorator `functools.wraps(function)`."""
+
+    function: ir.Atom
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """The variables of a comprehension, and what they are called here."""
+
+    renames: Mapping[str, str]
+
+    def renamed(self, node: ast.expr) -> ast.expr:
+        return _renamed(node, self.renames)
+
+
+def _module_that_stays(node: Ask) -> Any:
+    """What an import binds, if it is of a module that is there and stays as it is while Python runs."""
+    if node.function not in (asking.module, asking.top_module, asking.from_module):
+        return None
+    name, *more = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
+    if not isinstance(name, str) or name.partition(".")[0] not in IMMORTAL or name not in sys.modules:
+        return None
+    if node.function is asking.from_module:
+        return getattr(sys.modules[name], str(more[-1]), None)
+    return sys.modules[name.partition(".")[0] if node.function is asking.top_module else name]
+
+
+def _walrus_names(node: ast.AST) -> list[str]:
+    """What `:=` inside of a comprehension binds: variables of the function around it."""
+    if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+        return [name for outside in _evaluated_at_once(node) for name in _walrus_names(outside)]
+    inner = [name for child in ast.iter_child_nodes(node) for name in _walrus_names(child)]
+    return [*inner, node.target.id] if isinstance(node, ast.NamedExpr) else inner
+
+
+def _alike(left: ast.Lambda, right: ast.AST) -> bool:
+    return left.lineno == right.lineno and ast.dump(left) == ast.dump(right)  # type: ignore[attr-defined]
 
 
 def _equal(left: ir.Atom, right: ir.Atom) -> bool:
@@ -801,12 +1137,16 @@ def _assigned(nodes: Sequence[ast.AST]) -> list[str]:
     found: dict[str, None] = {}
 
     def visit(node: ast.AST) -> None:
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.Lambda)):
+        if isinstance(node, _Comprehension):
+            found.update(dict.fromkeys(_walrus_names(node)))
             return
-        if isinstance(node, ast.FunctionDef):
-            found[node.name] = None
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            if isinstance(node, ast.FunctionDef):
+                found[node.name] = None
+            for part in _evaluated_at_once(node):
+                visit(part)
             return
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             found[node.id] = None
         if is_append(node):
             found[node.func.value.id] = None  # type: ignore[attr-defined]
@@ -822,6 +1162,12 @@ def _assigned(nodes: Sequence[ast.AST]) -> list[str]:
 
 def _base_of(name: str) -> str:
     return "t" if name.startswith(".") else name
+
+
+def _evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+    """The parts of a function definition that belong to the scope around it."""
+    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return [*getattr(node, "decorator_list", ()), *defaults]
 
 
 def _may_share(node: ast.Call) -> bool:
@@ -846,8 +1192,8 @@ def _with_private_names(source: Source, code: types.CodeType) -> Source:
     private = {
         name
         for node in ast.walk(source.node)
-        for name in (getattr(node, "id", None), getattr(node, "attr", None))
-        if name is not None and name.startswith("__") and not name.endswith("__")
+        for name in (getattr(node, field, None) for field in _Private.FIELDS)
+        if isinstance(name, str) and name.startswith("__") and not name.endswith("__")
     }
     known = _all_names_of(code)
     full = {
@@ -867,17 +1213,20 @@ def _all_names_of(code: types.CodeType) -> set[str]:
 
 
 class _Private(ast.NodeTransformer):
+    FIELDS = ("id", "attr", "name", "rest", "asname")
+
     def __init__(self, full: Mapping[str, str]) -> None:
         self.full = full
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        node.id = self.full.get(node.id, node.id)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
-        node.attr = self.full.get(node.attr, node.attr)
-        self.generic_visit(node)
-        return node
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for field in self.FIELDS:
+            name = getattr(node, field, None)
+            named = (
+                isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"
+            )  # by Python as it stands
+            if isinstance(name, str) and not named:
+                setattr(node, field, self.full.get(name, name))
+        return super().generic_visit(node)
 
 
 class _Rename(ast.NodeTransformer):
@@ -899,19 +1248,21 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield constant
-            if constant.co_name in ("<listcomp>", "<genexpr>"):
+            if constant.co_name in ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"):
                 yield from _nested_codes(constant)
 
 
 def rebound_captures(node: ast.FunctionDef | ast.Lambda, captured: set[str]) -> set[str]:
     """The captured variables that get another value while a nested function may see them."""
-    if not captured or isinstance(node, ast.Lambda):
+    if not captured:
         return set()
-    body = node.body
+    body: list[Any] = node.body if isinstance(node, ast.FunctionDef) else [node.body]
     found = set()
     for function in (n for s in body for n in ast.walk(s) if isinstance(n, (ast.FunctionDef, ast.Lambda))):
         inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & captured
         found |= {name for name in inner if _changes_after(name, function, body)}
+        if getattr(function, "decorator_list", None):  # its name stands for what the decorators make of it
+            found |= inner & {function.name}  # type: ignore[union-attr]
         found |= {n for x in ast.walk(function) if isinstance(x, ast.Nonlocal) for n in x.names} & captured
     return found
 
@@ -974,7 +1325,9 @@ def _gives_its_result_to(statement: ast.stmt, function: ast.AST, name: str) -> b
 
 def _binders(node: ast.AST, name: str) -> list[ast.AST]:
     found = [
-        n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        n
+        for n in ast.walk(node)
+        if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
     ]
     return found + [
         n for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ExceptHandler)) and n.name == name

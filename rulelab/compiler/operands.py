@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from typing import Any
 
@@ -28,12 +29,19 @@ def carries(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(carries, value.values()))
     if isinstance(value, types.FunctionType):
-        return value.__closure__ is not None and any(
-            heap.is_own(cell) or carries(contents(cell)) for cell in value.__closure__
-        )
+        cells = value.__closure__ or ()
+        return any(map(heap.is_own, cells)) or any(map(carries, _held_by(value)))
     if callable(value) and not _is_callable_object(value):
         return False
     return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
+
+
+def _held_by(function: types.FunctionType) -> list[Any]:
+    """What a function holds: the variables it captures and, of one made inside another, its defaults."""
+    held = list(map(contents, function.__closure__ or ()))
+    if function.__code__.co_flags & inspect.CO_NESTED:
+        held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return [x for x in held if x is not function]
 
 
 def _is_callable_object(value: Any) -> bool:

@@ -143,6 +143,10 @@ class Ownership:
             self._visit(node.value)
             self._bind(node.target, node.value)
 
+    def _visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self._visit(node.value)
+        self._other.add(node.target.id)  # what it is bound to is handed on at once
+
     def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
             if value is not None and self._makes_fresh(value):

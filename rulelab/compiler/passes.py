@@ -193,7 +193,7 @@ def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Cal
             owner, attribute = (
                 (op.value, op.name)
                 if isinstance(op, ir.Attribute)
-                else ((op.function, op.method) if isinstance(op, ir.Call) else (None, None))
+                else ((op.function, op.method) if isinstance(op, (ir.Call, ir.Apply)) else (None, None))
             )
             if owner is not None and attribute is not None:
                 kind = kinds(owner)

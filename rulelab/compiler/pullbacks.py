@@ -18,15 +18,17 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
+from ..tangents.structural import Tangent, entries_of
 from . import heap, support
 from .cache import Cache, Pass
 from .constructors import constructor, is_authors, make_plain
 from .emit import calls_leading_here
 from .entries import Entries
-from .handlers import NO, Handler, constant, with_bound
+from .handlers import NO, Handler, constant, with_bound, without_name
 from .operands import carries, contents, describe
 from .passes import compile_pass
-from .refusals import mutation, star_refusal
+from .refusals import mutation
+from .sites import attribute_finder
 from .types import signature_of
 
 
@@ -107,6 +109,10 @@ class Pullbacks:
                 return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
         if any(map(carries, wanted)):
+            if target is getattr and len(args) == 2 and isinstance(args[1], str):
+                return without_name(attribute_finder(self, args[1], place)(args[0]))  # type: ignore[arg-type]
+            if target in (list, tuple) and len(args) == 1 and not np.iterable(args[0]):
+                return constant(target)  # which raises what Python raises
             raise self.foreign(target, args, kwargs, place)
         return constant(target)
 
@@ -121,6 +127,10 @@ class Pullbacks:
             except TypeError:  # the call itself is wrong, and will say so in its own words
                 positional = args
         return self.cache.ask(target, types_of(positional), self.config)
+
+    def may_compile(self, function: types.FunctionType) -> bool:
+        """Whether a Python function is differentiated through, by its source or a rule."""
+        return not is_library(function) or self.cache.registry.entry(function) is not None
 
     # -- by a rule -------------------------------------------------------------------------------------------
 
@@ -297,7 +307,7 @@ class Pullbacks:
                 own = got[0]
                 for slot, name in held.items():
                     own = support.add(own, support.captured(**{name: got[1 + slot]}))
-                return (own, *(got[1 + slot] for slot in where))
+                return (own, *(_bar_at(got, slot) for slot in where))
 
             return y, heap.like(pullback, back)
 
@@ -362,7 +372,12 @@ class Pullbacks:
         if known is None and is_authors(target):
             return make_plain(self, target, args, kwargs, place)
         self.refuse_mutation(target, everything, kwargs, place)
-        if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
+        reads = target is getattr  # as harmless as `x.name`
+        if (
+            known is None
+            and not reads
+            and not (isinstance(target, type) and issubclass(target, BaseException))
+        ):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)
@@ -464,11 +479,11 @@ def _for_containers(
     )
 
 
-def _by_slot(count: int, where: list[int], flags: tuple[bool, ...]) -> list[bool]:
+def _by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[bool]:
     """One flag for each of `count` parameters, from those of the arguments and the slots these went to."""
     found = [False] * count
     for slot, on in zip(where, flags, strict=True):
-        found[slot] = on
+        found[slot_number(slot)] |= on
     return found
 
 
@@ -492,28 +507,57 @@ def _positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, An
 
 def bind(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], list[int]]:
-    """The value of every parameter in the code object's order, and which of them each argument became."""
+) -> tuple[tuple[Any, ...], list[Slot]]:
+    """The value of every parameter in the code object's order, and where each argument went: to a
+    parameter of its own, or into `*args` or `**kwargs` under a key.
+    """
     __tracebackhide__ = True
     code = function.__code__
-    if code.co_flags & 0x0C:
-        raise star_refusal(function)
-    positional, keyword_only = Binder.of(function).bind(args, kwargs)
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    values = (*positional, *(keyword_only[name] for name in names[code.co_argcount :]))
-    return values, [*range(len(args)), *(names.index(name) for name in kwargs)]
+    positional, given = Binder.of(function).bind(args, kwargs)
+    count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[:named]
+    values = [*positional[:count], *(given[name] for name in names[count:])]
+    if code.co_flags & inspect.CO_VARARGS:
+        values.append(tuple(positional[count:]))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        values.append({name: x for name, x in given.items() if name not in names[count:]})
+    where: list[Slot] = [number if number < count else (named, number - count) for number in range(len(args))]
+    allowed = names[code.co_posonlyargcount :]
+    where += [
+        code.co_posonlyargcount + allowed.index(name) if name in allowed else (len(values) - 1, name)
+        for name in kwargs
+    ]
+    return tuple(values), where
+
+
+Slot = int | tuple[int, Any]  # a parameter by number; with a key, an entry of `*args` or `**kwargs`
+
+
+def slot_number(slot: Slot) -> int:
+    """Which parameter an argument went to, or into."""
+    return slot if isinstance(slot, int) else slot[0]
+
+
+def _bar_at(got: Any, slot: Slot) -> Any:
+    """The cotangent of an argument, from those of the parameters; None inside is no path."""
+    if isinstance(slot, int):
+        return got[1 + slot]
+    bar = support.value(got[1 + slot[0]])
+    if isinstance(bar, Tangent):
+        return NO if slot[1] not in entries_of(bar) else bar[slot[1]]
+    return support.part(bar, slot[1])
 
 
 def _active_defaults(
-    function: types.FunctionType, values: tuple[Any, ...], where: list[int]
+    function: types.FunctionType, values: tuple[Any, ...], where: list[Slot]
 ) -> dict[int, str]:
     """The parameters that a nested function fills in with values it was made with, which may be active:
     slot to name.
     """
     if not function.__code__.co_flags & inspect.CO_NESTED:
         return {}
-    names = function.__code__.co_varnames
-    return {slot: names[slot] for slot, x in enumerate(values) if slot not in where and carries(x)}
+    names, given = function.__code__.co_varnames, set(map(slot_number, where))
+    return {slot: names[slot] for slot, x in enumerate(values) if slot not in given and carries(x)}
 
 
 def is_library(function: types.FunctionType) -> bool:

@@ -10,7 +10,7 @@ from ..rules.registry import Found
 from ..rules.targets import resolve
 from .cache import DEFAULT, Cache
 from .operands import carries
-from .pullbacks import Pullbacks, bind, is_library
+from .pullbacks import Pullbacks, bind, is_library, slot_number
 
 
 class AdjointSource(str):
@@ -41,7 +41,7 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     if not isinstance(target, types.FunctionType) or is_library(target):
         raise pullbacks.foreign(target, given, kwargs, None)
     values, where = bind(target, given, kwargs)
-    positional = set(where[len(bound) : len(given)])
+    positional = set(map(slot_number, where[len(bound) : len(given)]))
     flags = tuple(
         n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values)
     )

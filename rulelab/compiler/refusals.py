@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import types
-
-from ..errors import MutationError, Place, RuleLabError
+from ..errors import MutationError, Place
 from .emit import calls_leading_here
-from .fence import refusal
-from .source import find_source
 
 
 def mutation(called: str, place: Place | None, of_array: bool = True) -> MutationError:
@@ -22,11 +18,4 @@ def mutation(called: str, place: Place | None, of_array: bool = True) -> Mutatio
         fixes=tuple(fixes),
         read="limitations#array-mutation",
         chain=calls_leading_here()[:-1],
-    )
-
-
-def star_refusal(function: types.FunctionType) -> RuleLabError:
-    source = find_source(function.__code__)
-    return refusal(
-        source, source.node.args.vararg or source.node.args.kwarg or source.node, "* and ** parameters"
     )

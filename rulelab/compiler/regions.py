@@ -51,8 +51,10 @@ class Regions:
             target: (op, self._root(atom)) for target, op, atom in self._touched if self._is_member(atom)
         }
         self._members: dict[str, list[str]] = {}
+        passing = set(_unseen(function))
         for name in list(self._parent):
-            self._members.setdefault(self._root(name), []).append(name)
+            if name not in passing:
+                self._members.setdefault(self._root(name), []).append(name)
 
     # -- answers ---------------------------------------------------------------------------------------------
 
@@ -115,7 +117,7 @@ class Regions:
                     self._join(slot.target, value)
 
     def _visit_op(self, target: str, op: ir.Op) -> None:
-        if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish)):
+        if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)):
             return
         if isinstance(op, ir.Write):
             self._join(op.target, op.value)
@@ -129,7 +131,7 @@ class Regions:
             self._touch(target, op, target if isinstance(op, ir.MakeCell) else op.cell)
         elif isinstance(op, ir.Augmented) and not op.owned:
             self._touch(target, op, op.left)
-        elif isinstance(op, ir.Call) and not self._is_harmless(op):
+        elif isinstance(op, (ir.Call, ir.Apply)) and not self._is_harmless(op):
             for atom in op.operands():
                 self._touch(target, op, atom)
 
@@ -138,7 +140,7 @@ class Regions:
             self._touched.append((target, op, atom))
 
     def _is_harmless(self, op: ir.Op) -> bool:
-        if isinstance(op, ir.Call) and op.method is not None:
+        if isinstance(op, (ir.Call, ir.Apply)) and op.method is not None:
             if self._types(op.function) in (LIST, DICT) and op.method in _READING:
                 return True
         return self._changes_nothing(op)
@@ -149,11 +151,22 @@ def _holding_nothing(function: ir.Function, is_constant: Callable[[ir.Op], bool]
     for statement in ir.walk(function.body):
         if isinstance(statement, ir.Let):
             op = statement.op
-            if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish)):
+            if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)):
                 yield statement.target
             elif isinstance(op, ir.MakeFunction) and not op.operands():
                 yield statement.target
-            elif isinstance(op, (ir.Call, ir.Attribute)) and is_constant(op):
+            elif isinstance(op, (ir.Call, ir.Apply, ir.Attribute)) and is_constant(op):
+                yield statement.target
+
+
+def _unseen(function: ir.Function) -> Iterator[str]:
+    """The names of containers that nobody can change: tuples, and what is never published."""
+    published = {
+        s.op.value for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, ir.Publish)
+    }
+    for statement in ir.walk(function.body):
+        if isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Build, ir.Collect)):
+            if statement.target not in published:
                 yield statement.target
 
 

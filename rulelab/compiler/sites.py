@@ -15,8 +15,9 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
-from ..tangents.structural import Tangent
+from ..tangents.structural import Tangent, make
 from . import heap, ir, specialise, support
+from .collecting import COLLECTORS
 from .handlers import (
     NO,
     ZERO,
@@ -79,7 +80,7 @@ class Sites:
     def changes_nothing(self, op: ir.Op) -> bool:
         """Whether a call certainly leaves its arguments, and what they hold, as they are."""
         target = self.target(op)
-        if isinstance(op, ir.Call) and op.method is None and isinstance(op.function, str):
+        if isinstance(op, (ir.Call, ir.Apply)) and op.method is None and isinstance(op.function, str):
             called = self._loaded.get(op.function)
             if isinstance(called, types.FunctionType):
                 return not seems_to_change(called)
@@ -139,6 +140,8 @@ class Sites:
             return heap.make_cell if isinstance(op, ir.MakeCell) else heap.read_cell
         if isinstance(op, ir.Indexable):
             return indexable
+        if isinstance(op, ir.Collect):
+            return heap.through_rule(COLLECTORS[op.kind][1], True, False, False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
         if any(map(self.regions.shared, op.operands())) or self.target(op) in heap.MAKERS:
@@ -182,7 +185,9 @@ class Sites:
         if isinstance(op, ir.Build):
             return _refuse_set(place)
         if isinstance(op, ir.Attribute):
-            return _attribute_finder(self.pullbacks, op.name, place)
+            return attribute_finder(self.pullbacks, op.name, place)
+        if isinstance(op, ir.Apply):
+            return _apply_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Call):
             if op.method is None or isinstance(self.types(op.function), Known):
                 return _call_finder(self.pullbacks, active, place)
@@ -194,6 +199,8 @@ class Sites:
     ) -> Callable[..., Any] | None:
         """None if the call may be made as it stands, else what makes it after a look at what is called."""
         target = self.target(op)
+        if target is globals:
+            return None  # those of the pass are the author's
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
         )
@@ -209,6 +216,20 @@ class Sites:
         def call(function: Any, *args: Any, **kwargs: Any) -> Any:
             return pullbacks.run_plain(
                 function if method is None else getattr(function, method), args, kwargs, varied, place
+            )
+
+        return call
+
+    def plain_apply(
+        self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any]:
+        """What makes a call with stars after a look at what is called."""
+        place, pullbacks, method = self.place(position), self.pullbacks, op.method
+
+        def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+            flags = (varied[0], *(varied[1],) * len(args), *(varied[2],) * len(kwargs))
+            return pullbacks.run_plain(
+                function if method is None else getattr(function, method), args, kwargs, flags, place
             )
 
         return call
@@ -340,7 +361,43 @@ def _method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], pl
     return find
 
 
-def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
+def _apply_finder(pullbacks: Pullbacks, name: str | None, active: tuple[bool, ...], place: Place) -> Handler:
+    """`g(*args, **kwargs)`, or of the method `name`: the cotangents of tuple and dict are in their form."""
+
+    def find(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Handler:
+        words = kwargs or {}
+        flags = (active[0], *(active[1],) * len(args), *(active[2],) * len(words))
+        if name is None or isinstance(g, (types.ModuleType, type)):
+            target = g if name is None else getattr(g, name)
+            return _applied(pullbacks.find(target, args, words, flags, place), False)
+        return _applied(_method_finder(pullbacks, name, flags, place)(g, *args, **words), True)
+
+    return find
+
+
+def _applied(inner: Handler, of_method: bool) -> Handler:
+    """The handler of a call for that of its tuple and dict; one of a method takes the object first."""
+    shift = 2 if of_method else 1
+
+    def apply(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        words = kwargs or {}
+        y, pullback = inner(*((g,) if of_method else ()), *args, **words)
+
+        def back(y_bar: Any) -> Any:
+            got = pullback(y_bar)
+            if got is NO:
+                return NO
+            got = tuple(got)
+            after = shift + len(args)
+            bars = dict(zip(words, got[after:], strict=False))  # a rule may stop where no more is wanted
+            return got[shift - 1], make(tuple, dict(enumerate(got[shift:after])), len(args)), make(dict, bars)
+
+        return y, back
+
+    return apply
+
+
+def attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
     """`x.name`: by the rule of its descriptor for arrays; of an object, its field."""
 
     def find(owner: Any) -> Handler:

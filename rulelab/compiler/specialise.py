@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import heap, ir, support
+from .collecting import COLLECTORS
 from .types import F8, FLOAT, INT, Type
 
 SYMBOLS = {
@@ -184,7 +185,11 @@ _TEXTS: dict[type, Callable[..., str]] = {
     ir.Item: lambda op, texts, helper: f"{texts[0]}[{texts[1]}]",
     ir.Slice: _slice_text,
     ir.Build: _build_text,
-    ir.Unpack: lambda op, texts, helper: f"{helper(support.unpack, 'unpack')}({texts[0]}, {op.count})",
+    ir.Unpack: lambda op, texts, helper: (
+        f"{helper(support.unpack, 'unpack')}({texts[0]}, {op.count}{', or_more=True' if op.or_more else ''})"
+    ),
+    ir.Ask: lambda op, texts, helper: f"{helper(op.function, op.function.__name__)}({', '.join(texts)})",
+    ir.Collect: lambda op, texts, helper: f"{helper(COLLECTORS[op.kind][0], op.kind)}({', '.join(texts)})",
     ir.Format: _format_text,
     ir.Indexable: lambda op, texts, helper: f"{helper(support.indexable, 'indexable')}({texts[0]})",
     ir.MakeCell: lambda op, texts, helper: f"{helper(heap.plain_cell, 'make_cell')}({texts[0]})",

@@ -13,7 +13,17 @@ from .tidy import phis_of, reads_of
 from .types import STR, Types
 
 _WRITERS = frozenset({builtins.str, builtins.repr, builtins.ascii, builtins.format})
-_CARRIERS = (ir.Binary, ir.Augmented, ir.Item, ir.Build, ir.Attribute, ir.Move, ir.Unpack, ir.Append)
+_CARRIERS = (
+    ir.Binary,
+    ir.Augmented,
+    ir.Item,
+    ir.Build,
+    ir.Attribute,
+    ir.Move,
+    ir.Unpack,
+    ir.Append,
+    ir.Collect,
+)
 
 
 def readings(
@@ -31,7 +41,7 @@ def readings(
     for statement in ir.walk(function.body):
         if (
             isinstance(statement, ir.Let)
-            and isinstance(statement.op, ir.Call)
+            and isinstance(statement.op, (ir.Call, ir.Apply))
             and statement.target not in spelled
         ):
             op = statement.op
@@ -75,4 +85,6 @@ def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> boo
         types(op.function) == STR or (isinstance(op.function, str) and op.function in spelled)
     ):
         return True  # "{}".format(x), text.strip()
+    if any(types.callee(op) is copier for copier in (list, tuple)):
+        return bool(names & spelled)
     return any(types.callee(op) is writer for writer in _WRITERS)

@@ -246,18 +246,19 @@ def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
         position += -1 if backwards else 1
 
 
-def unpack(sequence: Any, count: int) -> Any:
+def unpack(sequence: Any, count: int, *, or_more: bool = False) -> Any:
     """The value as a sequence of `count` items, with Python's own error where it has another number."""
     if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
-        sequence = _first_items(sequence, count + 1)
-    if len(sequence) != count:
-        found = "not enough" if len(sequence) < count else "too many"
-        tail = f", got {len(sequence)}" if len(sequence) < count else ""
-        raise ValueError(f"{found} values to unpack (expected {count}{tail})")
+        sequence = _first_items(sequence, None if or_more else count + 1)
+    if len(sequence) < count:
+        least = "at least " if or_more else ""
+        raise ValueError(f"not enough values to unpack (expected {least}{count}, got {len(sequence)})")
+    if len(sequence) > count and not or_more:
+        raise ValueError(f"too many values to unpack (expected {count})")
     return sequence
 
 
-def _first_items(x: Any, most: int) -> tuple[Any, ...]:
+def _first_items(x: Any, most: int | None) -> tuple[Any, ...]:
     """The items of an iterable, read no further than an unpacking reads: it may have no end."""
     try:
         items = iter(x)

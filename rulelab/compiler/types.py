@@ -108,13 +108,13 @@ def type_of(value: Any) -> Type:
         # A pass may not keep the author's functions and classes alive: it takes nothing for granted of them.
         return (
             Known(value)
-            if str(value.__module__).partition(".")[0] in _IMMORTAL
+            if str(value.__module__).partition(".")[0] in IMMORTAL
             else type_of_signature(type(value))
         )
     return type_of_signature(signature_of(value))
 
 
-_IMMORTAL = frozenset(
+IMMORTAL = frozenset(
     {"builtins", "numpy", "scipy", "math", "rulelab", "operator", "_operator", "functools", "itertools"}
 )
 
@@ -165,7 +165,7 @@ class Types:
         kind = self(atom)
         return kind.value if isinstance(kind, Known) else ir.UNBOUND
 
-    def callee(self, op: ir.Call) -> Any:
+    def callee(self, op: ir.Call | ir.Apply) -> Any:
         """The object that the call certainly calls, without a self to pass, or UNBOUND."""
         value = self.known(op.function)
         if op.method is None:
@@ -237,18 +237,22 @@ class Types:
         return ANY
 
     def _try(self, statement: ir.Try) -> None:
+        """A slot may hold the value before, any that it takes in the block, and what a handler leaves."""
         for slot in statement.slots:
-            self.of[slot.target] = ANY
+            self._join_phi(slot)
         self._block(statement.body)
         for handler in statement.handlers:
             if handler.name:
                 self.of[handler.name] = ANY
             self._block(handler.body)
+            for slot, value in zip(statement.slots, handler.values, strict=True):
+                self._join_phi(ir.Phi(slot.target, [value]))
 
     def _keep(self, statement: ir.Keep) -> None:
-        pass
+        self._join_phi(ir.Phi(statement.slot, [statement.value]))
 
-    _raise = _keep
+    def _raise(self, statement: ir.Raise) -> None:
+        pass
 
     # -- operations ------------------------------------------------------------------------------------------
 
@@ -264,6 +268,9 @@ class Types:
         return self(op.value)
 
     def _of_binary(self, op: ir.Binary) -> Type:
+        left, right = self(op.left), self(op.right)
+        if op.operator == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
+            return Tuple((*left.items, *right.items))
         return _arithmetic(op.operator, self(op.left), self(op.right), op.right)
 
     def _of_augmented(self, op: ir.Augmented) -> Type:
@@ -328,7 +335,14 @@ class Types:
         kind = self(op.value)
         if isinstance(kind, Array):
             return kind
-        return kind if isinstance(kind, Tuple) and len(kind.items) == op.count else ANY
+        fits = isinstance(kind, Tuple) and (op.or_more or len(kind.items) == op.count)
+        return kind if fits else ANY
+
+    def _of_collect(self, op: ir.Collect) -> Type:
+        return DICT
+
+    def _of_ask(self, op: ir.Ask) -> Type:
+        return {"bool": BOOL, "str": STR}.get(op.answer, ANY)
 
     def _of_indexable(self, op: ir.Indexable) -> Type:
         return self(op.value)
@@ -442,6 +456,8 @@ def result_of_call(callee: Any, args: list[Type], keywords: bool) -> Type:
         return ANY
     if callee in _REAL_MATH and all(map(is_real, args)):
         return FLOAT
+    if callee is tuple and isinstance(args[0], Tuple):
+        return args[0]
     if callee is float and is_real(args[0]):
         return FLOAT
     if callee is abs and (is_real(args[0]) or isinstance(args[0], Array)):

@@ -15,7 +15,7 @@ import numpy as np
 from ..rules.house import RuleTable
 from ..tangents.algebra import add
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
+from ..tangents.structural import Tangent, make
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
@@ -208,10 +208,8 @@ def getitem_rrule(a: list | tuple | dict, b, /):
 
 def _scattered(xs, part, y_bar):
     """The cotangent of `xs` that has those of `xs[part]` in their places."""
-    bars = [ZeroTangent()] * len(xs)
-    for position, x_bar in zip(range(len(xs))[part], y_bar, strict=True):
-        bars[position] = x_bar
-    return Tangent(type(xs), *bars)
+    bars = dict(zip(range(len(xs))[part], y_bar, strict=True))
+    return make(type(xs), bars, len(xs))
 
 
 @TABLE.frule(operator.getitem)

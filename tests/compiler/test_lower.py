@@ -236,3 +236,124 @@ def test_refused(cells, body, fragment):
         cells.lowered(text)
     place = caught.value.place
     assert place.text[place.column : place.end_column] == fragment
+
+
+LOG = []
+
+
+def note(value):
+    """Leaves a trace; its rule makes it transparent to the AD."""
+    LOG.append(value)
+    return value
+
+
+@rl.rrule_for(note)
+def note_rrule(value):
+    return note(value), lambda y_bar: (rl.NoTangent(), y_bar)
+
+
+def summed(*args, **words):
+    return sum(args) + words["c"] * args[0]
+
+
+ORDERS = {
+    "a call with stars": "g = note(summed)\n"
+    "return g(note(x), *[note(2.0), note(3.0)], c=note(x), **{'d': note(5.0)})",
+    "displays": "z = [note(x), *[note(1.0)], note(x)], {note('a'): note(x), **{note('b'): note(2.0)}}\n"
+    "return z[0][2] * z[1]['a']",
+    "walrus": "return x + (x := note(x * x)) * note(x) + (y := note(3.0)) * y",
+    "comparisons": "return x if note(1) < note(3) < note(2) < note(4) else x * x",
+    "dict comprehension": "return {note(k): note(k * x) for k in (1, 2, 1) if note(k) or x}[2]",
+    "decorators": "@note(lambda f: f)\n@note(lambda f: lambda *a: 2 * f(*a))\ndef g(v, w=note(x)):\n"
+    "    return v * w\nreturn g(x)",
+    "starred targets": "d = [0.0, 1.0]\na, *b = note([x, 2.0, x])\n(p, *q), r = note(((x, x), 2.0))\n"
+    "return a * b[0] * b[1] * p * q[0] * r",
+    "chained assignment": "a = [b, *c] = note([x, 2.0])\nreturn a[0] * b * c[0]",
+    "annotations": "a: note('never') = note(x)\nb: note('never')\nreturn a * a",
+    "assert": "assert note(1), note('never')\nreturn x",
+    "with": "import contextlib\nwith contextlib.nullcontext(note(1)) as a, contextlib.nullcontext(note(a)):\n"
+    "    return note(x) * a",
+    "match": "match note(x), note(2.0):\n    case (a, b) if note(b) > 5 or note(a) < 0:\n        return 9.0\n"
+    "    case [a, *b] if note(b):\n        return a * b[0]",
+    "del": "y = note(x)\nz = y * y\ndel y\nreturn z",
+    "f-strings": "w = note(3)\ns = f'{note(w)=} {note(w)!r:>{note(w)}}'\nreturn x * len(s)",
+    "a failed assertion": "assert note(0), note('text')\nreturn x",
+    "an unbound name": "y = note(x)\ndel y\nreturn note(y)",
+    "a name deleted twice": "y = note(x)\ndel y, y\nreturn x",
+    "too few values": "a, *b, c = note([x])\nreturn a",
+    "too many values": "a, b = (note(v) for v in (x, x, x))\nreturn a",
+    "a missing key": "return {**note({'a': x})}['b']",
+    "no mapping": "return {'a': note(x), **note([1])}",
+}
+
+
+@pytest.mark.parametrize("body", ORDERS.values(), ids=ORDERS)
+def test_the_order_of_evaluation(cells, body):
+    """What runs, in which order, and what is given or raised in the end is as in Python; so is the slope."""
+    cells.names |= {"note": note, "summed": summed}
+    f = cells.run("def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()))["f"]
+
+    def outcome(call):
+        LOG.clear()
+        try:
+            found = call()
+        except Exception as error:
+            assert not isinstance(error, rl.RuleLabError)
+            found = f"{type(error).__name__}: {error}"
+        return found, [type(v) if callable(v) else v for v in LOG]
+
+    wanted = outcome(lambda: f(1.5))
+    gradients = []
+
+    def forward():
+        value, gradient = rl.withgradient(f, 1.5)
+        gradients.append(gradient)
+        return value
+
+    assert outcome(forward) == wanted
+    if gradients:
+        slope = (f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6
+        assert gradients[0][0] == pytest.approx(slope, rel=1e-7)
+
+
+def test_lambdas_of_one_line():
+    """Two lambdas, equal or not, with defaults and stars, are told apart or are one."""
+
+    def program(x):
+        f, g, h = lambda v: v * x, lambda v: v * x, lambda v: v + x
+        k, m = lambda *a, c=x: a[0] * c, lambda a, /, **w: a * w["u"] * (lambda v: v * x)(a)
+        return f(1.0) * g(2.0) + h(3.0) + k(4.0) + m(x, u=5.0)
+
+    assert rl.gradient(program, 3.0) == (4 * 3.0 + 1 + 4 + 5 * 3 * 9.0,)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@D\ndef g(v, n):\n    return v * g(v, n - 1) if n else v\nreturn g(x, 2)",
+        "for i in range(2):\n    @D\n    def g(v):\n        return v * v + i\n    x = g(x)\nreturn x",
+        "fs = []\nfor i in range(3):\n    fs.append(lambda y: y * x * i)\nreturn fs[0](x)",
+        "k = 1.0\ng = lambda y: y * k\nk = x\nreturn g(x)",
+        "gs = [lambda y: y * y * i for i in (1, 2)]\nreturn gs[0](x)",
+        "y = x * x\ng = lambda: y\nz = g()\ndel y\nreturn x * z",
+        "def even(n):\n    return 1.0 if n == 0 else x * odd(n - 1)\n"
+        "def odd(n):\n    return 0.0 if n == 0 else x * even(n - 1)\nreturn even(4)",
+        "n = 0\ndef count(v):\n    nonlocal n\n    n = n + v\n    return n\ncount(x)\ncount(x * x)\nreturn n * count(x)",
+    ],
+)
+def test_captured_variables_are_seen_as_they_are_when_called(cells, body):
+    """Rebound in a loop, later, by a decorator, by a nested function, or gone: as in Python."""
+    text = "def D(f):\n    return lambda *xs: 2.0 * f(*xs)\n\ndef f(x):\n"
+    f = cells.run(text + "".join(f"    {line}\n" for line in body.splitlines()))["f"]
+    h = 1e-5
+    slope = (f(1.5 - 2 * h) - 8 * f(1.5 - h) + 8 * f(1.5 + h) - f(1.5 + 2 * h)) / (12 * h)
+    assert rl.gradient(f, 1.5)[0] == pytest.approx(slope, rel=1e-8)
+
+
+def test_a_captured_variable_that_is_gone(cells):
+    """A variable that was deleted is missed by the function that captured it, as in Python."""
+    f = cells.run("def f(x):\n    y = x\n    g = lambda: y\n    del y\n    return g() * x\n")["f"]
+    with pytest.raises(NameError):
+        f(2.0)
+    with pytest.raises(NameError):
+        rl.gradient(f, 2.0)

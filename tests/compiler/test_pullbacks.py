@@ -465,3 +465,144 @@ def test_methods_taken_as_values():
     assert (box_bar.w, x_bar) == (35.0, 15.0)
     box_bar, x_bar = rl.gradient(by_class, Box(), 7.0)
     assert (box_bar.w, x_bar) == (14.0, 6.0)
+
+
+# --- stars ---
+
+
+def starred(a, b=2.0, *more, c=3.0, **words):
+    return a * b * c
+
+
+def test_bind_with_stars():
+    """Extra arguments go into a tuple and a dict; each knows its place in there."""
+    values, where = bind(starred, (1.0, 5.0, 6.0, 7.0), {"c": 8.0, "k": 9.0})
+    assert values == (1.0, 5.0, 8.0, (6.0, 7.0), {"k": 9.0})
+    assert where == [0, 1, (3, 0), (3, 1), 2, (4, "k")]
+    values, where = bind(starred, (1.0,), {})
+    assert values == (1.0, 2.0, 3.0, (), {}) and where == [0]
+
+
+def test_bind_a_keyword_named_like_a_positional_only_parameter():
+    """`f(1, a=2)` for `def f(a, /, **words)`: the keyword is one of the words."""
+
+    def f(a, /, b=0.0, **words):
+        return a * words["a"]
+
+    assert bind(f, (1.0,), {"a": 2.0}) == ((1.0, 0.0, {"a": 2.0}), [0, (2, "a")])
+    assert rl.gradient(lambda x: f(x, a=3.0 * x), 2.0) == (12.0,)
+
+
+def test_the_gradient_of_extra_arguments():
+    """One entry each, with the shape of its argument; None for those that the result does not read."""
+
+    def f(*xs):
+        return xs[0] * xs[1].sum() + xs[2]["k"]
+
+    x_bar, v_bar, d_bar, last = rl.gradient(f, 2.0, V, {"k": 1.0, "z": 1.0}, "text")
+    assert (x_bar, d_bar, last) == (7.0, {"k": 1.0, "z": None}, None)
+    assert v_bar.tolist() == [2.0, 2.0, 2.0]
+    assert rl.gradient(f, 2.0, V, {"k": 1.0}, argnums=(2, 0)) == ({"k": 1.0}, 7.0)
+    assert rl.gradient(lambda *xs: 0.0 * sum(xs), 1.0, 2.0) == (0.0, 0.0)
+    assert rl.gradient(lambda *xs: 5.0, 1.0, 2.0) == (None, None)
+
+
+def test_another_number_of_arguments_is_another_pass():
+    """A pass made for two arguments is not used for three."""
+
+    def f(*xs, **words):
+        total = 0.0
+        for x in xs:
+            total = total * x + x
+        return total * len(words)
+
+    for count in (2, 3, 1, 2):
+        xs = [1.5 + k for k in range(count)]
+        assert_right(lambda *xs: f(*xs, a=1.0, **{"b": 2.0}), *xs)
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def of(self, *xs, **words):
+        return self.factor * xs[-1] * words["by"]
+
+    @staticmethod
+    def fixed(*xs):
+        return xs[0] * xs[1]
+
+
+def test_calls_with_stars():
+    """Functions, methods, static methods, ufuncs, builtins; the object of a method gets its cotangent."""
+
+    def by_method(scale, x):
+        args, words = [1.0, x], {"by": x}
+        return scale.of(*args, **words) + Scale.of(scale, *args, by=x) + scale.fixed(*args, *args)
+
+    scale_bar, x_bar = rl.gradient(by_method, Scale(3.0), 2.0)
+    assert (scale_bar.factor, x_bar) == (8.0, 25.0)
+    assert_right(lambda v: np.hypot(*v[:2]) * math.hypot(*v) + max(*v, 3.0), V)
+    assert_right(lambda x, y: np.logaddexp(*(x, y), **{}) * pow(*[x, y]), 1.5, 2.5)
+
+
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        (lambda a: np.add(*(a, a, np.zeros(3))), MutationError),
+        (lambda a: np.add(a, a, **{"out": np.zeros(3)}), MutationError),
+        (lambda a: np.ndarray.sort(*[a]), MutationError),
+        (lambda a: np.interp(*(0.5, a, a)), ForeignCallError),
+        (lambda a: np.power(*(a, 2), **{"where": a > 1}), KeywordError),
+        (lambda a: starred(*a, **{"k": np.interp(*(0.5, a, a))}), ForeignCallError),
+    ],
+)
+def test_stars_hide_nothing(call, kind):
+    """What is refused of a call is refused of the same call with stars."""
+    with pytest.raises(kind):
+        rl.gradient(lambda a: call(a) + a.sum(), V)
+
+
+def test_a_users_rule_with_stars():
+    """The rule of a function with `*xs` gives one cotangent for each."""
+
+    def f(*xs, power):
+        return sum(xs) ** power
+
+    @rl.rrule_for(f)
+    def f_rrule(*xs, power):
+        return f(*xs, power=power), lambda y_bar: (
+            rl.NoTangent(),
+            *(100.0 * (k + 1) * y_bar for k in range(len(xs))),
+        )
+
+    assert rl.gradient(lambda x, y: f(*[x, y], **{"power": 2}), 1.0, 2.0) == (100.0, 200.0)
+
+
+def test_defaults_that_a_function_holds_are_not_lost():
+    """A nested function with a default that varies, captured by another one, gets its cotangent."""
+
+    def program(x):
+        def h(v, w=x, *, q=x):
+            return v * w * q
+
+        def g(v):
+            return h(v)
+
+        return g(3.0)
+
+    assert carries(program) is False
+    assert_right(program, 2.0)
+
+
+def test_getattr_reads_a_field():
+    """`getattr(o, "name")` is `o.name`; with a name that is no attribute it raises as ever."""
+    scale_bar, x_bar = rl.gradient(lambda o, x: getattr(o, "fac" + "tor") * x, Scale(3.0), 2.0)
+    assert (scale_bar.factor, x_bar) == (2.0, 3.0)
+    with pytest.raises(AttributeError):
+        rl.gradient(lambda o: getattr(o, "nothing") * 2.0, Scale(3.0))  # noqa: B009
+
+
+def test_globals_are_those_of_the_author():
+    """`globals()` in a function that is differentiated."""
+    assert rl.gradient(lambda x: x * globals()["W"][1], 2.0) == (3.0,)

@@ -191,7 +191,9 @@ def test_unpack_errors(value):
 
 
 @pytest.mark.parametrize(
-    "value", [[1, 2], (1, 2), "ab", {"a": 1, "b": 2}, np.array([1, 2]), range(2), (c for c in "ab")], ids=str
+    "value",
+    [[1, 2], (1, 2), "ab", {"a": 1, "b": 2}, np.array([1, 2]), range(2), (c for c in "ab")],
+    ids=lambda v: str(v).partition(" at 0x")[0],
 )
 def test_unpack(value):
     """What can be unpacked into two has two items."""

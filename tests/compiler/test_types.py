@@ -10,9 +10,9 @@ import rulelab as rl
 from rulelab.compiler import ir
 from rulelab.compiler.tidy import phis_of
 from rulelab.compiler.types import (
-    DICT,
     ANY,
     BOOL,
+    DICT,
     F8,
     FLOAT,
     INT,

@@ -62,6 +62,16 @@ TAKEN = frozenset(
         "nonlocal",
         "truth-of-containers",
         "computed-indices",
+        "del",
+        "starred",
+        "double-star",
+        "walrus",
+        "with",
+        "match",
+        "loop-else",
+        "try-else",
+        "finally",
+        "dict-comprehensions",
     }
 )
 

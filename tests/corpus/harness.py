@@ -32,6 +32,7 @@ MODULES = (
     "numerics",
     "models",
     "heap",
+    "syntax",
 )
 CASES: list["Case"] = []
 

@@ -1,0 +1,139 @@
+"""What emitted code asks of values where Python asks by itself: in `match`, `with`, `import`, `wraps`."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+from ..errors import RuleLabError
+
+_SEQUENCE, _MAPPING = 1 << 5, 1 << 6  # Py_TPFLAGS_SEQUENCE and Py_TPFLAGS_MAPPING
+_MATCHES_ITSELF = 1 << 22  # _Py_TPFLAGS_MATCH_SELF
+_NOTHING = object()
+
+
+# --- match --------------------------------------------------------------------------------------------------
+
+
+def is_sequence(x: Any) -> bool:
+    """Whether a sequence pattern may match: a list, a tuple, but no text and no array."""
+    return bool(type(x).__flags__ & _SEQUENCE)
+
+
+def is_mapping(x: Any) -> bool:
+    """Whether a mapping pattern may match."""
+    return bool(type(x).__flags__ & _MAPPING)
+
+
+def has_length(x: Any, count: int) -> bool:
+    """Whether a sequence has this many items."""
+    return len(x) == count
+
+
+def has_at_least(x: Any, count: int) -> bool:
+    """Whether a sequence has this many items or more."""
+    return len(x) >= count
+
+
+def has_keys(x: Any, *keys: Any) -> bool:
+    """Whether a mapping has these keys; one that makes up missing values is not asked to."""
+    if len(set(keys)) < len(keys):
+        twice = next(key for number, key in enumerate(keys) if key in keys[:number])
+        raise ValueError(f"mapping pattern checks duplicate key ({twice!r})")
+    return len(x) >= len(keys) and all(x.get(key, _NOTHING) is not _NOTHING for key in keys)
+
+
+def is_instance(x: Any, cls: Any) -> bool:
+    """Whether a class pattern may match."""
+    if not isinstance(cls, type):
+        raise TypeError("called match pattern must be a type")
+    return isinstance(x, cls)
+
+
+def matches_itself(cls: Any) -> bool:
+    """Whether the one positional pattern of a class pattern stands for the value: `float(x)`."""
+    return not hasattr(cls, "__match_args__") and bool(cls.__flags__ & _MATCHES_ITSELF)
+
+
+def matched_name(cls: Any, number: int, count: int) -> str:
+    """The attribute that positional pattern `number` of `count` stands for."""
+    if matches_itself(cls):
+        raise TypeError(f"{cls.__name__}() accepts 1 positional sub-pattern ({count} given)")
+    names = getattr(cls, "__match_args__", ())
+    if not isinstance(names, tuple):
+        raise TypeError(f"{cls.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
+    if len(names) < count:
+        allowed = f"{len(names)} positional sub-pattern{'' if len(names) == 1 else 's'}"
+        raise TypeError(f"{cls.__name__}() accepts {allowed} ({count} given)")
+    name = names[number]
+    if not isinstance(name, str):
+        raise TypeError(f"__match_args__ elements must be strings (got {type(name).__name__})")
+    return name
+
+
+def has_attributes(x: Any, *names: str) -> bool:
+    """Whether an object has every attribute that a class pattern looks at."""
+    return all(hasattr(x, name) for name in names)
+
+
+# --- with ---------------------------------------------------------------------------------------------------
+
+
+def manages(x: Any) -> None:
+    """Python's own error for what `with` cannot take."""
+    for name, missed in (("__enter__", ""), ("__exit__", " (missed __exit__ method)")):
+        if not hasattr(type(x), name):
+            raise TypeError(
+                f"'{type(x).__qualname__}' object does not support the context manager protocol{missed}"
+            )
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether an exception is a refusal of ours, which nobody may swallow."""
+    return isinstance(error, RuleLabError)
+
+
+def goes_on(error: BaseException, swallowed: Any) -> bool:
+    """Whether an exception goes on after `__exit__` has answered."""
+    return not swallowed or is_ours(error)
+
+
+def take_name(wrapper: Any, function: Any) -> None:
+    """What `functools.wraps(function)` does to the function that it decorates."""
+    functools.update_wrapper(wrapper, function)
+
+
+# --- import -------------------------------------------------------------------------------------------------
+
+
+def module(name: str, package: str | None) -> Any:
+    """The module of this name, imported if it was not yet."""
+    return importlib.import_module(name, package)
+
+
+def top_module(name: str) -> Any:
+    """What `import a.b` binds: the module a, with a.b imported."""
+    importlib.import_module(name)
+    return importlib.import_module(name.partition(".")[0])
+
+
+def from_module(name: str, package: str | None, wanted: str) -> Any:
+    """What `from name import wanted` binds: an attribute of the module, else a module inside it."""
+    if name.startswith(".") and not package:
+        raise ImportError("attempted relative import with no known parent package")
+    found = importlib.import_module(name, package)
+    try:
+        return getattr(found, wanted)
+    except AttributeError:
+        pass
+    inner = f"{found.__name__}.{wanted}"
+    try:
+        return importlib.import_module(inner)
+    except ModuleNotFoundError as error:
+        if error.name != inner:
+            raise
+    where = getattr(found, "__file__", None) or "unknown location"
+    raise ImportError(
+        f"cannot import name {wanted!r} from {found.__name__!r} ({where})", name=found.__name__, path=where
+    )

@@ -1,0 +1,51 @@
+"""Which calls consume a generator expression at once, so that nobody can tell it from a list."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+_AT_ONCE: tuple[Any, ...] = (
+    sum,
+    max,
+    min,
+    list,
+    tuple,
+    set,
+    frozenset,
+    dict,
+    sorted,
+    math.fsum,
+    math.prod,
+)
+
+
+def consumed_at(call: ast.Call, known: Callable[[ast.expr], Any]) -> int | None:
+    """The position of the argument that the call goes through to its end before anything else happens.
+
+    `known(expression)` is the object that a global name stands for. None if there is no such argument, or
+    if the others do something, which would come before the first item.
+    """
+    if not call.args or not all(map(is_quiet, [*call.args[1:], *(k.value for k in call.keywords)])):
+        return None
+    function = known(call.func)
+    if any(function is consumer for consumer in _AT_ONCE):
+        return 0
+    joins = (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr == "join"
+        and isinstance(call.func.value, ast.Constant)
+        and isinstance(call.func.value.value, (str, bytes))
+    )
+    return 0 if joins else None
+
+
+def is_quiet(node: ast.expr) -> bool:
+    """Whether an expression does nothing but give a value."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    if isinstance(node, ast.Attribute):
+        return is_quiet(node.value)
+    return isinstance(node, (ast.Constant, ast.Name, ast.Lambda))

@@ -1,0 +1,454 @@
+"""Statements that other statements can say, said by them: `else` of loops and of `try`, `finally`, `with`,
+`match` and `import`.
+
+What is made keeps the author's positions and Python's order of evaluation. Names that are made up start with
+a dot, which no user can write.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from . import asking
+from .fence import refusal
+from .jumps import jumps
+from .source import Source
+
+
+class Ask(ast.expr):
+    """A question of ours about the values of `args`; see `ir.Ask`."""
+
+    _fields = ("args",)
+
+    def __init__(self, function: Callable[..., Any], args: list[ast.expr], answer: str = "any") -> None:
+        super().__init__()
+        self.function, self.args, self.answer = function, args, answer
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ask:
+        return ast.copy_location(Ask(self.function, copy.deepcopy(self.args, memo), self.answer), self)
+
+
+class Collect(ast.expr):
+    """A dict made of the values of `args`; see `ir.Collect`."""
+
+    _fields = ("args",)
+
+    def __init__(self, kind: str, args: list[ast.expr]) -> None:
+        super().__init__()
+        self.kind, self.args = kind, args
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Collect:
+        return ast.copy_location(Collect(self.kind, copy.deepcopy(self.args, memo)), self)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The function with fewer kinds of statements.
+
+    A block of `closing` (an `if True:`) holds a `try` and what runs after it however the `try` is left.
+    """
+
+    source: Source
+    closing: frozenset[ast.stmt]
+
+
+def plain(source: Source) -> Plain:
+    """The same function in fewer kinds of statements; its nested functions are left as they are."""
+    if isinstance(source.node, ast.Lambda):
+        return Plain(source, frozenset())
+    rewriter = _Rewriter(source)
+    node = copy.copy(source.node)
+    node.body = rewriter.block(node.body)
+    return Plain(replace(source, node=node), frozenset(rewriter.closing))
+
+
+@dataclass
+class _Pattern:
+    """What one pattern asks and binds, step by step: a test, or an assignment to a made-up name."""
+
+    steps: list[ast.expr | ast.stmt]
+    names: dict[str, str]  # the author's names, each with the made-up one that holds its value until all fits
+
+
+class _Rewriter:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.closing: list[ast.stmt] = []
+        self._numbers: dict[str, int] = {}
+        self._whole: list[str | None] = []  # of each loop around: the flag that a break takes down
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for statement in statements:
+            method = getattr(self, f"_of_{type(statement).__name__}", None)
+            out += [statement] if method is None else method(statement)
+        return out
+
+    def _name(self, stem: str) -> str:
+        number = self._numbers[stem] = self._numbers.get(stem, 0) + 1
+        return f".{stem}" if number == 1 else f".{stem}{number}"
+
+    def _of_If(self, node: ast.If) -> list[ast.stmt]:
+        new = copy.copy(node)
+        new.body, new.orelse = self.block(node.body), self.block(node.orelse)
+        return [new]
+
+    # -- loops -----------------------------------------------------------------------------------------------
+
+    def _of_For(self, node: ast.For) -> list[ast.stmt]:
+        return self._loop(node, [])
+
+    def _of_While(self, node: ast.While) -> list[ast.stmt]:
+        """A head that binds names becomes the first statement of the body, which is differentiated."""
+        if not any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test)):
+            return self._loop(node, [])
+        new = copy.copy(node)
+        new.test = _at(ast.Constant(True), node.test)
+        leave = _at(ast.Break(), node.test)
+        return self._loop(new, [_at(ast.If(node.test, [_at(ast.Pass(), node.test)], [leave]), node.test)])
+
+    def _loop(self, node: ast.For | ast.While, head: list[ast.stmt]) -> list[ast.stmt]:
+        new = copy.copy(node)
+        whole = self._name("whole") if node.orelse and any(map(_breaks, node.body)) else None
+        self._whole.append(whole)
+        new.body, new.orelse = [*head, *self.block(node.body)], []
+        self._whole.pop()
+        orelse = self.block(node.orelse)
+        if whole is None:
+            return [new, *orelse]
+        return [_assign(whole, _true(node), node), new, _if(_name(whole, node), orelse, [], node.orelse[0])]
+
+    def _of_Break(self, node: ast.Break) -> list[ast.stmt]:
+        whole = self._whole[-1]
+        return [node] if whole is None else [_assign(whole, _false(node), node), node]
+
+    # -- try and with ----------------------------------------------------------------------------------------
+
+    def _of_Try(self, node: ast.Try) -> list[ast.stmt]:
+        body = self.block(node.body)
+        statements = body
+        if node.handlers:
+            new = copy.copy(node)
+            new.body, new.orelse, new.finalbody, new.handlers = body, [], [], []
+            for handler in node.handlers:
+                handler = copy.copy(handler)
+                handler.body = self.block(handler.body)
+                new.handlers.append(handler)
+            statements = [new]
+            if node.orelse:
+                through = self._name("through")
+                new.body = [*body, _assign(through, _true(node), node.orelse[0])]
+                then = _if(_name(through, node), self.block(node.orelse), [], node.orelse[0])
+                statements = [_assign(through, _false(node), node), new, then]
+        return self._finally(statements, node) if node.finalbody else statements
+
+    def _finally(self, statements: list[ast.stmt], node: ast.Try) -> list[ast.stmt]:
+        """The block runs in a handler that raises again, and after the `try` where nothing was raised."""
+        final = self.block(node.finalbody)
+        for statement in final:
+            found = jumps(statement)
+            if found and not (
+                statement is final[-1] and isinstance(statement, (ast.Return, ast.Break, ast.Continue))
+            ):
+                raise refusal(
+                    self.source,
+                    node.finalbody[0],
+                    f"a conditional {min(found)} in finally",
+                    ("jump after the try instead",),
+                )
+        at, error = node.finalbody[0], self._name("error")
+        again = self.block(copy.deepcopy(node.finalbody))
+        if not jumps(final[-1]):
+            handler = _unwinding(error, [*again, _at(ast.Raise(None, None), at)], at)
+            return [self._closed(statements, handler, final, node)]
+        left = self._name("left")  # a jump at the end of `finally` swallows the exception
+        ours = _if(Ask(asking.is_ours, [_name(error, at)], "bool"), [_at(ast.Raise(None, None), at)], [], at)
+        handler = _unwinding(error, [_assign(left, _true(at), at), *again[:-1], ours, again[-1]], at)
+        after = _if(_name(left, at), [], final, at)
+        return [_assign(left, _false(at), at), self._closed(statements, handler, [after], node)]
+
+    def _of_With(self, node: ast.With) -> list[ast.stmt]:
+        """`__exit__` is called in a handler with the exception, else after the block, once."""
+        item, at = node.items[0], node.items[0].context_expr
+        if node.items[1:]:
+            inner = copy.copy(node)
+            inner.items = node.items[1:]
+            body = self._of_With(inner)
+        else:
+            body = self.block(node.body)
+        manager, left, error = self._name("manager"), self._name("left"), self._name("error")
+        swallowed = self._name("swallowed")
+        enter: ast.expr = _call(ast.Attribute(_name(manager, at), "__enter__", ast.Load()), [], at)
+        before = [_assign(manager, item.context_expr, at)]
+        before.append(_at(ast.Expr(Ask(asking.manages, [_name(manager, at)])), at))
+        if item.optional_vars is None:
+            before.append(_at(ast.Expr(enter), at))
+        else:
+            value = self._name("entered")
+            before.append(_assign(value, enter, at))
+            target = ast.Assign([item.optional_vars], _name(value, at))
+            body = [_at(target, item.optional_vars), *body]
+        trace = ast.Attribute(_name(error, at), "__traceback__", ast.Load())
+        kind = Ask(builtins.type, [_name(error, at)])
+        leave = _call(
+            ast.Attribute(_name(manager, at), "__exit__", ast.Load()), [kind, _name(error, at), trace], at
+        )
+        kept = Ask(asking.goes_on, [_name(error, at), _name(swallowed, at)], "bool")
+        handler = _unwinding(
+            error,
+            [
+                _assign(left, _true(at), at),
+                _assign(swallowed, leave, at),
+                _if(kept, [_at(ast.Raise(None, None), at)], [], at),
+            ],
+            at,
+        )
+        nothing = [_at(ast.Constant(None), at) for _ in range(3)]
+        close = _call(ast.Attribute(_name(manager, at), "__exit__", ast.Load()), nothing, at)
+        after = _if(_name(left, at), [], [_at(ast.Expr(close), at)], at)
+        block = self._closed(body, handler, [after], node)
+        return [*before, _assign(left, _false(at), at), block]
+
+    def _closed(
+        self, body: list[ast.stmt], handler: ast.ExceptHandler, after: list[ast.stmt], at: ast.stmt
+    ) -> ast.stmt:
+        guarded = _at(ast.Try(body, [handler], [], []), at)
+        block = _if(_true(at), [guarded, *after], [], at)
+        self.closing.append(block)
+        return block
+
+    # -- import ----------------------------------------------------------------------------------------------
+
+    def _of_Import(self, node: ast.Import) -> list[ast.stmt]:
+        out = []
+        for alias in node.names:
+            name = ast.Constant(alias.name)
+            if alias.asname is None:
+                out.append(_assign(alias.name.partition(".")[0], Ask(asking.top_module, [name]), node))
+            else:
+                found = Ask(asking.module, [name, ast.Constant(None)])
+                out.append(_assign(alias.asname, found, node))
+        return out
+
+    def _of_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        name = ast.Constant("." * node.level + (node.module or ""))
+        package = ast.Name("__package__", ast.Load()) if node.level else ast.Constant(None)
+        return [
+            _assign(
+                alias.asname or alias.name,
+                Ask(asking.from_module, [name, package, ast.Constant(alias.name)]),
+                node,
+            )
+            for alias in node.names
+        ]
+
+    # -- match -----------------------------------------------------------------------------------------------
+
+    def _of_Match(self, node: ast.Match) -> list[ast.stmt]:
+        subject = self._name("subject")
+        rest: list[ast.stmt] = []
+        for case in reversed(node.cases):
+            rest = self._case(case, subject, rest)
+        return [_assign(subject, node.subject, node.subject), *rest]
+
+    def _case(self, case: ast.match_case, subject: str, rest: list[ast.stmt]) -> list[ast.stmt]:
+        at = case.pattern
+        found = _Pattern([], {})
+        self._match(case.pattern, _name(subject, at), found)
+        body = self.block(case.body)
+        bound = [_assign(name, _name(held, at), at) for name, held in found.names.items()]
+        tests = [step for step in found.steps if isinstance(step, ast.expr)]
+        others = [step for step in found.steps if isinstance(step, ast.stmt)]
+        if case.guard is None and found.steps == [*tests, *others]:
+            if not tests:
+                return [*others, *bound, *body]
+            return [_if(_all(tests, at), [*others, *bound, *body], rest, at)]
+        waiting = self._name("waiting")
+        taken = [_assign(waiting, _false(at), at), *body]
+        if case.guard is not None:
+            taken = [_if(case.guard, taken, [], case.guard)]
+        return [
+            _assign(waiting, _true(at), at),
+            *_nested(found.steps, [*bound, *taken], at),
+            *([_if(_name(waiting, at), rest, [], at)] if rest else []),
+        ]
+
+    def _match(self, pattern: ast.pattern, value: ast.Name, into: _Pattern) -> None:
+        getattr(self, f"_match_{type(pattern).__name__}")(pattern, value, into)
+
+    def _match_MatchValue(self, pattern: ast.MatchValue, value: ast.Name, into: _Pattern) -> None:
+        into.steps.append(_at(ast.Compare(value, [ast.Eq()], [pattern.value]), pattern))
+
+    def _match_MatchSingleton(self, pattern: ast.MatchSingleton, value: ast.Name, into: _Pattern) -> None:
+        into.steps.append(_at(ast.Compare(value, [ast.Is()], [ast.Constant(pattern.value)]), pattern))
+
+    def _match_MatchAs(self, pattern: ast.MatchAs, value: ast.Name, into: _Pattern) -> None:
+        if pattern.pattern is not None:
+            self._match(pattern.pattern, value, into)
+        if pattern.name is not None:
+            self._bind(pattern.name, value, pattern, into)
+
+    def _bind(self, name: str, value: ast.expr, at: ast.AST, into: _Pattern) -> None:
+        held = into.names.setdefault(name, self._name(f"{name}_found"))
+        into.steps.append(_assign(held, value, at))
+
+    def _match_MatchOr(self, pattern: ast.MatchOr, value: ast.Name, into: _Pattern) -> None:
+        alternatives = []
+        for inner in pattern.patterns:
+            found = _Pattern([], into.names)
+            self._match(inner, value, found)
+            alternatives.append(found.steps)
+        if all(isinstance(step, ast.expr) for steps in alternatives for step in steps):
+            either = [_all([s for s in steps if isinstance(s, ast.expr)], pattern) for steps in alternatives]
+            into.steps.append(_at(ast.BoolOp(ast.Or(), either), pattern))
+            return
+        fits = self._name("fits")
+        tried: list[ast.stmt] = []
+        for steps in reversed(alternatives):
+            tried = [
+                *_nested(steps, [_assign(fits, _true(pattern), pattern)], pattern),
+                *([_if(_name(fits, pattern), [], tried, pattern)] if tried else []),
+            ]
+        mine = {n.name for n in ast.walk(pattern) if isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name}
+        mine |= {n.rest for n in ast.walk(pattern) if isinstance(n, ast.MatchMapping) and n.rest}
+        for name in sorted(mine):
+            into.steps.append(_assign(into.names[name], ast.Constant(None), pattern))
+        into.steps += [_assign(fits, _false(pattern), pattern), *tried, _name(fits, pattern)]
+
+    def _match_MatchSequence(self, pattern: ast.MatchSequence, value: ast.Name, into: _Pattern) -> None:
+        at, count = pattern, len(pattern.patterns)
+        into.steps.append(_at(Ask(asking.is_sequence, [value], "bool"), at))
+        star = next((k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)), None)
+        size, long_enough = (count, asking.has_length) if star is None else (count - 1, asking.has_at_least)
+        into.steps.append(_at(Ask(long_enough, [value, ast.Constant(size)], "bool"), at))
+        for number, inner in enumerate(pattern.patterns):
+            after = count - 1 - number
+            if isinstance(inner, ast.MatchStar):
+                if inner.name is not None:
+                    upper = ast.UnaryOp(ast.USub(), ast.Constant(after)) if after else None
+                    part = ast.Subscript(value, ast.Slice(ast.Constant(number), upper, None), ast.Load())
+                    whole = _call(ast.Constant(list), [part], inner)  # type: ignore[arg-type]
+                    self._bind(inner.name, whole, inner, into)
+                continue
+            index: ast.expr = ast.Constant(number)
+            if star is not None and number > star:
+                index = ast.UnaryOp(ast.USub(), ast.Constant(after + 1))
+            self._item(inner, ast.Subscript(value, index, ast.Load()), into)
+
+    def _item(self, inner: ast.pattern, value: ast.expr, into: _Pattern) -> None:
+        """The pattern of one part of a value; a part that nobody asks for is not looked at."""
+        if isinstance(inner, ast.MatchAs) and inner.pattern is None and inner.name is None:
+            return
+        part = self._name("part")
+        into.steps.append(_assign(part, value, inner))
+        self._match(inner, _name(part, inner), into)
+
+    def _match_MatchMapping(self, pattern: ast.MatchMapping, value: ast.Name, into: _Pattern) -> None:
+        at = pattern
+        into.steps.append(_at(Ask(asking.is_mapping, [value], "bool"), at))
+        if pattern.keys:
+            into.steps.append(_at(Ask(asking.has_keys, [value, *pattern.keys], "bool"), at))
+        for key, inner in zip(pattern.keys, pattern.patterns, strict=True):
+            self._item(inner, ast.Subscript(value, key, ast.Load()), into)
+        if pattern.rest is not None:
+            keys = ast.Tuple([*pattern.keys], ast.Load())
+            self._bind(pattern.rest, Collect("left_over", [value, keys]), at, into)
+
+    def _match_MatchClass(self, pattern: ast.MatchClass, value: ast.Name, into: _Pattern) -> None:
+        at, cls, count = pattern, pattern.cls, len(pattern.patterns)
+        into.steps.append(_at(Ask(asking.is_instance, [value, cls], "bool"), at))
+        named: list[tuple[ast.pattern, ast.expr]] = []
+        asked: list[ast.expr] = []
+        for number, inner in enumerate(pattern.patterns):
+            if count == 1:  # which of the two it means is known when the class is
+                itself = Ask(asking.matches_itself, [cls], "bool")
+                field = Ask(asking.matched_name, [cls, ast.Constant(0), ast.Constant(1)], "str")
+                lacks = ast.BoolOp(ast.Or(), [itself, Ask(asking.has_attributes, [value, field], "bool")])
+                into.steps.append(_at(lacks, at))
+                got = _call(ast.Constant(getattr), [value, field], inner)  # type: ignore[arg-type]
+                named.append((inner, ast.IfExp(itself, value, got)))
+                continue
+            name = self._name("field")
+            shape = [cls, ast.Constant(number), ast.Constant(count)]
+            into.steps.append(_assign(name, Ask(asking.matched_name, shape, "str"), inner))
+            asked.append(_name(name, inner))
+            read = _call(ast.Constant(getattr), [value, _name(name, inner)], inner)  # type: ignore[arg-type]
+            named.append((inner, read))
+        for attribute, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+            asked.append(ast.Constant(attribute))
+            named.append((inner, ast.Attribute(value, attribute, ast.Load())))
+        if asked:
+            into.steps.append(_at(Ask(asking.has_attributes, [value, *asked], "bool"), at))
+        for inner, part in named:
+            self._item(inner, part, into)
+
+
+def _nested(steps: list[ast.expr | ast.stmt], inside: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:
+    """`inside`, done where every test among the steps holds."""
+    out = inside
+    for step in reversed(steps):
+        out = [step, *out] if isinstance(step, ast.stmt) else [_if(step, out, [], at)]
+    return out
+
+
+def _breaks(statement: ast.stmt) -> bool:
+    """Whether a statement may leave the loop that it stands in by `break`."""
+    if isinstance(statement, ast.Match):
+        return any(_breaks(inner) for case in statement.cases for inner in case.body)
+    if isinstance(statement, (ast.For, ast.While)):
+        return any(map(_breaks, statement.orelse))
+    if isinstance(statement, ast.Try):
+        handled = [inner for handler in statement.handlers for inner in handler.body]
+        return any(map(_breaks, [*statement.body, *statement.orelse, *statement.finalbody, *handled]))
+    if isinstance(statement, (ast.If, ast.With)):
+        return any(map(_breaks, [*statement.body, *getattr(statement, "orelse", [])]))
+    return isinstance(statement, ast.Break)
+
+
+def _at(node: Any, at: ast.AST) -> Any:
+    """The node with the place of `at`, as far as it and its parts have none."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.expr, ast.stmt, ast.excepthandler)) and not hasattr(inner, "lineno"):
+            ast.copy_location(inner, at)
+    return node
+
+
+def _name(name: str, at: ast.AST) -> ast.Name:
+    return _at(ast.Name(name, ast.Load()), at)
+
+
+def _true(at: ast.AST) -> ast.Constant:
+    return _at(ast.Constant(True), at)
+
+
+def _false(at: ast.AST) -> ast.Constant:
+    return _at(ast.Constant(False), at)
+
+
+def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    return _at(ast.Assign([ast.Name(name, ast.Store())], value), at)
+
+
+def _if(test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], at: ast.AST) -> ast.stmt:
+    return _at(ast.If(test, then, orelse), at)
+
+
+def _all(tests: list[ast.expr], at: ast.AST) -> ast.expr:
+    if not tests:
+        return _true(at)
+    return tests[0] if len(tests) == 1 else _at(ast.BoolOp(ast.And(), tests), at)
+
+
+def _call(function: ast.expr, args: list[ast.expr], at: ast.AST) -> ast.Call:
+    return _at(ast.Call(function, args, []), at)
+
+
+def _unwinding(error: str, body: list[ast.stmt], at: ast.AST) -> ast.ExceptHandler:
+    """A handler for whatever is raised, a refusal of ours included."""
+    everything = ast.Constant(BaseException)  # type: ignore[arg-type]
+    return _at(ast.ExceptHandler(_at(everything, at), error, body), at)
