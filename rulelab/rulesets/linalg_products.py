@@ -66,6 +66,21 @@ def _state_bilinear(target, transposed, points):
         return target(a, b, *args, **kwargs), bilinear_tangent(target, tangents, a, b, *args, **kwargs)
 
 
+def _state_bilinear_out(target, transposed, points):
+    """The same for a product that takes an array to write to as its third argument, which is refused by it."""
+    @TABLE.rrule(target, leading=2, points=points)
+    def bilinear_rrule(a, b, out=None):
+        def bilinear_pullback(y_bar):
+            make_a_bar, make_b_bar = transposed(y_bar, np.asarray(a), np.asarray(b))
+            return (NoTangent(), Thunk(lambda: like_argument(a, make_a_bar())),
+                    Thunk(lambda: like_argument(b, make_b_bar())))
+        return target(a, b), bilinear_pullback
+
+    @TABLE.frule(target)
+    def bilinear_frule(tangents, a, b, out=None):
+        return target(a, b), bilinear_tangent(target, tangents, a, b)
+
+
 def bilinear_tangent(product, tangents, a, b, *args, **kwargs):
     """`product(ȧ, b) + product(a, ḃ)`, without the terms that are zero."""
     _, a_dot, b_dot = tangents[:3]
@@ -148,8 +163,8 @@ _DOT = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _B), (_T, _V), (_W, _T.
         (_T, _T.swapaxes(1, 2)), (_Z, _B), (_I, _B), (_A.T, _W)]
 
 
-@bilinear(np.dot, points=[*_DOT, (2.0, _A), (_A, 2.0), (2.0, 3.0), (np.array(2.0), _V)])
-def dot_transposed(y_bar, a, b, out=None):
+def dot_transposed(y_bar, a, b):
+    """What computes ā and b̄ of `np.dot(a, b)`: a product with a number, of stacks, or of matrices."""
     if a.ndim == 0 or b.ndim == 0:
         return lambda: unbroadcast(y_bar * conjugated(b), a), lambda: unbroadcast(y_bar * conjugated(a), b)
     if a.ndim >= 2 and b.ndim >= 3:
@@ -157,9 +172,8 @@ def dot_transposed(y_bar, a, b, out=None):
     return _matmul_cotangents(y_bar, a, b)
 
 
-@bilinear(np.ndarray.dot, points=[*_DOT, (_A, 2.0)])
-def dot_method_transposed(y_bar, a, b, out=None):
-    return dot_transposed(y_bar, a, b)
+_state_bilinear_out(np.dot, dot_transposed, [*_DOT, (2.0, _A), (_A, 2.0), (2.0, 3.0), (np.array(2.0), _V)])
+_state_bilinear_out(np.ndarray.dot, dot_transposed, [*_DOT, (_A, 2.0)])
 
 
 # -- other products of two -----------------------------------------------------------------------------------
@@ -204,10 +218,13 @@ def inner_transposed(y_bar, a, b):
     return tensordot_transposed(y_bar, a, b, (-1, -1))
 
 
-@bilinear(np.outer, np.linalg.outer, points=[(_V, _W), (_V + 1j, _W)])
-def outer_transposed(y_bar, a, b, out=None):
+@bilinear(np.linalg.outer, points=[(_V, _W), (_V + 1j, _W)])
+def outer_transposed(y_bar, a, b):
     return (lambda: np.reshape(y_bar @ conjugated(b.ravel()), a.shape),
             lambda: np.reshape(y_bar.T @ conjugated(a.ravel()), b.shape))
+
+
+_state_bilinear_out(np.outer, outer_transposed, [(_V, _W), (_V + 1j, _W), (_A, _V), (2.0, _W)])
 
 
 _OUTER = [(_V, _W), (_A, _W), (2.0, _A), (_A, _B)]
@@ -310,22 +327,13 @@ def linalg_cross_transposed(y_bar, x1, x2, *, axis=-1):
 
 # -- trace ---------------------------------------------------------------------------------------------------
 
-def _state_trace(target, diagonal_of, points):
-    """`diagonal_of(*args, **kwargs)` gives `(offset, axis1, axis2)`."""
-    @TABLE.rrule(target, leading=1, points=points)
-    def trace_rrule(a, *args, **kwargs):
-        offset, axis1, axis2 = diagonal_of(*args, **kwargs)
-
-        def trace_pullback(y_bar):
-            length = np.diagonal(a, offset, axis1, axis2).shape[-1]
-            along = np.broadcast_to(np.expand_dims(y_bar, -1), np.shape(y_bar) + (length,))
-            return NoTangent(), like_argument(a, diagonal_transposed(along, a, offset, axis1, axis2))
-        return target(a, *args, **kwargs), trace_pullback
-
-    @TABLE.frule(target)
-    def trace_frule(tangents, a, *args, **kwargs):
-        diagonal_of(*args, **kwargs)
-        return target(a, *args, **kwargs), target(dense(a, tangents[1]), *args, **kwargs)
+def _trace_pullback(a, offset, axis1, axis2):
+    """The seed along the diagonal that was summed."""
+    def trace_pullback(y_bar):
+        length = np.diagonal(a, offset, axis1, axis2).shape[-1]
+        along = np.broadcast_to(np.expand_dims(y_bar, -1), np.shape(y_bar) + (length,))
+        return NoTangent(), like_argument(a, diagonal_transposed(along, a, offset, axis1, axis2))
+    return trace_pullback
 
 
 def _check_trace_dtype(dtype):
@@ -333,19 +341,31 @@ def _check_trace_dtype(dtype):
         refuse(f"trace with dtype={np.dtype(dtype)}, which rounds")
 
 
-def _trace_diagonal(offset=0, axis1=0, axis2=1, dtype=None, out=None):
+@TABLE.rrule(np.trace, np.ndarray.trace, leading=1, points=[
+    (_A,), (_A, 1), (_A, -1), (_T, 0, 2, 1), (_T, 1, -1, 0), (_S,)])
+def trace_rrule(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     _check_trace_dtype(dtype)
-    return offset, axis1, axis2
+    return np.trace(a, offset, axis1, axis2, dtype), _trace_pullback(a, offset, axis1, axis2)
 
 
-def _linalg_trace_diagonal(*, offset=0, dtype=None):
+@TABLE.frule(np.trace, np.ndarray.trace)
+def trace_frule(tangents, a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     _check_trace_dtype(dtype)
-    return offset, -2, -1
+    a_dot = dense(a, tangents[1])
+    return np.trace(a, offset, axis1, axis2, dtype), np.trace(a_dot, offset, axis1, axis2)
 
 
-for _target in (np.trace, np.ndarray.trace):
-    _state_trace(_target, _trace_diagonal, [(_A,), (_A, 1), (_A, -1), (_T, 0, 2, 1), (_T, 1, -1, 0), (_S,)])
-_state_trace(np.linalg.trace, _linalg_trace_diagonal, [(_S,), (_T,), ((_T,), {"offset": -1})])
+@TABLE.rrule(np.linalg.trace, leading=1, points=[(_S,), (_T,), ((_T,), {"offset": -1})])
+def linalg_trace_rrule(x, /, *, offset=0, dtype=None):
+    _check_trace_dtype(dtype)
+    return np.linalg.trace(x, offset=offset, dtype=dtype), _trace_pullback(x, offset, -2, -1)
+
+
+@TABLE.frule(np.linalg.trace)
+def linalg_trace_frule(tangents, x, /, *, offset=0, dtype=None):
+    _check_trace_dtype(dtype)
+    x_dot = dense(x, tangents[1])
+    return np.linalg.trace(x, offset=offset, dtype=dtype), np.linalg.trace(x_dot, offset=offset)
 
 
 # -- products of many ----------------------------------------------------------------------------------------

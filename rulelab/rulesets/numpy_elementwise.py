@@ -448,24 +448,54 @@ def _masked_sum(out, masks, tangents):
     return out_dot[()]
 
 
-@TABLE.rrule(np.clip, leading=3, points=CLIPS)
-def clip_rrule(a: Number, a_min: Number | None = None, a_max: Number | None = None):
-    """`a` within closed bounds: the bounds count as inside; where they cross, the upper one is taken."""
-    return _clip(np.clip, a, a_min, a_max)
+def _bounds(a_min, a_max, low, high):
+    if (low is not None or high is not None) and (a_min is not None or a_max is not None):
+        refuse("np.clip with both names of its bounds", "give the bounds by position")
+    return (a_min, a_max) if low is None and high is None else (low, high)
+
+
+@TABLE.rrule(
+    np.clip, leading=3, points=[*CLIPS, (CLIPS[0][:1], {"min": 0.0, "max": 1.0}), (CLIPS[0][:1], {"max": 0.0})]
+)
+def clip_rrule(
+    a: Number,
+    a_min: Number | None = None,
+    a_max: Number | None = None,
+    out=None,
+    *,
+    min: Number | None = None,
+    max: Number | None = None,
+):
+    """`a` within closed bounds: the bounds count as inside; where they cross, the upper one is taken.
+
+    `min=` and `max=` are other names of the bounds.
+    """
+    return _clip(np.clip, a, *_bounds(a_min, a_max, min, max))
 
 
 @TABLE.frule(np.clip)
-def clip_frule(tangents, a: Number, a_min: Number | None = None, a_max: Number | None = None):
-    return _clip_forward(np.clip, tangents, a, a_min, a_max)
+def clip_frule(
+    tangents,
+    a: Number,
+    a_min: Number | None = None,
+    a_max: Number | None = None,
+    out=None,
+    *,
+    min: Number | None = None,
+    max: Number | None = None,
+):
+    return _clip_forward(np.clip, tangents, a, *_bounds(a_min, a_max, min, max))
 
 
 @TABLE.rrule(np.ndarray.clip, leading=3, points=[p for p in CLIPS if isinstance(p[0], np.ndarray)])
-def ndarray_clip_rrule(a: Array, min: Number | None = None, max: Number | None = None):
+def ndarray_clip_rrule(a: Array, min: Number | None = None, max: Number | None = None, out=None):
     return _clip(np.ndarray.clip, a, min, max)
 
 
 @TABLE.frule(np.ndarray.clip)
-def ndarray_clip_frule(tangents, a: Array, min: Number | None = None, max: Number | None = None):
+def ndarray_clip_frule(
+    tangents, a: Array, min: Number | None = None, max: Number | None = None, out=None
+):
     return _clip_forward(np.ndarray.clip, tangents, a, min, max)
 
 
@@ -533,14 +563,14 @@ def _state_rounding(target, points):
     """Rounding to decimals: constant between jumps, so its derivative is zero wherever it has one."""
 
     @TABLE.rrule(target, leading=1, points=points)
-    def rounding_rrule(a, decimals=0):
+    def rounding_rrule(a, decimals=0, out=None):
         def rounding_pullback(y_bar):
             return NoTangent(), ZeroTangent()
 
         return target(a, decimals), rounding_pullback
 
     @TABLE.frule(target)
-    def rounding_frule(tangents, a, decimals=0):
+    def rounding_frule(tangents, a, decimals=0, out=None):
         return target(a, decimals), ZeroTangent()
 
 
@@ -550,7 +580,7 @@ for _rounding in (np.round, np.around, np.ndarray.round):
 
 
 @TABLE.rrule(np.fix, leading=1, points=[(0.3,), (np.array([-1.2, 2.6]),)])
-def fix_rrule(x):
+def fix_rrule(x, out=None):
     def fix_pullback(y_bar):
         return NoTangent(), ZeroTangent()
 
@@ -558,7 +588,7 @@ def fix_rrule(x):
 
 
 @TABLE.frule(np.fix)
-def fix_frule(tangents, x):
+def fix_frule(tangents, x, out=None):
     return np.fix(x), ZeroTangent()
 
 
@@ -640,7 +670,7 @@ def absolute_frule(tangents, x: Number, /):
 
 def direction(x, size):
     """`x / abs(x)` for complex `x`, the sign for real; 0 at 0."""
-    return x / nonzero(size) if np.iscomplexobj(x) else np.sign(x)
+    return x / nonzero(size) if np.iscomplexobj(x) else np.sign(floating(x))
 
 
 @TABLE.rrule(np.sign, leading=1, points=ANY)

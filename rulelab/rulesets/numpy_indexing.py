@@ -109,10 +109,24 @@ def getitem_frule(tangents, a: np.ndarray, b):
 
 # -- functions that select -----------------------------------------------------------------------------------
 
+def selected(y, x, shape, index, before=0):
+    """`(y, pullback)` of the value `y = x.reshape(shape)[index]`; `before` arguments stand before `x`."""
+    def selection_pullback(y_bar):
+        x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
+        return NoTangent(), *[NoTangent()] * before, like_argument(x, x_bar)
+    return y, selection_pullback
+
+
+def selected_tangent(x, x_dot, shape, index):
+    """The same elements of the tangent of `x`."""
+    return dense(x, x_dot).reshape(shape)[index]
+
+
 def selection(*targets, points, x_position=0):
     """State both rules of functions that return elements of their argument, from the index they read.
 
     The decorated `index_of(*args, **kwargs)` gives `(shape, index)`: the value is `x.reshape(shape)[index]`.
+    For functions without `out`, which a rule names in its own parameters.
     """
     def declare(index_of):
         for target in targets:
@@ -124,19 +138,14 @@ def selection(*targets, points, x_position=0):
 def _state_selection(target, index_of, points, x_position):
     @TABLE.rrule(target, leading=x_position + 1, points=points)
     def selection_rrule(*args, **kwargs):
-        x = args[x_position]
         shape, index = index_of(*args, **kwargs)
-
-        def selection_pullback(y_bar):
-            x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
-            return NoTangent(), *[NoTangent()] * x_position, like_argument(x, x_bar)
-        return target(*args, **kwargs), selection_pullback
+        return selected(target(*args, **kwargs), args[x_position], shape, index, x_position)
 
     @TABLE.frule(target)
     def selection_frule(tangents, *args, **kwargs):
         x = args[x_position]
         shape, index = index_of(*args, **kwargs)
-        return target(*args, **kwargs), dense(x, tangents[x_position + 1]).reshape(shape)[index]
+        return target(*args, **kwargs), selected_tangent(x, tangents[x_position + 1], shape, index)
 
 
 def flat_or_whole(x, axis):
@@ -144,19 +153,30 @@ def flat_or_whole(x, axis):
     return ((np.size(x),), 0) if axis is None else (np.shape(x), axis % np.ndim(x))
 
 
-@selection(np.take, np.ndarray.take, points=[
-    (_VECTOR, 2), (_VECTOR, [1, 1, -1]), (_MATRIX, [[0, 0], [5, -1]]), (_MATRIX, [2, 2], 0), (_MATRIX, 1, -1),
-    ((_MATRIX, [-7, 1, 9, 9]), {"axis": 1, "mode": "clip"}),
-    ((_MATRIX, [-7, 1, 9]), {"axis": 0, "mode": "wrap"}),
-    (_MATRIX.T, [[0, 3], [3, 3]], 0), (np.arange(4), [0, 0]),
-    (_VECTOR.astype(np.float32), np.array([], int))])
-def take_index(a, indices, axis=None, out=None, mode="raise"):
+def take_index(a, indices, axis, mode):
     shape, axis = flat_or_whole(a, axis)
     if mode == "wrap":
         indices = np.mod(indices, shape[axis])
     elif mode == "clip":
         indices = np.clip(indices, 0, shape[axis] - 1)
     return shape, (slice(None),) * axis + (np.asarray(indices, dtype=np.intp),)
+
+
+@TABLE.rrule(np.take, np.ndarray.take, leading=1, points=[
+    (_VECTOR, 2), (_VECTOR, [1, 1, -1]), (_MATRIX, [[0, 0], [5, -1]]), (_MATRIX, [2, 2], 0), (_MATRIX, 1, -1),
+    ((_MATRIX, [-7, 1, 9, 9]), {"axis": 1, "mode": "clip"}),
+    ((_MATRIX, [-7, 1, 9]), {"axis": 0, "mode": "wrap"}),
+    (_MATRIX.T, [[0, 3], [3, 3]], 0), (np.arange(4), [0, 0]),
+    (_VECTOR.astype(np.float32), np.array([], int))])
+def take_rrule(a, indices, axis=None, out=None, mode="raise"):
+    y = np.take(a, indices, axis, mode=mode)
+    return selected(y, a, *take_index(a, indices, axis, mode))
+
+
+@TABLE.frule(np.take, np.ndarray.take)
+def take_frule(tangents, a, indices, axis=None, out=None, mode="raise"):
+    y = np.take(a, indices, axis, mode=mode)
+    return y, selected_tangent(a, tangents[1], *take_index(a, indices, axis, mode))
 
 
 def along_axis(shape, indices, axis):
@@ -180,15 +200,28 @@ def compress_index(a, condition, axis=None):
     return shape, (slice(None),) * axis + (np.flatnonzero(condition),)
 
 
-@selection(np.compress, x_position=1, points=[
+@TABLE.rrule(np.compress, leading=2, points=[
     ([True, False, True], _MATRIX, 0), ([0, 1, 1], _MATRIX, -1), ([True, False, True, True], _MATRIX)])
-def compress_function_index(condition, a, axis=None, out=None):
-    return compress_index(a, condition, axis)
+def compress_rrule(condition, a, axis=None, out=None):
+    return selected(np.compress(condition, a, axis), a, *compress_index(a, condition, axis), before=1)
 
 
-@selection(np.ndarray.compress, points=[(_MATRIX, [True, False, True], 0), (_VECTOR, [False, True])])
-def compress_method_index(a, condition, axis=None, out=None):
-    return compress_index(a, condition, axis)
+@TABLE.frule(np.compress)
+def compress_frule(tangents, condition, a, axis=None, out=None):
+    y = np.compress(condition, a, axis)
+    return y, selected_tangent(a, tangents[2], *compress_index(a, condition, axis))
+
+
+@TABLE.rrule(np.ndarray.compress, leading=1, points=[
+    (_MATRIX, [True, False, True], 0), (_VECTOR, [False, True])])
+def compress_method_rrule(a, condition, axis=None, out=None):
+    return selected(a.compress(condition, axis), a, *compress_index(a, condition, axis))
+
+
+@TABLE.frule(np.ndarray.compress)
+def compress_method_frule(tangents, a, condition, axis=None, out=None):
+    return a.compress(condition, axis), selected_tangent(a, tangents[1],
+                                                         *compress_index(a, condition, axis))
 
 
 @selection(np.extract, x_position=1, points=[(_MATRIX > 4, _MATRIX), ([1, 0, 1, 0], _VECTOR)])

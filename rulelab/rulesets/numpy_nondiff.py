@@ -28,8 +28,6 @@ TABLE.non_differentiable(
     np.isinf,
     np.isnan,
     np.isnat,
-    np.isneginf,
-    np.isposinf,
     np.isclose,
     np.allclose,
     np.array_equal,
@@ -38,10 +36,6 @@ TABLE.non_differentiable(
     np.iscomplex,
     np.isreal,
     np.signbit,
-    np.any,
-    np.all,
-    np.ndarray.any,
-    np.ndarray.all,
     np.bool_,
 )
 
@@ -60,10 +54,6 @@ TABLE.non_differentiable(
 # -- positions -----------------------------------------------------------------------------------------------
 
 TABLE.non_differentiable(
-    np.argmax,
-    np.argmin,
-    np.nanargmax,
-    np.nanargmin,
     np.argsort,
     np.argpartition,
     np.lexsort,
@@ -73,8 +63,6 @@ TABLE.non_differentiable(
     np.count_nonzero,
     np.searchsorted,
     np.digitize,
-    np.ndarray.argmax,
-    np.ndarray.argmin,
     np.ndarray.argsort,
     np.ndarray.argpartition,
     np.ndarray.nonzero,
@@ -92,6 +80,57 @@ TABLE.non_differentiable(
     np.ix_,
     np.ndindex,
 )
+
+# -- answers that can be written to an array -------------------------------------------------------------------
+# Their rules repeat the parameters, so that an `out` given by position is seen for what it is and refused.
+
+
+def _no_pullback(y_bar):
+    return (NoTangent(),)
+
+
+def _state_test(target):
+    """`isneginf` and its like: an answer for each element."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def test_rrule(x, out=None):
+        return target(x), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def test_frule(tangents, x, out=None):
+        return target(x), NoTangent()
+
+
+def _state_quantifier(target):
+    """`any` and `all` along axes."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def quantifier_rrule(a, axis=None, out=None, keepdims=False, *, where=True):
+        return target(a, axis, keepdims=keepdims, where=where), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def quantifier_frule(tangents, a, axis=None, out=None, keepdims=False, *, where=True):
+        return target(a, axis, keepdims=keepdims, where=where), NoTangent()
+
+
+def _state_position(target):
+    """The position of an extreme along an axis."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def position_rrule(a, axis=None, out=None, *, keepdims=False):
+        return target(a, axis, keepdims=keepdims), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def position_frule(tangents, a, axis=None, out=None, *, keepdims=False):
+        return target(a, axis, keepdims=keepdims), NoTangent()
+
+
+for _target in (np.isneginf, np.isposinf):
+    _state_test(_target)
+for _target in (np.any, np.all, np.ndarray.any, np.ndarray.all):
+    _state_quantifier(_target)
+for _target in (np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.ndarray.argmax, np.ndarray.argmin):
+    _state_position(_target)
 
 # -- shapes and dtypes ---------------------------------------------------------------------------------------
 

@@ -6,7 +6,16 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
+from .array_likes import (
+    ABSENT,
+    as_written,
+    dense,
+    given,
+    gradient_dtype,
+    is_zero,
+    like_argument,
+    refuse,
+)
 from .numpy_indexing import scatter
 
 TABLE = RuleTable("numpy_reductions")
@@ -92,16 +101,19 @@ def from_lanes(b, shape, axis):
 
 def _state_sum(target, points):
     @TABLE.rrule(target, leading=1, points=points)
-    def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
+        plain = initial is ABSENT and where is ABSENT
+        options = {} if plain else given(initial=initial, where=where)
 
         def sum_pullback(y_bar):
             return NoTangent(), like_argument(a, spread(y_bar, a, axis, options.get("where", True)))
         return target(a, axis, dtype, keepdims=keepdims, **options), sum_pullback
 
     @TABLE.frule(target)
-    def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
+        options = given(initial=initial, where=where)
         y = target(a, axis, dtype, keepdims=keepdims, **options)
         options.pop("initial", None)
         return y, target(dense(a, tangents[1]), axis, None, keepdims=keepdims, **options)
@@ -166,8 +178,12 @@ def _state_moment(target, is_std, points):
         return np.where(y == 0, 0.0, 1.0 / (np.where(y == 0, 1.0, y) * count))
 
     @TABLE.rrule(target, leading=1, points=points)
-    def moment_rrule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+    def moment_rrule(
+        a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=ABSENT, mean=ABSENT,
+        correction=ABSENT
+    ):
         check_dtype(a, dtype)
+        options = given(where=where, mean=mean, correction=correction)
         deviation, count = _deviations(a, axis, ddof, options)
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
 
@@ -179,8 +195,12 @@ def _state_moment(target, is_std, points):
         return y, moment_pullback
 
     @TABLE.frule(target)
-    def moment_frule(tangents, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+    def moment_frule(
+        tangents, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=ABSENT, mean=ABSENT,
+        correction=ABSENT
+    ):
         check_dtype(a, dtype)
+        options = given(where=where, mean=mean, correction=correction)
         deviation, count = _deviations(a, axis, ddof, options)
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
         products = np.real(np.conj(deviation) * dense(a, tangents[1]))
@@ -288,8 +308,9 @@ def _state_prod(target, points):
             part.dtype.type(0))
 
     @TABLE.rrule(target, leading=1, points=points)
-    def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
+        options = given(initial=initial, where=where)
 
         def prod_pullback(y_bar):
             x_bar = np.reshape(y_bar, kept_shape(np.shape(a), axis)) * np.conj(slopes(a, axis, options))
@@ -297,8 +318,9 @@ def _state_prod(target, points):
         return target(a, axis, dtype, keepdims=keepdims, **options), prod_pullback
 
     @TABLE.frule(target)
-    def prod_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def prod_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
+        options = given(initial=initial, where=where)
         y_dot = np.sum(dense(a, tangents[1]) * slopes(a, axis, options), axis=axis, keepdims=keepdims)
         return target(a, axis, dtype, keepdims=keepdims, **options), y_dot
     return prod_rrule, prod_frule
@@ -365,7 +387,8 @@ def _extreme_of_all(a, position):
 
 def _state_extreme(target, sign, points, skip_nan=False):
     @TABLE.rrule(target, leading=1, points=points)
-    def extreme_rrule(a, axis=None, out=None, keepdims=False, **options):
+    def extreme_rrule(a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        options = given(initial=initial, where=where)
         plain = axis is None and not keepdims and not options and not skip_nan
         if plain and type(a) is np.ndarray and a.dtype == float and a.size:
             return _extreme_of_all(a, a.argmax() if sign > 0 else a.argmin())
@@ -377,7 +400,8 @@ def _state_extreme(target, sign, points, skip_nan=False):
         return y, extreme_pullback
 
     @TABLE.frule(target)
-    def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, **options):
+    def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        options = given(initial=initial, where=where)
         y = target(a, axis, keepdims=keepdims, **options)
         extreme = Extreme(a, axis, y, sign, options, skip_nan)
         return y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y))
@@ -448,8 +472,9 @@ def _present(a, options):
 
 
 @TABLE.rrule(np.nansum, leading=1, points=_EXTREMES)
-def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(initial=initial, where=where)
 
     def nansum_pullback(y_bar):
         return NoTangent(), like_argument(a, spread(y_bar, a, axis, _present(a, options)))
@@ -457,15 +482,17 @@ def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
 
 
 @TABLE.frule(np.nansum)
-def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(initial=initial, where=where)
     y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
     return np.nansum(a, axis, dtype, keepdims=keepdims, **options), y_dot
 
 
 @TABLE.rrule(np.nanmean, leading=1, points=_EXTREMES)
-def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(where=where)
 
     def nanmean_pullback(y_bar):
         present = _present(a, options)
@@ -475,8 +502,9 @@ def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options)
 
 
 @TABLE.frule(np.nanmean)
-def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(where=where)
     y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
     return np.nanmean(a, axis, dtype, keepdims=keepdims, **options), y_dot
 
@@ -570,12 +598,12 @@ _state_cumprod(np.ndarray.cumprod, [(_M,), (_ZEROS, 1)])
 def _reducing_ufunc(target, function_rrule, function_frule, points):
     """`ufunc.reduce` differs from the function it stands behind in its default axis, 0."""
     @TABLE.rrule(target, leading=1, points=points)
-    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, **options):
-        return function_rrule(array, axis, dtype, keepdims=keepdims, **options)
+    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        return function_rrule(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
     @TABLE.frule(target)
-    def reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False, **options):
-        return function_frule(tangents, array, axis, dtype, keepdims=keepdims, **options)
+    def reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        return function_frule(tangents, array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 _BY_UFUNC = [(_V,), (_M,), (_M, -1), (_M, None), ((_M,), {"keepdims": True}), (_C, (0, 2)), (_M32,), (_I, 1)]
@@ -683,23 +711,16 @@ def trapezoid_frule(tangents, y, x=None, dx=1.0, axis=-1):
     return np.trapezoid(y, x, dx, axis), z_dot
 
 
-_ABSENT = object()
-
-
-def _given(**ends):
-    return {name: value for name, value in ends.items() if value is not _ABSENT}
-
-
 @TABLE.rrule(np.diff, leading=5, points=[
     (_V,), (_V, 2), (_M, 1, 0), (_C, 2, 1), (_V, 0), (_M, 1, -1, 0.5), (_M, 2, 0, _M[:1], 1.5), (_I, 1, 1),
     ([1.0, 3.0],),
     (_M32,), (_V, 3, -1, [1.0, 2.0], 2.5), (_V, 9)])
 @as_written
-def diff_rrule(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
+def diff_rrule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     """The transpose of a difference is minus a difference of the cotangent between zeros."""
     def diff_pullback(y_bar):
         zero = np.zeros_like(y_bar, shape=())
-        sizes = [0 if end is _ABSENT else _end_size(end, a, axis) for end in (prepend, append)]
+        sizes = [0 if end is ABSENT else _end_size(end, a, axis) for end in (prepend, append)]
         total = np.shape(a)[axis] + sum(sizes)
         x_bar = y_bar
         for _ in range(min(n, total)):
@@ -708,10 +729,10 @@ def diff_rrule(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
             x_bar = np.zeros([total if k == axis % np.ndim(a) else length for k,
                               length in enumerate(np.shape(a))])
         pieces = np.split(x_bar, [sizes[0], total - sizes[1]], axis=axis)
-        ends_bar = [NoTangent() if end is _ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
+        ends_bar = [NoTangent() if end is ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
                     for end, piece in ((prepend, pieces[0]), (append, pieces[2]))]
         return NoTangent(), like_argument(a, pieces[1]), NoTangent(), NoTangent(), *ends_bar
-    return np.diff(a, n, axis, **_given(prepend=prepend, append=append)), diff_pullback
+    return np.diff(a, n, axis, **given(prepend=prepend, append=append)), diff_pullback
 
 
 def _end_size(end, a, axis):
@@ -720,11 +741,11 @@ def _end_size(end, a, axis):
 
 
 @TABLE.frule(np.diff)
-def diff_frule(tangents, a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
+def diff_frule(tangents, a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     dots = (*tangents[4:6], ZeroTangent(), ZeroTangent())[:2]
     ends_dot = {name: dense(end, end_dot) for (name, end), end_dot
-                in zip((("prepend", prepend), ("append", append)), dots) if end is not _ABSENT}
-    return (np.diff(a, n, axis, **_given(prepend=prepend, append=append)),
+                in zip((("prepend", prepend), ("append", append)), dots) if end is not ABSENT}
+    return (np.diff(a, n, axis, **given(prepend=prepend, append=append)),
             np.diff(dense(a, tangents[1]), n, axis, **ends_dot))
 
 

@@ -10,6 +10,7 @@ from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
     as_written,
+    check_plain,
     cotangent_of_items,
     dense,
     gradient_dtype,
@@ -226,24 +227,42 @@ def repeat_transposed(y_bar, a, repeats, axis=None):
 # -- joining -------------------------------------------------------------------------------------------------
 
 def joining(target, promoted, points):
-    """State both rules of a function that joins a sequence of arrays.
+    """State both rules of a function that joins a sequence of arrays along an axis that it knows.
 
-    `promoted(shapes, **options)` gives the shapes that are really joined, and the axis.
+    `promoted(shapes)` gives the shapes that are really joined, and the axis.
     """
     @TABLE.rrule(target, leading=1, points=points)
-    def joining_rrule(arrays, *args, **kwargs):
-        arrays = arrays if isinstance(arrays, (list, tuple, np.ndarray)) else tuple(arrays)
-
-        def joining_pullback(y_bar):
-            shapes, axis = promoted([np.shape(x) for x in arrays], *args, **kwargs)
-            parts = unjoined(y_bar, shapes, axis)
-            x_bars = [np.reshape(part, np.shape(x)) for x, part in zip(arrays, parts)]
-            return NoTangent(), cotangent_of_items(arrays, x_bars)
-        return target(arrays, *args, **kwargs), joining_pullback
+    def joining_rrule(tup, **options):
+        return _joined(tup, promoted, lambda arrays: target(arrays, **options))
 
     @TABLE.frule(target)
-    def joining_frule(tangents, arrays, *args, **kwargs):
-        return target(arrays, *args, **kwargs), target(items_of(arrays, tangents[1]), *args, **kwargs)
+    def joining_frule(tangents, tup, **options):
+        return target(tup, **options), target(items_of(tup, tangents[1]))
+
+
+def joining_along_axis(target, promoted, points):
+    """The same for `np.concatenate` and `np.stack`, which take the axis, and an array to write to."""
+    @TABLE.rrule(target, leading=1, points=points)
+    def joining_rrule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+        return _joined(arrays, lambda shapes: promoted(shapes, axis),
+                       lambda arrays: target(arrays, axis, dtype=dtype, casting=casting))
+
+    @TABLE.frule(target)
+    def joining_frule(tangents, arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+        y = target(arrays, axis, dtype=dtype, casting=casting)
+        return y, target(items_of(arrays, tangents[1]), axis)
+
+
+def _joined(arrays, promoted, join):
+    arrays = arrays if isinstance(arrays, (list, tuple, np.ndarray)) else tuple(arrays)
+    check_plain(arrays)
+
+    def joining_pullback(y_bar):
+        shapes, axis = promoted([np.shape(x) for x in arrays])
+        parts = unjoined(y_bar, shapes, axis)
+        x_bars = [np.reshape(part, np.shape(x)) for x, part in zip(arrays, parts)]
+        return NoTangent(), cotangent_of_items(arrays, x_bars)
+    return join(arrays), joining_pullback
 
 
 def unjoined(y_bar, shapes, axis):
@@ -256,13 +275,13 @@ def unjoined(y_bar, shapes, axis):
     return parts
 
 
-def _concatenated(shapes, axis=0, out=None, *, dtype=None, casting="same_kind"):
+def _concatenated(shapes, axis):
     if axis is None:
         return [(int(np.prod(shape)),) for shape in shapes], 0
     return shapes, axis % len(shapes[0])
 
 
-def _stacked(shapes, axis=0, out=None, *, dtype=None, casting="same_kind"):
+def _stacked(shapes, axis):
     axis = axis % (len(shapes[0]) + 1)
     return [shape[:axis] + (1,) + shape[axis:] for shape in shapes], axis
 
@@ -274,11 +293,11 @@ def _at_least(ndim, shape):
     return (1,) * (ndim - len(shape)) + shape
 
 
-def _vstacked(shapes, *, dtype=None, casting="same_kind"):
+def _vstacked(shapes):
     return [_at_least(2, shape) for shape in shapes], 0
 
 
-def _hstacked(shapes, *, dtype=None, casting="same_kind"):
+def _hstacked(shapes):
     shapes = [_at_least(1, shape) for shape in shapes]
     return shapes, 0 if len(shapes[0]) == 1 else 1
 
@@ -291,10 +310,10 @@ def _column_stacked(shapes):
     return [shape if len(shape) > 1 else (*shape, 1)[-2:] if shape else (1, 1) for shape in shapes], 1
 
 
-joining(np.concatenate, _concatenated, points=[
+joining_along_axis(np.concatenate, _concatenated, points=[
     ([_V, 2 * _V],), ((_M, _M[:1]),), ([_M, _M[:, :1]], -1), ([_M, _V], None), ([_M32, _V[None]], 0), (_C, 1),
     ([_V, np.zeros(0)],), ([_V, np.arange(2)],), (([1.0, 2.0], _V),), (([_M.T, _M.T],), {"axis": 1})])
-joining(np.stack, _stacked, points=[([_V, 2 * _V],), ((_M, _M), 1), ([_M, 2 * _M], -1), ([1.0, 2.0],),
+joining_along_axis(np.stack, _stacked, points=[([_V, 2 * _V],), ((_M, _M), 1), ([_M, 2 * _M], -1), ([1.0, 2.0],),
                                     (_C, 2)])
 joining(np.vstack, _vstacked, points=[([_V, _M],), ((1.0, 2.0),), (_C,), ([_C, _C],)])
 joining(np.hstack, _hstacked, points=[([_V, _V[:1]],), ([_M, _M[:, :1]],), ([1.0, 2.0],), ((1.0, _V),)])
