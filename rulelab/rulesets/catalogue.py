@@ -1,6 +1,7 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
 from . import (
+    fft,
     linalg_factorisations,
     linalg_products,
     mutators,
@@ -23,6 +24,7 @@ _MODULES = (
     numpy_nondiff,
     linalg_products,
     linalg_factorisations,
+    fft,
     mutators,
 )
 
