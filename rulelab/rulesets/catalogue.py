@@ -12,6 +12,7 @@ from . import (
     numpy_shaping,
     operators,
     python_math,
+    ufunc_methods,
 )
 
 _MODULES = (
@@ -25,6 +26,7 @@ _MODULES = (
     linalg_products,
     linalg_factorisations,
     fft,
+    ufunc_methods,
     mutators,
 )
 

@@ -227,33 +227,6 @@ def outer_transposed(y_bar, a, b):
 _state_bilinear_out(np.outer, outer_transposed, [(_V, _W), (_V + 1j, _W), (_A, _V), (2.0, _W)])
 
 
-_OUTER = [(_V, _W), (_A, _W), (2.0, _A), (_A, _B)]
-
-
-@bilinear(np.multiply.outer, points=_OUTER)
-def multiply_outer_transposed(y_bar, A, B):
-    return tensordot_transposed(y_bar, A, B, 0)
-
-
-def _state_outer_sum(target, sign):
-    @TABLE.rrule(target, leading=2, points=_OUTER)
-    def outer_sum_rrule(A, B):
-        def outer_sum_pullback(y_bar):
-            ndim = np.ndim(A)
-            a_bar = np.sum(y_bar, axis=tuple(range(ndim, y_bar.ndim)))
-            b_bar = sign * np.sum(y_bar, axis=tuple(range(ndim)))
-            return NoTangent(), like_argument(A, a_bar), like_argument(B, b_bar)
-        return target(A, B), outer_sum_pullback
-
-    @TABLE.frule(target)
-    def outer_sum_frule(tangents, A, B):
-        return target(A, B), target(dense(A, tangents[1]), dense(B, tangents[2]))
-
-
-_state_outer_sum(np.add.outer, 1.0)
-_state_outer_sum(np.subtract.outer, -1.0)
-
-
 @bilinear(np.kron, points=[(_A, _B), (_V, _A), (_A, _W), (_V, _W), (2.0, _A), (_T, _A), (_Z, _W)])
 def kron_transposed(y_bar, a, b):
     ndim = max(a.ndim, b.ndim)

@@ -417,7 +417,9 @@ for _target, _sign in ((np.max, 1), (np.amax, 1), (np.min, -1), (np.amin, -1)):
 for _target, _sign in ((np.ndarray.max, 1), (np.ndarray.min, -1)):
     _state_extreme(_target, _sign, _METHOD)
 for _target, _sign in ((np.nanmax, 1), (np.nanmin, -1)):
-    _state_extreme(_target, _sign, [(_M,), (_M, 0), ((_M,), {"axis": -1, "keepdims": True})], skip_nan=True)
+    _EXTREME_RULES[_target] = _state_extreme(
+        _target, _sign, [(_M,), (_M, 0), ((_M,), {"axis": -1, "keepdims": True})], skip_nan=True
+    )
 
 
 @TABLE.rrule(np.ptp, leading=1, points=_EXTREMES)
@@ -595,6 +597,14 @@ _state_cumprod(np.ndarray.cumprod, [(_M,), (_ZEROS, 1)])
 
 # -- methods of ufuncs ---------------------------------------------------------------------------------------
 
+METHODS_OF_UFUNCS = {}
+"""The methods of ufuncs that have their rules here, with these: `(ufunc, name)` to `(rrule, frule)`."""
+
+
+def _known_method(target, rrule, frule):
+    METHODS_OF_UFUNCS[target.__self__, target.__name__] = rrule, frule
+
+
 def _reducing_ufunc(target, function_rrule, function_frule, points):
     """`ufunc.reduce` differs from the function it stands behind in its default axis, 0."""
     @TABLE.rrule(target, leading=1, points=points)
@@ -605,12 +615,42 @@ def _reducing_ufunc(target, function_rrule, function_frule, points):
     def reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         return function_frule(tangents, array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
+    _known_method(target, reduce_rrule, reduce_frule)
+
+
+def _extreme_ufunc(target, function, points):
+    """That of an extreme, which has no use for a dtype."""
+    function_rrule, function_frule = _EXTREME_RULES[function]
+
+    def check(dtype):
+        if dtype is not None:
+            refuse(f"np.{target.__self__.__name__}.reduce with dtype=", "convert the array first")
+
+    @TABLE.rrule(target, leading=1, points=points)
+    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        check(dtype)
+        return function_rrule(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+    @TABLE.frule(target)
+    def reduce_frule(
+        tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
+    ):
+        check(dtype)
+        return function_frule(tangents, array, axis, keepdims=keepdims, initial=initial, where=where)
+
+    _known_method(target, reduce_rrule, reduce_frule)
+
 
 _BY_UFUNC = [(_V,), (_M,), (_M, -1), (_M, None), ((_M,), {"keepdims": True}), (_C, (0, 2)), (_M32,), (_I, 1)]
 _reducing_ufunc(np.add.reduce, *_SUM, [*_BY_UFUNC, ((_M,), {"where": _MASK, "initial": 2.0})])
 _reducing_ufunc(np.multiply.reduce, *_PRODUCT, [*_BY_UFUNC, (_ZEROS,), ((_M,), {"where": _MASK})])
-_reducing_ufunc(np.maximum.reduce, *_EXTREME_RULES[np.max], _BY_UFUNC)
-_reducing_ufunc(np.minimum.reduce, *_EXTREME_RULES[np.min], _BY_UFUNC)
+for _method, _target in (
+    (np.maximum.reduce, np.max),
+    (np.minimum.reduce, np.min),
+    (np.fmax.reduce, np.nanmax),
+    (np.fmin.reduce, np.nanmin),
+):
+    _extreme_ufunc(_method, _target, _BY_UFUNC)
 
 
 def _accumulating_ufunc(target, function_rrule, function_frule, points):
@@ -621,6 +661,8 @@ def _accumulating_ufunc(target, function_rrule, function_frule, points):
     @TABLE.frule(target)
     def accumulate_frule(tangents, array, axis=0, dtype=None, out=None):
         return function_frule(tangents, array, axis, dtype)
+
+    _known_method(target, accumulate_rrule, accumulate_frule)
 
 
 _accumulating_ufunc(np.add.accumulate, *_CUMSUM, [(_V,), (_M,), (_M, 1), (_I,)])
@@ -648,6 +690,9 @@ def logaddexp_reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False):
 def logaddexp_reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False):
     y = np.logaddexp.reduce(array, axis, dtype, keepdims=keepdims)
     return y, np.sum(_softmax(array, y, axis) * dense(array, tangents[1]), axis=axis, keepdims=keepdims)
+
+
+_known_method(np.logaddexp.reduce, logaddexp_reduce_rrule, logaddexp_reduce_frule)
 
 
 # -- trapezoid, differences ----------------------------------------------------------------------------------
