@@ -195,7 +195,7 @@ def can_carry(y):
     return y.dtype.kind in "fc"
 
 
-def _weights(num, endpoint, ndim, axis):
+def sample_weights(num, endpoint, ndim, axis):
     """How much of `stop` each sample holds, along `axis` of an array of `ndim` dimensions."""
     shape = [1] * ndim
     shape[axis] = num
@@ -228,7 +228,7 @@ def linspace_rrule(start: Number, stop: Number, num=50, endpoint=True, retstep=F
     """`(1 - t) start + t stop` for evenly spaced `t`: both ends get their share of the seed."""
     y = np.linspace(start, stop, num, endpoint, False, dtype, axis)
     _check_samples(y, retstep)
-    t = _weights(num, endpoint, y.ndim, axis)
+    t = sample_weights(num, endpoint, y.ndim, axis)
 
     def linspace_pullback(y_bar):
         return (
@@ -246,7 +246,7 @@ def linspace_frule(
 ):
     y = np.linspace(start, stop, num, endpoint, False, dtype, axis)
     _check_samples(y, retstep)
-    t, y_dot = _weights(num, endpoint, y.ndim, axis), np.zeros(y.shape)
+    t, y_dot = sample_weights(num, endpoint, y.ndim, axis), np.zeros(y.shape)
     for weight, end_dot in ((1 - t, tangents[1]), (t, tangents[2])):
         if not is_zero(end_dot):
             ends = np.broadcast_to(end_dot, np.broadcast_shapes(np.shape(start), np.shape(stop)))

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from ..errors import MutationError
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -206,12 +207,14 @@ def _state_moment(target, is_std, points):
         products = np.real(np.conj(deviation) * dense(a, tangents[1]))
         y_dot = np.sum(products, axis=axis, keepdims=True, where=options.get("where", True))
         return y, np.reshape(y_dot * scale(y, a, axis, count), np.shape(y))
+    return moment_rrule, moment_frule
 
 
 _DDOF = [((_M, 1), {"ddof": 1}), ((_M,), {"correction": 1}), (_M, 0, None, None, 1), (_Z,)]
-_state_moment(np.var, False, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_DDOF])
+_MOMENTS = {}
+_MOMENTS[np.var] = _state_moment(np.var, False, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_DDOF])
 _state_moment(np.ndarray.var, False, [*_METHOD, ((_M,), {"ddof": 1})])
-_state_moment(np.std, True, [*_EVERY_AXIS, *_MASKED, *_DDOF])
+_MOMENTS[np.std] = _state_moment(np.std, True, [*_EVERY_AXIS, *_MASKED, *_DDOF])
 _state_moment(np.ndarray.std, True, [*_METHOD, ((_M,), {"ddof": 1})])
 
 
@@ -447,9 +450,18 @@ def _middles(a, axis):
     return np.argsort(b, axis=-1, kind="stable")[..., [(n - 1) // 2, n // 2]], n
 
 
+def check_not_overwriting(target, overwrite_input):
+    """Refuse `overwrite_input=True`: it writes to the argument."""
+    if overwrite_input:
+        raise MutationError(
+            f"Mutating arrays is not supported -- called np.{target.__name__}(..., overwrite_input=True)",
+            fixes=("leave out overwrite_input=True",))
+
+
 @TABLE.rrule(np.median, leading=1, points=[*_EXTREMES, (_V,), (_C, 1), (_M, (0, 1))])
 def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle entry of each lane, or half of each of the two middle ones."""
+    check_not_overwriting(np.median, overwrite_input)
     y = np.median(a, axis, keepdims=keepdims)
     middles, n = _middles(a, axis)
 
@@ -462,6 +474,7 @@ def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 @TABLE.frule(np.median)
 def median_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    check_not_overwriting(np.median, overwrite_input)
     y, (middles, _) = np.median(a, axis, keepdims=keepdims), _middles(a, axis)
     picked = np.take_along_axis(lanes(dense(a, tangents[1]), axis), middles, -1)
     return y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y))
@@ -596,6 +609,9 @@ _state_cumprod(np.ndarray.cumprod, [(_M,), (_ZEROS, 1)])
 
 
 # -- methods of ufuncs ---------------------------------------------------------------------------------------
+
+FUNCTION_RULES = {np.prod: _PRODUCT, np.cumsum: _CUMSUM, np.cumprod: _CUMPROD, **_MOMENTS}
+"""The rules of some functions, `(rrule, frule)`, for others that are these of something else."""
 
 METHODS_OF_UFUNCS = {}
 """The methods of ufuncs that have their rules here, with these: `(ufunc, name)` to `(rrule, frule)`."""
