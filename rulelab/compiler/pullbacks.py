@@ -343,7 +343,9 @@ class Pullbacks:
     ) -> None:
         """MutationError for a call that is known to write to its arguments."""
         slot = self.out_slot(target, len(args))
-        if slot is not None and any(x is not None for x in args[slot:]):
+        # A ufunc has one array to write to for each result, and nothing after them.
+        last = len(args) if slot is None or isinstance(target, np.ufunc) else slot + 1
+        if slot is not None and any(x is not None for x in args[slot:last]):
             raise mutation(f"{name_of(target)}(out={describe(args[slot])})", place)
         if kwargs.get("out") is not None:
             raise mutation(f"{name_of(target)}(out={describe(kwargs['out'])})", place)
@@ -358,7 +360,7 @@ class Pullbacks:
         """Which of `count` positional arguments is the array to write to, if one is: `np.add(a, b, out)`."""
         if isinstance(target, np.ufunc):
             return target.nin if count > target.nin else None
-        entry = self.cache.registry.entry(target) if count > 2 else None
+        entry = self.cache.registry.entry(target) if count > 1 else None
         for rule in entry.house if entry is not None else ():
             names = (
                 _parameter_names(rule.function) if isinstance(rule, Rule) and rule.mode == "rrule" else None

@@ -24,6 +24,7 @@ TABLE = RuleTable("numpy_reductions")
 _V = np.array([0.5, -1.5, 2.0, 3.5])
 _M = np.array([[0.5, -1.0, 2.0], [3.0, 1.5, -2.5]])
 _C = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+_FULL = _C + np.cos(_C * 7)  # full rank, which the sines of whole numbers have not
 _M32 = _M.astype(np.float32)
 _I = np.array([[1, 2, 3], [4, 6, 5]])
 _ZEROS = np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, -2.0, 4.0]])
@@ -837,29 +838,68 @@ def ediff1d_frule(tangents, ary, to_end=None, to_begin=None):
 # -- norms ---------------------------------------------------------------------------------------------------
 
 def norm_kind(ndim, ord, axis):
-    """`(p, axes)`: the norm as that of a vector over `axes`, or a refusal.
+    """`(p, axes)`: which norm it is, over which axes; a number for that of vectors, text for one of matrices.
 
-    >>> norm_kind(2, "fro", None), norm_kind(1, None, -1)
-    ((2, (0, 1)), (2, (0,)))
+    >>> norm_kind(2, "fro", None), norm_kind(1, None, -1), norm_kind(2, 1, None)
+    ((2, (0, 1)), (2, (0,)), ('columns', (0, 1)))
     """
     axes = tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
     if ord is None or (ord == "fro" and len(axes) == 2):
         return 2, axes
-    if len(axes) == 1 and ord in (1, 2, np.inf):
-        return ord, axes
-    refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes",
-           "use ord None or 'fro', 1, 2 or inf for a vector",
-           "write the norm with np.abs, np.sum, np.linalg.svd")
+    if len(axes) == 1 and isinstance(ord, (int, float, np.number)):
+        if ord != 0:
+            return ord, axes
+        refuse("np.linalg.norm with ord=0, which counts", "use np.count_nonzero")
+    if len(axes) == 2 and ord in _MATRIX_NORMS:
+        return _MATRIX_NORMS[ord], axes
+    refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes")
+
+
+_MATRIX_NORMS = {
+    1: "columns", -1: "fewest in columns", np.inf: "rows", -np.inf: "fewest in rows",
+    2: "largest", -2: "smallest", "nuc": "nuclear",
+}
+
+
+def _matrix_norm_slope(x, p, axes):
+    """dy/dx of a norm of matrices, which lie in `axes`; where values coincide the first has it all."""
+    a = np.moveaxis(x, axes, (-2, -1))
+    if p in ("largest", "smallest", "nuclear"):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        there = s > max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]  # 0 in the directions that are not
+        if p == "nuclear":
+            slope = (u * there[..., None, :]) @ vh
+        else:
+            k = 0 if p == "largest" else s.shape[-1] - 1
+            slope = u[..., :, k, None] * vh[..., None, k, :] * there[..., k, None, None]
+    else:
+        along = -2 if p.endswith("columns") else -1
+        sums = np.sum(np.abs(a), axis=along, keepdims=True)
+        extreme = Extreme(sums, -1 if along == -2 else -2, None, -1 if p.startswith("fewest") else 1, {})
+        slope = unit(a) * extreme.give_back(np.ones(extreme.index.shape))
+    return np.moveaxis(slope, (-2, -1), axes)
+
+
+def unit(x):
+    """`x / abs(x)`, 0 at 0."""
+    size = np.abs(x)
+    return np.sign(x) if np.asarray(x).dtype.kind != "c" else x / np.where(size == 0, 1.0, size)
 
 
 def _norm_slope(x, y, p, axes):
     """dy/dx of the p-norm over `axes`, an array of the shape of `x`; zero where the norm is."""
+    if isinstance(p, str):
+        return _matrix_norm_slope(x, p, axes)
     y = np.reshape(y, kept_shape(np.shape(x), axes))
     if p == 2:
         return np.where(y == 0, 0.0, x / np.where(y == 0, 1.0, y))
     if p == 1:
-        return np.sign(x)
-    return np.sign(x) * Extreme(np.abs(x), axes, None, 1, {}).give_back(np.ones_like(y, dtype=float))
+        return unit(x)
+    if np.isinf(p):
+        extreme = Extreme(np.abs(x), axes, None, 1 if p > 0 else -1, {})
+        return unit(x) * extreme.give_back(np.ones_like(y, dtype=float))
+    with np.errstate(all="ignore"):  # (|x| / y) ** (p - 1), which overflows less than its parts
+        return np.where(y == 0, 0.0, unit(x) * (np.abs(x) / np.where(y == 0, 1.0, y)) ** (p - 1))
 
 
 def _norm_rrule(x, y, p, axes):
@@ -882,7 +922,10 @@ def _norm_tangent(x, x_dot, y, p, axes):
     (_M, np.inf, 0),
     (_C, None, (0, 2)), (_C, "fro", (-1, 1)), ((_M,), {"keepdims": True}),
     ((_M, None, 1), {"keepdims": True}), (_M32,),
-    (_I,), (_Z,), (_Z, 1), (_M.T, 2, 0), ([3.0, 4.0],)])
+    (_I,), (_Z,), (_Z, 1), (_M.T, 2, 0), ([3.0, 4.0],), (_V, 3), (_V, 2.5), (_V, 0.5), (_V, -1), (_V, -np.inf),
+    (_M, 4, 0), (_Z, 3), (_Z, np.inf), *[(_M, ord) for ord in (1, -1, np.inf, -np.inf, 2, -2, "nuc")],
+    (_FULL, "nuc", (0, 2)), (_FULL, 2, (2, 1)), (_C, 1, (-1, 0)), ((_C, np.inf, (1, 2)), {"keepdims": True}),
+    (_M + 1j * _M[::-1] ** 2, "nuc"), (_M + 1j * _M[::-1] ** 2, 2), (_M + 1j * _M[::-1] ** 2, 1)])
 def norm_rrule(x, ord=None, axis=None, keepdims=False):
     """`x̄ = ȳ x / y` for the 2-norm, `ȳ sign(x)` for the 1-norm; for inf the first largest entry gets all."""
     p, axes = norm_kind(np.ndim(x), ord, axis)
@@ -897,14 +940,14 @@ def norm_frule(tangents, x, ord=None, axis=None, keepdims=False):
 
 
 def _vector_norm_kind(x, axis, ord):
-    if ord not in (1, 2, np.inf):
-        refuse(f"np.linalg.vector_norm with ord={ord!r}", "use ord 1, 2 or inf")
+    if ord == 0:
+        refuse("np.linalg.vector_norm with ord=0, which counts", "use np.count_nonzero")
     return ord, tuple(range(np.ndim(x))) if axis is None else normalize_axis_tuple(axis, np.ndim(x))
 
 
 @TABLE.rrule(np.linalg.vector_norm, leading=1, points=[
     (_V,), (_M,), ((_M,), {"axis": 0}), ((_C,), {"axis": (0, -1), "keepdims": True}), ((_M,), {"ord": 1}),
-    ((_C,), {"ord": np.inf, "axis": (1, 2)})])
+    ((_C,), {"ord": np.inf, "axis": (1, 2)}), ((_C,), {"ord": 3, "axis": (0, 1)}), ((_Z,), {"ord": 1.5})])
 def vector_norm_rrule(x, /, *, axis=None, keepdims=False, ord=2):
     p, axes = _vector_norm_kind(x, axis, ord)
     return _norm_rrule(x, np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord), p, axes)
@@ -917,7 +960,8 @@ def vector_norm_frule(tangents, x, /, *, axis=None, keepdims=False, ord=2):
     return y, _norm_tangent(x, tangents[1], y, p, axes)
 
 
-@TABLE.rrule(np.linalg.matrix_norm, leading=1, points=[(_M,), (_C,), ((_M,), {"keepdims": True})])
+@TABLE.rrule(np.linalg.matrix_norm, leading=1, points=[
+    (_M,), (_C,), ((_M,), {"keepdims": True}), ((_FULL,), {"ord": "nuc"}), ((_FULL,), {"ord": -2, "keepdims": True})])
 def matrix_norm_rrule(x, /, *, keepdims=False, ord="fro"):
     p, axes = norm_kind(np.ndim(x), ord, (-2, -1))
     return _norm_rrule(x, np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord), p, axes)

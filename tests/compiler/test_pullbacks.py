@@ -404,7 +404,7 @@ def test_foreign_call():
     with pytest.raises(ForeignCallError) as caught:
         rl.gradient(lambda x: np.kaiser(3, x)[0], 1.5)
     error = caught.value
-    assert "np.kaiser(int, float)" in error.found
+    assert "kaiser(int, float)" in error.found
     assert "np.kaiser(3, x)" in error.place.text
     assert any("%rule_stub" in fix for fix in error.fixes)
 
