@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ..errors import MutationError
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
+from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
@@ -610,6 +611,23 @@ def divmod_rrule(x: Number, y: Number, /):
     return out, divmod_pullback
 
 
+@TABLE.frule(np.divmod)
+def divmod_frule(tangents, x: Number, y: Number, /):
+    quotient, rest = out = np.divmod(x, y)
+    partials = remainder_partials(rest, x, y)
+    rest_dot = _tangent_sum(rest, partials, tangents[1:])
+    return out, Tangent(tuple, np.zeros_like(floating(quotient)), rest_dot)
+
+
+def _tangent_sum(out, partials, tangents):
+    """The sum of partials times tangents, in the shape of `out`."""
+    out_dot = np.zeros_like(floating(out))
+    for partial, x_dot in zip(partials, tangents, strict=True):
+        if not is_zero(x_dot):
+            out_dot = out_dot + partial * x_dot
+    return out_dot
+
+
 @TABLE.rrule(np.modf, leading=1, points=BETWEEN_WHOLE)
 def modf_rrule(x: Number, /):
     """`x = fraction + whole`, and the whole part is constant between jumps."""
@@ -619,6 +637,12 @@ def modf_rrule(x: Number, /):
         return NoTangent(), ZeroTangent() if is_zero(fraction_bar) else unbroadcast(fraction_bar * 1.0, x)
 
     return np.modf(x), modf_pullback
+
+
+@TABLE.frule(np.modf)
+def modf_frule(tangents, x: Number, /):
+    out = np.modf(x)
+    return out, Tangent(tuple, tangents[1], np.zeros_like(out[1]))
 
 
 @TABLE.rrule(np.frexp, leading=1, points=unary_points(0.3, -1.2, 2.6))
@@ -635,6 +659,12 @@ def frexp_rrule(x: Number, /):
     return out, frexp_pullback
 
 
+@TABLE.frule(np.frexp)
+def frexp_frule(tangents, x: Number, /):
+    out = np.frexp(x)
+    return out, Tangent(tuple, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], -out[1]), NoTangent())
+
+
 @TABLE.rrule(
     np.ldexp, leading=2, points=[(0.3, 2), (np.array([0.3, -1.2]), np.array([[3], [-2]])), (np.empty(0), 1)]
 )
@@ -645,6 +675,12 @@ def ldexp_rrule(x: Number, exponent, /):
         return NoTangent(), unbroadcast(np.ldexp(y_bar, exponent), x), NoTangent()
 
     return np.ldexp(x, exponent), ldexp_pullback
+
+
+@TABLE.frule(np.ldexp)
+def ldexp_frule(tangents, x: Number, exponent, /):
+    out = np.ldexp(x, exponent)
+    return out, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], exponent)
 
 
 # -- complex numbers -----------------------------------------------------------------------------------------
@@ -748,6 +784,12 @@ def real_if_close_rrule(a: Array | np.number, tol=100):
         return NoTangent(), y_bar + 0j if np.iscomplexobj(a) else y_bar
 
     return out, real_if_close_pullback
+
+
+@TABLE.frule(np.real_if_close)
+def real_if_close_frule(tangents, a: Array | np.number, tol=100):
+    out = np.real_if_close(a, tol)
+    return out, tangents[1] if np.iscomplexobj(out) else np.real(tangents[1])
 
 
 def _angle_unit(deg):

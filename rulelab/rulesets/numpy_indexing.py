@@ -7,9 +7,20 @@ import numpy as np
 
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
+from ..tangents.structural import Tangent
 from ..tangents.thunks import InplaceableThunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import as_written, dense, gradient_dtype, items_of, like_argument, refuse
+from .array_likes import (
+    as_written,
+    check_plain,
+    cotangent_of_items,
+    dense,
+    gradient_dtype,
+    is_zero,
+    items_of,
+    like_argument,
+    refuse,
+)
 
 TABLE = RuleTable("numpy_indexing")
 
@@ -276,6 +287,91 @@ def _deciding_masks(condlist):
         masks.append(np.logical_and(condition, undecided))
         undecided = np.logical_and(undecided, np.logical_not(condition))
     return [*masks, undecided]
+
+
+# -- choose, ix_ ---------------------------------------------------------------------------------------------
+
+def _chosen(a, count, mode):
+    """Which of `count` choices each element of `a` names."""
+    if mode == "clip":
+        return np.clip(a, 0, count - 1)
+    return np.mod(a, count) if mode == "wrap" else np.asarray(a)
+
+
+_PICK = np.array([0, 1, 1, 0])
+
+
+def _choices_cotangent(y_bar, a, choices, mode):
+    """A cotangent array for each choice: ȳ where it was taken."""
+    picked = _chosen(a, len(choices), mode)
+    return [unbroadcast(np.where(picked == k, y_bar, 0.0), np.asarray(x)) for k, x in enumerate(choices)]
+
+
+_CHOICES = [_VECTOR, 2.0 * _VECTOR]
+
+
+@TABLE.rrule(np.choose, leading=2, points=[
+    (_PICK, _CHOICES), (_PICK, (1.5, _VECTOR)), (_PICK[:2], _MATRIX[:2, :2]),
+    ((_PICK * 5 - 2, _CHOICES), {"mode": "wrap"}), ((_PICK * 5 - 2, _CHOICES), {"mode": "clip"})])
+def choose_rrule(a, choices, out=None, mode="raise"):
+    """Each choice gets the cotangent of the places where it was taken."""
+    check_plain(choices)
+
+    def choose_pullback(y_bar):
+        return NoTangent(), NoTangent(), cotangent_of_items(choices, _choices_cotangent(y_bar, a, choices, mode))
+    return np.choose(a, choices, mode=mode), choose_pullback
+
+
+@TABLE.frule(np.choose)
+def choose_frule(tangents, a, choices, out=None, mode="raise"):
+    dots = items_of(choices, tangents[2])
+    return np.choose(a, choices, mode=mode), np.choose(_chosen(a, len(choices), mode), dots)
+
+
+@TABLE.rrule(np.ndarray.choose, leading=None, points=[(_PICK, _CHOICES), (_PICK, _VECTOR, 1.5)])
+def choose_method_rrule(a, *choices, out=None, mode="raise"):
+    """The method takes the choices in a sequence or one by one."""
+    given = choices[0] if len(choices) == 1 else choices
+    check_plain(given)
+
+    def choose_pullback(y_bar):
+        bars = _choices_cotangent(y_bar, a, given, mode)
+        if len(choices) == 1:
+            return NoTangent(), NoTangent(), cotangent_of_items(given, bars)
+        return NoTangent(), NoTangent(), *[like_argument(x, bar[()]) for x, bar in zip(given, bars)]
+    return a.choose(given, mode=mode), choose_pullback
+
+
+@TABLE.frule(np.ndarray.choose)
+def choose_method_frule(tangents, a, *choices, out=None, mode="raise"):
+    if len(choices) == 1:
+        given, dots = choices[0], items_of(choices[0], tangents[2])
+    else:
+        given, dots = choices, [dense(x, x_dot) for x, x_dot in zip(choices, tangents[2:])]
+    return a.choose(given, mode=mode), np.choose(_chosen(a, len(given), mode), dots)
+
+
+@TABLE.rrule(np.ix_, leading=None, points=[(_VECTOR, _VECTOR[:2]), (_VECTOR,)])
+def ix_rrule(*args):
+    """An open mesh: each argument along its own axis. Masks and indices come through as indices."""
+    y = np.ix_(*args)
+
+    def ix_pullback(y_bar):
+        bars = [np.reshape(bar, np.shape(x)) if _is_inexact(x) and not is_zero(bar) else ZeroTangent()
+                for x, bar in zip(args, y_bar, strict=True)]
+        return NoTangent(), *[bar if is_zero(bar) else like_argument(x, bar) for x, bar in zip(args, bars)]
+    return y, ix_pullback
+
+
+@TABLE.frule(np.ix_)
+def ix_frule(tangents, *args):
+    y = np.ix_(*args)
+    return y, Tangent(tuple, *[np.reshape(dense(x, x_dot), np.shape(part)) if _is_inexact(x) else NoTangent()
+                               for x, x_dot, part in zip(args, tangents[1:], y)])
+
+
+def _is_inexact(x):
+    return np.asarray(x).dtype.kind in "fc"
 
 
 # -- leaving NumPy -------------------------------------------------------------------------------------------

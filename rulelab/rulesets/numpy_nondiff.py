@@ -77,7 +77,6 @@ TABLE.non_differentiable(
     np.triu_indices,
     np.triu_indices_from,
     np.mask_indices,
-    np.ix_,
     np.ndindex,
 )
 

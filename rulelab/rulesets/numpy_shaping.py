@@ -337,6 +337,85 @@ def append_frule(tangents, arr, values, axis=None):
     return np.append(arr, values, axis), np.append(dense(arr, tangents[1]), dense(values, tangents[2]), axis)
 
 
+def _numbered(blocks, start=0):
+    """The nested lists with their arrays replaced by ones that number all elements, and how many there are."""
+    if isinstance(blocks, list):
+        made = []
+        for block in blocks:
+            numbers, start = _numbered(block, start)
+            made.append(numbers)
+        return made, start
+    return start + labels(blocks), start + np.size(blocks)
+
+
+def _in_blocks(blocks, flat, start=0):
+    """The cotangent of nested lists of arrays, from one long vector for all elements."""
+    if isinstance(blocks, list):
+        parts = []
+        for block in blocks:
+            part, start = _in_blocks(block, flat, start)
+            parts.append(part)
+        return Tangent(list, *parts), start
+    stop = start + np.size(blocks)
+    return like_argument(blocks, np.reshape(flat[start:stop], np.shape(blocks))[()]), stop
+
+
+def _blocks_tangent(blocks, dots):
+    if isinstance(blocks, list):
+        dots = [dots] * len(blocks) if is_zero(dots) else dots
+        return [_blocks_tangent(block, dot) for block, dot in zip(blocks, dots, strict=True)]
+    return dense(blocks, dots)
+
+
+@TABLE.rrule(np.block, leading=1, points=[
+    ([_V, 2 * _V],), ([[_M, _M], [_V, 2 * _V]],), ([[_M, 1.5 * _M[:, :1]], [3 * _V, 2.5]],), ([1.0, 2.0],), (_M,),
+    ([[_M32, _M32]],), ([[[_C, _C[..., :1]]]],)])
+def block_rrule(arrays):
+    """Every element goes to one place and gets its cotangent."""
+    check_plain(arrays)
+    numbers, count = _numbered(arrays)
+    read = np.block(numbers)
+
+    def block_pullback(y_bar):
+        return NoTangent(), _in_blocks(arrays, scatter(y_bar, read, (count,), np.asarray(y_bar).dtype))[0]
+    return np.block(arrays), block_pullback
+
+
+@TABLE.frule(np.block)
+def block_frule(tangents, arrays):
+    return np.block(arrays), np.block(_blocks_tangent(arrays, tangents[1]))
+
+
+def _check_inserted(arr, values):
+    if gradient_dtype(arr) != _dtype_of(arr) and _dtype_of(values).kind in "fc":
+        refuse(f"np.insert of {_dtype_of(values)} values into {_dtype_of(arr)}, which rounds them",
+               "convert the array to float first")
+
+
+@TABLE.rrule(np.insert, leading=3, points=[
+    (_V, 1, 2.5), (_V, [0, 2], [1.5, 2.5]), (_M, 1, 3.5, 1), (_M, 1, _V, 0), (_M, [0, 2], _M[:, :2], 1), (_M, 2, 0.5),
+    (_V, slice(0, 3, 2), 4.5), (_M32, 0, 1.0, -1), ([1.0, 2.0], -1, [0.5])])
+def insert_rrule(arr, obj, values, axis=None):
+    """Every element of the result is one of `arr`, or one of `values`, perhaps repeated."""
+    _check_inserted(arr, values)
+    read = np.insert(labels(arr), obj, -1 - labels(values), axis)
+
+    def insert_pullback(y_bar):
+        kept = read >= 0
+        arr_bar = scatter(y_bar[kept], read[kept], (np.size(arr),), gradient_dtype(arr))
+        values_bar = scatter(y_bar[~kept], -1 - read[~kept], (np.size(values),), gradient_dtype(values))
+        return (NoTangent(), like_argument(arr, np.reshape(arr_bar, np.shape(arr))), NoTangent(),
+                like_argument(values, np.reshape(values_bar, np.shape(values))[()]))
+    return np.insert(arr, obj, values, axis), insert_pullback
+
+
+@TABLE.frule(np.insert)
+def insert_frule(tangents, arr, obj, values, axis=None):
+    _check_inserted(arr, values)
+    arr_dot, values_dot = dense(arr, tangents[1]), dense(values, tangents[3])
+    return np.insert(arr, obj, values, axis), np.insert(arr_dot, obj, values_dot, axis)
+
+
 # -- splitting -----------------------------------------------------------------------------------------------
 
 def splitting(target, axis_of, points):
@@ -480,6 +559,32 @@ def _padded_labels(array, pad_width, mode, options):
     return np.pad(labels(array), pad_width, mode, **options)
 
 
+@TABLE.rrule(np.trim_zeros, leading=1, points=[
+    (_V,), (_V, "b")])
+def trim_zeros_rrule(filt, trim="fb"):
+    """The zeros at the ends are not in the result: they get nothing."""
+    start = _trimmed_start(filt, trim)
+    y = np.trim_zeros(filt, trim)
+
+    def trim_zeros_pullback(y_bar):
+        return NoTangent(), scatter(y_bar, slice(start, start + len(y)), np.shape(filt), gradient_dtype(filt))
+    return y, trim_zeros_pullback
+
+
+@TABLE.frule(np.trim_zeros)
+def trim_zeros_frule(tangents, filt, trim="fb"):
+    start, y = _trimmed_start(filt, trim), np.trim_zeros(filt, trim)
+    return y, dense(filt, tangents[1])[start:start + len(y)]
+
+
+def _trimmed_start(filt, trim):
+    if not isinstance(filt, np.ndarray) or filt.ndim != 1:
+        refuse("np.trim_zeros of anything but an array with one axis", "make it one")
+    if not np.any(filt):
+        return 0
+    return int(np.flatnonzero(filt)[0]) if "f" in trim.lower() else 0
+
+
 # -- triangles and diagonals ---------------------------------------------------------------------------------
 
 @linear(np.tril, points=[(_M,), (_M, 1), (_C, -1), (_M32,)])
@@ -605,6 +710,31 @@ def _state_making(target, points):
         return y, np.reshape(x_dot.real if y.dtype.kind == "f" else x_dot, y.shape).astype(gradient_dtype(y))
 
 
+@TABLE.rrule(np.ndarray.view, leading=1, points=[(_V,), (_M.T,)])
+def view_rrule(a):
+    """`a.view()`, the same array; to read its bytes as something else (`dtype`, `type`) is not covered."""
+    def view_pullback(y_bar):
+        return NoTangent(), y_bar
+    return a.view(), view_pullback
+
+
+@TABLE.frule(np.ndarray.view)
+def view_frule(tangents, a):
+    return a.view(), dense(a, tangents[1])
+
+
+@TABLE.rrule(np.ndarray.to_device, leading=1, points=[(_V, "cpu")])
+def to_device_rrule(a, device, /, *, stream=None):
+    def to_device_pullback(y_bar):
+        return NoTangent(), y_bar
+    return a.to_device(device, stream=stream), to_device_pullback
+
+
+@TABLE.frule(np.ndarray.to_device)
+def to_device_frule(tangents, a, device, /, *, stream=None):
+    return a.to_device(device, stream=stream), dense(a, tangents[1])
+
+
 def _check_numeric(y):
     if y.dtype.kind not in "fciub":
         refuse(f"an array of dtype {y.dtype} was made; its elements have no derivative here",
@@ -625,6 +755,7 @@ making(np.ndarray.__copy__, points=[(_V,)])
 making(np.astype, points=[(_M32, float), (_V, complex), (np.arange(3), float)])
 making(np.ndarray.astype, points=[(_M32, np.float64), (_V, "f8"), (_V, complex), (np.arange(3), float)])
 making(np.generic.astype, points=[(np.float64(2.0), complex)])
+making(np.require, points=[(_M.T, float, "C"), (_V,), (_M32, np.float64, ["C", "W"])])
 making(np.float64, points=[(2.5,), (np.float32(2.5),), (3,), ([1.0, 2.0],)])
 making(np.float32, points=[])
 
@@ -732,9 +863,25 @@ def _attribute_rule(attribute):
     return attribute_rrule
 
 
+def _attribute_forward_rule(name):
+    """Attributes are linear: that of the tangent is the tangent of it."""
+
+    def attribute_frule(tangents, x):
+        x_dot = dense(x, tangents[1])
+        if name == "imag" and not np.iscomplexobj(x):
+            return x.imag, np.zeros(np.shape(x))
+        return getattr(x, name), getattr(x_dot, name)
+
+    return attribute_frule
+
+
+_READ = {"T": [(_V,), (_M,), (_C,)], "mT": [(_M,), (_C,)], "real": [(_M,), (_M * (1 - 2j),)],
+         "imag": [(_M,), (_M * (1 - 2j),)]}
 for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name):
         TABLE.rrule(getattr(np.ndarray, _name))(_attribute_rule(_attribute))
+    if hasattr(np.ndarray, _name) and _name in _READ:
+        TABLE.frule(getattr(np.ndarray, _name))(_attribute_forward_rule(_name))
 TABLE.non_differentiable(
     *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name))
 )
