@@ -109,12 +109,12 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
+        if rule.house and (kwargs or self.out_slot(target, len(args)) is not None):
+            self.refuse_mutation(target, args, kwargs, place)
         if not rule.differentiable:
             return constant(target)
         if not rule.house:
             return self.by_user_rule(rule, target, args, kwargs, active)
-        if kwargs or self.out_slot(target, len(args)) is not None:
-            self.refuse_mutation(target, args, kwargs, place)
         names = _parameter_names(rule.function)
         for name in kwargs:
             if names is not None and name not in names:

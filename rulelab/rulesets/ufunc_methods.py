@@ -41,8 +41,12 @@ def _rules_of(table, mode):
 _RRULES = _rules_of(numpy_elementwise.TABLE, "rrule")
 _FRULES = _rules_of(numpy_elementwise.TABLE, "frule")
 
-BINARY = tuple(u for u in _RRULES if isinstance(u, np.ufunc) and (u.nin, u.nout) == (2, 1) and u in _FRULES)
-"""The ufuncs of two arguments that have a derivative."""
+BINARY = tuple(
+    u
+    for u in _RRULES
+    if isinstance(u, np.ufunc) and (u.nin, u.nout) == (2, 1) and u in _FRULES and u is not np.ldexp
+)
+"""The ufuncs of two arguments that have a derivative; the second of `ldexp` is a whole number."""
 
 QUESTIONS = tuple(
     target
