@@ -875,12 +875,10 @@ def _attribute_forward_rule(name):
     return attribute_frule
 
 
-_READ = {"T": [(_V,), (_M,), (_C,)], "mT": [(_M,), (_C,)], "real": [(_M,), (_M * (1 - 2j),)],
-         "imag": [(_M,), (_M * (1 - 2j),)]}
 for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name):
         TABLE.rrule(getattr(np.ndarray, _name))(_attribute_rule(_attribute))
-    if hasattr(np.ndarray, _name) and _name in _READ:
+    if hasattr(np.ndarray, _name) and _name != "flat":
         TABLE.frule(getattr(np.ndarray, _name))(_attribute_forward_rule(_name))
 TABLE.non_differentiable(
     *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name))

@@ -142,6 +142,18 @@ def test_attributes():
     assert {"shape", "ndim", "dtype"} <= PLAIN_ATTRIBUTES and not PLAIN_ATTRIBUTES & ATTRIBUTES.keys()
 
 
+@pytest.mark.parametrize("name", ["T", "mT", "real", "imag"])
+def test_attributes_of_tangents(name):
+    """Attributes are linear: their forward rule reads them of the tangent."""
+    z, z_dot = np.arange(6.0).reshape(2, 3) * (1 + 2j), np.ones((2, 3)) - 3j
+    frule = rule_at(registry_of(TABLE), getattr(np.ndarray, name), (z,), "frule").function
+    y, y_dot = frule((NoTangent(), z_dot), z)
+    np.testing.assert_array_equal(y, getattr(z, name))
+    np.testing.assert_array_equal(y_dot, getattr(z_dot, name))
+    _, y_dot = frule((NoTangent(), z_dot.real), z.real)
+    np.testing.assert_array_equal(y_dot, getattr(z_dot.real, name))
+
+
 def test_functions_have_no_cotangent_of_their_own():
     """The first entry of every answer is NoTangent."""
     assert rrule(np.transpose, np.ones((2, 3)))[1](np.ones((3, 2)))[0] is NoTangent()
