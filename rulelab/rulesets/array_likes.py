@@ -8,7 +8,6 @@ from ..errors import NotDifferentiableError
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 
-
 PLAIN_CLASSES = frozenset({np.ndarray, np.memmap})
 """The array classes whose operators and functions are those of ndarray."""
 
@@ -17,7 +16,10 @@ def check_plain(items):
     """Refuse a sequence that holds an array of a class with arithmetic of its own: masked, a matrix, …"""
     for x in items if isinstance(items, (list, tuple)) else ():
         if isinstance(x, np.ndarray) and type(x) not in PLAIN_CLASSES:
-            refuse(f"an array of the class {type(x).__name__} among those that are joined", "give np.asarray of it")
+            refuse(
+                f"an array of the class {type(x).__name__} in a {type(items).__name__}",
+                "give np.asarray of it",
+            )
         if isinstance(x, (list, tuple)):
             check_plain(x)
 

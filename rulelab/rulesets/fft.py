@@ -1,8 +1,8 @@
 """Rules for the discrete Fourier transforms of `numpy.fft`: linear, so each has its transposed transform.
 
 The transpose of a transform is the opposite one with the other normalisation: what `norm="backward"` leaves
-out going one way, `"forward"` leaves out going the other. Lengths that `n=` or `s=` cut off get zeros back, what
-they padded is dropped. The half spectrum of a real transform counts its inner frequencies twice.
+out going one way, `"forward"` leaves out going the other. What `n=` or `s=` cut off gets zeros back, what was
+padded is dropped. The half spectrum of a real transform counts its inner frequencies twice.
 """
 
 import operator

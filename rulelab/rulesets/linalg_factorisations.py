@@ -530,9 +530,20 @@ class LeastSquares:
 _B = np.stack([_TALL[:, 0] ** 2, _TALL[:, 1] + 0.5], 1)
 
 
-@TABLE.rrule(np.linalg.lstsq, leading=2, points=[
-    (_TALL, _B[:, 0]), (_TALL, _B), (_TALL.T, _V[:2]), (_S, _V), (_TALL + 1j * _B, _B[:, 0]), (_TALL, _B * 1j),
-    (_TALL.T, _B[:2], None), (_TALL, _B, 1e-12)])
+@TABLE.rrule(
+    np.linalg.lstsq,
+    leading=2,
+    points=[
+        (_TALL, _B[:, 0]),
+        (_TALL, _B),
+        (_TALL.T, _V[:2]),
+        (_S, _V),
+        (_TALL + 1j * _B, _B[:, 0]),
+        (_TALL, _B * 1j),
+        (_TALL.T, _B[:2], None),
+        (_TALL, _B, 1e-12),
+    ],
+)
 def lstsq_rrule(a, b, rcond=None):
     """The derivatives of the solution, of the residuals, and of the singular values; of full rank."""
     solved = LeastSquares(a, b, rcond)
@@ -571,7 +582,9 @@ _G = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, -1.0], [1.5, 0.5, -2.0]])
 _TURN = np.array([[0.5, -2.0], [1.0, 0.25]])
 
 
-@TABLE.rrule(np.linalg.eigvals, leading=1, points=[(_G,), (_TURN,), (np.stack([_G, _G.T + 1]),), (_G + 1j * _G.T,)])
+@TABLE.rrule(
+    np.linalg.eigvals, leading=1, points=[(_G,), (_TURN,), (np.stack([_G, _G.T + 1]),), (_G + 1j * _G.T,)]
+)
 def eigvals_rrule(a):
     """`ā = v⁻ᴴ diag(w̄) vᴴ` (Giles 2008, section 3.1)."""
     w, v, left = _eigenbasis(a, "np.linalg.eigvals")
@@ -668,7 +681,10 @@ def tensorinv_rrule(a, ind=2):
     def tensorinv_pullback(y_bar):
         side = int(np.prod(np.shape(a)[ind:]))
         matrix, bar = np.reshape(y, (side, -1)), np.reshape(y_bar, (side, -1))
-        return NoTangent(), like_argument(a, np.reshape(-adjoint(matrix) @ bar @ adjoint(matrix), np.shape(a)))
+        return NoTangent(), like_argument(
+            a, np.reshape(-adjoint(matrix) @ bar @ adjoint(matrix), np.shape(a))
+        )
+
     return y, tensorinv_pullback
 
 
@@ -685,7 +701,9 @@ def _check_tensorsolve(axes):
         refuse("np.linalg.tensorsolve with axes=", "np.moveaxis first")
 
 
-@TABLE.rrule(np.linalg.tensorsolve, leading=2, points=[(_FOUR, _B[:3].T.copy()), (_FOUR.reshape(6, 3, 2), _FOUR[0, 0])])
+@TABLE.rrule(
+    np.linalg.tensorsolve, leading=2, points=[(_FOUR, _B[:3].T.copy()), (_FOUR.reshape(6, 3, 2), _FOUR[0, 0])]
+)
 def tensorsolve_rrule(a, b, axes=None):
     """That of `solve` for the tensor as a matrix."""
     _check_tensorsolve(axes)

@@ -10,7 +10,7 @@ from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import cotangent_of_items, dense, is_zero, items_of, like_argument, refuse
+from .array_likes import check_plain, cotangent_of_items, dense, is_zero, items_of, like_argument, refuse
 from .numpy_shaping import diagonal_transposed, inverse_permutation
 
 TABLE = RuleTable("linalg_products")
@@ -67,7 +67,7 @@ def _state_bilinear(target, transposed, points):
 
 
 def _state_bilinear_out(target, transposed, points):
-    """The same for a product that takes an array to write to as its third argument, which is refused by it."""
+    """The same for a product that takes an array to write to as its third argument; no rule writes."""
     @TABLE.rrule(target, leading=2, points=points)
     def bilinear_rrule(a, b, out=None):
         def bilinear_pullback(y_bar):
@@ -349,6 +349,7 @@ def linalg_trace_frule(tangents, x, /, *, offset=0, dtype=None):
 def multi_dot_rrule(arrays, *, out=None):
     """`ȳ` between the adjoints of what stands to the left and of what stands to the right."""
     arrays = list(arrays) if not isinstance(arrays, (list, tuple)) else arrays
+    check_plain(arrays)
     matrices = [np.asarray(x) for x in arrays]
     first, *_, last = matrices
     matrices[0] = first if first.ndim > 1 else first[None, :]

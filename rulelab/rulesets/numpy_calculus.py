@@ -5,8 +5,9 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
-from ..tangents.zeros import NoTangent
+from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
+from .linalg_factorisations import LeastSquares
 from .numpy_elementwise import Number, floating
 from .numpy_indexing import scatter
 from .numpy_nondiff import can_carry, sample_weights
@@ -71,7 +72,7 @@ class Interpolation:
 )
 @as_written
 def interp_rrule(x, xp, fp, left=None, right=None, period=None):
-    """`y = (1 - t) fp[i] + t fp[i + 1]`: the slope of the piece goes to `x`, and its opposite to the knots."""
+    """`y = (1 - t) fp[i] + t fp[i + 1]`: the slope of the piece goes to `x`, the opposite to its knots."""
     at = Interpolation(x, xp, fp, period)
 
     def interp_pullback(y_bar):
@@ -118,7 +119,7 @@ def stencil(n, spacing, edge_order):
     """The coefficients of `np.gradient` of `n` samples: `(n, 5)`, those of the neighbours two before to two
     after.
 
-    NumPy is asked: the gradient of samples that are 1 at every fifth place shows the coefficient of that place.
+    NumPy is asked: the gradient of samples that are 1 at every fifth place shows the coefficients of these.
     """
     places = np.arange(n)
     combs = [np.gradient((places % 5 == k).astype(float), *spacing, edge_order=edge_order) for k in range(5)]
@@ -481,6 +482,66 @@ def vander_rrule(x, N=None, increasing=False):
 @TABLE.frule(np.vander)
 def vander_frule(tangents, x, N=None, increasing=False):
     return np.vander(x, N, increasing), _vander_slope(x, N, increasing) * dense(x, tangents[1])[:, None]
+
+
+class Fit:
+    """`np.polyfit(x, y, deg)` as least squares on powers of `x`, whose columns are scaled to length 1.
+
+    The scale drops out of the solution, so it is a constant to the derivative.
+    """
+
+    def __init__(self, x, y, deg, options):
+        for name, value in options.items():
+            if value is not None and value is not False:
+                refuse(f"np.polyfit with {name}=", "np.linalg.lstsq of np.vander")
+        if np.ndim(deg):
+            refuse("np.polyfit with a list of degrees", "give one degree")
+        self.x, self.count = np.asarray(x, float), int(deg) + 1
+        powers = np.vander(self.x, self.count)
+        self.scale = np.sqrt(np.sum(powers * powers, axis=0))
+        self.solved = LeastSquares(powers / self.scale, np.asarray(y), None)
+
+    def columns(self, c):
+        return np.reshape(self.scale, (-1,) + (1,) * (np.ndim(c) - 1))
+
+    def cotangents(self, c_bar):
+        a_bar, y_bar = self.solved.cotangents(c_bar / self.columns(c_bar), ZeroTangent())
+        slope = _vander_slope(self.x, self.count, False)
+        return np.sum(slope * np.real(a_bar / self.scale), axis=-1), y_bar
+
+    def tangent(self, x_dot, y_dot):
+        powers_dot = _vander_slope(self.x, self.count, False) * x_dot[:, None]
+        c_dot, _ = self.solved.tangent(powers_dot / self.scale, y_dot)
+        return c_dot / self.columns(c_dot)
+
+
+@TABLE.rrule(
+    np.polyfit,
+    leading=2,
+    points=[
+        (_X, _V, 2),
+        (_X, _V, 4),
+        (_X, _V, 0),
+        (_X, np.stack([_V, _V**2], 1), 1),
+        (_X, _V + 1j * _X, 1),
+        (list(_X), list(_V), 1),
+    ],
+)
+def polyfit_rrule(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The derivative of the least squares solution, to the values and through the powers to their places."""
+    fit = Fit(x, y, deg, {"rcond": rcond, "full": full, "w": w, "cov": cov})
+
+    def polyfit_pullback(c_bar):
+        x_bar, y_bar = fit.cotangents(np.asarray(c_bar))
+        return NoTangent(), like_argument(x, x_bar), like_argument(y, y_bar)
+
+    return np.polyfit(x, y, deg), polyfit_pullback
+
+
+@TABLE.frule(np.polyfit)
+def polyfit_frule(tangents, x, y, deg, rcond=None, full=False, w=None, cov=False):
+    fit = Fit(x, y, deg, {"rcond": rcond, "full": full, "w": w, "cov": cov})
+    return np.polyfit(x, y, deg), fit.tangent(dense(x, tangents[1]), dense(y, tangents[2]))
 
 
 # -- samples spaced by ratios --------------------------------------------------------------------------------

@@ -456,7 +456,9 @@ def _bounds(a_min, a_max, low, high):
 
 
 @TABLE.rrule(
-    np.clip, leading=3, points=[*CLIPS, (CLIPS[0][:1], {"min": 0.0, "max": 1.0}), (CLIPS[0][:1], {"max": 0.0})]
+    np.clip,
+    leading=3,
+    points=[*CLIPS, (CLIPS[0][:1], {"min": 0.0, "max": 1.0}), (CLIPS[0][:1], {"max": 0.0})],
 )
 def clip_rrule(
     a: Number,
@@ -662,7 +664,9 @@ def frexp_rrule(x: Number, /):
 @TABLE.frule(np.frexp)
 def frexp_frule(tangents, x: Number, /):
     out = np.frexp(x)
-    return out, Tangent(tuple, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], -out[1]), NoTangent())
+    return out, Tangent(
+        tuple, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], -out[1]), NoTangent()
+    )
 
 
 @TABLE.rrule(

@@ -263,6 +263,7 @@ def resize_index(a, new_shape):
     ([_MATRIX > 2, _MATRIX > 5], [_VECTOR, _MATRIX])])
 @as_written
 def select_rrule(condlist, choicelist, default=0):
+    check_plain(choicelist)
     masks = _deciding_masks(condlist)
 
     def select_pullback(y_bar):
@@ -318,7 +319,12 @@ def choose_rrule(a, choices, out=None, mode="raise"):
     check_plain(choices)
 
     def choose_pullback(y_bar):
-        return NoTangent(), NoTangent(), cotangent_of_items(choices, _choices_cotangent(y_bar, a, choices, mode))
+        return (
+            NoTangent(),
+            NoTangent(),
+            cotangent_of_items(choices, _choices_cotangent(y_bar, a, choices, mode)),
+        )
+
     return np.choose(a, choices, mode=mode), choose_pullback
 
 

@@ -80,7 +80,7 @@ TABLE.non_differentiable(
     np.ndindex,
 )
 
-# -- answers that can be written to an array -------------------------------------------------------------------
+# -- answers that can be written to an array -----------------------------------------------------------------
 # Their rules repeat the parameters, so that an `out` given by position is seen for what it is and refused.
 
 

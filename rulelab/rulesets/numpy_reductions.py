@@ -322,7 +322,9 @@ def _state_prod(target, points):
         return target(a, axis, dtype, keepdims=keepdims, **options), prod_pullback
 
     @TABLE.frule(target)
-    def prod_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+    def prod_frule(
+        tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
+    ):
         check_dtype(a, dtype)
         options = given(initial=initial, where=where)
         y_dot = np.sum(dense(a, tangents[1]) * slopes(a, axis, options), axis=axis, keepdims=keepdims)
@@ -629,7 +631,9 @@ def _reducing_ufunc(target, function_rrule, function_frule, points):
         return function_rrule(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
     @TABLE.frule(target)
-    def reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+    def reduce_frule(
+        tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
+    ):
         return function_frule(tangents, array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
     _known_method(target, reduce_rrule, reduce_frule)
@@ -917,15 +921,48 @@ def _norm_tangent(x, x_dot, y, p, axes):
     return np.reshape(np.sum(np.real(np.conj(slope) * dense(x, x_dot)), axis=axes), np.shape(y))
 
 
-@TABLE.rrule(np.linalg.norm, leading=1, points=[
-    (_V,), (_M,), (_C,), (_V, 1), (_V, np.inf), (_V, 2), (_M, "fro"), (_M, None, 0), (_M, 1, -1),
-    (_M, np.inf, 0),
-    (_C, None, (0, 2)), (_C, "fro", (-1, 1)), ((_M,), {"keepdims": True}),
-    ((_M, None, 1), {"keepdims": True}), (_M32,),
-    (_I,), (_Z,), (_Z, 1), (_M.T, 2, 0), ([3.0, 4.0],), (_V, 3), (_V, 2.5), (_V, 0.5), (_V, -1), (_V, -np.inf),
-    (_M, 4, 0), (_Z, 3), (_Z, np.inf), *[(_M, ord) for ord in (1, -1, np.inf, -np.inf, 2, -2, "nuc")],
-    (_FULL, "nuc", (0, 2)), (_FULL, 2, (2, 1)), (_C, 1, (-1, 0)), ((_C, np.inf, (1, 2)), {"keepdims": True}),
-    (_M + 1j * _M[::-1] ** 2, "nuc"), (_M + 1j * _M[::-1] ** 2, 2), (_M + 1j * _M[::-1] ** 2, 1)])
+@TABLE.rrule(
+    np.linalg.norm,
+    leading=1,
+    points=[
+        (_V,),
+        (_M,),
+        (_C,),
+        (_V, 1),
+        (_V, np.inf),
+        (_V, 2),
+        (_M, "fro"),
+        (_M, None, 0),
+        (_M, 1, -1),
+        (_M, np.inf, 0),
+        (_C, None, (0, 2)),
+        (_C, "fro", (-1, 1)),
+        ((_M,), {"keepdims": True}),
+        ((_M, None, 1), {"keepdims": True}),
+        (_M32,),
+        (_I,),
+        (_Z,),
+        (_Z, 1),
+        (_M.T, 2, 0),
+        ([3.0, 4.0],),
+        (_V, 3),
+        (_V, 2.5),
+        (_V, 0.5),
+        (_V, -1),
+        (_V, -np.inf),
+        (_M, 4, 0),
+        (_Z, 3),
+        (_Z, np.inf),
+        *[(_M, ord) for ord in (1, -1, np.inf, -np.inf, 2, -2, "nuc")],
+        (_FULL, "nuc", (0, 2)),
+        (_FULL, 2, (2, 1)),
+        (_C, 1, (-1, 0)),
+        ((_C, np.inf, (1, 2)), {"keepdims": True}),
+        (_M + 1j * _M[::-1] ** 2, "nuc"),
+        (_M + 1j * _M[::-1] ** 2, 2),
+        (_M + 1j * _M[::-1] ** 2, 1),
+    ],
+)
 def norm_rrule(x, ord=None, axis=None, keepdims=False):
     """`x̄ = ȳ x / y` for the 2-norm, `ȳ sign(x)` for the 1-norm; for inf the first largest entry gets all."""
     p, axes = norm_kind(np.ndim(x), ord, axis)
@@ -960,8 +997,17 @@ def vector_norm_frule(tangents, x, /, *, axis=None, keepdims=False, ord=2):
     return y, _norm_tangent(x, tangents[1], y, p, axes)
 
 
-@TABLE.rrule(np.linalg.matrix_norm, leading=1, points=[
-    (_M,), (_C,), ((_M,), {"keepdims": True}), ((_FULL,), {"ord": "nuc"}), ((_FULL,), {"ord": -2, "keepdims": True})])
+@TABLE.rrule(
+    np.linalg.matrix_norm,
+    leading=1,
+    points=[
+        (_M,),
+        (_C,),
+        ((_M,), {"keepdims": True}),
+        ((_FULL,), {"ord": "nuc"}),
+        ((_FULL,), {"ord": -2, "keepdims": True}),
+    ],
+)
 def matrix_norm_rrule(x, /, *, keepdims=False, ord="fro"):
     p, axes = norm_kind(np.ndim(x), ord, (-2, -1))
     return _norm_rrule(x, np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord), p, axes)

@@ -313,8 +313,9 @@ def _column_stacked(shapes):
 joining_along_axis(np.concatenate, _concatenated, points=[
     ([_V, 2 * _V],), ((_M, _M[:1]),), ([_M, _M[:, :1]], -1), ([_M, _V], None), ([_M32, _V[None]], 0), (_C, 1),
     ([_V, np.zeros(0)],), ([_V, np.arange(2)],), (([1.0, 2.0], _V),), (([_M.T, _M.T],), {"axis": 1})])
-joining_along_axis(np.stack, _stacked, points=[([_V, 2 * _V],), ((_M, _M), 1), ([_M, 2 * _M], -1), ([1.0, 2.0],),
-                                    (_C, 2)])
+joining_along_axis(
+    np.stack, _stacked, points=[([_V, 2 * _V],), ((_M, _M), 1), ([_M, 2 * _M], -1), ([1.0, 2.0],), (_C, 2)]
+)
 joining(np.vstack, _vstacked, points=[([_V, _M],), ((1.0, 2.0),), (_C,), ([_C, _C],)])
 joining(np.hstack, _hstacked, points=[([_V, _V[:1]],), ([_M, _M[:, :1]],), ([1.0, 2.0],), ((1.0, _V),)])
 joining(np.dstack, _dstacked, points=[([_V, 2 * _V],), ([_M, 2 * _M],), ([_C, _C[..., :1]],), ([1.0, 2.0],)])
@@ -338,7 +339,7 @@ def append_frule(tangents, arr, values, axis=None):
 
 
 def _numbered(blocks, start=0):
-    """The nested lists with their arrays replaced by ones that number all elements, and how many there are."""
+    """Nested lists like these of arrays that number all their elements, and how many there are."""
     if isinstance(blocks, list):
         made = []
         for block in blocks:
@@ -367,9 +368,19 @@ def _blocks_tangent(blocks, dots):
     return dense(blocks, dots)
 
 
-@TABLE.rrule(np.block, leading=1, points=[
-    ([_V, 2 * _V],), ([[_M, _M], [_V, 2 * _V]],), ([[_M, 1.5 * _M[:, :1]], [3 * _V, 2.5]],), ([1.0, 2.0],), (_M,),
-    ([[_M32, _M32]],), ([[[_C, _C[..., :1]]]],)])
+@TABLE.rrule(
+    np.block,
+    leading=1,
+    points=[
+        ([_V, 2 * _V],),
+        ([[_M, _M], [_V, 2 * _V]],),
+        ([[_M, 1.5 * _M[:, :1]], [3 * _V, 2.5]],),
+        ([1.0, 2.0],),
+        (_M,),
+        ([[_M32, _M32]],),
+        ([[[_C, _C[..., :1]]]],),
+    ],
+)
 def block_rrule(arrays):
     """Every element goes to one place and gets its cotangent."""
     check_plain(arrays)
@@ -392,9 +403,21 @@ def _check_inserted(arr, values):
                "convert the array to float first")
 
 
-@TABLE.rrule(np.insert, leading=3, points=[
-    (_V, 1, 2.5), (_V, [0, 2], [1.5, 2.5]), (_M, 1, 3.5, 1), (_M, 1, _V, 0), (_M, [0, 2], _M[:, :2], 1), (_M, 2, 0.5),
-    (_V, slice(0, 3, 2), 4.5), (_M32, 0, 1.0, -1), ([1.0, 2.0], -1, [0.5])])
+@TABLE.rrule(
+    np.insert,
+    leading=3,
+    points=[
+        (_V, 1, 2.5),
+        (_V, [0, 2], [1.5, 2.5]),
+        (_M, 1, 3.5, 1),
+        (_M, 1, _V, 0),
+        (_M, [0, 2], _M[:, :2], 1),
+        (_M, 2, 0.5),
+        (_V, slice(0, 3, 2), 4.5),
+        (_M32, 0, 1.0, -1),
+        ([1.0, 2.0], -1, [0.5]),
+    ],
+)
 def insert_rrule(arr, obj, values, axis=None):
     """Every element of the result is one of `arr`, or one of `values`, perhaps repeated."""
     _check_inserted(arr, values)

@@ -286,7 +286,7 @@ _state_nan_running(np.nancumprod, np.cumprod, 1)
 
 
 def _state_cumulative(target, function):
-    """`cumulative_sum` and `cumulative_prod`: the running function, the empty sum or product in front if asked."""
+    """`cumulative_sum` and `cumulative_prod`: the running function, with the empty one in front if asked."""
     rrule, frule = FUNCTION_RULES[function]
     points = [
         (_V,),
@@ -526,7 +526,7 @@ def unique_rrule(
     """Each value is that of its first occurrence, which gets its cotangent."""
     shape, first = _first_of_each(ar, axis, equal_nan, sorted)
     y = np.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
-    values, pullback = selected(np.ravel(ar)[first], ar, shape, first)
+    _, pullback = selected(np.ravel(ar)[first], ar, shape, first)
 
     def unique_pullback(y_bar):
         values_bar = unthunk(y_bar[0]) if isinstance(y, tuple) else y_bar

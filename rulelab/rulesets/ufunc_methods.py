@@ -1,9 +1,8 @@
 """Rules for the methods of ufuncs: `reduce`, `accumulate`, `outer`, `reduceat`, from the rules of the ufuncs.
 
-`np.add.reduce` is an object of its own (`rules/targets.py` says which), so each method has its rule. Those of
-`add`, `multiply`, `maximum`, `minimum` and `logaddexp` that are functions under another name stand beside these
-functions; the others are what they are by definition: the ufunc again and again. At ties they follow the ufunc.
-`at` writes, and is among the mutators.
+`np.add.reduce` is an object of its own (`rules/targets.py` says which), so each method has its rule. Those
+that are functions under another name, this one for `np.sum`, stand beside these functions; the others are
+what they are by definition: the ufunc again and again. At ties they follow it. `at` writes, and is a mutator.
 """
 
 import numpy as np
@@ -156,7 +155,7 @@ def _check_links(ufunc, y, last):
     """
     if not np.allclose(np.ravel(y), np.ravel(last), rtol=1e-4, atol=1e-6, equal_nan=True):
         refuse(
-            f"np.{ufunc.__name__}.reduce gives {np.ravel(y)[:1]}, one call after another {np.ravel(last)[:1]}",
+            f"np.{ufunc.__name__}.reduce gives {np.ravel(y)[0]}, one call after another {np.ravel(last)[0]}",
             f"np.{ufunc.__name__}.accumulate(...)[-1]",
         )
 

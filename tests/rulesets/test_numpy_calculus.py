@@ -47,6 +47,9 @@ def test_the_transposed_stencil_is_the_transposed_matrix(n, edge_order):
         lambda x: np.roots(np.stack([x[0] ** 0, -2 * x[0], x[0] ** 2]))[0].real,
         lambda x: np.sum(np.logspace(0, 1, 3, base=x[0])),
         lambda x: np.sum(np.geomspace(1.0, x[0], 3, dtype=int)),
+        lambda x: np.polyfit(x, x * x, 1, w=x)[0],
+        lambda x: np.polyfit(x, x * x, 1, cov=True)[0][0],
+        lambda x: np.polyfit(x**0, x * x, 1)[0],
         lambda x: np.sum(np.geomspace(1.0, 1j * x[0], 3)).real,
     ],
 )

@@ -123,7 +123,9 @@ SAFE = {
         lambda x: 1.0 if x > 0 else 0.0,
     ),
     "logsumexp": (
-        lambda x: np.max(np.stack([x, -x])) + np.log(np.sum(np.exp(np.stack([x, -x]) - np.max(np.stack([x, -x]))))),
+        lambda x: (
+            np.max(np.stack([x, -x])) + np.log(np.sum(np.exp(np.stack([x, -x]) - np.max(np.stack([x, -x])))))
+        ),
         math.tanh,
     ),
     "sigmoid": (lambda x: 0.5 * (1.0 + np.tanh(0.5 * x)), lambda x: 0.0),

@@ -58,7 +58,9 @@ def test_the_norm_of_zero_has_derivative_zero(ord):
 @pytest.mark.parametrize("ord", [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])
 def test_the_norm_of_a_zero_matrix_has_derivative_zero(ord):
     """The same for matrices, also where singular values vanish."""
-    np.testing.assert_array_equal(cotangents(TABLE, np.linalg.norm, np.zeros((2, 3)), ord)[0], np.zeros((2, 3)))
+    np.testing.assert_array_equal(
+        cotangents(TABLE, np.linalg.norm, np.zeros((2, 3)), ord)[0], np.zeros((2, 3))
+    )
 
 
 def test_a_nuclear_norm_ignores_the_directions_that_are_not_there():

@@ -59,8 +59,15 @@ def fits(left, right):
 
 
 PAIRS = [(left, right) for left in SHAPES for right in SHAPES if fits(left, right)]
-OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod,
-             operator.floordiv]
+OPERATORS = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.pow,
+    operator.mod,
+    operator.floordiv,
+]
 CONDITIONAL = [lambda a, b: np.where(a > 1.5, a * a, b), lambda a, b: np.clip(a, 0.5, b)]
 
 
@@ -94,18 +101,24 @@ def test_every_pair_of_shapes_has_gradients_of_the_operands_shapes(f):
 
 
 @pytest.mark.parametrize("f", [*OPERATORS[:5], np.add, np.hypot, np.power, np.arctan2, np.logaddexp])
-@pytest.mark.parametrize("number", [2.5, 2, np.float64(2.5), np.float32(2.5), np.array(2.5), np.int8(2)], ids=repr)
+@pytest.mark.parametrize(
+    "number", [2.5, 2, np.float64(2.5), np.float32(2.5), np.array(2.5), np.int8(2)], ids=repr
+)
 def test_numbers_of_every_kind_meet_arrays(f, number):
     """A number is broadcast like a 0-d array: its gradient is one number, and that of the array an array."""
     x = np.array([1.31, 0.5, 2.2])
     x_bar, n_bar = rl.gradient(lambda x, n: np.sum(f(x, n)), x, number)
     assert x_bar.shape == (3,) and np.shape(n_bar) == ()
-    np.testing.assert_allclose(x_bar, gradient_by_differences(lambda v: np.sum(f(v, float(number))), x), rtol=1e-6)
+    np.testing.assert_allclose(
+        x_bar, gradient_by_differences(lambda v: np.sum(f(v, float(number))), x), rtol=1e-6
+    )
     np.testing.assert_allclose(
         n_bar, gradient_by_differences(lambda v: np.sum(f(x, v)), float(number)), rtol=1e-6
     )
     n_bar, x_bar = rl.gradient(lambda n, x: np.sum(f(n, x)), number, x)
-    np.testing.assert_allclose(x_bar, gradient_by_differences(lambda v: np.sum(f(float(number), v)), x), rtol=1e-6)
+    np.testing.assert_allclose(
+        x_bar, gradient_by_differences(lambda v: np.sum(f(float(number), v)), x), rtol=1e-6
+    )
 
 
 # -- every form of index -------------------------------------------------------------------------------------
@@ -223,8 +236,10 @@ def test_take_in_every_mode(mode):
     """`np.take` and the method, along every axis."""
     indices = [0, 1, 1] if mode == "raise" else [-7, 5, 1, 1]
     for axis in (None, 0, 1, -1):
-        for f in (lambda v, a=axis: np.sum(np.take(v, indices, a, mode=mode) ** 1),
-                  lambda v, a=axis: np.sum(v.take(indices, axis=a, mode=mode))):
+        for f in (
+            lambda v, a=axis: np.sum(np.take(v, indices, a, mode=mode) ** 1),
+            lambda v, a=axis: np.sum(v.take(indices, axis=a, mode=mode)),
+        ):
             np.testing.assert_allclose(rl.gradient(f, CUBE)[0], linear_gradient(f, CUBE))
 
 
@@ -259,9 +274,16 @@ def layouts(tmp_path):
     mapped[:] = M
     wide = np.zeros((4, 9))
     wide[::2, ::3] = M
-    return {"fortran": np.asfortranarray(M), "reversed": M[::-1, ::-1].copy()[::-1, ::-1], "strided": wide[::2, ::3],
-            "transposed": M.T.copy().T, "read-only": _read_only(M), "memory-mapped": mapped,
-            "swapped bytes": M.astype(">f8"), "unaligned": _unaligned(M)}
+    return {
+        "fortran": np.asfortranarray(M),
+        "reversed": M[::-1, ::-1].copy()[::-1, ::-1],
+        "strided": wide[::2, ::3],
+        "transposed": M.T.copy().T,
+        "read-only": _read_only(M),
+        "memory-mapped": mapped,
+        "swapped bytes": M.astype(">f8"),
+        "unaligned": _unaligned(M),
+    }
 
 
 def _unaligned(x):
@@ -272,7 +294,7 @@ def _unaligned(x):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_layout_in_memory_changes_nothing(name, layouts):
-    """Fortran order, strides, reversed axes, read-only and mapped memory: the gradient of the same numbers."""
+    """Fortran order, strides, reversed axes, read-only or mapped memory: the gradient of the same numbers."""
     f = LOSSES[name]
     expected = gradient_by_differences(f, M)
     for layout, x in layouts.items():
@@ -289,7 +311,9 @@ def test_an_array_that_is_one_number_repeated():
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-5), (np.longdouble, 1e-6), (np.float16, 2e-2)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(np.float32, 1e-5), (np.longdouble, 1e-6), (np.float16, 2e-2)]
+)
 def test_other_widths_are_right_or_refused(name, dtype, tolerance):
     """float32 in, float32 out, as good as that allows; the rarer widths likewise, or an error of NumPy's or
     ours.
@@ -370,13 +394,16 @@ def test_constants_of_other_array_classes_are_refused(use, constant):
         rl.gradient(lambda x: f(x, constant), np.array([1.0, 2.0, 3.0]))
 
 
-@pytest.mark.parametrize("x", [MASKED, np.matrix([[1.0, 2.0]]), np.arange(3.0).view(Own)], ids=["masked", "matrix", "own"])
-def test_arguments_of_other_array_classes_are_refused(x):
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize("cls", [np.ma.MaskedArray, np.matrix, Own])
+def test_arguments_of_other_array_classes_are_refused(cls):
     """The error names the class and what to give instead."""
+    x = np.ones((2, 2)).view(cls)
     with pytest.raises(RuleLabError, match="asarray"):
         rl.gradient(lambda v: np.sum(v * v), x)
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 def test_matrices_multiply_differently():
     """`np.matrix` times an array is a matrix product: refused, and `np.asarray` of it is taken."""
     matrix, x = np.matrix([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0], [1.0]])

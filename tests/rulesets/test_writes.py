@@ -212,7 +212,10 @@ def test_no_array_method_that_returns_nothing_is_forgotten():
     for name in silent - known:
         assert EVERYTHING.mutator(getattr(np.ndarray, name)), name
     for name in dir(np.ndarray):
-        if name.startswith("__i") and name.endswith("__") and name not in ("__init__", "__int__", "__index__",
-                                                                           "__invert__", "__iter__",
-                                                                           "__init_subclass__"):
+        if (
+            name.startswith("__i")
+            and name.endswith("__")
+            and name
+            not in ("__init__", "__int__", "__index__", "__invert__", "__iter__", "__init_subclass__")
+        ):
             assert EVERYTHING.mutator(getattr(np.ndarray, name)), name
