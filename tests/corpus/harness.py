@@ -29,6 +29,7 @@ MODULES = (
     "handlers",
     "hygiene",
     "numerics",
+    "numpy_names",
     "models",
 )
 CASES: list["Case"] = []
