@@ -428,11 +428,26 @@ def parse_subscripts(subscripts, ndims):
     return spelled, ellipsis + "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
 
 
+_LABELS = string.ascii_uppercase + string.ascii_lowercase  # in the order of NumPy's numbers for them
+
+
+def _spelled(sublist):
+    return "".join("..." if k is Ellipsis else _LABELS[k] for k in sublist)
+
+
 def _einsum_parts(operands):
-    """The labels of operands and result, and the operands, of a call in the string form."""
-    if not operands or not isinstance(operands[0], str):
-        refuse("np.einsum in its list form", "write the subscripts as a string")
-    return *parse_subscripts(operands[0], [np.ndim(x) for x in operands[1:]]), operands[1:]
+    """The subscripts and the arrays of a call, and where the arrays stand among its arguments.
+
+    >>> _einsum_parts(("ij->i", 5.0)), _einsum_parts((5.0, [0, 1], [0]))
+    (('ij->i', (5.0,), [1]), ('AB->A', (5.0,), [0]))
+    """
+    if isinstance(operands[0], str):
+        return operands[0], operands[1:], list(range(1, len(operands)))
+    count = len(operands) // 2
+    subscripts = ",".join(map(_spelled, operands[1 : 2 * count : 2]))
+    if len(operands) % 2:
+        subscripts += "->" + _spelled(operands[-1])
+    return subscripts, operands[0 : 2 * count : 2], list(range(0, 2 * count, 2))
 
 
 def _einsum_cotangent(k, y_bar, labels, result, arrays, optimize):
@@ -473,25 +488,34 @@ _EINSUM = [("ij,jk->ik", _A, _B), ("ij,jk", _A, _B), ("ii", _S), ("ii->i", _S), 
            ("iii->i", np.ones((2, 2, 2)))]
 
 
-@TABLE.rrule(np.einsum, leading=None, points=[*_EINSUM, ((("ij,jk,kl->il"), _A, _B, _B.T),
+_EINSUM_LISTS = [(_A, [0, 1], _B, [1, 2], [0, 2]), (_A, [0, 1], _B, [1, 2]), (_S, [0, 0]), (_A, [1, 0]),
+                 (_T, [Ellipsis, 0], _V, [0], [Ellipsis]), (_A, [5, 30], _V, [30], [5])]
+
+
+@TABLE.rrule(np.einsum, leading=None, points=[*_EINSUM, *_EINSUM_LISTS, ((("ij,jk,kl->il"), _A, _B, _B.T),
                                                          {"optimize": True})])
 def einsum_rrule(*operands, out=None, optimize=False, **options):
     """Each cotangent is an einsum of ȳ with the conjugates of the other operands."""
-    labels, result, xs = _einsum_parts(operands)
+    subscripts, xs, positions = _einsum_parts(operands)
+    labels, result = parse_subscripts(subscripts, [np.ndim(x) for x in xs])
     arrays = [np.asarray(x) for x in xs]
 
     def einsum_pullback(y_bar):
         def cotangent(k):
             return Thunk(lambda: like_argument(xs[k], _einsum_cotangent(k, y_bar, labels, result, arrays,
                 optimize)))
-        return NoTangent(), NoTangent(), *[cotangent(k) for k in range(len(xs))]
+
+        bars = [NoTangent()] * len(operands)
+        for k, position in enumerate(positions):
+            bars[position] = cotangent(k)
+        return NoTangent(), *bars
     return np.einsum(*operands, optimize=optimize, **options), einsum_pullback
 
 
 @TABLE.frule(np.einsum)
 def einsum_frule(tangents, *operands, out=None, optimize=False, **options):
-    subscripts, (*_, xs) = operands[0], _einsum_parts(operands)
+    subscripts, xs, positions = _einsum_parts(operands)
     y = np.einsum(*operands, optimize=optimize, **options)
     terms = [np.einsum(subscripts, *xs[:k], dense(xs[k], x_dot), *xs[k + 1:], optimize=optimize)
-             for k, x_dot in enumerate(tangents[2:]) if not is_zero(x_dot)]
+             for k, x_dot in enumerate([tangents[1 + i] for i in positions]) if not is_zero(x_dot)]
     return y, sum(terms[1:], terms[0]) if terms else ZeroTangent()
