@@ -143,12 +143,12 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
+        if rule.house and (kwargs or self.out_slot(target, len(args)) is not None):
+            self.refuse_mutation(target, args, kwargs, place)
         if not rule.differentiable:
             return constant(target)
         if not rule.house:
             return self.by_user_rule(rule, target, args, kwargs, active)
-        if kwargs or self.out_slot(target, len(args)) is not None:
-            self.refuse_mutation(target, args, kwargs, place)
         names = _parameter_names(rule.function)
         for name in kwargs:
             if names is not None and name not in names:
@@ -388,7 +388,9 @@ class Pullbacks:
     ) -> None:
         """MutationError for a call that is known to write to its arguments."""
         slot = self.out_slot(target, len(args))
-        if slot is not None and any(x is not None for x in args[slot:]):
+        # A ufunc has one array to write to for each result, and nothing after them.
+        last = len(args) if slot is None or isinstance(target, np.ufunc) else slot + 1
+        if slot is not None and any(x is not None for x in args[slot:last]):
             raise mutation(f"{name_of(target)}(out={describe(args[slot])})", place)
         if kwargs.get("out") is not None:
             raise mutation(f"{name_of(target)}(out={describe(kwargs['out'])})", place)
@@ -403,7 +405,7 @@ class Pullbacks:
         """Which of `count` positional arguments is the array to write to, if one is: `np.add(a, b, out)`."""
         if isinstance(target, np.ufunc):
             return target.nin if count > target.nin else None
-        entry = self.cache.registry.entry(target) if count > 2 else None
+        entry = self.cache.registry.entry(target) if count > 1 else None
         for rule in entry.house if entry is not None else ():
             names = (
                 _parameter_names(rule.function) if isinstance(rule, Rule) and rule.mode == "rrule" else None

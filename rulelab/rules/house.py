@@ -32,23 +32,29 @@ class RuleTable:
         self.mutators = []  # (target, description)
         self.points = []
 
-    def rrule(self, *targets, leading=1, points=()):
-        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments."""
+    def rrule(self, *targets, leading=1, points=(), differentiable=True):
+        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
+
+        With `differentiable=False` it is the rule of a constant, stated in full for the sake of its
+        parameter names: an `out` among them is how a positional one is known for what it is.
+        """
 
         def stated(function):
             for target in _targets(targets):
-                self._add(target, "rrule", function, accepts_of(function), leading=leading)
+                facts = {"leading": leading, "differentiable": differentiable}
+                self._add(target, "rrule", function, accepts_of(function), **facts)
                 self._add_points(target, points)
             return function
 
         return stated
 
-    def frule(self, *targets, points=()):
+    def frule(self, *targets, points=(), differentiable=True):
         """Decorator of a forward rule for each target; the tangents come first."""
 
         def stated(function):
             for target in _targets(targets):
-                self._add(target, "frule", function, accepts_of(function, skip=1))
+                accepts = accepts_of(function, skip=1)
+                self._add(target, "frule", function, accepts, differentiable=differentiable)
                 self._add_points(target, points)
             return function
 

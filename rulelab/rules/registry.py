@@ -10,8 +10,10 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .rule import OptOut, Rule
-from .signatures import most_specific
+from .signatures import ArrayType, most_specific
 from .targets import name_of
 
 KEPT = "__rulelab_rules__"  # where a Python function or class keeps its own rules alive
@@ -88,12 +90,20 @@ class Entry:
     def _choose(self, given, mode, config):
         for tier in (self.user, self.house):
             fitting = [e for e in tier if _serves(e, mode, config) and e.accepts.match(given)]
+            if tier is self.house and not all(map(_is_usual, given)):
+                fitting = [e for e in fitting if not e.differentiable]
             fitting = _after_last_opt_out_of_everything(fitting)
             with_config = [e for e in fitting if isinstance(e, Rule) and e.requires]
             if fitting:
                 best = most_specific(with_config or fitting, len(given), self.name)
                 return OptedOut(best) if isinstance(best, OptOut) else Found(best)
         return NO_RULE
+
+
+def _is_usual(given):
+    """Whether the house's rules know the arithmetic of such an argument: that of a masked array, a matrix or
+    another subclass of ndarray is its own."""
+    return not isinstance(given, ArrayType) or given.cls is np.ndarray or given.cls is np.memmap
 
 
 def _serves(entry, mode, config):

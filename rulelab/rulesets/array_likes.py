@@ -8,6 +8,21 @@ from ..errors import NotDifferentiableError
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 
+PLAIN_CLASSES = frozenset({np.ndarray, np.memmap})
+"""The array classes whose operators and functions are those of ndarray."""
+
+
+def check_plain(items):
+    """Refuse a sequence that holds an array of a class with arithmetic of its own: masked, a matrix, …"""
+    for x in items if isinstance(items, (list, tuple)) else ():
+        if isinstance(x, np.ndarray) and type(x) not in PLAIN_CLASSES:
+            refuse(
+                f"an array of the class {type(x).__name__} in a {type(items).__name__}",
+                "give np.asarray of it",
+            )
+        if isinstance(x, (list, tuple)):
+            check_plain(x)
+
 
 def is_zero(x_bar):
     """Whether `x_bar` is one of the two zero objects (an array full of zeros is not)."""
@@ -66,6 +81,19 @@ def cotangent_of_items(xs, x_bars):
     if isinstance(xs, np.ndarray):
         return np.stack(x_bars)
     return Tangent(type(xs), *[like_argument(x, x_bar) for x, x_bar in zip(xs, x_bars, strict=True)])
+
+
+ABSENT = object()
+"""The default of a parameter that NumPy tells apart from every value: `initial=`, `where=`, `prepend=`."""
+
+
+def given(**options):
+    """The options that were given, to be handed on.
+
+    >>> given(initial=2.0, where=ABSENT)
+    {'initial': 2.0}
+    """
+    return {name: value for name, value in options.items() if value is not ABSENT}
 
 
 def as_written(rrule):

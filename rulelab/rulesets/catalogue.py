@@ -1,28 +1,36 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
 from . import (
+    fft,
     linalg_factorisations,
     linalg_products,
     mutators,
+    numpy_calculus,
     numpy_elementwise,
     numpy_indexing,
     numpy_nondiff,
     numpy_reductions,
     numpy_shaping,
+    numpy_statistics,
     operators,
     python_math,
+    ufunc_methods,
 )
 
 _MODULES = (
     operators,
     python_math,
+    numpy_calculus,
     numpy_elementwise,
     numpy_reductions,
     numpy_shaping,
     numpy_indexing,
     numpy_nondiff,
+    numpy_statistics,
     linalg_products,
     linalg_factorisations,
+    fft,
+    ufunc_methods,
     mutators,
 )
 

@@ -478,3 +478,252 @@ def qr_frule(tangents, a, mode="reduced"):
         return r, r_dot
     y = np.linalg.qr(a)
     return y, Tangent(type(y), Q=_right_divide(a_dot - q @ r_dot, r), R=r_dot)
+
+
+# -- least squares -------------------------------------------------------------------------------------------
+
+class LeastSquares:
+    """`np.linalg.lstsq(a, b)` of a matrix of full rank, and what its derivative is made of.
+
+    With `p = pinv(a)` and `r = b - a x` (Golub & Pereyra 1973, as for `pinv`):
+    `ẋ = p (ḃ - ȧ x) + p pᴴ ȧᴴ r + (1 - p a) ȧᴴ pᴴ x`, and the sum of squares `|r|²` moves by
+    `2 Re rᴴ (ḃ - ȧ x)`.
+    """
+
+    def __init__(self, a, b, rcond):
+        self.y = np.linalg.lstsq(a, b, rcond)
+        self.a, b = np.asarray(a), np.asarray(b)
+        if self.y[2] < min(self.a.shape):
+            refuse("np.linalg.lstsq of a matrix without full rank has no derivative")
+        self.p = np.linalg.pinv(self.a)
+        self.is_vector = b.ndim == 1
+        self.x, columns = self.columns(self.y[0]), self.columns(b)
+        self.r = columns - self.a @ self.x
+
+    def columns(self, x):
+        x = np.asarray(x)
+        return x[:, None] if self.is_vector else x
+
+    def like_b(self, columns):
+        return columns[:, 0] if self.is_vector else columns
+
+    def cotangents(self, x_bar, residuals_bar):
+        a_bar, b_bar, p, x = ZeroTangent(), ZeroTangent(), self.p, self.x
+        if not is_zero(x_bar):
+            x_bar = self.columns(x_bar)
+            b_bar = adjoint(p) @ x_bar
+            outside = x_bar - p @ (self.a @ x_bar)
+            a_bar = -b_bar @ adjoint(x) + self.r @ adjoint(p @ b_bar) + (adjoint(p) @ x) @ adjoint(outside)
+        if not is_zero(residuals_bar) and np.size(residuals_bar):
+            moved = 2 * self.r * residuals_bar
+            a_bar, b_bar = a_bar - moved @ adjoint(x), b_bar + moved
+        return a_bar, b_bar if is_zero(b_bar) else self.like_b(b_bar)
+
+    def tangent(self, a_dot, b_dot):
+        moved = self.columns(b_dot) - a_dot @ self.x
+        p, turned = self.p, adjoint(a_dot) @ (adjoint(self.p) @ self.x)
+        x_dot = p @ moved + p @ (adjoint(p) @ (adjoint(a_dot) @ self.r)) + turned - p @ (self.a @ turned)
+        residuals_dot = 2 * np.real(np.sum(conjugated(self.r) * moved, axis=0))
+        return self.like_b(x_dot), residuals_dot if self.y[1].size else np.zeros_like(self.y[1])
+
+
+_B = np.stack([_TALL[:, 0] ** 2, _TALL[:, 1] + 0.5], 1)
+
+
+@TABLE.rrule(
+    np.linalg.lstsq,
+    leading=2,
+    points=[
+        (_TALL, _B[:, 0]),
+        (_TALL, _B),
+        (_TALL.T, _V[:2]),
+        (_S, _V),
+        (_TALL + 1j * _B, _B[:, 0]),
+        (_TALL, _B * 1j),
+        (_TALL.T, _B[:2], None),
+        (_TALL, _B, 1e-12),
+    ],
+)
+def lstsq_rrule(a, b, rcond=None):
+    """The derivatives of the solution, of the residuals, and of the singular values; of full rank."""
+    solved = LeastSquares(a, b, rcond)
+
+    def lstsq_pullback(y_bar):
+        x_bar, residuals_bar, _, s_bar = y_bar
+        a_bar, b_bar = solved.cotangents(x_bar, residuals_bar)
+        if not is_zero(s_bar):
+            u, _, vh = np.linalg.svd(a, full_matrices=False)
+            a_bar = a_bar + (u * np.asarray(s_bar)) @ vh
+        return (NoTangent(), a_bar if is_zero(a_bar) else like_argument(a, a_bar),
+                b_bar if is_zero(b_bar) else like_argument(b, b_bar))
+    return solved.y, lstsq_pullback
+
+
+@TABLE.frule(np.linalg.lstsq)
+def lstsq_frule(tangents, a, b, rcond=None):
+    solved, a_dot = LeastSquares(a, b, rcond), dense(a, tangents[1])
+    x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    s_dot = _svd_values_tangent(u, vh, a_dot)
+    return solved.y, Tangent(tuple, x_dot, residuals_dot, NoTangent(), s_dot)
+
+
+# -- eigenvalues of general matrices -------------------------------------------------------------------------
+
+def _eigenbasis(a, what):
+    """The eigenvalues, the right vectors, and the left ones as rows; a matrix without a basis is refused."""
+    w, v = np.linalg.eig(a)
+    if np.size(v) and np.max(np.linalg.cond(v)) > 1e12:
+        refuse(f"{what} of a matrix whose eigenvectors are no basis: it has no derivative")
+    return w, v, np.linalg.inv(v)
+
+
+_G = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, -1.0], [1.5, 0.5, -2.0]])
+_TURN = np.array([[0.5, -2.0], [1.0, 0.25]])
+
+
+@TABLE.rrule(
+    np.linalg.eigvals, leading=1, points=[(_G,), (_TURN,), (np.stack([_G, _G.T + 1]),), (_G + 1j * _G.T,)]
+)
+def eigvals_rrule(a):
+    """`ā = v⁻ᴴ diag(w̄) vᴴ` (Giles 2008, section 3.1)."""
+    w, v, left = _eigenbasis(a, "np.linalg.eigvals")
+
+    def eigvals_pullback(w_bar):
+        return NoTangent(), like_argument(a, adjoint(left) @ (np.asarray(w_bar)[..., None] * adjoint(v)))
+    return w, eigvals_pullback
+
+
+@TABLE.frule(np.linalg.eigvals)
+def eigvals_frule(tangents, a):
+    w, v, left = _eigenbasis(a, "np.linalg.eigvals")
+    return w, np.diagonal(left @ dense(a, tangents[1]) @ v, axis1=-2, axis2=-1)
+
+
+def _along(v, v_bar):
+    """`v̄` without what would only change the lengths of the vectors, which are 1."""
+    return v_bar - v * np.sum(v * v_bar, axis=-2, keepdims=True)
+
+
+@TABLE.rrule(np.linalg.eig, leading=1, points=[(_G,), (np.stack([_G, _G.T + 2]),)])
+def eig_rrule(a):
+    """`ā = v⁻ᴴ (diag(w̄) + F ∘ vᴴ v̄) vᴴ`, `F_ij = 1/(w_j - w_i)`, v̄ without its parts along the vectors.
+
+    The vectors only where all of them are real: the phases of complex ones are LAPACK's choice.
+    """
+    y = np.linalg.eig(a)
+    _, v, left = _eigenbasis(a, "np.linalg.eig")
+
+    def eig_pullback(y_bar):
+        w_bar, v_bar = y_bar
+        inside = _diagonal(np.zeros_like(y[0]) if is_zero(w_bar) else np.asarray(w_bar))
+        if not is_zero(v_bar) and np.any(v_bar):
+            _refuse_complex_vectors(v, "eig")
+            turned = adjoint(v) @ _along(v, np.asarray(v_bar))
+            inside = inside + _over_gaps(_off_diagonal(turned), y[0], _columns_in_use(v_bar), "eig")
+        return NoTangent(), like_argument(a, adjoint(left) @ inside @ adjoint(v))
+    return y, eig_pullback
+
+
+@TABLE.frule(np.linalg.eig)
+def eig_frule(tangents, a):
+    y = np.linalg.eig(a)
+    w, v, left = _eigenbasis(a, "np.linalg.eig")
+    _refuse_complex_vectors(v, "eig")
+    inside = left @ dense(a, tangents[1]) @ v
+    w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
+    v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig")
+    return y, Tangent(type(y), eigenvalues=w_dot, eigenvectors=_along(v, v_dot))
+
+
+# -- condition numbers, tensor forms -------------------------------------------------------------------------
+
+def _check_cond(p):
+    if p not in (None, 2, -2):
+        refuse(f"np.linalg.cond with p={p!r}", "np.linalg.norm(x, p) * np.linalg.norm(np.linalg.inv(x), p)")
+
+
+def _cond_slope(x, p):
+    """The derivative of the quotient of the largest and the smallest singular value (or its inverse)."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    top, low = (s[..., k, None, None] for k in (0, -1))
+    first, last = (u[..., :, k, None] * vh[..., None, k, :] for k in (0, -1))
+    if p == -2:
+        return last / top - first * low / top**2
+    return first / low - last * top / low**2
+
+
+@TABLE.rrule(np.linalg.cond, leading=1, points=[(_S,), (_TALL,), (_STACK, 2), (_S, -2), (_Z,)])
+def cond_rrule(x, p=None):
+    """Of the two singular values that it is the quotient of."""
+    _check_cond(p)
+
+    def cond_pullback(y_bar):
+        return NoTangent(), like_argument(x, np.asarray(y_bar)[..., None, None] * _cond_slope(x, p))
+    return np.linalg.cond(x, p), cond_pullback
+
+
+@TABLE.frule(np.linalg.cond)
+def cond_frule(tangents, x, p=None):
+    _check_cond(p)
+    products = np.real(conjugated(_cond_slope(x, p)) * dense(x, tangents[1]))
+    return np.linalg.cond(x, p), np.sum(products, axis=(-2, -1))
+
+
+_FOUR = (np.eye(6) + 0.25 * np.sin(np.arange(36.0)).reshape(6, 6)).reshape(2, 3, 6)
+
+
+@TABLE.rrule(np.linalg.tensorinv, leading=1, points=[(_FOUR,), (_FOUR.reshape(6, 3, 2), 1)])
+def tensorinv_rrule(a, ind=2):
+    """The inverse of the tensor as a matrix: `ā = -yᴴ ȳ yᴴ`."""
+    y = np.linalg.tensorinv(a, ind)
+
+    def tensorinv_pullback(y_bar):
+        side = int(np.prod(np.shape(a)[ind:]))
+        matrix, bar = np.reshape(y, (side, -1)), np.reshape(y_bar, (side, -1))
+        return NoTangent(), like_argument(
+            a, np.reshape(-adjoint(matrix) @ bar @ adjoint(matrix), np.shape(a))
+        )
+
+    return y, tensorinv_pullback
+
+
+@TABLE.frule(np.linalg.tensorinv)
+def tensorinv_frule(tangents, a, ind=2):
+    y = np.linalg.tensorinv(a, ind)
+    side = int(np.prod(np.shape(a)[ind:]))
+    matrix = np.reshape(y, (side, -1))
+    return y, np.reshape(-matrix @ np.reshape(dense(a, tangents[1]), (-1, side)) @ matrix, y.shape)
+
+
+def _check_tensorsolve(axes):
+    if axes is not None:
+        refuse("np.linalg.tensorsolve with axes=", "np.moveaxis first")
+
+
+@TABLE.rrule(
+    np.linalg.tensorsolve, leading=2, points=[(_FOUR, _B[:3].T.copy()), (_FOUR.reshape(6, 3, 2), _FOUR[0, 0])]
+)
+def tensorsolve_rrule(a, b, axes=None):
+    """That of `solve` for the tensor as a matrix."""
+    _check_tensorsolve(axes)
+    y = np.linalg.tensorsolve(a, b)
+
+    def tensorsolve_pullback(y_bar):
+        matrix = np.reshape(a, (np.size(b), -1))
+        b_bar = np.linalg.solve(adjoint(matrix), np.ravel(y_bar))
+        a_bar = -np.outer(b_bar, conjugated(np.ravel(y)))
+        return (NoTangent(), like_argument(a, np.reshape(a_bar, np.shape(a))),
+                like_argument(b, np.reshape(b_bar, np.shape(b))))
+    return y, tensorsolve_pullback
+
+
+@TABLE.frule(np.linalg.tensorsolve)
+def tensorsolve_frule(tangents, a, b, axes=None):
+    _check_tensorsolve(axes)
+    y, matrix = np.linalg.tensorsolve(a, b), np.reshape(a, (np.size(b), -1))
+    moved = np.ravel(dense(b, tangents[2])) - np.reshape(dense(a, tangents[1]), matrix.shape) @ np.ravel(y)
+    return y, np.reshape(np.linalg.solve(matrix, moved), y.shape)
+
+
+TABLE.non_differentiable(np.linalg.matrix_rank)

@@ -10,7 +10,7 @@ from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import cotangent_of_items, dense, is_zero, items_of, like_argument, refuse
+from .array_likes import check_plain, cotangent_of_items, dense, is_zero, items_of, like_argument, refuse
 from .numpy_shaping import diagonal_transposed, inverse_permutation
 
 TABLE = RuleTable("linalg_products")
@@ -64,6 +64,21 @@ def _state_bilinear(target, transposed, points):
     @TABLE.frule(target)
     def bilinear_frule(tangents, a, b, *args, **kwargs):
         return target(a, b, *args, **kwargs), bilinear_tangent(target, tangents, a, b, *args, **kwargs)
+
+
+def _state_bilinear_out(target, transposed, points):
+    """The same for a product that takes an array to write to as its third argument; no rule writes."""
+    @TABLE.rrule(target, leading=2, points=points)
+    def bilinear_rrule(a, b, out=None):
+        def bilinear_pullback(y_bar):
+            make_a_bar, make_b_bar = transposed(y_bar, np.asarray(a), np.asarray(b))
+            return (NoTangent(), Thunk(lambda: like_argument(a, make_a_bar())),
+                    Thunk(lambda: like_argument(b, make_b_bar())))
+        return target(a, b), bilinear_pullback
+
+    @TABLE.frule(target)
+    def bilinear_frule(tangents, a, b, out=None):
+        return target(a, b), bilinear_tangent(target, tangents, a, b)
 
 
 def bilinear_tangent(product, tangents, a, b, *args, **kwargs):
@@ -148,8 +163,8 @@ _DOT = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _B), (_T, _V), (_W, _T.
         (_T, _T.swapaxes(1, 2)), (_Z, _B), (_I, _B), (_A.T, _W)]
 
 
-@bilinear(np.dot, points=[*_DOT, (2.0, _A), (_A, 2.0), (2.0, 3.0), (np.array(2.0), _V)])
-def dot_transposed(y_bar, a, b, out=None):
+def dot_transposed(y_bar, a, b):
+    """What computes ā and b̄ of `np.dot(a, b)`: a product with a number, of stacks, or of matrices."""
     if a.ndim == 0 or b.ndim == 0:
         return lambda: unbroadcast(y_bar * conjugated(b), a), lambda: unbroadcast(y_bar * conjugated(a), b)
     if a.ndim >= 2 and b.ndim >= 3:
@@ -157,9 +172,8 @@ def dot_transposed(y_bar, a, b, out=None):
     return _matmul_cotangents(y_bar, a, b)
 
 
-@bilinear(np.ndarray.dot, points=[*_DOT, (_A, 2.0)])
-def dot_method_transposed(y_bar, a, b, out=None):
-    return dot_transposed(y_bar, a, b)
+_state_bilinear_out(np.dot, dot_transposed, [*_DOT, (2.0, _A), (_A, 2.0), (2.0, 3.0), (np.array(2.0), _V)])
+_state_bilinear_out(np.ndarray.dot, dot_transposed, [*_DOT, (_A, 2.0)])
 
 
 # -- other products of two -----------------------------------------------------------------------------------
@@ -204,37 +218,13 @@ def inner_transposed(y_bar, a, b):
     return tensordot_transposed(y_bar, a, b, (-1, -1))
 
 
-@bilinear(np.outer, np.linalg.outer, points=[(_V, _W), (_V + 1j, _W)])
-def outer_transposed(y_bar, a, b, out=None):
+@bilinear(np.linalg.outer, points=[(_V, _W), (_V + 1j, _W)])
+def outer_transposed(y_bar, a, b):
     return (lambda: np.reshape(y_bar @ conjugated(b.ravel()), a.shape),
             lambda: np.reshape(y_bar.T @ conjugated(a.ravel()), b.shape))
 
 
-_OUTER = [(_V, _W), (_A, _W), (2.0, _A), (_A, _B)]
-
-
-@bilinear(np.multiply.outer, points=_OUTER)
-def multiply_outer_transposed(y_bar, A, B):
-    return tensordot_transposed(y_bar, A, B, 0)
-
-
-def _state_outer_sum(target, sign):
-    @TABLE.rrule(target, leading=2, points=_OUTER)
-    def outer_sum_rrule(A, B):
-        def outer_sum_pullback(y_bar):
-            ndim = np.ndim(A)
-            a_bar = np.sum(y_bar, axis=tuple(range(ndim, y_bar.ndim)))
-            b_bar = sign * np.sum(y_bar, axis=tuple(range(ndim)))
-            return NoTangent(), like_argument(A, a_bar), like_argument(B, b_bar)
-        return target(A, B), outer_sum_pullback
-
-    @TABLE.frule(target)
-    def outer_sum_frule(tangents, A, B):
-        return target(A, B), target(dense(A, tangents[1]), dense(B, tangents[2]))
-
-
-_state_outer_sum(np.add.outer, 1.0)
-_state_outer_sum(np.subtract.outer, -1.0)
+_state_bilinear_out(np.outer, outer_transposed, [(_V, _W), (_V + 1j, _W), (_A, _V), (2.0, _W)])
 
 
 @bilinear(np.kron, points=[(_A, _B), (_V, _A), (_A, _W), (_V, _W), (2.0, _A), (_T, _A), (_Z, _W)])
@@ -310,22 +300,13 @@ def linalg_cross_transposed(y_bar, x1, x2, *, axis=-1):
 
 # -- trace ---------------------------------------------------------------------------------------------------
 
-def _state_trace(target, diagonal_of, points):
-    """`diagonal_of(*args, **kwargs)` gives `(offset, axis1, axis2)`."""
-    @TABLE.rrule(target, leading=1, points=points)
-    def trace_rrule(a, *args, **kwargs):
-        offset, axis1, axis2 = diagonal_of(*args, **kwargs)
-
-        def trace_pullback(y_bar):
-            length = np.diagonal(a, offset, axis1, axis2).shape[-1]
-            along = np.broadcast_to(np.expand_dims(y_bar, -1), np.shape(y_bar) + (length,))
-            return NoTangent(), like_argument(a, diagonal_transposed(along, a, offset, axis1, axis2))
-        return target(a, *args, **kwargs), trace_pullback
-
-    @TABLE.frule(target)
-    def trace_frule(tangents, a, *args, **kwargs):
-        diagonal_of(*args, **kwargs)
-        return target(a, *args, **kwargs), target(dense(a, tangents[1]), *args, **kwargs)
+def _trace_pullback(a, offset, axis1, axis2):
+    """The seed along the diagonal that was summed."""
+    def trace_pullback(y_bar):
+        length = np.diagonal(a, offset, axis1, axis2).shape[-1]
+        along = np.broadcast_to(np.expand_dims(y_bar, -1), np.shape(y_bar) + (length,))
+        return NoTangent(), like_argument(a, diagonal_transposed(along, a, offset, axis1, axis2))
+    return trace_pullback
 
 
 def _check_trace_dtype(dtype):
@@ -333,19 +314,31 @@ def _check_trace_dtype(dtype):
         refuse(f"trace with dtype={np.dtype(dtype)}, which rounds")
 
 
-def _trace_diagonal(offset=0, axis1=0, axis2=1, dtype=None, out=None):
+@TABLE.rrule(np.trace, np.ndarray.trace, leading=1, points=[
+    (_A,), (_A, 1), (_A, -1), (_T, 0, 2, 1), (_T, 1, -1, 0), (_S,)])
+def trace_rrule(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     _check_trace_dtype(dtype)
-    return offset, axis1, axis2
+    return np.trace(a, offset, axis1, axis2, dtype), _trace_pullback(a, offset, axis1, axis2)
 
 
-def _linalg_trace_diagonal(*, offset=0, dtype=None):
+@TABLE.frule(np.trace, np.ndarray.trace)
+def trace_frule(tangents, a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     _check_trace_dtype(dtype)
-    return offset, -2, -1
+    a_dot = dense(a, tangents[1])
+    return np.trace(a, offset, axis1, axis2, dtype), np.trace(a_dot, offset, axis1, axis2)
 
 
-for _target in (np.trace, np.ndarray.trace):
-    _state_trace(_target, _trace_diagonal, [(_A,), (_A, 1), (_A, -1), (_T, 0, 2, 1), (_T, 1, -1, 0), (_S,)])
-_state_trace(np.linalg.trace, _linalg_trace_diagonal, [(_S,), (_T,), ((_T,), {"offset": -1})])
+@TABLE.rrule(np.linalg.trace, leading=1, points=[(_S,), (_T,), ((_T,), {"offset": -1})])
+def linalg_trace_rrule(x, /, *, offset=0, dtype=None):
+    _check_trace_dtype(dtype)
+    return np.linalg.trace(x, offset=offset, dtype=dtype), _trace_pullback(x, offset, -2, -1)
+
+
+@TABLE.frule(np.linalg.trace)
+def linalg_trace_frule(tangents, x, /, *, offset=0, dtype=None):
+    _check_trace_dtype(dtype)
+    x_dot = dense(x, tangents[1])
+    return np.linalg.trace(x, offset=offset, dtype=dtype), np.linalg.trace(x_dot, offset=offset)
 
 
 # -- products of many ----------------------------------------------------------------------------------------
@@ -356,6 +349,7 @@ _state_trace(np.linalg.trace, _linalg_trace_diagonal, [(_S,), (_T,), ((_T,), {"o
 def multi_dot_rrule(arrays, *, out=None):
     """`ȳ` between the adjoints of what stands to the left and of what stands to the right."""
     arrays = list(arrays) if not isinstance(arrays, (list, tuple)) else arrays
+    check_plain(arrays)
     matrices = [np.asarray(x) for x in arrays]
     first, *_, last = matrices
     matrices[0] = first if first.ndim > 1 else first[None, :]
@@ -434,11 +428,26 @@ def parse_subscripts(subscripts, ndims):
     return spelled, ellipsis + "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
 
 
+_LABELS = string.ascii_uppercase + string.ascii_lowercase  # in the order of NumPy's numbers for them
+
+
+def _spelled(sublist):
+    return "".join("..." if k is Ellipsis else _LABELS[k] for k in sublist)
+
+
 def _einsum_parts(operands):
-    """The labels of operands and result, and the operands, of a call in the string form."""
-    if not operands or not isinstance(operands[0], str):
-        refuse("np.einsum in its list form", "write the subscripts as a string")
-    return *parse_subscripts(operands[0], [np.ndim(x) for x in operands[1:]]), operands[1:]
+    """The subscripts and the arrays of a call, and where the arrays stand among its arguments.
+
+    >>> _einsum_parts(("ij->i", 5.0)), _einsum_parts((5.0, [0, 1], [0]))
+    (('ij->i', (5.0,), [1]), ('AB->A', (5.0,), [0]))
+    """
+    if isinstance(operands[0], str):
+        return operands[0], operands[1:], list(range(1, len(operands)))
+    count = len(operands) // 2
+    subscripts = ",".join(map(_spelled, operands[1 : 2 * count : 2]))
+    if len(operands) % 2:
+        subscripts += "->" + _spelled(operands[-1])
+    return subscripts, operands[0 : 2 * count : 2], list(range(0, 2 * count, 2))
 
 
 def _einsum_cotangent(k, y_bar, labels, result, arrays, optimize):
@@ -479,25 +488,34 @@ _EINSUM = [("ij,jk->ik", _A, _B), ("ij,jk", _A, _B), ("ii", _S), ("ii->i", _S), 
            ("iii->i", np.ones((2, 2, 2)))]
 
 
-@TABLE.rrule(np.einsum, leading=None, points=[*_EINSUM, ((("ij,jk,kl->il"), _A, _B, _B.T),
+_EINSUM_LISTS = [(_A, [0, 1], _B, [1, 2], [0, 2]), (_A, [0, 1], _B, [1, 2]), (_S, [0, 0]), (_A, [1, 0]),
+                 (_T, [Ellipsis, 0], _V, [0], [Ellipsis]), (_A, [5, 30], _V, [30], [5])]
+
+
+@TABLE.rrule(np.einsum, leading=None, points=[*_EINSUM, *_EINSUM_LISTS, ((("ij,jk,kl->il"), _A, _B, _B.T),
                                                          {"optimize": True})])
 def einsum_rrule(*operands, out=None, optimize=False, **options):
     """Each cotangent is an einsum of ȳ with the conjugates of the other operands."""
-    labels, result, xs = _einsum_parts(operands)
+    subscripts, xs, positions = _einsum_parts(operands)
+    labels, result = parse_subscripts(subscripts, [np.ndim(x) for x in xs])
     arrays = [np.asarray(x) for x in xs]
 
     def einsum_pullback(y_bar):
         def cotangent(k):
             return Thunk(lambda: like_argument(xs[k], _einsum_cotangent(k, y_bar, labels, result, arrays,
                 optimize)))
-        return NoTangent(), NoTangent(), *[cotangent(k) for k in range(len(xs))]
+
+        bars = [NoTangent()] * len(operands)
+        for k, position in enumerate(positions):
+            bars[position] = cotangent(k)
+        return NoTangent(), *bars
     return np.einsum(*operands, optimize=optimize, **options), einsum_pullback
 
 
 @TABLE.frule(np.einsum)
 def einsum_frule(tangents, *operands, out=None, optimize=False, **options):
-    subscripts, (*_, xs) = operands[0], _einsum_parts(operands)
+    subscripts, xs, positions = _einsum_parts(operands)
     y = np.einsum(*operands, optimize=optimize, **options)
     terms = [np.einsum(subscripts, *xs[:k], dense(xs[k], x_dot), *xs[k + 1:], optimize=optimize)
-             for k, x_dot in enumerate(tangents[2:]) if not is_zero(x_dot)]
+             for k, x_dot in enumerate([tangents[1 + i] for i in positions]) if not is_zero(x_dot)]
     return y, sum(terms[1:], terms[0]) if terms else ZeroTangent()

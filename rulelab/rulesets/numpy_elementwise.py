@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ..errors import MutationError
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
+from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
@@ -448,24 +449,56 @@ def _masked_sum(out, masks, tangents):
     return out_dot[()]
 
 
-@TABLE.rrule(np.clip, leading=3, points=CLIPS)
-def clip_rrule(a: Number, a_min: Number | None = None, a_max: Number | None = None):
-    """`a` within closed bounds: the bounds count as inside; where they cross, the upper one is taken."""
-    return _clip(np.clip, a, a_min, a_max)
+def _bounds(a_min, a_max, low, high):
+    if (low is not None or high is not None) and (a_min is not None or a_max is not None):
+        refuse("np.clip with both names of its bounds", "give the bounds by position")
+    return (a_min, a_max) if low is None and high is None else (low, high)
+
+
+@TABLE.rrule(
+    np.clip,
+    leading=3,
+    points=[*CLIPS, (CLIPS[0][:1], {"min": 0.0, "max": 1.0}), (CLIPS[0][:1], {"max": 0.0})],
+)
+def clip_rrule(
+    a: Number,
+    a_min: Number | None = None,
+    a_max: Number | None = None,
+    out=None,
+    *,
+    min: Number | None = None,
+    max: Number | None = None,
+):
+    """`a` within closed bounds: the bounds count as inside; where they cross, the upper one is taken.
+
+    `min=` and `max=` are other names of the bounds.
+    """
+    return _clip(np.clip, a, *_bounds(a_min, a_max, min, max))
 
 
 @TABLE.frule(np.clip)
-def clip_frule(tangents, a: Number, a_min: Number | None = None, a_max: Number | None = None):
-    return _clip_forward(np.clip, tangents, a, a_min, a_max)
+def clip_frule(
+    tangents,
+    a: Number,
+    a_min: Number | None = None,
+    a_max: Number | None = None,
+    out=None,
+    *,
+    min: Number | None = None,
+    max: Number | None = None,
+):
+    return _clip_forward(np.clip, tangents, a, *_bounds(a_min, a_max, min, max))
 
 
 @TABLE.rrule(np.ndarray.clip, leading=3, points=[p for p in CLIPS if isinstance(p[0], np.ndarray)])
-def ndarray_clip_rrule(a: Array, min: Number | None = None, max: Number | None = None):
+def ndarray_clip_rrule(a: Array, min: Number | None = None, max: Number | None = None, out=None):
     return _clip(np.ndarray.clip, a, min, max)
 
 
 @TABLE.frule(np.ndarray.clip)
-def ndarray_clip_frule(tangents, a: Array, min: Number | None = None, max: Number | None = None):
+def ndarray_clip_frule(
+    tangents, a: Array, min: Number | None = None, max: Number | None = None, out=None
+):
     return _clip_forward(np.ndarray.clip, tangents, a, min, max)
 
 
@@ -533,14 +566,14 @@ def _state_rounding(target, points):
     """Rounding to decimals: constant between jumps, so its derivative is zero wherever it has one."""
 
     @TABLE.rrule(target, leading=1, points=points)
-    def rounding_rrule(a, decimals=0):
+    def rounding_rrule(a, decimals=0, out=None):
         def rounding_pullback(y_bar):
             return NoTangent(), ZeroTangent()
 
         return target(a, decimals), rounding_pullback
 
     @TABLE.frule(target)
-    def rounding_frule(tangents, a, decimals=0):
+    def rounding_frule(tangents, a, decimals=0, out=None):
         return target(a, decimals), ZeroTangent()
 
 
@@ -550,7 +583,7 @@ for _rounding in (np.round, np.around, np.ndarray.round):
 
 
 @TABLE.rrule(np.fix, leading=1, points=[(0.3,), (np.array([-1.2, 2.6]),)])
-def fix_rrule(x):
+def fix_rrule(x, out=None):
     def fix_pullback(y_bar):
         return NoTangent(), ZeroTangent()
 
@@ -558,7 +591,7 @@ def fix_rrule(x):
 
 
 @TABLE.frule(np.fix)
-def fix_frule(tangents, x):
+def fix_frule(tangents, x, out=None):
     return np.fix(x), ZeroTangent()
 
 
@@ -580,6 +613,23 @@ def divmod_rrule(x: Number, y: Number, /):
     return out, divmod_pullback
 
 
+@TABLE.frule(np.divmod)
+def divmod_frule(tangents, x: Number, y: Number, /):
+    quotient, rest = out = np.divmod(x, y)
+    partials = remainder_partials(rest, x, y)
+    rest_dot = _tangent_sum(rest, partials, tangents[1:])
+    return out, Tangent(tuple, np.zeros_like(floating(quotient)), rest_dot)
+
+
+def _tangent_sum(out, partials, tangents):
+    """The sum of partials times tangents, in the shape of `out`."""
+    out_dot = np.zeros_like(floating(out))
+    for partial, x_dot in zip(partials, tangents, strict=True):
+        if not is_zero(x_dot):
+            out_dot = out_dot + partial * x_dot
+    return out_dot
+
+
 @TABLE.rrule(np.modf, leading=1, points=BETWEEN_WHOLE)
 def modf_rrule(x: Number, /):
     """`x = fraction + whole`, and the whole part is constant between jumps."""
@@ -589,6 +639,12 @@ def modf_rrule(x: Number, /):
         return NoTangent(), ZeroTangent() if is_zero(fraction_bar) else unbroadcast(fraction_bar * 1.0, x)
 
     return np.modf(x), modf_pullback
+
+
+@TABLE.frule(np.modf)
+def modf_frule(tangents, x: Number, /):
+    out = np.modf(x)
+    return out, Tangent(tuple, tangents[1], np.zeros_like(out[1]))
 
 
 @TABLE.rrule(np.frexp, leading=1, points=unary_points(0.3, -1.2, 2.6))
@@ -605,6 +661,14 @@ def frexp_rrule(x: Number, /):
     return out, frexp_pullback
 
 
+@TABLE.frule(np.frexp)
+def frexp_frule(tangents, x: Number, /):
+    out = np.frexp(x)
+    return out, Tangent(
+        tuple, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], -out[1]), NoTangent()
+    )
+
+
 @TABLE.rrule(
     np.ldexp, leading=2, points=[(0.3, 2), (np.array([0.3, -1.2]), np.array([[3], [-2]])), (np.empty(0), 1)]
 )
@@ -615,6 +679,12 @@ def ldexp_rrule(x: Number, exponent, /):
         return NoTangent(), unbroadcast(np.ldexp(y_bar, exponent), x), NoTangent()
 
     return np.ldexp(x, exponent), ldexp_pullback
+
+
+@TABLE.frule(np.ldexp)
+def ldexp_frule(tangents, x: Number, exponent, /):
+    out = np.ldexp(x, exponent)
+    return out, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], exponent)
 
 
 # -- complex numbers -----------------------------------------------------------------------------------------
@@ -640,7 +710,7 @@ def absolute_frule(tangents, x: Number, /):
 
 def direction(x, size):
     """`x / abs(x)` for complex `x`, the sign for real; 0 at 0."""
-    return x / nonzero(size) if np.iscomplexobj(x) else np.sign(x)
+    return x / nonzero(size) if np.iscomplexobj(x) else np.sign(floating(x))
 
 
 @TABLE.rrule(np.sign, leading=1, points=ANY)
@@ -718,6 +788,12 @@ def real_if_close_rrule(a: Array | np.number, tol=100):
         return NoTangent(), y_bar + 0j if np.iscomplexobj(a) else y_bar
 
     return out, real_if_close_pullback
+
+
+@TABLE.frule(np.real_if_close)
+def real_if_close_frule(tangents, a: Array | np.number, tol=100):
+    out = np.real_if_close(a, tol)
+    return out, tangents[1] if np.iscomplexobj(out) else np.real(tangents[1])
 
 
 def _angle_unit(deg):

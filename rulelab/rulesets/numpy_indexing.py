@@ -7,9 +7,20 @@ import numpy as np
 
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
+from ..tangents.structural import Tangent
 from ..tangents.thunks import InplaceableThunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import as_written, dense, gradient_dtype, items_of, like_argument, refuse
+from .array_likes import (
+    as_written,
+    check_plain,
+    cotangent_of_items,
+    dense,
+    gradient_dtype,
+    is_zero,
+    items_of,
+    like_argument,
+    refuse,
+)
 
 TABLE = RuleTable("numpy_indexing")
 
@@ -109,10 +120,24 @@ def getitem_frule(tangents, a: np.ndarray, b):
 
 # -- functions that select -----------------------------------------------------------------------------------
 
+def selected(y, x, shape, index, before=0):
+    """`(y, pullback)` of the value `y = x.reshape(shape)[index]`; `before` arguments stand before `x`."""
+    def selection_pullback(y_bar):
+        x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
+        return NoTangent(), *[NoTangent()] * before, like_argument(x, x_bar)
+    return y, selection_pullback
+
+
+def selected_tangent(x, x_dot, shape, index):
+    """The same elements of the tangent of `x`."""
+    return dense(x, x_dot).reshape(shape)[index]
+
+
 def selection(*targets, points, x_position=0):
     """State both rules of functions that return elements of their argument, from the index they read.
 
     The decorated `index_of(*args, **kwargs)` gives `(shape, index)`: the value is `x.reshape(shape)[index]`.
+    For functions without `out`, which a rule names in its own parameters.
     """
     def declare(index_of):
         for target in targets:
@@ -124,19 +149,14 @@ def selection(*targets, points, x_position=0):
 def _state_selection(target, index_of, points, x_position):
     @TABLE.rrule(target, leading=x_position + 1, points=points)
     def selection_rrule(*args, **kwargs):
-        x = args[x_position]
         shape, index = index_of(*args, **kwargs)
-
-        def selection_pullback(y_bar):
-            x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
-            return NoTangent(), *[NoTangent()] * x_position, like_argument(x, x_bar)
-        return target(*args, **kwargs), selection_pullback
+        return selected(target(*args, **kwargs), args[x_position], shape, index, x_position)
 
     @TABLE.frule(target)
     def selection_frule(tangents, *args, **kwargs):
         x = args[x_position]
         shape, index = index_of(*args, **kwargs)
-        return target(*args, **kwargs), dense(x, tangents[x_position + 1]).reshape(shape)[index]
+        return target(*args, **kwargs), selected_tangent(x, tangents[x_position + 1], shape, index)
 
 
 def flat_or_whole(x, axis):
@@ -144,19 +164,30 @@ def flat_or_whole(x, axis):
     return ((np.size(x),), 0) if axis is None else (np.shape(x), axis % np.ndim(x))
 
 
-@selection(np.take, np.ndarray.take, points=[
-    (_VECTOR, 2), (_VECTOR, [1, 1, -1]), (_MATRIX, [[0, 0], [5, -1]]), (_MATRIX, [2, 2], 0), (_MATRIX, 1, -1),
-    ((_MATRIX, [-7, 1, 9, 9]), {"axis": 1, "mode": "clip"}),
-    ((_MATRIX, [-7, 1, 9]), {"axis": 0, "mode": "wrap"}),
-    (_MATRIX.T, [[0, 3], [3, 3]], 0), (np.arange(4), [0, 0]),
-    (_VECTOR.astype(np.float32), np.array([], int))])
-def take_index(a, indices, axis=None, out=None, mode="raise"):
+def take_index(a, indices, axis, mode):
     shape, axis = flat_or_whole(a, axis)
     if mode == "wrap":
         indices = np.mod(indices, shape[axis])
     elif mode == "clip":
         indices = np.clip(indices, 0, shape[axis] - 1)
     return shape, (slice(None),) * axis + (np.asarray(indices, dtype=np.intp),)
+
+
+@TABLE.rrule(np.take, np.ndarray.take, leading=1, points=[
+    (_VECTOR, 2), (_VECTOR, [1, 1, -1]), (_MATRIX, [[0, 0], [5, -1]]), (_MATRIX, [2, 2], 0), (_MATRIX, 1, -1),
+    ((_MATRIX, [-7, 1, 9, 9]), {"axis": 1, "mode": "clip"}),
+    ((_MATRIX, [-7, 1, 9]), {"axis": 0, "mode": "wrap"}),
+    (_MATRIX.T, [[0, 3], [3, 3]], 0), (np.arange(4), [0, 0]),
+    (_VECTOR.astype(np.float32), np.array([], int))])
+def take_rrule(a, indices, axis=None, out=None, mode="raise"):
+    y = np.take(a, indices, axis, mode=mode)
+    return selected(y, a, *take_index(a, indices, axis, mode))
+
+
+@TABLE.frule(np.take, np.ndarray.take)
+def take_frule(tangents, a, indices, axis=None, out=None, mode="raise"):
+    y = np.take(a, indices, axis, mode=mode)
+    return y, selected_tangent(a, tangents[1], *take_index(a, indices, axis, mode))
 
 
 def along_axis(shape, indices, axis):
@@ -180,15 +211,28 @@ def compress_index(a, condition, axis=None):
     return shape, (slice(None),) * axis + (np.flatnonzero(condition),)
 
 
-@selection(np.compress, x_position=1, points=[
+@TABLE.rrule(np.compress, leading=2, points=[
     ([True, False, True], _MATRIX, 0), ([0, 1, 1], _MATRIX, -1), ([True, False, True, True], _MATRIX)])
-def compress_function_index(condition, a, axis=None, out=None):
-    return compress_index(a, condition, axis)
+def compress_rrule(condition, a, axis=None, out=None):
+    return selected(np.compress(condition, a, axis), a, *compress_index(a, condition, axis), before=1)
 
 
-@selection(np.ndarray.compress, points=[(_MATRIX, [True, False, True], 0), (_VECTOR, [False, True])])
-def compress_method_index(a, condition, axis=None, out=None):
-    return compress_index(a, condition, axis)
+@TABLE.frule(np.compress)
+def compress_frule(tangents, condition, a, axis=None, out=None):
+    y = np.compress(condition, a, axis)
+    return y, selected_tangent(a, tangents[2], *compress_index(a, condition, axis))
+
+
+@TABLE.rrule(np.ndarray.compress, leading=1, points=[
+    (_MATRIX, [True, False, True], 0), (_VECTOR, [False, True])])
+def compress_method_rrule(a, condition, axis=None, out=None):
+    return selected(a.compress(condition, axis), a, *compress_index(a, condition, axis))
+
+
+@TABLE.frule(np.ndarray.compress)
+def compress_method_frule(tangents, a, condition, axis=None, out=None):
+    return a.compress(condition, axis), selected_tangent(a, tangents[1],
+                                                         *compress_index(a, condition, axis))
 
 
 @selection(np.extract, x_position=1, points=[(_MATRIX > 4, _MATRIX), ([1, 0, 1, 0], _VECTOR)])
@@ -219,6 +263,7 @@ def resize_index(a, new_shape):
     ([_MATRIX > 2, _MATRIX > 5], [_VECTOR, _MATRIX])])
 @as_written
 def select_rrule(condlist, choicelist, default=0):
+    check_plain(choicelist)
     masks = _deciding_masks(condlist)
 
     def select_pullback(y_bar):
@@ -243,6 +288,96 @@ def _deciding_masks(condlist):
         masks.append(np.logical_and(condition, undecided))
         undecided = np.logical_and(undecided, np.logical_not(condition))
     return [*masks, undecided]
+
+
+# -- choose, ix_ ---------------------------------------------------------------------------------------------
+
+def _chosen(a, count, mode):
+    """Which of `count` choices each element of `a` names."""
+    if mode == "clip":
+        return np.clip(a, 0, count - 1)
+    return np.mod(a, count) if mode == "wrap" else np.asarray(a)
+
+
+_PICK = np.array([0, 1, 1, 0])
+
+
+def _choices_cotangent(y_bar, a, choices, mode):
+    """A cotangent array for each choice: ȳ where it was taken."""
+    picked = _chosen(a, len(choices), mode)
+    return [unbroadcast(np.where(picked == k, y_bar, 0.0), np.asarray(x)) for k, x in enumerate(choices)]
+
+
+_CHOICES = [_VECTOR, 2.0 * _VECTOR]
+
+
+@TABLE.rrule(np.choose, leading=2, points=[
+    (_PICK, _CHOICES), (_PICK, (1.5, _VECTOR)), (_PICK[:2], _MATRIX[:2, :2]),
+    ((_PICK * 5 - 2, _CHOICES), {"mode": "wrap"}), ((_PICK * 5 - 2, _CHOICES), {"mode": "clip"})])
+def choose_rrule(a, choices, out=None, mode="raise"):
+    """Each choice gets the cotangent of the places where it was taken."""
+    check_plain(choices)
+
+    def choose_pullback(y_bar):
+        return (
+            NoTangent(),
+            NoTangent(),
+            cotangent_of_items(choices, _choices_cotangent(y_bar, a, choices, mode)),
+        )
+
+    return np.choose(a, choices, mode=mode), choose_pullback
+
+
+@TABLE.frule(np.choose)
+def choose_frule(tangents, a, choices, out=None, mode="raise"):
+    dots = items_of(choices, tangents[2])
+    return np.choose(a, choices, mode=mode), np.choose(_chosen(a, len(choices), mode), dots)
+
+
+@TABLE.rrule(np.ndarray.choose, leading=None, points=[(_PICK, _CHOICES), (_PICK, _VECTOR, 1.5)])
+def choose_method_rrule(a, *choices, out=None, mode="raise"):
+    """The method takes the choices in a sequence or one by one."""
+    given = choices[0] if len(choices) == 1 else choices
+    check_plain(given)
+
+    def choose_pullback(y_bar):
+        bars = _choices_cotangent(y_bar, a, given, mode)
+        if len(choices) == 1:
+            return NoTangent(), NoTangent(), cotangent_of_items(given, bars)
+        return NoTangent(), NoTangent(), *[like_argument(x, bar[()]) for x, bar in zip(given, bars)]
+    return a.choose(given, mode=mode), choose_pullback
+
+
+@TABLE.frule(np.ndarray.choose)
+def choose_method_frule(tangents, a, *choices, out=None, mode="raise"):
+    if len(choices) == 1:
+        given, dots = choices[0], items_of(choices[0], tangents[2])
+    else:
+        given, dots = choices, [dense(x, x_dot) for x, x_dot in zip(choices, tangents[2:])]
+    return a.choose(given, mode=mode), np.choose(_chosen(a, len(given), mode), dots)
+
+
+@TABLE.rrule(np.ix_, leading=None, points=[(_VECTOR, _VECTOR[:2]), (_VECTOR,)])
+def ix_rrule(*args):
+    """An open mesh: each argument along its own axis. Masks and indices come through as indices."""
+    y = np.ix_(*args)
+
+    def ix_pullback(y_bar):
+        bars = [np.reshape(bar, np.shape(x)) if _is_inexact(x) and not is_zero(bar) else ZeroTangent()
+                for x, bar in zip(args, y_bar, strict=True)]
+        return NoTangent(), *[bar if is_zero(bar) else like_argument(x, bar) for x, bar in zip(args, bars)]
+    return y, ix_pullback
+
+
+@TABLE.frule(np.ix_)
+def ix_frule(tangents, *args):
+    y = np.ix_(*args)
+    return y, Tangent(tuple, *[np.reshape(dense(x, x_dot), np.shape(part)) if _is_inexact(x) else NoTangent()
+                               for x, x_dot, part in zip(args, tangents[1:], y)])
+
+
+def _is_inexact(x):
+    return np.asarray(x).dtype.kind in "fc"
 
 
 # -- leaving NumPy -------------------------------------------------------------------------------------------

@@ -28,8 +28,6 @@ TABLE.non_differentiable(
     np.isinf,
     np.isnan,
     np.isnat,
-    np.isneginf,
-    np.isposinf,
     np.isclose,
     np.allclose,
     np.array_equal,
@@ -38,10 +36,6 @@ TABLE.non_differentiable(
     np.iscomplex,
     np.isreal,
     np.signbit,
-    np.any,
-    np.all,
-    np.ndarray.any,
-    np.ndarray.all,
     np.bool_,
 )
 
@@ -60,10 +54,6 @@ TABLE.non_differentiable(
 # -- positions -----------------------------------------------------------------------------------------------
 
 TABLE.non_differentiable(
-    np.argmax,
-    np.argmin,
-    np.nanargmax,
-    np.nanargmin,
     np.argsort,
     np.argpartition,
     np.lexsort,
@@ -73,8 +63,6 @@ TABLE.non_differentiable(
     np.count_nonzero,
     np.searchsorted,
     np.digitize,
-    np.ndarray.argmax,
-    np.ndarray.argmin,
     np.ndarray.argsort,
     np.ndarray.argpartition,
     np.ndarray.nonzero,
@@ -89,9 +77,59 @@ TABLE.non_differentiable(
     np.triu_indices,
     np.triu_indices_from,
     np.mask_indices,
-    np.ix_,
     np.ndindex,
 )
+
+# -- answers that can be written to an array -----------------------------------------------------------------
+# Their rules repeat the parameters, so that an `out` given by position is seen for what it is and refused.
+
+
+def _no_pullback(y_bar):
+    return (NoTangent(),)
+
+
+def _state_test(target):
+    """`isneginf` and its like: an answer for each element."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def test_rrule(x, out=None):
+        return target(x), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def test_frule(tangents, x, out=None):
+        return target(x), NoTangent()
+
+
+def _state_quantifier(target):
+    """`any` and `all` along axes."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def quantifier_rrule(a, axis=None, out=None, keepdims=False, *, where=True):
+        return target(a, axis, keepdims=keepdims, where=where), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def quantifier_frule(tangents, a, axis=None, out=None, keepdims=False, *, where=True):
+        return target(a, axis, keepdims=keepdims, where=where), NoTangent()
+
+
+def _state_position(target):
+    """The position of an extreme along an axis."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def position_rrule(a, axis=None, out=None, *, keepdims=False):
+        return target(a, axis, keepdims=keepdims), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def position_frule(tangents, a, axis=None, out=None, *, keepdims=False):
+        return target(a, axis, keepdims=keepdims), NoTangent()
+
+
+for _target in (np.isneginf, np.isposinf):
+    _state_test(_target)
+for _target in (np.any, np.all, np.ndarray.any, np.ndarray.all):
+    _state_quantifier(_target)
+for _target in (np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.ndarray.argmax, np.ndarray.argmin):
+    _state_position(_target)
 
 # -- shapes and dtypes ---------------------------------------------------------------------------------------
 
@@ -156,7 +194,7 @@ def can_carry(y):
     return y.dtype.kind in "fc"
 
 
-def _weights(num, endpoint, ndim, axis):
+def sample_weights(num, endpoint, ndim, axis):
     """How much of `stop` each sample holds, along `axis` of an array of `ndim` dimensions."""
     shape = [1] * ndim
     shape[axis] = num
@@ -189,7 +227,7 @@ def linspace_rrule(start: Number, stop: Number, num=50, endpoint=True, retstep=F
     """`(1 - t) start + t stop` for evenly spaced `t`: both ends get their share of the seed."""
     y = np.linspace(start, stop, num, endpoint, False, dtype, axis)
     _check_samples(y, retstep)
-    t = _weights(num, endpoint, y.ndim, axis)
+    t = sample_weights(num, endpoint, y.ndim, axis)
 
     def linspace_pullback(y_bar):
         return (
@@ -207,7 +245,7 @@ def linspace_frule(
 ):
     y = np.linspace(start, stop, num, endpoint, False, dtype, axis)
     _check_samples(y, retstep)
-    t, y_dot = _weights(num, endpoint, y.ndim, axis), np.zeros(y.shape)
+    t, y_dot = sample_weights(num, endpoint, y.ndim, axis), np.zeros(y.shape)
     for weight, end_dot in ((1 - t, tangents[1]), (t, tangents[2])):
         if not is_zero(end_dot):
             ends = np.broadcast_to(end_dot, np.broadcast_shapes(np.shape(start), np.shape(stop)))

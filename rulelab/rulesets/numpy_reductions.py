@@ -3,10 +3,20 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from ..errors import MutationError
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
+from .array_likes import (
+    ABSENT,
+    as_written,
+    dense,
+    given,
+    gradient_dtype,
+    is_zero,
+    like_argument,
+    refuse,
+)
 from .numpy_indexing import scatter
 
 TABLE = RuleTable("numpy_reductions")
@@ -14,6 +24,7 @@ TABLE = RuleTable("numpy_reductions")
 _V = np.array([0.5, -1.5, 2.0, 3.5])
 _M = np.array([[0.5, -1.0, 2.0], [3.0, 1.5, -2.5]])
 _C = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+_FULL = _C + np.cos(_C * 7)  # full rank, which the sines of whole numbers have not
 _M32 = _M.astype(np.float32)
 _I = np.array([[1, 2, 3], [4, 6, 5]])
 _ZEROS = np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, -2.0, 4.0]])
@@ -92,16 +103,19 @@ def from_lanes(b, shape, axis):
 
 def _state_sum(target, points):
     @TABLE.rrule(target, leading=1, points=points)
-    def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
+        plain = initial is ABSENT and where is ABSENT
+        options = {} if plain else given(initial=initial, where=where)
 
         def sum_pullback(y_bar):
             return NoTangent(), like_argument(a, spread(y_bar, a, axis, options.get("where", True)))
         return target(a, axis, dtype, keepdims=keepdims, **options), sum_pullback
 
     @TABLE.frule(target)
-    def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
+        options = given(initial=initial, where=where)
         y = target(a, axis, dtype, keepdims=keepdims, **options)
         options.pop("initial", None)
         return y, target(dense(a, tangents[1]), axis, None, keepdims=keepdims, **options)
@@ -166,8 +180,12 @@ def _state_moment(target, is_std, points):
         return np.where(y == 0, 0.0, 1.0 / (np.where(y == 0, 1.0, y) * count))
 
     @TABLE.rrule(target, leading=1, points=points)
-    def moment_rrule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+    def moment_rrule(
+        a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=ABSENT, mean=ABSENT,
+        correction=ABSENT
+    ):
         check_dtype(a, dtype)
+        options = given(where=where, mean=mean, correction=correction)
         deviation, count = _deviations(a, axis, ddof, options)
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
 
@@ -179,19 +197,25 @@ def _state_moment(target, is_std, points):
         return y, moment_pullback
 
     @TABLE.frule(target)
-    def moment_frule(tangents, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+    def moment_frule(
+        tangents, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=ABSENT, mean=ABSENT,
+        correction=ABSENT
+    ):
         check_dtype(a, dtype)
+        options = given(where=where, mean=mean, correction=correction)
         deviation, count = _deviations(a, axis, ddof, options)
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
         products = np.real(np.conj(deviation) * dense(a, tangents[1]))
         y_dot = np.sum(products, axis=axis, keepdims=True, where=options.get("where", True))
         return y, np.reshape(y_dot * scale(y, a, axis, count), np.shape(y))
+    return moment_rrule, moment_frule
 
 
 _DDOF = [((_M, 1), {"ddof": 1}), ((_M,), {"correction": 1}), (_M, 0, None, None, 1), (_Z,)]
-_state_moment(np.var, False, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_DDOF])
+_MOMENTS = {}
+_MOMENTS[np.var] = _state_moment(np.var, False, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_DDOF])
 _state_moment(np.ndarray.var, False, [*_METHOD, ((_M,), {"ddof": 1})])
-_state_moment(np.std, True, [*_EVERY_AXIS, *_MASKED, *_DDOF])
+_MOMENTS[np.std] = _state_moment(np.std, True, [*_EVERY_AXIS, *_MASKED, *_DDOF])
 _state_moment(np.ndarray.std, True, [*_METHOD, ((_M,), {"ddof": 1})])
 
 
@@ -288,8 +312,9 @@ def _state_prod(target, points):
             part.dtype.type(0))
 
     @TABLE.rrule(target, leading=1, points=points)
-    def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
+        options = given(initial=initial, where=where)
 
         def prod_pullback(y_bar):
             x_bar = np.reshape(y_bar, kept_shape(np.shape(a), axis)) * np.conj(slopes(a, axis, options))
@@ -297,8 +322,11 @@ def _state_prod(target, points):
         return target(a, axis, dtype, keepdims=keepdims, **options), prod_pullback
 
     @TABLE.frule(target)
-    def prod_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+    def prod_frule(
+        tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
+    ):
         check_dtype(a, dtype)
+        options = given(initial=initial, where=where)
         y_dot = np.sum(dense(a, tangents[1]) * slopes(a, axis, options), axis=axis, keepdims=keepdims)
         return target(a, axis, dtype, keepdims=keepdims, **options), y_dot
     return prod_rrule, prod_frule
@@ -365,7 +393,8 @@ def _extreme_of_all(a, position):
 
 def _state_extreme(target, sign, points, skip_nan=False):
     @TABLE.rrule(target, leading=1, points=points)
-    def extreme_rrule(a, axis=None, out=None, keepdims=False, **options):
+    def extreme_rrule(a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        options = given(initial=initial, where=where)
         plain = axis is None and not keepdims and not options and not skip_nan
         if plain and type(a) is np.ndarray and a.dtype == float and a.size:
             return _extreme_of_all(a, a.argmax() if sign > 0 else a.argmin())
@@ -377,7 +406,8 @@ def _state_extreme(target, sign, points, skip_nan=False):
         return y, extreme_pullback
 
     @TABLE.frule(target)
-    def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, **options):
+    def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        options = given(initial=initial, where=where)
         y = target(a, axis, keepdims=keepdims, **options)
         extreme = Extreme(a, axis, y, sign, options, skip_nan)
         return y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y))
@@ -393,7 +423,9 @@ for _target, _sign in ((np.max, 1), (np.amax, 1), (np.min, -1), (np.amin, -1)):
 for _target, _sign in ((np.ndarray.max, 1), (np.ndarray.min, -1)):
     _state_extreme(_target, _sign, _METHOD)
 for _target, _sign in ((np.nanmax, 1), (np.nanmin, -1)):
-    _state_extreme(_target, _sign, [(_M,), (_M, 0), ((_M,), {"axis": -1, "keepdims": True})], skip_nan=True)
+    _EXTREME_RULES[_target] = _state_extreme(
+        _target, _sign, [(_M,), (_M, 0), ((_M,), {"axis": -1, "keepdims": True})], skip_nan=True
+    )
 
 
 @TABLE.rrule(np.ptp, leading=1, points=_EXTREMES)
@@ -421,9 +453,18 @@ def _middles(a, axis):
     return np.argsort(b, axis=-1, kind="stable")[..., [(n - 1) // 2, n // 2]], n
 
 
+def check_not_overwriting(target, overwrite_input):
+    """Refuse `overwrite_input=True`: it writes to the argument."""
+    if overwrite_input:
+        raise MutationError(
+            f"Mutating arrays is not supported -- called np.{target.__name__}(..., overwrite_input=True)",
+            fixes=("leave out overwrite_input=True",))
+
+
 @TABLE.rrule(np.median, leading=1, points=[*_EXTREMES, (_V,), (_C, 1), (_M, (0, 1))])
 def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle entry of each lane, or half of each of the two middle ones."""
+    check_not_overwriting(np.median, overwrite_input)
     y = np.median(a, axis, keepdims=keepdims)
     middles, n = _middles(a, axis)
 
@@ -436,6 +477,7 @@ def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 @TABLE.frule(np.median)
 def median_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    check_not_overwriting(np.median, overwrite_input)
     y, (middles, _) = np.median(a, axis, keepdims=keepdims), _middles(a, axis)
     picked = np.take_along_axis(lanes(dense(a, tangents[1]), axis), middles, -1)
     return y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y))
@@ -448,8 +490,9 @@ def _present(a, options):
 
 
 @TABLE.rrule(np.nansum, leading=1, points=_EXTREMES)
-def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(initial=initial, where=where)
 
     def nansum_pullback(y_bar):
         return NoTangent(), like_argument(a, spread(y_bar, a, axis, _present(a, options)))
@@ -457,15 +500,17 @@ def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
 
 
 @TABLE.frule(np.nansum)
-def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(initial=initial, where=where)
     y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
     return np.nansum(a, axis, dtype, keepdims=keepdims, **options), y_dot
 
 
 @TABLE.rrule(np.nanmean, leading=1, points=_EXTREMES)
-def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(where=where)
 
     def nanmean_pullback(y_bar):
         present = _present(a, options)
@@ -475,8 +520,9 @@ def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, **options)
 
 
 @TABLE.frule(np.nanmean)
-def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, **options):
+def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
+    options = given(where=where)
     y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
     return np.nanmean(a, axis, dtype, keepdims=keepdims, **options), y_dot
 
@@ -567,22 +613,65 @@ _state_cumprod(np.ndarray.cumprod, [(_M,), (_ZEROS, 1)])
 
 # -- methods of ufuncs ---------------------------------------------------------------------------------------
 
+FUNCTION_RULES = {np.prod: _PRODUCT, np.cumsum: _CUMSUM, np.cumprod: _CUMPROD, **_MOMENTS}
+"""The rules of some functions, `(rrule, frule)`, for others that are these of something else."""
+
+METHODS_OF_UFUNCS = {}
+"""The methods of ufuncs that have their rules here, with these: `(ufunc, name)` to `(rrule, frule)`."""
+
+
+def _known_method(target, rrule, frule):
+    METHODS_OF_UFUNCS[target.__self__, target.__name__] = rrule, frule
+
+
 def _reducing_ufunc(target, function_rrule, function_frule, points):
     """`ufunc.reduce` differs from the function it stands behind in its default axis, 0."""
     @TABLE.rrule(target, leading=1, points=points)
-    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, **options):
-        return function_rrule(array, axis, dtype, keepdims=keepdims, **options)
+    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        return function_rrule(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
     @TABLE.frule(target)
-    def reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False, **options):
-        return function_frule(tangents, array, axis, dtype, keepdims=keepdims, **options)
+    def reduce_frule(
+        tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
+    ):
+        return function_frule(tangents, array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
+
+    _known_method(target, reduce_rrule, reduce_frule)
+
+
+def _extreme_ufunc(target, function, points):
+    """That of an extreme, which has no use for a dtype."""
+    function_rrule, function_frule = _EXTREME_RULES[function]
+
+    def check(dtype):
+        if dtype is not None:
+            refuse(f"np.{target.__self__.__name__}.reduce with dtype=", "convert the array first")
+
+    @TABLE.rrule(target, leading=1, points=points)
+    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        check(dtype)
+        return function_rrule(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+    @TABLE.frule(target)
+    def reduce_frule(
+        tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
+    ):
+        check(dtype)
+        return function_frule(tangents, array, axis, keepdims=keepdims, initial=initial, where=where)
+
+    _known_method(target, reduce_rrule, reduce_frule)
 
 
 _BY_UFUNC = [(_V,), (_M,), (_M, -1), (_M, None), ((_M,), {"keepdims": True}), (_C, (0, 2)), (_M32,), (_I, 1)]
 _reducing_ufunc(np.add.reduce, *_SUM, [*_BY_UFUNC, ((_M,), {"where": _MASK, "initial": 2.0})])
 _reducing_ufunc(np.multiply.reduce, *_PRODUCT, [*_BY_UFUNC, (_ZEROS,), ((_M,), {"where": _MASK})])
-_reducing_ufunc(np.maximum.reduce, *_EXTREME_RULES[np.max], _BY_UFUNC)
-_reducing_ufunc(np.minimum.reduce, *_EXTREME_RULES[np.min], _BY_UFUNC)
+for _method, _target in (
+    (np.maximum.reduce, np.max),
+    (np.minimum.reduce, np.min),
+    (np.fmax.reduce, np.nanmax),
+    (np.fmin.reduce, np.nanmin),
+):
+    _extreme_ufunc(_method, _target, _BY_UFUNC)
 
 
 def _accumulating_ufunc(target, function_rrule, function_frule, points):
@@ -593,6 +682,8 @@ def _accumulating_ufunc(target, function_rrule, function_frule, points):
     @TABLE.frule(target)
     def accumulate_frule(tangents, array, axis=0, dtype=None, out=None):
         return function_frule(tangents, array, axis, dtype)
+
+    _known_method(target, accumulate_rrule, accumulate_frule)
 
 
 _accumulating_ufunc(np.add.accumulate, *_CUMSUM, [(_V,), (_M,), (_M, 1), (_I,)])
@@ -620,6 +711,9 @@ def logaddexp_reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False):
 def logaddexp_reduce_frule(tangents, array, axis=0, dtype=None, out=None, keepdims=False):
     y = np.logaddexp.reduce(array, axis, dtype, keepdims=keepdims)
     return y, np.sum(_softmax(array, y, axis) * dense(array, tangents[1]), axis=axis, keepdims=keepdims)
+
+
+_known_method(np.logaddexp.reduce, logaddexp_reduce_rrule, logaddexp_reduce_frule)
 
 
 # -- trapezoid, differences ----------------------------------------------------------------------------------
@@ -683,23 +777,16 @@ def trapezoid_frule(tangents, y, x=None, dx=1.0, axis=-1):
     return np.trapezoid(y, x, dx, axis), z_dot
 
 
-_ABSENT = object()
-
-
-def _given(**ends):
-    return {name: value for name, value in ends.items() if value is not _ABSENT}
-
-
 @TABLE.rrule(np.diff, leading=5, points=[
     (_V,), (_V, 2), (_M, 1, 0), (_C, 2, 1), (_V, 0), (_M, 1, -1, 0.5), (_M, 2, 0, _M[:1], 1.5), (_I, 1, 1),
     ([1.0, 3.0],),
     (_M32,), (_V, 3, -1, [1.0, 2.0], 2.5), (_V, 9)])
 @as_written
-def diff_rrule(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
+def diff_rrule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     """The transpose of a difference is minus a difference of the cotangent between zeros."""
     def diff_pullback(y_bar):
         zero = np.zeros_like(y_bar, shape=())
-        sizes = [0 if end is _ABSENT else _end_size(end, a, axis) for end in (prepend, append)]
+        sizes = [0 if end is ABSENT else _end_size(end, a, axis) for end in (prepend, append)]
         total = np.shape(a)[axis] + sum(sizes)
         x_bar = y_bar
         for _ in range(min(n, total)):
@@ -708,10 +795,10 @@ def diff_rrule(a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
             x_bar = np.zeros([total if k == axis % np.ndim(a) else length for k,
                               length in enumerate(np.shape(a))])
         pieces = np.split(x_bar, [sizes[0], total - sizes[1]], axis=axis)
-        ends_bar = [NoTangent() if end is _ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
+        ends_bar = [NoTangent() if end is ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
                     for end, piece in ((prepend, pieces[0]), (append, pieces[2]))]
         return NoTangent(), like_argument(a, pieces[1]), NoTangent(), NoTangent(), *ends_bar
-    return np.diff(a, n, axis, **_given(prepend=prepend, append=append)), diff_pullback
+    return np.diff(a, n, axis, **given(prepend=prepend, append=append)), diff_pullback
 
 
 def _end_size(end, a, axis):
@@ -720,11 +807,11 @@ def _end_size(end, a, axis):
 
 
 @TABLE.frule(np.diff)
-def diff_frule(tangents, a, n=1, axis=-1, prepend=_ABSENT, append=_ABSENT):
+def diff_frule(tangents, a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     dots = (*tangents[4:6], ZeroTangent(), ZeroTangent())[:2]
     ends_dot = {name: dense(end, end_dot) for (name, end), end_dot
-                in zip((("prepend", prepend), ("append", append)), dots) if end is not _ABSENT}
-    return (np.diff(a, n, axis, **_given(prepend=prepend, append=append)),
+                in zip((("prepend", prepend), ("append", append)), dots) if end is not ABSENT}
+    return (np.diff(a, n, axis, **given(prepend=prepend, append=append)),
             np.diff(dense(a, tangents[1]), n, axis, **ends_dot))
 
 
@@ -755,29 +842,68 @@ def ediff1d_frule(tangents, ary, to_end=None, to_begin=None):
 # -- norms ---------------------------------------------------------------------------------------------------
 
 def norm_kind(ndim, ord, axis):
-    """`(p, axes)`: the norm as that of a vector over `axes`, or a refusal.
+    """`(p, axes)`: which norm it is, over which axes; a number for that of vectors, text for one of matrices.
 
-    >>> norm_kind(2, "fro", None), norm_kind(1, None, -1)
-    ((2, (0, 1)), (2, (0,)))
+    >>> norm_kind(2, "fro", None), norm_kind(1, None, -1), norm_kind(2, 1, None)
+    ((2, (0, 1)), (2, (0,)), ('columns', (0, 1)))
     """
     axes = tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
     if ord is None or (ord == "fro" and len(axes) == 2):
         return 2, axes
-    if len(axes) == 1 and ord in (1, 2, np.inf):
-        return ord, axes
-    refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes",
-           "use ord None or 'fro', 1, 2 or inf for a vector",
-           "write the norm with np.abs, np.sum, np.linalg.svd")
+    if len(axes) == 1 and isinstance(ord, (int, float, np.number)):
+        if ord != 0:
+            return ord, axes
+        refuse("np.linalg.norm with ord=0, which counts", "use np.count_nonzero")
+    if len(axes) == 2 and ord in _MATRIX_NORMS:
+        return _MATRIX_NORMS[ord], axes
+    refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes")
+
+
+_MATRIX_NORMS = {
+    1: "columns", -1: "fewest in columns", np.inf: "rows", -np.inf: "fewest in rows",
+    2: "largest", -2: "smallest", "nuc": "nuclear",
+}
+
+
+def _matrix_norm_slope(x, p, axes):
+    """dy/dx of a norm of matrices, which lie in `axes`; where values coincide the first has it all."""
+    a = np.moveaxis(x, axes, (-2, -1))
+    if p in ("largest", "smallest", "nuclear"):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        there = s > max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]  # 0 in the directions that are not
+        if p == "nuclear":
+            slope = (u * there[..., None, :]) @ vh
+        else:
+            k = 0 if p == "largest" else s.shape[-1] - 1
+            slope = u[..., :, k, None] * vh[..., None, k, :] * there[..., k, None, None]
+    else:
+        along = -2 if p.endswith("columns") else -1
+        sums = np.sum(np.abs(a), axis=along, keepdims=True)
+        extreme = Extreme(sums, -1 if along == -2 else -2, None, -1 if p.startswith("fewest") else 1, {})
+        slope = unit(a) * extreme.give_back(np.ones(extreme.index.shape))
+    return np.moveaxis(slope, (-2, -1), axes)
+
+
+def unit(x):
+    """`x / abs(x)`, 0 at 0."""
+    size = np.abs(x)
+    return np.sign(x) if np.asarray(x).dtype.kind != "c" else x / np.where(size == 0, 1.0, size)
 
 
 def _norm_slope(x, y, p, axes):
     """dy/dx of the p-norm over `axes`, an array of the shape of `x`; zero where the norm is."""
+    if isinstance(p, str):
+        return _matrix_norm_slope(x, p, axes)
     y = np.reshape(y, kept_shape(np.shape(x), axes))
     if p == 2:
         return np.where(y == 0, 0.0, x / np.where(y == 0, 1.0, y))
     if p == 1:
-        return np.sign(x)
-    return np.sign(x) * Extreme(np.abs(x), axes, None, 1, {}).give_back(np.ones_like(y, dtype=float))
+        return unit(x)
+    if np.isinf(p):
+        extreme = Extreme(np.abs(x), axes, None, 1 if p > 0 else -1, {})
+        return unit(x) * extreme.give_back(np.ones_like(y, dtype=float))
+    with np.errstate(all="ignore"):  # (|x| / y) ** (p - 1), which overflows less than its parts
+        return np.where(y == 0, 0.0, unit(x) * (np.abs(x) / np.where(y == 0, 1.0, y)) ** (p - 1))
 
 
 def _norm_rrule(x, y, p, axes):
@@ -795,12 +921,48 @@ def _norm_tangent(x, x_dot, y, p, axes):
     return np.reshape(np.sum(np.real(np.conj(slope) * dense(x, x_dot)), axis=axes), np.shape(y))
 
 
-@TABLE.rrule(np.linalg.norm, leading=1, points=[
-    (_V,), (_M,), (_C,), (_V, 1), (_V, np.inf), (_V, 2), (_M, "fro"), (_M, None, 0), (_M, 1, -1),
-    (_M, np.inf, 0),
-    (_C, None, (0, 2)), (_C, "fro", (-1, 1)), ((_M,), {"keepdims": True}),
-    ((_M, None, 1), {"keepdims": True}), (_M32,),
-    (_I,), (_Z,), (_Z, 1), (_M.T, 2, 0), ([3.0, 4.0],)])
+@TABLE.rrule(
+    np.linalg.norm,
+    leading=1,
+    points=[
+        (_V,),
+        (_M,),
+        (_C,),
+        (_V, 1),
+        (_V, np.inf),
+        (_V, 2),
+        (_M, "fro"),
+        (_M, None, 0),
+        (_M, 1, -1),
+        (_M, np.inf, 0),
+        (_C, None, (0, 2)),
+        (_C, "fro", (-1, 1)),
+        ((_M,), {"keepdims": True}),
+        ((_M, None, 1), {"keepdims": True}),
+        (_M32,),
+        (_I,),
+        (_Z,),
+        (_Z, 1),
+        (_M.T, 2, 0),
+        ([3.0, 4.0],),
+        (_V, 3),
+        (_V, 2.5),
+        (_V, 0.5),
+        (_V, -1),
+        (_V, -np.inf),
+        (_M, 4, 0),
+        (_Z, 3),
+        (_Z, np.inf),
+        *[(_M, ord) for ord in (1, -1, np.inf, -np.inf, 2, -2, "nuc")],
+        (_FULL, "nuc", (0, 2)),
+        (_FULL, 2, (2, 1)),
+        (_C, 1, (-1, 0)),
+        ((_C, np.inf, (1, 2)), {"keepdims": True}),
+        (_M + 1j * _M[::-1] ** 2, "nuc"),
+        (_M + 1j * _M[::-1] ** 2, 2),
+        (_M + 1j * _M[::-1] ** 2, 1),
+    ],
+)
 def norm_rrule(x, ord=None, axis=None, keepdims=False):
     """`x̄ = ȳ x / y` for the 2-norm, `ȳ sign(x)` for the 1-norm; for inf the first largest entry gets all."""
     p, axes = norm_kind(np.ndim(x), ord, axis)
@@ -815,14 +977,14 @@ def norm_frule(tangents, x, ord=None, axis=None, keepdims=False):
 
 
 def _vector_norm_kind(x, axis, ord):
-    if ord not in (1, 2, np.inf):
-        refuse(f"np.linalg.vector_norm with ord={ord!r}", "use ord 1, 2 or inf")
+    if ord == 0:
+        refuse("np.linalg.vector_norm with ord=0, which counts", "use np.count_nonzero")
     return ord, tuple(range(np.ndim(x))) if axis is None else normalize_axis_tuple(axis, np.ndim(x))
 
 
 @TABLE.rrule(np.linalg.vector_norm, leading=1, points=[
     (_V,), (_M,), ((_M,), {"axis": 0}), ((_C,), {"axis": (0, -1), "keepdims": True}), ((_M,), {"ord": 1}),
-    ((_C,), {"ord": np.inf, "axis": (1, 2)})])
+    ((_C,), {"ord": np.inf, "axis": (1, 2)}), ((_C,), {"ord": 3, "axis": (0, 1)}), ((_Z,), {"ord": 1.5})])
 def vector_norm_rrule(x, /, *, axis=None, keepdims=False, ord=2):
     p, axes = _vector_norm_kind(x, axis, ord)
     return _norm_rrule(x, np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord), p, axes)
@@ -835,7 +997,17 @@ def vector_norm_frule(tangents, x, /, *, axis=None, keepdims=False, ord=2):
     return y, _norm_tangent(x, tangents[1], y, p, axes)
 
 
-@TABLE.rrule(np.linalg.matrix_norm, leading=1, points=[(_M,), (_C,), ((_M,), {"keepdims": True})])
+@TABLE.rrule(
+    np.linalg.matrix_norm,
+    leading=1,
+    points=[
+        (_M,),
+        (_C,),
+        ((_M,), {"keepdims": True}),
+        ((_FULL,), {"ord": "nuc"}),
+        ((_FULL,), {"ord": -2, "keepdims": True}),
+    ],
+)
 def matrix_norm_rrule(x, /, *, keepdims=False, ord="fro"):
     p, axes = norm_kind(np.ndim(x), ord, (-2, -1))
     return _norm_rrule(x, np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord), p, axes)

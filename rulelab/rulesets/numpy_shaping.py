@@ -10,6 +10,7 @@ from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
     as_written,
+    check_plain,
     cotangent_of_items,
     dense,
     gradient_dtype,
@@ -226,24 +227,42 @@ def repeat_transposed(y_bar, a, repeats, axis=None):
 # -- joining -------------------------------------------------------------------------------------------------
 
 def joining(target, promoted, points):
-    """State both rules of a function that joins a sequence of arrays.
+    """State both rules of a function that joins a sequence of arrays along an axis that it knows.
 
-    `promoted(shapes, **options)` gives the shapes that are really joined, and the axis.
+    `promoted(shapes)` gives the shapes that are really joined, and the axis.
     """
     @TABLE.rrule(target, leading=1, points=points)
-    def joining_rrule(arrays, *args, **kwargs):
-        arrays = arrays if isinstance(arrays, (list, tuple, np.ndarray)) else tuple(arrays)
-
-        def joining_pullback(y_bar):
-            shapes, axis = promoted([np.shape(x) for x in arrays], *args, **kwargs)
-            parts = unjoined(y_bar, shapes, axis)
-            x_bars = [np.reshape(part, np.shape(x)) for x, part in zip(arrays, parts)]
-            return NoTangent(), cotangent_of_items(arrays, x_bars)
-        return target(arrays, *args, **kwargs), joining_pullback
+    def joining_rrule(tup, **options):
+        return _joined(tup, promoted, lambda arrays: target(arrays, **options))
 
     @TABLE.frule(target)
-    def joining_frule(tangents, arrays, *args, **kwargs):
-        return target(arrays, *args, **kwargs), target(items_of(arrays, tangents[1]), *args, **kwargs)
+    def joining_frule(tangents, tup, **options):
+        return target(tup, **options), target(items_of(tup, tangents[1]))
+
+
+def joining_along_axis(target, promoted, points):
+    """The same for `np.concatenate` and `np.stack`, which take the axis, and an array to write to."""
+    @TABLE.rrule(target, leading=1, points=points)
+    def joining_rrule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+        return _joined(arrays, lambda shapes: promoted(shapes, axis),
+                       lambda arrays: target(arrays, axis, dtype=dtype, casting=casting))
+
+    @TABLE.frule(target)
+    def joining_frule(tangents, arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+        y = target(arrays, axis, dtype=dtype, casting=casting)
+        return y, target(items_of(arrays, tangents[1]), axis)
+
+
+def _joined(arrays, promoted, join):
+    arrays = arrays if isinstance(arrays, (list, tuple, np.ndarray)) else tuple(arrays)
+    check_plain(arrays)
+
+    def joining_pullback(y_bar):
+        shapes, axis = promoted([np.shape(x) for x in arrays])
+        parts = unjoined(y_bar, shapes, axis)
+        x_bars = [np.reshape(part, np.shape(x)) for x, part in zip(arrays, parts)]
+        return NoTangent(), cotangent_of_items(arrays, x_bars)
+    return join(arrays), joining_pullback
 
 
 def unjoined(y_bar, shapes, axis):
@@ -256,13 +275,13 @@ def unjoined(y_bar, shapes, axis):
     return parts
 
 
-def _concatenated(shapes, axis=0, out=None, *, dtype=None, casting="same_kind"):
+def _concatenated(shapes, axis):
     if axis is None:
         return [(int(np.prod(shape)),) for shape in shapes], 0
     return shapes, axis % len(shapes[0])
 
 
-def _stacked(shapes, axis=0, out=None, *, dtype=None, casting="same_kind"):
+def _stacked(shapes, axis):
     axis = axis % (len(shapes[0]) + 1)
     return [shape[:axis] + (1,) + shape[axis:] for shape in shapes], axis
 
@@ -274,11 +293,11 @@ def _at_least(ndim, shape):
     return (1,) * (ndim - len(shape)) + shape
 
 
-def _vstacked(shapes, *, dtype=None, casting="same_kind"):
+def _vstacked(shapes):
     return [_at_least(2, shape) for shape in shapes], 0
 
 
-def _hstacked(shapes, *, dtype=None, casting="same_kind"):
+def _hstacked(shapes):
     shapes = [_at_least(1, shape) for shape in shapes]
     return shapes, 0 if len(shapes[0]) == 1 else 1
 
@@ -291,11 +310,12 @@ def _column_stacked(shapes):
     return [shape if len(shape) > 1 else (*shape, 1)[-2:] if shape else (1, 1) for shape in shapes], 1
 
 
-joining(np.concatenate, _concatenated, points=[
+joining_along_axis(np.concatenate, _concatenated, points=[
     ([_V, 2 * _V],), ((_M, _M[:1]),), ([_M, _M[:, :1]], -1), ([_M, _V], None), ([_M32, _V[None]], 0), (_C, 1),
     ([_V, np.zeros(0)],), ([_V, np.arange(2)],), (([1.0, 2.0], _V),), (([_M.T, _M.T],), {"axis": 1})])
-joining(np.stack, _stacked, points=[([_V, 2 * _V],), ((_M, _M), 1), ([_M, 2 * _M], -1), ([1.0, 2.0],),
-                                    (_C, 2)])
+joining_along_axis(
+    np.stack, _stacked, points=[([_V, 2 * _V],), ((_M, _M), 1), ([_M, 2 * _M], -1), ([1.0, 2.0],), (_C, 2)]
+)
 joining(np.vstack, _vstacked, points=[([_V, _M],), ((1.0, 2.0),), (_C,), ([_C, _C],)])
 joining(np.hstack, _hstacked, points=[([_V, _V[:1]],), ([_M, _M[:, :1]],), ([1.0, 2.0],), ((1.0, _V),)])
 joining(np.dstack, _dstacked, points=[([_V, 2 * _V],), ([_M, 2 * _M],), ([_C, _C[..., :1]],), ([1.0, 2.0],)])
@@ -316,6 +336,107 @@ def append_rrule(arr, values, axis=None):
 @TABLE.frule(np.append)
 def append_frule(tangents, arr, values, axis=None):
     return np.append(arr, values, axis), np.append(dense(arr, tangents[1]), dense(values, tangents[2]), axis)
+
+
+def _numbered(blocks, start=0):
+    """Nested lists like these of arrays that number all their elements, and how many there are."""
+    if isinstance(blocks, list):
+        made = []
+        for block in blocks:
+            numbers, start = _numbered(block, start)
+            made.append(numbers)
+        return made, start
+    return start + labels(blocks), start + np.size(blocks)
+
+
+def _in_blocks(blocks, flat, start=0):
+    """The cotangent of nested lists of arrays, from one long vector for all elements."""
+    if isinstance(blocks, list):
+        parts = []
+        for block in blocks:
+            part, start = _in_blocks(block, flat, start)
+            parts.append(part)
+        return Tangent(list, *parts), start
+    stop = start + np.size(blocks)
+    return like_argument(blocks, np.reshape(flat[start:stop], np.shape(blocks))[()]), stop
+
+
+def _blocks_tangent(blocks, dots):
+    if isinstance(blocks, list):
+        dots = [dots] * len(blocks) if is_zero(dots) else dots
+        return [_blocks_tangent(block, dot) for block, dot in zip(blocks, dots, strict=True)]
+    return dense(blocks, dots)
+
+
+@TABLE.rrule(
+    np.block,
+    leading=1,
+    points=[
+        ([_V, 2 * _V],),
+        ([[_M, _M], [_V, 2 * _V]],),
+        ([[_M, 1.5 * _M[:, :1]], [3 * _V, 2.5]],),
+        ([1.0, 2.0],),
+        (_M,),
+        ([[_M32, _M32]],),
+        ([[[_C, _C[..., :1]]]],),
+    ],
+)
+def block_rrule(arrays):
+    """Every element goes to one place and gets its cotangent."""
+    check_plain(arrays)
+    numbers, count = _numbered(arrays)
+    read = np.block(numbers)
+
+    def block_pullback(y_bar):
+        return NoTangent(), _in_blocks(arrays, scatter(y_bar, read, (count,), np.asarray(y_bar).dtype))[0]
+    return np.block(arrays), block_pullback
+
+
+@TABLE.frule(np.block)
+def block_frule(tangents, arrays):
+    return np.block(arrays), np.block(_blocks_tangent(arrays, tangents[1]))
+
+
+def _check_inserted(arr, values):
+    if gradient_dtype(arr) != _dtype_of(arr) and _dtype_of(values).kind in "fc":
+        refuse(f"np.insert of {_dtype_of(values)} values into {_dtype_of(arr)}, which rounds them",
+               "convert the array to float first")
+
+
+@TABLE.rrule(
+    np.insert,
+    leading=3,
+    points=[
+        (_V, 1, 2.5),
+        (_V, [0, 2], [1.5, 2.5]),
+        (_M, 1, 3.5, 1),
+        (_M, 1, _V, 0),
+        (_M, [0, 2], _M[:, :2], 1),
+        (_M, 2, 0.5),
+        (_V, slice(0, 3, 2), 4.5),
+        (_M32, 0, 1.0, -1),
+        ([1.0, 2.0], -1, [0.5]),
+    ],
+)
+def insert_rrule(arr, obj, values, axis=None):
+    """Every element of the result is one of `arr`, or one of `values`, perhaps repeated."""
+    _check_inserted(arr, values)
+    read = np.insert(labels(arr), obj, -1 - labels(values), axis)
+
+    def insert_pullback(y_bar):
+        kept = read >= 0
+        arr_bar = scatter(y_bar[kept], read[kept], (np.size(arr),), gradient_dtype(arr))
+        values_bar = scatter(y_bar[~kept], -1 - read[~kept], (np.size(values),), gradient_dtype(values))
+        return (NoTangent(), like_argument(arr, np.reshape(arr_bar, np.shape(arr))), NoTangent(),
+                like_argument(values, np.reshape(values_bar, np.shape(values))[()]))
+    return np.insert(arr, obj, values, axis), insert_pullback
+
+
+@TABLE.frule(np.insert)
+def insert_frule(tangents, arr, obj, values, axis=None):
+    _check_inserted(arr, values)
+    arr_dot, values_dot = dense(arr, tangents[1]), dense(values, tangents[3])
+    return np.insert(arr, obj, values, axis), np.insert(arr_dot, obj, values_dot, axis)
 
 
 # -- splitting -----------------------------------------------------------------------------------------------
@@ -461,6 +582,32 @@ def _padded_labels(array, pad_width, mode, options):
     return np.pad(labels(array), pad_width, mode, **options)
 
 
+@TABLE.rrule(np.trim_zeros, leading=1, points=[
+    (_V,), (_V, "b")])
+def trim_zeros_rrule(filt, trim="fb"):
+    """The zeros at the ends are not in the result: they get nothing."""
+    start = _trimmed_start(filt, trim)
+    y = np.trim_zeros(filt, trim)
+
+    def trim_zeros_pullback(y_bar):
+        return NoTangent(), scatter(y_bar, slice(start, start + len(y)), np.shape(filt), gradient_dtype(filt))
+    return y, trim_zeros_pullback
+
+
+@TABLE.frule(np.trim_zeros)
+def trim_zeros_frule(tangents, filt, trim="fb"):
+    start, y = _trimmed_start(filt, trim), np.trim_zeros(filt, trim)
+    return y, dense(filt, tangents[1])[start:start + len(y)]
+
+
+def _trimmed_start(filt, trim):
+    if not isinstance(filt, np.ndarray) or filt.ndim != 1:
+        refuse("np.trim_zeros of anything but an array with one axis", "make it one")
+    if not np.any(filt):
+        return 0
+    return int(np.flatnonzero(filt)[0]) if "f" in trim.lower() else 0
+
+
 # -- triangles and diagonals ---------------------------------------------------------------------------------
 
 @linear(np.tril, points=[(_M,), (_M, 1), (_C, -1), (_M32,)])
@@ -586,6 +733,31 @@ def _state_making(target, points):
         return y, np.reshape(x_dot.real if y.dtype.kind == "f" else x_dot, y.shape).astype(gradient_dtype(y))
 
 
+@TABLE.rrule(np.ndarray.view, leading=1, points=[(_V,), (_M.T,)])
+def view_rrule(a):
+    """`a.view()`, the same array; to read its bytes as something else (`dtype`, `type`) is not covered."""
+    def view_pullback(y_bar):
+        return NoTangent(), y_bar
+    return a.view(), view_pullback
+
+
+@TABLE.frule(np.ndarray.view)
+def view_frule(tangents, a):
+    return a.view(), dense(a, tangents[1])
+
+
+@TABLE.rrule(np.ndarray.to_device, leading=1, points=[(_V, "cpu")])
+def to_device_rrule(a, device, /, *, stream=None):
+    def to_device_pullback(y_bar):
+        return NoTangent(), y_bar
+    return a.to_device(device, stream=stream), to_device_pullback
+
+
+@TABLE.frule(np.ndarray.to_device)
+def to_device_frule(tangents, a, device, /, *, stream=None):
+    return a.to_device(device, stream=stream), dense(a, tangents[1])
+
+
 def _check_numeric(y):
     if y.dtype.kind not in "fciub":
         refuse(f"an array of dtype {y.dtype} was made; its elements have no derivative here",
@@ -606,6 +778,7 @@ making(np.ndarray.__copy__, points=[(_V,)])
 making(np.astype, points=[(_M32, float), (_V, complex), (np.arange(3), float)])
 making(np.ndarray.astype, points=[(_M32, np.float64), (_V, "f8"), (_V, complex), (np.arange(3), float)])
 making(np.generic.astype, points=[(np.float64(2.0), complex)])
+making(np.require, points=[(_M.T, float, "C"), (_V,), (_M32, np.float64, ["C", "W"])])
 making(np.float64, points=[(2.5,), (np.float32(2.5),), (3,), ([1.0, 2.0],)])
 making(np.float32, points=[])
 
@@ -713,9 +886,23 @@ def _attribute_rule(attribute):
     return attribute_rrule
 
 
+def _attribute_forward_rule(name):
+    """Attributes are linear: that of the tangent is the tangent of it."""
+
+    def attribute_frule(tangents, x):
+        x_dot = dense(x, tangents[1])
+        if name == "imag" and not np.iscomplexobj(x):
+            return x.imag, np.zeros(np.shape(x))
+        return getattr(x, name), getattr(x_dot, name)
+
+    return attribute_frule
+
+
 for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name):
         TABLE.rrule(getattr(np.ndarray, _name))(_attribute_rule(_attribute))
+    if hasattr(np.ndarray, _name) and _name != "flat":
+        TABLE.frule(getattr(np.ndarray, _name))(_attribute_forward_rule(_name))
 TABLE.non_differentiable(
     *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name))
 )

@@ -154,6 +154,16 @@ def _state_concatenation(target):
         return target(a, b), concat_pullback
 
 
+    @TABLE.frule(target)
+    def concat_frule(tangents, a: Items, b: Items, /):
+        return target(a, b), Tangent(type(a), *_dots(a, tangents[1]), *_dots(b, tangents[2]))
+
+
+def _dots(xs, xs_dot):
+    """The tangents of the items of a list, tuple or array, zeros where there are none."""
+    return [ZeroTangent()] * len(xs) if is_zero(xs_dot) else list(xs_dot)
+
+
 _state_concatenation(operator.add)
 _state_concatenation(operator.concat)
 
@@ -174,6 +184,16 @@ def repeat_rrule(a: Items, b: int | np.integer, /):
         return NoTangent(), _folded(a, list(y_bar))
 
     return a * b, repeat_pullback
+
+
+@TABLE.frule(operator.mul)
+def repeat_frule(tangents, a: Items, b: int | np.integer, /):
+    return a * b, Tangent(type(a), *_dots(a, tangents[1]) * b)
+
+
+@TABLE.frule(operator.mul)
+def repeated_frule(tangents, a: int | np.integer, b: Items, /):
+    return a * b, Tangent(type(b), *_dots(b, tangents[2]) * a)
 
 
 @TABLE.rrule(operator.mul, leading=2, points=[(2, [0.3, 1.0])])
@@ -231,6 +251,14 @@ def merge_rrule(a: dict, b: dict, /):
     return a | b, merge_pullback
 
 
+@TABLE.frule(operator.or_)
+def merge_frule(tangents, a: dict, b: dict, /):
+    dots = {}
+    for one, one_dot in ((a, tangents[1]), (b, tangents[2])):
+        dots.update({key: ZeroTangent() if is_zero(one_dot) else one_dot[key] for key in one})
+    return a | b, Tangent(dict, dots)
+
+
 Sequence = list | tuple | np.ndarray
 
 
@@ -265,6 +293,11 @@ def _copied_items(target):
         return target(iterable), copied_pullback
 
 
+    @TABLE.frule(target)
+    def copied_frule(tangents, iterable: Sequence, /):
+        return target(iterable), Tangent(target, *_dots(iterable, tangents[1]))
+
+
 _copied_items(list)
 _copied_items(tuple)
 
@@ -282,8 +315,7 @@ _copied_items(tuple)
 )
 def sorted_rrule(iterable: Sequence, /, *, key=None, reverse=False):
     """A permutation: each item's cotangent goes back to where the item was; equal items keep their order."""
-    ranks = list(iterable) if key is None else [key(x) for x in iterable]
-    order = sorted(range(len(ranks)), key=ranks.__getitem__, reverse=reverse)
+    order = _sorting_order(iterable, key, reverse)
 
     def sorted_pullback(y_bar):
         bars = [ZeroTangent()] * len(order)
@@ -292,6 +324,17 @@ def sorted_rrule(iterable: Sequence, /, *, key=None, reverse=False):
         return NoTangent(), _of_items(iterable, bars)
 
     return [iterable[i] for i in order], sorted_pullback
+
+
+def _sorting_order(xs, key, reverse):
+    ranks = list(xs) if key is None else [key(x) for x in xs]
+    return sorted(range(len(ranks)), key=ranks.__getitem__, reverse=reverse)
+
+
+@TABLE.frule(sorted)
+def sorted_frule(tangents, iterable: Sequence, /, *, key=None, reverse=False):
+    order, dots = _sorting_order(iterable, key, reverse), _dots(iterable, tangents[1])
+    return [iterable[i] for i in order], Tangent(list, *[dots[i] for i in order])
 
 
 @TABLE.rrule(
@@ -397,6 +440,18 @@ def _state_extreme(extreme):
             refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
         return _largest_of_one(extreme, args[0], key, default)
 
+    @TABLE.frule(extreme)
+    def extreme_frule(tangents, *args, key=None, **default):
+        xs, dots = args, tangents[1:]
+        if len(args) == 1:
+            if not isinstance(args[0], Sequence):
+                refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
+            xs, dots = args[0], _dots(args[0], tangents[1])
+        if len(xs) == 0:
+            return extreme(xs, key=key, **default), ZeroTangent()
+        chosen = winner(extreme, xs, key, last=extreme is max and len(args) > 1)
+        return xs[chosen], dots[chosen]
+
 
 _state_extreme(max)
 _state_extreme(min)
@@ -435,6 +490,12 @@ def complex_rrule(real: Number = 0, imag: Number = 0):
     return complex(real, imag), complex_pullback
 
 
+@TABLE.frule(complex)
+def complex_frule(tangents, real: Number = 0, imag: Number = 0):
+    parts = [0.0 if is_zero(dot) else dot for dot in (*tangents[1:], NoTangent(), NoTangent())[:2]]
+    return complex(real, imag), complex(parts[0] + 1j * parts[1])
+
+
 def _state_constant_between_jumps(target, points):
     @TABLE.rrule(target, leading=1, points=points)
     def step_rrule(x: Number, /, *digits):
@@ -470,6 +531,16 @@ def divmod_rrule(x: Number, y: Number, /):
         return NoTangent(), unbroadcast(by_x * remainder_bar, x), unbroadcast(by_y * remainder_bar, y)
 
     return out, divmod_pullback
+
+
+@TABLE.frule(divmod)
+def divmod_frule(tangents, x: Number, y: Number, /):
+    quotient, rest = out = divmod(x, y)
+    rest_dot = 0.0 * rest
+    for partial, dot in zip(remainder_partials(rest, x, y), tangents[1:], strict=True):
+        if not is_zero(dot):
+            rest_dot = rest_dot + partial * dot
+    return out, Tangent(tuple, 0.0 * quotient, rest_dot)
 
 
 # -- questions, which have no derivative ---------------------------------------------------------------------

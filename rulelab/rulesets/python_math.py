@@ -226,6 +226,13 @@ def frexp_rrule(x, /):
     return (mantissa, exponent), frexp_pullback
 
 
+@TABLE.frule(math.frexp)
+def frexp_frule(tangents, x, /):
+    mantissa, exponent = math.frexp(x)
+    x_dot = 0.0 if is_zero(tangents[1]) else tangents[1]
+    return (mantissa, exponent), Tangent(tuple, math.ldexp(x_dot, -exponent), NoTangent())
+
+
 @TABLE.rrule(math.modf, leading=1, points=BETWEEN_WHOLE)
 def modf_rrule(x, /):
     """`x = fraction + whole`, and the whole part is constant between jumps."""
@@ -235,6 +242,11 @@ def modf_rrule(x, /):
         return NoTangent(), ZeroTangent() if is_zero(fraction_bar) else 1.0 * fraction_bar
 
     return math.modf(x), modf_pullback
+
+
+@TABLE.frule(math.modf)
+def modf_frule(tangents, x, /):
+    return math.modf(x), Tangent(tuple, 0.0 if is_zero(tangents[1]) else 1.0 * tangents[1], 0.0)
 
 
 # -- functions of many numbers -------------------------------------------------------------------------------
@@ -376,6 +388,11 @@ if hasattr(math, "sumprod"):
             )
 
         return math.sumprod(p, q), sumprod_pullback
+
+    @TABLE.frule(math.sumprod)
+    def sumprod_frule(tangents, p: Sequence, q: Sequence, /):
+        p_dot, q_dot = entries(p, tangents[1]), entries(q, tangents[2])
+        return math.sumprod(p, q), math.sumprod(p_dot, q) + math.sumprod(p, q_dot)
 
 
 if hasattr(math, "fma"):

@@ -71,7 +71,6 @@ def test_in_a_loop_and_a_helper():
 
 def test_marked_argument_of_a_foreign_call():
     """A marked value may go where a differentiable one is refused."""
-    table = np.array([0.0, 1.0, 4.0])
     with pytest.raises(rl.ForeignCallError):
-        rl.gradient(lambda x: x * np.interp(x, table, table), 1.5)
-    assert rl.gradient(lambda x: x * np.interp(rl.ignore_derivatives(x), table, table), 1.5) == (1.5,)
+        rl.gradient(lambda x: x * np.kaiser(1, x)[0], 1.5)
+    assert rl.gradient(lambda x: x * np.kaiser(1, rl.ignore_derivatives(x))[0], 1.5) == (1.0,)

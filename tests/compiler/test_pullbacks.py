@@ -402,16 +402,16 @@ def test_describe():
 def test_foreign_call():
     """A call of a C function without a rule is refused with the call, the line and what to do."""
     with pytest.raises(ForeignCallError) as caught:
-        rl.gradient(lambda x: np.interp(x, V, W), 1.5)
+        rl.gradient(lambda x: np.kaiser(3, x)[0], 1.5)
     error = caught.value
-    assert "np.interp(float, float64[3], float64[3])" in error.found
-    assert "np.interp(x, V, W)" in error.place.text
+    assert "kaiser(int, float)" in error.found
+    assert "np.kaiser(3, x)" in error.place.text
     assert any("%rule_stub" in fix for fix in error.fixes)
 
 
 def test_foreign_call_of_constants():
     """The same call without a differentiable argument is made."""
-    assert rl.gradient(lambda x: x * np.interp(1.5, V, W), 2.0) == (np.interp(1.5, V, W),)
+    assert rl.gradient(lambda x: x * np.kaiser(3, 1.5)[0], 2.0) == (np.kaiser(3, 1.5)[0],)
 
 
 def test_foreign_call_whose_value_is_dropped():

@@ -30,6 +30,7 @@ MODULES = (
     "handlers",
     "hygiene",
     "numerics",
+    "numpy_names",
     "models",
     "heap",
     "syntax",

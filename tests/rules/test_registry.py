@@ -11,6 +11,7 @@ import pytest
 
 from rulelab.errors import AmbiguousRuleError
 from rulelab.rules.authoring import opt_out, rrule, rrule_for
+from rulelab.rules.house import RuleTable
 from rulelab.rules.registry import Found, NoRule, OptedOut, Registry
 from rulelab.rules.signatures import types_of
 from rulelab.tangents.zeros import NoTangent
@@ -239,3 +240,16 @@ def test_a_function_that_reuses_an_old_id_has_no_rule():
         assert registry.ask(f, (float,)) == NoRule()
         state(registry, f)
         del f
+
+
+def test_house_rules_are_for_plain_arrays():
+    """The house's rules know the arithmetic of ndarray; a user's rule for a subclass is the user's affair."""
+    registry = Registry()
+    table = RuleTable("plain")
+    table.scalar(np.sin, lambda out, x: np.cos(x))
+    table.non_differentiable(np.shape)
+    table.install(registry)
+    plain, masked = types_of((np.ones(2),)), types_of((np.ma.ones(2),))
+    assert isinstance(registry.ask(np.sin, plain), Found)
+    assert isinstance(registry.ask(np.sin, masked), NoRule)
+    assert isinstance(registry.ask(np.shape, masked), Found)

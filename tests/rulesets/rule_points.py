@@ -18,6 +18,7 @@ import numpy as np
 
 from rulelab.rules.registry import Registry
 from rulelab.rules.signatures import types_of
+from rulelab.rules.targets import name_of
 from rulelab.tangents.structural import Tangent, class_of
 from rulelab.tangents.thunks import unthunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -37,9 +38,7 @@ class Case(NamedTuple):
     kwargs: dict
 
     def __str__(self):
-        name = getattr(self.target, "__qualname__", None) or getattr(
-            self.target, "__name__", repr(self.target)
-        )
+        name = name_of(self.target)
         shown = ", ".join(
             [_brief(a) for a in self.args] + [f"{k}={_brief(v)}" for k, v in self.kwargs.items()]
         )

@@ -10,6 +10,7 @@ import pytest
 from rule_points import rule_at
 
 from rulelab.rules.registry import Registry
+from rulelab.rules.targets import name_of
 from rulelab.rulesets.catalogue import install, tables
 
 
@@ -59,6 +60,112 @@ def test_no_two_tables_answer_for_the_same_call():
     for table in tables():
         for target, args, _ in table.points:
             assert rule_at(registry, target, args, "rrule") is not None, (table.name, target)
+
+
+def numpy_names():
+    """Each function and array method of NumPy by one of its names."""
+    found = {}
+    for prefix, home in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("ndarray", np.ndarray)):
+        for name in dir(home):
+            if not name.startswith("_"):
+                found.setdefault(id(getattr(home, name)), f"{prefix}.{name}")
+    return found
+
+
+def rules_by_target(mode):
+    return {
+        id(t): t for table in tables() for t, rule in table.rules if rule.mode == mode and rule.differentiable
+    }
+
+
+def test_numpy_is_covered_in_both_modes():
+    """At least 150 names of NumPy have a reverse and a forward rule, whatever their aliases; and its ufuncs'
+    methods besides.
+    """
+    names, reverse, forward = numpy_names(), rules_by_target("rrule"), rules_by_target("frule")
+    reversed_names = {names[key] for key in reverse if key in names}
+    both = {names[key] for key in reverse if key in names and key in forward}
+    assert len(both) >= 250 and reversed_names - both == {"ndarray.flat"}
+    methods = [
+        t
+        for key, t in reverse.items()
+        if isinstance(getattr(t, "__self__", None), np.ufunc) and key in forward
+    ]
+    assert len(methods) >= 80
+
+
+def test_every_rule_has_its_forward_rule():
+    """What is differentiated backwards is so forwards too. (`x.flat` is refused both ways.)"""
+    forward = rules_by_target("frule")
+    missing = [name_of(t) for key, t in rules_by_target("rrule").items() if key not in forward]
+    assert missing in ([], [name_of(np.ndarray.flat)])
+
+
+UNTOLD = {
+    "apply_along_axis",
+    "apply_over_axes",
+    "asmatrix",
+    "bmat",
+    "busday_count",
+    "busday_offset",
+    "datetime_as_string",
+    "datetime_data",
+    "einsum_path",
+    "from_dlpack",
+    "frombuffer",
+    "fromfile",
+    "fromfunction",
+    "fromiter",
+    "frompyfunc",
+    "fromregex",
+    "fromstring",
+    "genfromtxt",
+    "get_include",
+    "getbufsize",
+    "geterrcall",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+    "info",
+    "intersect1d",
+    "is_busday",
+    "isfortran",
+    "kaiser",
+    "load",
+    "loadtxt",
+    "mintypecode",
+    "nested_iters",
+    "packbits",
+    "piecewise",
+    "poly",
+    "polydiv",
+    "row_stack",
+    "savez_compressed",
+    "setbufsize",
+    "setdiff1d",
+    "seterrcall",
+    "setxor1d",
+    "show_config",
+    "show_runtime",
+    "test",
+    "typename",
+    "union1d",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "unpackbits",
+}
+
+
+def test_no_function_of_numpy_is_forgotten():
+    """A function is differentiated, declared constant, known to write, or on the list of those refused."""
+    registry = installed()
+    for name in dir(np):
+        function = getattr(np, name)
+        if name.startswith("_") or not callable(function) or isinstance(function, type) or name in UNTOLD:
+            continue
+        assert registry.entry(function) is not None or registry.mutator(function), name
 
 
 def test_the_catalogue_loads_numpy_and_nothing_heavier():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from rule_points import cases, check, cotangents, registry_of, rule_at
 
+import rulelab as rl
 from rulelab.errors import RuleLabError
 from rulelab.rulesets.numpy_elementwise import TABLE, bessel_i1, sinc_partial
 
@@ -95,6 +96,49 @@ def test_power_follows_one_table_of_conventions(x, p, by_x, by_p):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         np.testing.assert_allclose(cotangents(TABLE, np.power, x, p), (by_x, by_p), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("y", "x", "by_y", "by_x"),
+    [
+        (0.0, 1.0, 1.0, 0.0),
+        (1.0, 0.0, 0.0, -1.0),
+        (0.0, -1.0, -1.0, 0.0),
+        (-0.0, -1.0, -1.0, 0.0),
+        (-2.0, 0.0, 0.0, 0.5),
+        (1e-200, 1e200, 1e-200, 0.0),
+        (1e300, 1e300, 5e-301, -5e-301),
+        (0.0, 0.0, math.nan, math.nan),
+    ],
+)
+def test_arctan2_at_the_edges_of_its_quadrants(y, x, by_y, by_x):
+    """The angle is smooth across the axes and at its jump; at the origin it has no slope."""
+    np.testing.assert_allclose(cotangents(TABLE, np.arctan2, y, x), (by_y, by_x), rtol=1e-14)
+
+
+SAFE = {
+    "softplus": (lambda x: np.logaddexp(0.0, x), lambda x: 1.0 if x > 0 else 0.0),
+    "softplus by parts": (
+        lambda x: np.maximum(0.0, x) + np.log1p(np.exp(-np.abs(x))),
+        lambda x: 1.0 if x > 0 else 0.0,
+    ),
+    "logsumexp": (
+        lambda x: (
+            np.max(np.stack([x, -x])) + np.log(np.sum(np.exp(np.stack([x, -x]) - np.max(np.stack([x, -x])))))
+        ),
+        math.tanh,
+    ),
+    "sigmoid": (lambda x: 0.5 * (1.0 + np.tanh(0.5 * x)), lambda x: 0.0),
+    "hypot": (lambda x: np.hypot(x * 1e200, 1.0) / 1e200, lambda x: math.copysign(1.0, x)),
+}
+
+
+@pytest.mark.parametrize("name", SAFE)
+@pytest.mark.parametrize("x", [800.0, -800.0])
+def test_what_is_written_to_be_safe_from_overflow_has_a_safe_gradient(name, x):
+    """At ±800 the exponentials overflow; the functions do not, and neither do their slopes."""
+    f, slope = SAFE[name]
+    assert rl.gradient(f, x)[0] == pytest.approx(slope(x), abs=1e-300)
 
 
 def test_where_keeps_infinite_slopes_out():

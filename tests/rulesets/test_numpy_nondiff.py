@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from rule_points import cases, check, cotangents, registry_of, rule_at
 
+import rulelab as rl
 from rulelab.errors import RuleLabError
 from rulelab.rulesets.numpy_nondiff import TABLE
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -30,6 +31,30 @@ def test_questions_have_no_derivative(target):
 def test_nothing_that_carries_values_is_declared_constant(target):
     """A function whose result depends smoothly on its argument is not silenced here."""
     assert rule_at(registry_of(TABLE), target, (np.ones(3),), "rrule") is None
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: np.random.normal(x, 1.0),
+        lambda x: np.random.default_rng(0).normal(0.0, x),
+        lambda x: np.random.default_rng(0).permutation(np.array([x, x * x]))[0],
+        lambda x: np.random.poisson(x),
+    ],
+)
+def test_draws_that_depend_on_the_argument_are_refused(draw):
+    """A sample moves with its location and scale; no rule says how: an error, and never a constant."""
+    with pytest.raises(RuleLabError):
+        rl.gradient(lambda x: draw(x) * x, 2.0)
+
+
+def test_draws_that_do_not_are_constants():
+    """A sample of fixed parameters is a number like any other."""
+    def f(x):
+        rng = np.random.default_rng(3)
+        return np.sum(x * rng.normal(size=2))
+
+    np.testing.assert_array_equal(rl.gradient(f, np.ones(2))[0], np.random.default_rng(3).normal(size=2))
 
 
 def test_arange_of_one_argument_does_not_move():

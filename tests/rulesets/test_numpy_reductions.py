@@ -55,14 +55,29 @@ def test_the_norm_of_zero_has_derivative_zero(ord):
     np.testing.assert_array_equal(cotangents(TABLE, np.linalg.norm, np.zeros(3), ord)[0], np.zeros(3))
 
 
+@pytest.mark.parametrize("ord", [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])
+def test_the_norm_of_a_zero_matrix_has_derivative_zero(ord):
+    """The same for matrices, also where singular values vanish."""
+    np.testing.assert_array_equal(
+        cotangents(TABLE, np.linalg.norm, np.zeros((2, 3)), ord)[0], np.zeros((2, 3))
+    )
+
+
+def test_a_nuclear_norm_ignores_the_directions_that_are_not_there():
+    """At a matrix of rank one the slope is that of its one singular value, not of rounding errors."""
+    x = np.outer([1.0, 2.0, 2.0], [3.0, 4.0])
+    (x_bar,) = cotangents(TABLE, np.linalg.norm, x, "nuc")
+    np.testing.assert_allclose(x_bar, x / 15.0, atol=1e-14)
+
+
 def test_the_standard_deviation_of_a_constant_has_derivative_zero():
     """The same convention as for the norm."""
     np.testing.assert_array_equal(cotangents(TABLE, np.std, np.ones(3))[0], np.zeros(3))
 
 
 @pytest.mark.parametrize("call", [
-    lambda: rrule(np.linalg.norm, np.eye(2), 2), lambda: rrule(np.linalg.norm, np.ones(3), 3),
-    lambda: rrule(np.linalg.norm, np.eye(2), "nuc"), lambda: rrule(np.sum, np.ones(2), dtype=int),
+    lambda: rrule(np.linalg.norm, np.eye(2), 3), lambda: rrule(np.linalg.norm, np.ones(3), 0),
+    lambda: rrule(np.sum, np.ones(2), dtype=int),
     lambda: rrule(np.average, np.ones(2), returned=True), lambda: rrule(np.max, np.ones(2) + 1j),
     lambda: rrule(np.var, np.ones(2), mean=np.ones(1)), lambda: rrule(np.linalg.vector_norm, np.ones(2),
         ord=0)])

@@ -97,6 +97,29 @@ def test_pads_that_compute_are_refused(mode):
         rrule(np.pad, np.ones(3), 1, mode)
 
 
+def test_trimmed_zeros_get_nothing():
+    """What `trim_zeros` cuts off is not in the result; a zero between others is."""
+    x = np.array([0.0, 0.0, 1.5, 0.0, 2.0, 0.0])
+    for trim, expected in (("fb", [0, 0, 1, 1, 1, 0]), ("f", [0, 0, 1, 1, 1, 1]), ("b", [1, 1, 1, 1, 1, 0])):
+        y, pullback = rrule(np.trim_zeros, x, trim)
+        np.testing.assert_array_equal(pullback(np.ones_like(y))[1], expected)
+    y, pullback = rrule(np.trim_zeros, np.zeros(2))
+    np.testing.assert_array_equal(pullback(np.ones_like(y))[1], np.zeros(2))
+
+
+def test_what_would_round_is_refused():
+    """`insert` into whole numbers rounds what it inserts."""
+    with pytest.raises(NotDifferentiableError, match="rounds"):
+        rrule(np.insert, np.array([1, 2]), 1, 2.5)
+
+
+@pytest.mark.parametrize("join", [np.concatenate, np.stack, np.vstack, np.block])
+def test_masked_arrays_among_others_are_refused(join):
+    """Joining forgets masks or keeps them, as the class likes: its rules are not ours."""
+    with pytest.raises(NotDifferentiableError, match="MaskedArray"):
+        rrule(join, [np.ones(2), np.ma.array([1.0, 2.0], mask=[0, 1])])
+
+
 def test_methods_of_0d_arrays():
     """A 0-d array reshaped or flattened gets a 0-d cotangent."""
     for target, args in ((np.ndarray.reshape, (1,)), (np.ndarray.flatten, ())):
@@ -117,6 +140,18 @@ def test_attributes():
     with pytest.raises(NotDifferentiableError, match="flat"):
         ATTRIBUTES["flat"](z)
     assert {"shape", "ndim", "dtype"} <= PLAIN_ATTRIBUTES and not PLAIN_ATTRIBUTES & ATTRIBUTES.keys()
+
+
+@pytest.mark.parametrize("name", ["T", "mT", "real", "imag"])
+def test_attributes_of_tangents(name):
+    """Attributes are linear: their forward rule reads them of the tangent."""
+    z, z_dot = np.arange(6.0).reshape(2, 3) * (1 + 2j), np.ones((2, 3)) - 3j
+    frule = rule_at(registry_of(TABLE), getattr(np.ndarray, name), (z,), "frule").function
+    y, y_dot = frule((NoTangent(), z_dot), z)
+    np.testing.assert_array_equal(y, getattr(z, name))
+    np.testing.assert_array_equal(y_dot, getattr(z_dot, name))
+    _, y_dot = frule((NoTangent(), z_dot.real), z.real)
+    np.testing.assert_array_equal(y_dot, getattr(z_dot.real, name))
 
 
 def test_functions_have_no_cotangent_of_their_own():

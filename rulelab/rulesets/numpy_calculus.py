@@ -1,0 +1,645 @@
+"""Rules for interpolation, finite differences, convolution, polynomials and spaced samples."""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ..rules.house import RuleTable
+from ..tangents.projection import unbroadcast
+from ..tangents.zeros import NoTangent, ZeroTangent
+from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
+from .linalg_factorisations import LeastSquares
+from .numpy_elementwise import Number, floating
+from .numpy_indexing import scatter
+from .numpy_nondiff import can_carry, sample_weights
+
+TABLE = RuleTable("numpy_calculus")
+
+_V = np.array([0.5, -1.0, 2.0, 0.25, 1.5])
+_W = np.array([1.0, 3.0, -0.5])
+_X = np.array([0.0, 1.0, 2.5, 3.0, 5.0])
+_M = np.cos(np.arange(12.0)).reshape(3, 4)
+_C = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+
+
+# -- interp --------------------------------------------------------------------------------------------------
+
+
+class Interpolation:
+    """Between which two knots each `x` of `np.interp(x, xp, fp)` lies, how far, and how steep it is there.
+
+    A knot belongs to the piece on its right, the last one to that on its left; outside the slope is 0.
+    """
+
+    def __init__(self, x, xp, fp, period):
+        if period is not None:
+            refuse("np.interp with period=", "bring x and the knots into one period first")
+        x, xp, self.fp = np.asarray(x, float), np.asarray(xp, float), np.asarray(fp)
+        if np.any(np.diff(xp) <= 0):
+            refuse("np.interp between knots xp that do not increase", "sort them")
+        self.below, self.above = x < xp[0], x > xp[-1]
+        self.inside = ~(self.below | self.above)
+        self.left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(len(xp) - 2, 0))
+        self.right = np.minimum(self.left + 1, len(xp) - 1)
+        width = np.where(self.right > self.left, xp[self.right] - xp[self.left], 1.0)
+        self.share = np.where(self.inside, (x - xp[self.left]) / width, 0.0)
+        self.slope = np.where(self.inside, (self.fp[self.right] - self.fp[self.left]) / width, 0.0)
+
+    def weights(self, left, right):
+        """`(index, weight)` pairs: how much of which knot's value each result holds."""
+        return (
+            (self.left, np.where(self.inside, 1 - self.share, 0.0)),
+            (self.right, np.where(self.inside, self.share, 0.0)),
+            (np.zeros_like(self.left), self.below * (left is None)),
+            (np.full_like(self.left, len(self.fp) - 1), self.above * (right is None)),
+        )
+
+
+@TABLE.rrule(
+    np.interp,
+    leading=5,
+    points=[
+        (np.array([0.3, 2.75, -1.0, 4.0, 6.0]), _X, _V),
+        (0.3, _X, _V),
+        (_M * 2 + 2.2, _X, _V),
+        (2.2, [0.0, 1.5, 4.0], [1.0, 2, 3]),
+        (np.array([-1.0, 0.5, 9.0]), _X, _V, 2.5, -1.5),
+        (np.array([-1.0, 0.5]), _X, _V, None, 2.0),
+        (np.array([0.3, 7.0]), _X, _V + 1j * _V[::-1]),
+        (np.array([-1.0, 2.0]), np.array([0.5]), np.array([3.0])),
+        (np.zeros(0), _X, _V),
+        (np.array([0, 2]) + 0.25, np.arange(4), np.array([1, 5, 2, 4])),
+    ],
+)
+@as_written
+def interp_rrule(x, xp, fp, left=None, right=None, period=None):
+    """`y = (1 - t) fp[i] + t fp[i + 1]`: the slope of the piece goes to `x`, the opposite to its knots."""
+    at = Interpolation(x, xp, fp, period)
+
+    def interp_pullback(y_bar):
+        y_bar = np.asarray(y_bar)
+        shape = np.shape(fp)
+        fp_bar = sum(
+            scatter(weight * y_bar, (index,), shape, np.result_type(y_bar, float))
+            for index, weight in at.weights(left, right)
+        )
+        steep = np.real(np.conj(at.slope) * y_bar)
+        xp_bar = scatter(-(1 - at.share) * steep, (at.left,), shape) + scatter(
+            -at.share * steep, (at.right,), shape
+        )
+        ends_bar = [
+            NoTangent() if end is None else unbroadcast(np.sum(np.where(out, y_bar, 0.0)), end)
+            for end, out in ((left, at.below), (right, at.above))
+        ]
+        x_bar = like_argument(x, unbroadcast(steep, x) if np.ndim(x) == 0 else steep)
+        return NoTangent(), x_bar, like_argument(xp, xp_bar), like_argument(fp, fp_bar), *ends_bar
+
+    return np.interp(x, xp, fp, left, right), interp_pullback
+
+
+@TABLE.frule(np.interp)
+def interp_frule(tangents, x, xp, fp, left=None, right=None, period=None):
+    at = Interpolation(x, xp, fp, period)
+    y = np.interp(x, xp, fp, left, right)
+    ends_dot = (*tangents[4:6], NoTangent(), NoTangent())[:2]
+    fp_dot, xp_dot = dense(fp, tangents[3]), dense(xp, tangents[2])
+    y_dot = at.slope * (
+        dense(x, tangents[1]) - (1 - at.share) * xp_dot[at.left] - at.share * xp_dot[at.right]
+    )
+    y_dot = y_dot + sum(weight * fp_dot[index] for index, weight in at.weights(left, right))
+    for end_dot, out in zip(ends_dot, (at.below, at.above)):
+        if not is_zero(end_dot):
+            y_dot = y_dot + out * end_dot
+    return y, y_dot
+
+
+# -- gradient ------------------------------------------------------------------------------------------------
+
+
+def stencil(n, spacing, edge_order):
+    """The coefficients of `np.gradient` of `n` samples: `(n, 5)`, those of the neighbours two before to two
+    after.
+
+    NumPy is asked: the gradient of samples that are 1 at every fifth place shows the coefficients of these.
+    """
+    places = np.arange(n)
+    combs = [np.gradient((places % 5 == k).astype(float), *spacing, edge_order=edge_order) for k in range(5)]
+    combs = np.stack(combs, -1)
+    reached = (places[:, None] + np.arange(-2, 3)) % 5
+    return np.take_along_axis(combs, reached, -1)
+
+
+def apply_transposed(coefficients, y_bar, axis):
+    """The transpose of that stencil along `axis`."""
+    y_bar = np.moveaxis(y_bar, axis, 0)
+    n, x_bar = len(y_bar), np.zeros_like(np.moveaxis(y_bar, axis, 0), shape=y_bar.shape)
+    weights = np.reshape(coefficients, coefficients.shape + (1,) * (y_bar.ndim - 1))
+    for k, offset in enumerate(range(-2, 3)):
+        to, of = slice(max(offset, 0), n + min(offset, 0)), slice(max(-offset, 0), n + min(-offset, 0))
+        x_bar[to] += weights[of, k] * y_bar[of]
+    return np.moveaxis(x_bar, 0, axis)
+
+
+def _spacings(f, varargs, axis):
+    """The axes, and the spacing argument of each."""
+    axes = tuple(range(np.ndim(f))) if axis is None else normalize_axis_tuple(axis, np.ndim(f))
+    if len(varargs) <= 1:
+        return axes, [varargs] * len(axes)
+    return axes, [(spacing,) for spacing in varargs]
+
+
+@TABLE.rrule(
+    np.gradient,
+    leading=1,
+    points=[
+        (_V,),
+        (_V, 2.0),
+        (_V, _X),
+        (_M,),
+        ((_C,), {"axis": 1}),
+        ((_M, 0.5, np.array([0.0, 1.0, 3.0, 4.0])), {}),
+        ((_V,), {"edge_order": 2}),
+        ((_M,), {"axis": (1, 0), "edge_order": 2}),
+        ((_V, _X), {"edge_order": 2}),
+        (np.array([1, 4, 9]),),
+        (_V[:2],),
+        ([1.0, 3.0, 2.0],),
+        (_V.astype(np.float32),),
+    ],
+)
+def gradient_rrule(f, *varargs, axis=None, edge_order=1):
+    """A linear stencil along each axis; its spacings are constants here."""
+    y = np.gradient(f, *varargs, axis=axis, edge_order=edge_order)
+
+    def gradient_pullback(y_bar):
+        axes, spacings = _spacings(f, varargs, axis)
+        bars = [y_bar] if len(axes) == 1 else list(y_bar)
+        f_bar = np.zeros(np.shape(f), gradient_dtype(f))
+        for k, spacing, bar in zip(axes, spacings, bars):
+            if not is_zero(bar):
+                f_bar = f_bar + apply_transposed(
+                    stencil(np.shape(f)[k], spacing, edge_order), np.asarray(bar), k
+                )
+        return NoTangent(), like_argument(f, f_bar.astype(np.result_type(gradient_dtype(f))))
+
+    return y, gradient_pullback
+
+
+@TABLE.frule(np.gradient)
+def gradient_frule(tangents, f, *varargs, axis=None, edge_order=1):
+    options = {"axis": axis, "edge_order": edge_order}
+    return np.gradient(f, *varargs, **options), np.gradient(dense(f, tangents[1]), *varargs, **options)
+
+
+# -- convolution ---------------------------------------------------------------------------------------------
+
+
+def full_start(n, m, mode, reverses):
+    """Where the result of a mode starts in the full convolution of lengths `n` and `m`.
+
+    `correlate` of a short with a long array is the reverse of that of the long with the short.
+
+    >>> full_start(5, 3, "full", False), full_start(5, 3, "same", False), full_start(5, 3, "valid", False)
+    (0, 1, 2)
+    """
+    short = min(n, m)
+    if mode == "full":
+        return 0
+    if mode == "valid":
+        return short - 1
+    return short - 1 - (short - 1) // 2 if reverses and m > n else (short - 1) // 2
+
+
+def convolution_cotangents(y_bar, a, v, start):
+    """ā and v̄ of a convolution whose result starts at `start` of the full one."""
+    full = np.zeros(len(a) + len(v) - 1, np.asarray(y_bar).dtype)
+    full[start : start + len(y_bar)] = y_bar
+    return np.correlate(full, v, "valid"), np.correlate(full, a, "valid")
+
+
+_SIGNALS = [
+    (_V, _W),
+    (_W, _V),
+    (_V, _V[::-1]),
+    (_V, _W[:2]),
+    (_W[:2], _V),
+    (_V + 0.5j, _W),
+    (_V, _W - 1j),
+    (_V.astype(np.float32), _W.astype(np.float32)),
+    ([1.0, 2.0], _W),
+    (2.0, _W),
+    (np.array([1, 2, 3]), _W),
+]
+_MODES = [(*signals, mode) for mode in ("full", "same", "valid") for signals in _SIGNALS]
+
+
+@TABLE.rrule(np.convolve, leading=2, points=_MODES)
+def convolve_rrule(a, v, mode="full"):
+    """`ā` is the correlation of ȳ with v, `v̄` that with a."""
+    y = np.convolve(a, v, mode)
+
+    def convolve_pullback(y_bar):
+        left, right = np.atleast_1d(a), np.atleast_1d(v)
+        start = full_start(len(left), len(right), mode, False)
+        a_bar, v_bar = convolution_cotangents(y_bar, left, right, start)
+        return (
+            NoTangent(),
+            like_argument(a, np.reshape(a_bar, np.shape(a))[()]),
+            like_argument(v, np.reshape(v_bar, np.shape(v))[()]),
+        )
+
+    return y, convolve_pullback
+
+
+@TABLE.frule(np.convolve)
+def convolve_frule(tangents, a, v, mode="full"):
+    a_dot, v_dot = dense(a, tangents[1]), dense(v, tangents[2])
+    return np.convolve(a, v, mode), np.convolve(a_dot, v, mode) + np.convolve(a, v_dot, mode)
+
+
+@TABLE.rrule(np.correlate, leading=2, points=[*[p for p in _MODES if np.ndim(p[0])], (_V, _W)])
+def correlate_rrule(a, v, mode="valid"):
+    """The convolution of `a` with the reversed conjugate of `v`."""
+    y = np.correlate(a, v, mode)
+
+    def correlate_pullback(y_bar):
+        left, right = np.asarray(a), np.conj(v)[::-1]
+        start = full_start(len(left), len(right), mode, True)
+        a_bar, r_bar = convolution_cotangents(y_bar, left, right, start)
+        return NoTangent(), like_argument(a, a_bar), like_argument(v, np.conj(r_bar[::-1]))
+
+    return y, correlate_pullback
+
+
+@TABLE.frule(np.correlate)
+def correlate_frule(tangents, a, v, mode="valid"):
+    a_dot, v_dot = dense(a, tangents[1]), dense(v, tangents[2])
+    return np.correlate(a, v, mode), np.correlate(a_dot, v, mode) + np.correlate(a, v_dot, mode)
+
+
+# -- polynomials ---------------------------------------------------------------------------------------------
+
+
+def _coefficients(p, what):
+    """A plain array of coefficients, highest power first."""
+    if isinstance(p, np.poly1d):
+        refuse(f"{what} of a np.poly1d", "give its coefficients, p.coeffs")
+    return np.atleast_1d(p)
+
+
+def _refuse_poly1d(x):
+    if isinstance(x, np.poly1d):
+        refuse("np.polyval at a np.poly1d, which composes polynomials", "np.convolve of the coefficients")
+
+
+def _polynomial_slope(c, x):
+    """The derivative polynomial at `x`, no wider than the coefficients."""
+    c = floating(c)
+    return np.polyval(np.polyder(c).astype(c.dtype), x) if len(c) > 1 else np.zeros(np.shape(x))
+
+
+@TABLE.rrule(
+    np.polyval,
+    leading=2,
+    points=[
+        (_W, _M),
+        (_W, 0.3),
+        (_V, _V),
+        ([1.0, 2.0, 3.0], 0.5),
+        (_W + 1j, _V),
+        (_W, _V + 0.5j),
+        (_W[:1], _V),
+        (np.array([1, 2]), np.array([0.5, 1.5])),
+        (_W.astype(np.float32), _V.astype(np.float32)),
+    ],
+)
+def polyval_rrule(p, x):
+    """`Σ p_k x^(n-1-k)`: the powers go to the coefficients, the derivative polynomial to `x`."""
+    _refuse_poly1d(x)
+    c, at = _coefficients(p, "np.polyval"), np.asarray(x)
+
+    def polyval_pullback(y_bar):
+        slope = _polynomial_slope(c, at)
+        x_bar = unbroadcast(np.conj(slope) * y_bar, x)
+        p_bar = np.array([np.sum(np.conj(at**k) * y_bar) for k in range(len(c) - 1, -1, -1)])
+        return NoTangent(), like_argument(p, p_bar.astype(np.result_type(p_bar, gradient_dtype(p)))), x_bar
+
+    return np.polyval(p, x), polyval_pullback
+
+
+@TABLE.frule(np.polyval)
+def polyval_frule(tangents, p, x):
+    _refuse_poly1d(x)
+    c = _coefficients(p, "np.polyval")
+    y_dot = np.polyval(dense(p, tangents[1]), x)
+    slope = _polynomial_slope(c, x)
+    return np.polyval(p, x), y_dot if is_zero(tangents[2]) else y_dot + slope * dense(x, tangents[2])
+
+
+@TABLE.rrule(np.polyder, leading=1, points=[(_V,), (_V, 2), (_W, 5), (_V, 0), ([1.0, 2.0, 3.0],)])
+def polyder_rrule(p, m=1):
+    """Each coefficient times the falling product of its power."""
+    c = _coefficients(p, "np.polyder")
+    y = np.polyder(p, m)
+
+    def polyder_pullback(y_bar):
+        factors = np.polyder(np.ones(len(c)), m)
+        p_bar = np.zeros(len(c), np.asarray(y_bar).dtype)
+        p_bar[: len(factors)] = factors * y_bar if len(c) > m else 0.0
+        return NoTangent(), like_argument(p, p_bar)
+
+    return y, polyder_pullback
+
+
+@TABLE.frule(np.polyder)
+def polyder_frule(tangents, p, m=1):
+    _coefficients(p, "np.polyder")
+    return np.polyder(p, m), np.polyder(dense(p, tangents[1]), m)
+
+
+@TABLE.rrule(np.polyint, leading=1, points=[(_V,), (_V, 2), (_W, 1, 3.0)])
+def polyint_rrule(p, m=1, k=None):
+    """Each coefficient over the rising product of its power; the constants `k` are constants here."""
+    c = _coefficients(p, "np.polyint")
+
+    def polyint_pullback(y_bar):
+        return NoTangent(), like_argument(p, np.polyint(np.ones(len(c)), m)[: len(c)] * y_bar[: len(c)])
+
+    return np.polyint(p, m, k), polyint_pullback
+
+
+@TABLE.frule(np.polyint)
+def polyint_frule(tangents, p, m=1, k=None):
+    _coefficients(p, "np.polyint")
+    return np.polyint(p, m, k), np.polyint(dense(p, tangents[1]), m)
+
+
+def _state_sum_of_polynomials(target, sign):
+    @TABLE.rrule(target, leading=2, points=[(_V, _W), (_W, _V), (_W, 2 * _W), ([1.0, 2.0], _W)])
+    def polyadd_rrule(a1, a2):
+        first, second = _coefficients(a1, target.__name__), _coefficients(a2, target.__name__)
+
+        def polyadd_pullback(y_bar):
+            return (
+                NoTangent(),
+                like_argument(a1, y_bar[len(y_bar) - len(first) :].copy()),
+                like_argument(a2, sign * y_bar[len(y_bar) - len(second) :]),
+            )
+
+        return target(a1, a2), polyadd_pullback
+
+    @TABLE.frule(target)
+    def polyadd_frule(tangents, a1, a2):
+        for a in (a1, a2):
+            _coefficients(a, target.__name__)
+        return target(a1, a2), target(dense(a1, tangents[1]), dense(a2, tangents[2]))
+
+
+_state_sum_of_polynomials(np.polyadd, 1.0)
+_state_sum_of_polynomials(np.polysub, -1.0)
+
+
+def _factors(a1, a2):
+    factors = [_coefficients(a, "np.polymul") for a in (a1, a2)]
+    if any(len(c) and c[0] == 0 for c in factors):
+        refuse("np.polymul of coefficients that start with 0, which NumPy drops", "np.convolve(a1, a2)")
+    return factors
+
+
+@TABLE.rrule(np.polymul, leading=2, points=[(_V, _W), (_W, _V), ([1.0, 2.0], _W)])
+def polymul_rrule(a1, a2):
+    """The convolution of the coefficients."""
+    first, second = _factors(a1, a2)
+
+    def polymul_pullback(y_bar):
+        bars = convolution_cotangents(y_bar, first, second, 0)
+        return NoTangent(), like_argument(a1, bars[0]), like_argument(a2, bars[1])
+
+    return np.polymul(a1, a2), polymul_pullback
+
+
+@TABLE.frule(np.polymul)
+def polymul_frule(tangents, a1, a2):
+    first, second = _factors(a1, a2)
+    y_dot = np.convolve(dense(a1, tangents[1]), second) + np.convolve(first, dense(a2, tangents[2]))
+    return np.polymul(a1, a2), y_dot
+
+
+def _root_slopes(p, roots):
+    """∂r_j/∂p_k at simple roots: `-r_j^(n-k) / p'(r_j)` (implicit function theorem)."""
+    c = _coefficients(p, "np.roots")
+    if c[0] == 0:
+        refuse("np.roots of coefficients that start with 0, which NumPy drops", "leave the zeros out")
+    slopes = np.polyval(np.polyder(c), roots)
+    if np.any(np.abs(slopes) <= 1e-9 * np.max(np.abs(c))):
+        refuse("np.roots at a repeated root, which has no derivative")
+    return -np.vander(roots, len(c)) / slopes[:, None]
+
+
+@TABLE.rrule(
+    np.roots,
+    leading=1,
+    points=[(np.array([1.0, -3.0, 1.0]),), (np.array([2.0, 1.0, 4.0, -1.0]),), (np.array([1.0, 2j, 0.5]),)],
+)
+def roots_rrule(p):
+    """`p(r) = 0` differentiated: each coefficient gets `-r^k / p'(r)` of every root."""
+    y = np.roots(p)
+
+    def roots_pullback(y_bar):
+        return NoTangent(), like_argument(p, np.conj(_root_slopes(p, y)).T @ y_bar)
+
+    return y, roots_pullback
+
+
+@TABLE.frule(np.roots)
+def roots_frule(tangents, p):
+    y = np.roots(p)
+    return y, _root_slopes(p, y) @ dense(p, tangents[1])
+
+
+def _powers(x, N, increasing):
+    count = len(x) if N is None else N
+    return np.arange(count) if increasing else np.arange(count)[::-1]
+
+
+def _vander_slope(x, N, increasing):
+    x, powers = np.asarray(x), _powers(x, N, increasing)
+    return powers * x[:, None] ** np.maximum(powers - 1, 0)
+
+
+@TABLE.rrule(
+    np.vander, leading=1, points=[(_V,), (_V, 3), ((_W, 4), {"increasing": True}), ([1.0, 2.0],), (_W * 1j,)]
+)
+def vander_rrule(x, N=None, increasing=False):
+    """Columns of powers: `k x^(k-1)` of each."""
+
+    def vander_pullback(y_bar):
+        slope = np.conj(_vander_slope(x, N, increasing))
+        return NoTangent(), like_argument(x, np.sum(slope * y_bar, axis=-1))
+
+    return np.vander(x, N, increasing), vander_pullback
+
+
+@TABLE.frule(np.vander)
+def vander_frule(tangents, x, N=None, increasing=False):
+    return np.vander(x, N, increasing), _vander_slope(x, N, increasing) * dense(x, tangents[1])[:, None]
+
+
+class Fit:
+    """`np.polyfit(x, y, deg)` as least squares on powers of `x`, whose columns are scaled to length 1.
+
+    The scale drops out of the solution, so it is a constant to the derivative.
+    """
+
+    def __init__(self, x, y, deg, options):
+        for name, value in options.items():
+            if value is not None and value is not False:
+                refuse(f"np.polyfit with {name}=", "np.linalg.lstsq of np.vander")
+        if np.ndim(deg):
+            refuse("np.polyfit with a list of degrees", "give one degree")
+        self.x, self.count = np.asarray(x, float), int(deg) + 1
+        powers = np.vander(self.x, self.count)
+        self.scale = np.sqrt(np.sum(powers * powers, axis=0))
+        self.solved = LeastSquares(powers / self.scale, np.asarray(y), None)
+
+    def columns(self, c):
+        return np.reshape(self.scale, (-1,) + (1,) * (np.ndim(c) - 1))
+
+    def cotangents(self, c_bar):
+        a_bar, y_bar = self.solved.cotangents(c_bar / self.columns(c_bar), ZeroTangent())
+        slope = _vander_slope(self.x, self.count, False)
+        return np.sum(slope * np.real(a_bar / self.scale), axis=-1), y_bar
+
+    def tangent(self, x_dot, y_dot):
+        powers_dot = _vander_slope(self.x, self.count, False) * x_dot[:, None]
+        c_dot, _ = self.solved.tangent(powers_dot / self.scale, y_dot)
+        return c_dot / self.columns(c_dot)
+
+
+@TABLE.rrule(
+    np.polyfit,
+    leading=2,
+    points=[
+        (_X, _V, 2),
+        (_X, _V, 4),
+        (_X, _V, 0),
+        (_X, np.stack([_V, _V**2], 1), 1),
+        (_X, _V + 1j * _X, 1),
+        (list(_X), list(_V), 1),
+    ],
+)
+def polyfit_rrule(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The derivative of the least squares solution, to the values and through the powers to their places."""
+    fit = Fit(x, y, deg, {"rcond": rcond, "full": full, "w": w, "cov": cov})
+
+    def polyfit_pullback(c_bar):
+        x_bar, y_bar = fit.cotangents(np.asarray(c_bar))
+        return NoTangent(), like_argument(x, x_bar), like_argument(y, y_bar)
+
+    return np.polyfit(x, y, deg), polyfit_pullback
+
+
+@TABLE.frule(np.polyfit)
+def polyfit_frule(tangents, x, y, deg, rcond=None, full=False, w=None, cov=False):
+    fit = Fit(x, y, deg, {"rcond": rcond, "full": full, "w": w, "cov": cov})
+    return np.polyfit(x, y, deg), fit.tangent(dense(x, tangents[1]), dense(y, tangents[2]))
+
+
+# -- samples spaced by ratios --------------------------------------------------------------------------------
+
+
+def _check_samples(y, what):
+    if not can_carry(y):
+        refuse(f"{what} rounded to {y.dtype}", "leave out dtype=")
+
+
+@TABLE.rrule(
+    np.logspace,
+    leading=2,
+    points=[
+        (0.3, 2.0),
+        (0.3, -1.2, 4),
+        (0, 2, 5),
+        (np.array([0.3, 1.0]), 2.0, 4),
+        (0.3, 2.0, 5, False),
+        (0.3, 2.0, 4, True, 2.0),
+    ],
+)
+def logspace_rrule(start: Number, stop: Number, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """`base ** linspace(start, stop)`."""
+    y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
+    _check_samples(y, "np.logspace")
+    t, rate = sample_weights(num, endpoint, y.ndim, axis), np.log(base)
+
+    def logspace_pullback(y_bar):
+        moved = np.conj(rate * y) * y_bar
+        return (
+            NoTangent(),
+            unbroadcast(np.sum((1 - t) * moved, axis=axis), start),
+            unbroadcast(np.sum(t * moved, axis=axis), stop),
+        )
+
+    if np.ndim(base):
+        refuse("np.logspace with an array of bases")
+    return y, logspace_pullback
+
+
+def _moving_ends(y, t, start, stop, axis, dots, scale):
+    """`scale * ((1 - t) start_dot + t stop_dot)` with the ends broadcast and spread along `axis`."""
+    y_dot = np.zeros(y.shape)
+    for weight, end_dot in ((1 - t, dots[0]), (t, dots[1])):
+        if not is_zero(end_dot):
+            ends = np.broadcast_to(end_dot, np.broadcast_shapes(np.shape(start), np.shape(stop)))
+            y_dot = y_dot + weight * np.expand_dims(ends, axis)
+    return scale * y_dot
+
+
+@TABLE.frule(np.logspace)
+def logspace_frule(
+    tangents, start: Number, stop: Number, num=50, endpoint=True, base=10.0, dtype=None, axis=0
+):
+    y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
+    _check_samples(y, "np.logspace")
+    if np.ndim(base):
+        refuse("np.logspace with an array of bases")
+    t = sample_weights(num, endpoint, y.ndim, axis)
+    return y, _moving_ends(y, t, start, stop, axis, tangents[1:3], np.log(base) * y)
+
+
+def _check_geometric(y, start, stop):
+    _check_samples(y, "np.geomspace")
+    if np.iscomplexobj(y):
+        refuse("np.geomspace of complex ends", "np.exp(np.linspace(np.log(start), np.log(stop)))")
+
+
+@TABLE.rrule(
+    np.geomspace,
+    leading=2,
+    points=[(0.3, 2.0), (-0.3, -1.2, 4), (1, 9, 5), (np.array([0.3, 1.0]), 2.0, 4), (0.3, 2.0, 5, False)],
+)
+def geomspace_rrule(start: Number, stop: Number, num=50, endpoint=True, dtype=None, axis=0):
+    """`start ** (1 - t) stop ** t`: the relative change is shared like that of evenly spaced logarithms."""
+    y = np.geomspace(start, stop, num, endpoint, dtype, axis)
+    _check_geometric(y, start, stop)
+    t = sample_weights(num, endpoint, y.ndim, axis)
+
+    def geomspace_pullback(y_bar):
+        moved = y * y_bar
+        return (
+            NoTangent(),
+            unbroadcast(np.sum((1 - t) * moved, axis=axis) / start, start),
+            unbroadcast(np.sum(t * moved, axis=axis) / stop, stop),
+        )
+
+    return y, geomspace_pullback
+
+
+@TABLE.frule(np.geomspace)
+def geomspace_frule(tangents, start: Number, stop: Number, num=50, endpoint=True, dtype=None, axis=0):
+    y = np.geomspace(start, stop, num, endpoint, dtype, axis)
+    _check_geometric(y, start, stop)
+    t = sample_weights(num, endpoint, y.ndim, axis)
+    relative = [dot if is_zero(dot) else dot / end for dot, end in zip(tangents[1:3], (start, stop))]
+    return y, _moving_ends(y, t, start, stop, axis, relative, y)
+
+
+TABLE.non_differentiable(np.bartlett, np.blackman, np.hamming, np.hanning)

@@ -1,0 +1,118 @@
+"""Quantiles, reductions that skip NaN, covariances, counts."""
+
+import numpy as np
+import pytest
+from rule_points import cases, check, cotangents
+
+import rulelab as rl
+from rulelab.errors import MutationError, RuleLabError
+from rulelab.rulesets.numpy_reductions import TABLE as REDUCTIONS
+from rulelab.rulesets.numpy_statistics import TABLE, sorted_weights
+from rulelab.tangents.zeros import ZeroTangent
+
+
+@pytest.mark.parametrize("case", cases(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(case):
+    """Every rule is right at every one of its points, in both modes."""
+    check(case)
+
+
+METHODS = [
+    "inverted_cdf",
+    "averaged_inverted_cdf",
+    "closest_observation",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "linear",
+    "median_unbiased",
+    "normal_unbiased",
+    "lower",
+    "higher",
+    "midpoint",
+    "nearest",
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_quantiles_are_their_weights_times_the_sorted_values(method, n):
+    """Whatever the method, the values that a quantile is made of are those that its cotangent goes to."""
+    x = np.random.default_rng(n).normal(size=n)
+    q = np.array([0.0, 0.1, 0.25, 0.37, 0.5, 0.9, 1.0])
+    np.testing.assert_allclose(sorted_weights(n, q, method) @ np.sort(x), np.quantile(x, q, method=method))
+
+
+X = np.array([[np.nan, 2.0, 4.0], [5.0, np.nan, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "expected"),
+    [
+        (np.nanprod, {"axis": 1}, [[0, 4, 2], [1, 0, 5]]),
+        (np.nanvar, {"axis": 1}, [[0, -1, 1], [2, 0, -2]]),
+        (np.nanstd, {"axis": 1}, [[0, -0.5, 0.5], [0.5, 0, -0.5]]),
+        (np.nanmedian, {"axis": 1}, [[0, 0.5, 0.5], [0.5, 0, 0.5]]),
+        (np.nancumsum, {"axis": 1}, [[0, 2, 1], [3, 0, 1]]),
+        (np.nancumprod, {"axis": 1}, [[0, 5, 2], [3, 0, 5]]),
+    ],
+)
+def test_nan_reductions_ignore_nan(target, options, expected):
+    """NaN entries get zero; the others what they would get without them."""
+    np.testing.assert_allclose(cotangents(TABLE, target, X, **options)[0], expected)
+
+
+def test_a_nan_quantile_has_a_nan_slope_and_its_neighbour_has_not():
+    """A lane with a NaN gives NaN; `nanquantile` leaves the NaN out."""
+    (x_bar,) = cotangents(TABLE, np.quantile, np.array([[np.nan, 1.0], [3.0, 1.0]]), 0.5, 1)
+    assert np.isnan(x_bar[0]).all() and (x_bar[1] == 0.5).all()
+    (x_bar,) = cotangents(TABLE, np.nanquantile, X, 0.25, 1)
+    np.testing.assert_allclose(x_bar, [[0, 0.75, 0.25], [0.25, 0, 0.75]])
+
+
+def test_equal_values_keep_their_order():
+    """Of equal values the first counts as the smaller, as in `np.sort`."""
+    np.testing.assert_array_equal(
+        cotangents(TABLE, np.quantile, np.array([2.0, 2.0, 2.0]), 0.0)[0], [1, 0, 0]
+    )
+    np.testing.assert_array_equal(cotangents(TABLE, np.unique, np.array([2.0, 1.0, 2.0]))[0], [1, 1, 0])
+
+
+@pytest.mark.parametrize("target", [np.quantile, np.nanpercentile])
+def test_overwriting_the_input_is_refused(target):
+    """`overwrite_input=True` writes to the array that was given."""
+    with pytest.raises(MutationError, match="overwrite_input"):
+        cotangents(TABLE, target, np.ones(3), 0.5, overwrite_input=True)
+    with pytest.raises(MutationError, match="overwrite_input"):
+        cotangents(REDUCTIONS, np.median, np.ones(3), overwrite_input=True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.quantile(x, 0.5, weights=np.ones(4), method="inverted_cdf"),
+        lambda x: np.cov(x, aweights=np.ones(4)),
+        lambda x: np.unique(np.reshape(x, (2, 2)), axis=0)[0, 0],
+        lambda x: np.histogram(x)[1][0],
+        lambda x: np.histogram(x, [0.0, 1.0], weights=x)[0][0],
+        lambda x: np.unique(x, sorted=False)[0],
+        lambda x: np.quantile(x, x[0]),
+    ],
+)
+def test_what_a_rule_does_not_cover_is_refused(call):
+    """Weights, edges made from data, an order that is any, an active rank: an error that says so."""
+    with pytest.raises(RuleLabError):
+        rl.gradient(call, np.array([0.5, 0.25, 0.75, 0.125]))
+
+
+def test_counts_are_constant_and_weights_are_not():
+    """A histogram of fixed edges carries nothing; `bincount` hands each weight the cotangent of its bin."""
+    assert cotangents(TABLE, np.histogram, np.array([0.5, 2.0]), [0.0, 1.0, 3.0])[0] is ZeroTangent()
+    grads = rl.gradient(lambda w: np.bincount(np.array([0, 2, 2]), w)[2], np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(grads[0], [0, 1, 1])
+
+
+def test_a_correlation_of_a_variable_with_itself_is_constant():
+    """The diagonal is 1 whatever the data."""
+    (x_bar,) = cotangents(TABLE, np.corrcoef, np.array([[1.0, 2.0, 4.0], [0.5, -1.0, 2.0]]), seed=np.eye(2))
+    np.testing.assert_allclose(x_bar, np.zeros((2, 3)), atol=1e-15)

@@ -1,0 +1,126 @@
+"""The methods of ufuncs: reduce, accumulate, outer, reduceat."""
+
+import numpy as np
+import pytest
+from rule_points import cases, check, cotangents, registry_of, rule_at
+
+import rulelab as rl
+from rulelab.errors import MutationError, RuleLabError
+from rulelab.rulesets.catalogue import tables
+from rulelab.rulesets.ufunc_methods import BINARY, QUESTIONS, TABLE
+
+EVERYTHING = registry_of(*tables())
+
+
+@pytest.mark.parametrize("case", cases(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(case):
+    """Every method of every ufunc of two arguments has the derivative that its values show, in both modes."""
+    check(case)
+
+
+@pytest.mark.parametrize("ufunc", BINARY, ids=str)
+@pytest.mark.parametrize("name", ["reduce", "accumulate", "outer", "reduceat"])
+def test_every_ufunc_with_a_derivative_has_its_methods(ufunc, name):
+    """A ufunc that is differentiated is so through its methods too, in both modes."""
+    method, v = getattr(ufunc, name), np.array([1.5, 2.5])
+    args = {"outer": (v, v), "reduceat": (v, [0])}.get(name, (v,))
+    for mode in ("rrule", "frule"):
+        assert rule_at(EVERYTHING, canonical(method), args, mode) is not None
+
+
+def canonical(method):
+    from rulelab.rules.targets import resolve
+
+    return resolve(method)[0]
+
+
+@pytest.mark.parametrize("ufunc", QUESTIONS, ids=str)
+def test_answers_have_no_derivative_whoever_collects_them(ufunc):
+    """`np.logical_and.reduce(x > 0)` is a constant like `np.all`."""
+    for method in (ufunc.reduce, ufunc.accumulate, ufunc.outer, ufunc.reduceat):
+        rule = rule_at(EVERYTHING, canonical(method), (np.array([True]),), "rrule")
+        assert rule is not None and not rule.differentiable
+
+
+@pytest.mark.parametrize(
+    ("method", "args", "expected"),
+    [
+        (np.maximum.accumulate, ([3.0, 3.0, 1.0],), [1.0, 2.0, 0.0]),
+        (np.fmin.accumulate, ([3.0, np.nan, 3.0],), [3.0, 0.0, 0.0]),
+        (np.floor_divide.reduce, ([7.5, 2.0],), [0.0, 0.0]),
+        (np.hypot.reduce, ([0.0, 0.0, 0.0],), [0.0, 0.0, 0.0]),
+        (np.subtract.reduceat, ([1.0, 2.0, 4.0], [2, 0]), [1.0, -1.0, 0.0]),
+        (np.hypot.reduce, (np.zeros(0),), []),
+        (np.add.reduceat, ([1.0, 2.0, 4.0], [0, 0, 1]), [2.0, 1.0, 1.0]),
+    ],
+)
+def test_conventions_are_those_of_the_ufunc(method, args, expected):
+    """At ties and kinks, and with nothing to reduce, a method does what its ufunc does."""
+    args = tuple(np.array(a) if k == 0 else a for k, a in enumerate(args))
+    np.testing.assert_array_equal(cotangents(TABLE, canonical(method), *args)[0], expected)
+
+
+@pytest.mark.parametrize("options", [{"dtype": np.float32}, {"where": np.array([True, False])}])
+def test_what_the_chain_does_not_cover_is_refused(options):
+    """A dtype or a mask on a reduction without a rule of its own is an error, not ignored."""
+    with pytest.raises(RuleLabError, match="subtract.reduce with"):
+        cotangents(TABLE, canonical(np.subtract.reduce), np.array([1.0, 2.0]), **options)
+
+
+@pytest.mark.parametrize("ufunc", [np.power, np.arctan2])
+def test_a_reduction_that_numpy_gets_wrong_is_refused(ufunc):
+    """Where the value is not that of one call after another, there is an error, not somebody else's slope."""
+    v = np.array([0.5, 1.5, 2.0, 3.5])
+    if np.isclose(ufunc.reduce(v), ufunc.accumulate(v)[-1]):
+        (v_bar,) = cotangents(TABLE, canonical(ufunc.reduce), v)
+        (chained,) = cotangents(TABLE, canonical(ufunc.accumulate), v, seed=[0.0, 0.0, 0.0, 1.0])
+        np.testing.assert_allclose(v_bar, chained)
+    else:
+        with pytest.raises(RuleLabError, match="one call after another"):
+            cotangents(TABLE, canonical(ufunc.reduce), v)
+
+
+X = np.array([1.5, 0.5, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (lambda x: np.sum(np.subtract.outer(x, x * x)), [-6.0, 0.0, -9.0]),
+        (lambda x: np.multiply.accumulate(x)[-1], [1.0, 3.0, 0.75]),
+        (lambda x: np.divide.reduce(x), [1.0, -3.0, -0.75]),
+        (lambda x: np.add.reduceat(x * x, [0, 1])[1], [0.0, 1.0, 4.0]),
+        (lambda x: np.maximum.reduce(x), [0.0, 0.0, 1.0]),
+        (lambda x: np.power.outer(x, np.array([2.0]))[0, 0], [3.0, 0.0, 0.0]),
+    ],
+)
+def test_methods_of_ufuncs_in_differentiated_code(f, expected):
+    """They are found wherever they are called, though each access makes a new object."""
+    np.testing.assert_allclose(rl.gradient(f, X)[0], expected)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, buffer: np.add.reduce(x, 0, None, buffer[:1].reshape(())),
+        lambda x, buffer: np.subtract.accumulate(x, 0, None, buffer),
+        lambda x, buffer: np.add.reduceat(x, [0, 1, 2], 0, None, buffer),
+        lambda x, buffer: np.add.outer(x, 1.0, out=buffer),
+        lambda x, buffer: np.logical_and.reduce(x > 0, 0, None, buffer[:1].reshape(())),
+        lambda x, buffer: np.add.at(buffer, [0, 1], x[:2]),
+        lambda x, buffer: np.multiply.at(buffer, [0], 3.0),
+        lambda x, buffer: np.negative.at(buffer, [0]),
+    ],
+)
+def test_writes_through_methods_are_refused_before_they_happen(write):
+    """`out` by position or name, and `at`: an error, and the array is as it was."""
+    buffer = np.array([7.0, 8.0, 9.0])
+
+    def writes(x):
+        kept = np.sum(x * buffer)
+        write(x, buffer)
+        return kept
+
+    with pytest.raises(MutationError):
+        rl.gradient(writes, X)
+    np.testing.assert_array_equal(buffer, [7.0, 8.0, 9.0])
