@@ -338,7 +338,8 @@ def test_lambdas_of_one_line():
         "y = x * x\ng = lambda: y\nz = g()\ndel y\nreturn x * z",
         "def even(n):\n    return 1.0 if n == 0 else x * odd(n - 1)\n"
         "def odd(n):\n    return 0.0 if n == 0 else x * even(n - 1)\nreturn even(4)",
-        "n = 0\ndef count(v):\n    nonlocal n\n    n = n + v\n    return n\ncount(x)\ncount(x * x)\nreturn n * count(x)",
+        "n = 0\ndef count(v):\n    nonlocal n\n    n = n + v\n    return n\n"
+        "count(x)\ncount(x * x)\nreturn n * count(x)",
     ],
 )
 def test_captured_variables_are_seen_as_they_are_when_called(cells, body):
