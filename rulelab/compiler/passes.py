@@ -14,6 +14,7 @@ from . import ir
 from .activity import Activity
 from .adjoint import adjoint
 from .cache import Pass, guard_of
+from .effects import effects_of
 from .emit import emit
 from .lower import Surroundings, lower
 from .sites import Sites
@@ -160,6 +161,7 @@ def compile_pass(
         made.text,
         bool(lowered.free),
         signature,
+        effects_of(lowered, kinds, lambda target: pullbacks.cache.registry.house_entry(target) is not None),
     )
 
 

@@ -20,6 +20,7 @@ from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from . import support
 from .cache import Cache, Pass
+from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound
@@ -77,6 +78,7 @@ class Pullbacks:
         __tracebackhide__ = True
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
+            self.note_rule(answer.rule, target, args, kwargs)
             return self.by_rule(answer.rule, target, args, kwargs, active, place)
         self.refuse_mutation(target, args, kwargs, place)
         if isinstance(target, types.FunctionType) and not is_library(target):
@@ -84,7 +86,22 @@ class Pullbacks:
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
         if any(map(carries, wanted)):
             raise self.foreign(target, args, kwargs, place)
+        self.cache.watches.note(loudness(target, False))
         return constant(target)
+
+    def note_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Tell of a call by rule what a comparison with the plain function has to know."""
+        watches = self.cache.watches
+        if rule.differentiable and not rule.house:
+            watches.note_ruled()
+        elif (
+            isinstance(target, types.FunctionType)
+            and not is_library(target)
+            or any(isinstance(x, (types.FunctionType, types.MethodType)) for x in (*args, *kwargs.values()))
+        ):
+            watches.note(Noted.UNSEEN)
+        else:
+            watches.note(loudness(target, True))
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)
@@ -298,6 +315,7 @@ class Pullbacks:
         key = (signature, flags, free, captured, differentiate)
         found = self.cache.find(function, key)
         if found is not None:
+            self.cache.watches.note(found.noted)
             return found
         try:
             made = compile_pass(self, function, signature, flags, free, captured, differentiate)
@@ -305,6 +323,7 @@ class Pullbacks:
             error.chain = error.chain or calls_leading_here()
             raise
         self.cache.store(function, key, made)
+        self.cache.watches.note(made.noted)
         return made
 
     # -- calls that nothing is differentiated through --------------------------------------------------------
@@ -336,6 +355,7 @@ class Pullbacks:
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)
+        self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
         return g(*args, **kwargs)
 
     def refuse_mutation(
