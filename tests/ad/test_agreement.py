@@ -362,7 +362,8 @@ def test_a_result_that_holds_itself():
     "target, noted",
     [
         (print, Noted.EFFECT), (np.random.rand, Noted.EFFECT), (random.random, Noted.EFFECT),
-        (next, Noted.EFFECT), (open, Noted.EFFECT), (float, Noted.NOTHING), (np.sin, Noted.NOTHING), (str.upper, Noted.NOTHING),
+        (next, Noted.EFFECT), (open, Noted.EFFECT), (float, Noted.NOTHING), (np.sin, Noted.NOTHING),
+        (str.upper, Noted.NOTHING),
         (list.append, Noted.UNSEEN), (np.ndarray.fill, Noted.UNSEEN), (np.interp, Noted.UNSEEN),
         (dict.get, Noted.NOTHING), (ValueError, Noted.NOTHING), (random.Random.gauss, Noted.EFFECT),
     ],
