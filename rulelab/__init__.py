@@ -11,6 +11,7 @@ from .errors import (
     AmbiguousRuleError,
     CatchBlockError,
     ForeignCallError,
+    InternalError,
     KeywordError,
     MutatedAfterCaptureError,
     MutationError,

@@ -240,7 +240,11 @@ class ThunkMutationError(RuleLabError):
     """A delayed value was written to."""
 
 
-class WrongTransformError(RuleLabError):
+class InternalError(RuleLabError):
+    """rulelab itself failed where it should have answered or refused."""
+
+
+class WrongTransformError(InternalError):
     """A compiled pass does not compute what the function itself computes: a fault of rulelab."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.cache import Cache
-from ..compiler.effects import Noted, Watch, holds_iterator
+from ..compiler.effects import Noted, Watch, fields_of, holds_iterator
 from ..compiler.operands import describe
 from ..compiler.pullbacks import Pullbacks
 from ..errors import Place, RuleLabError, WrongTransformError
@@ -32,39 +32,39 @@ class Raised:
         self.error = error
 
 
-class Compared:
+class Compared(Watch):
     """A block that runs a forward sweep of `f(*args, **kwargs)` and puts `(y, back)` into `found`.
 
     At its end y, or the error of the block, is compared with what the function itself gives, where that is
     due; WrongTransformError if the two differ, and both do so again. `active` as `Pullbacks.find` takes it.
     """
 
-    __slots__ = ("_cache", "_watch", "active", "args", "f", "found", "kwargs")
+    __slots__ = ("_cache", "active", "args", "f", "found", "kwargs")
 
     def __init__(
         self, cache: Cache, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...]
     ) -> None:
+        super().__init__()
         self.f, self.args, self.kwargs, self.active = f, args, kwargs, active
-        self.found: Any = None
         self._cache = cache
+        self.found: Any = None
 
     def __enter__(self) -> Compared:
-        self._watch = self._cache.watches.open()
+        self._cache.watches.open(self)
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         __tracebackhide__ = True
-        watch = self._watch
         self._cache.watches.close()
-        if watch.compiled or self._cache.compare is True:
+        if self.compiled or self._cache.compare is True:
             if error is None:
-                self._compare(watch, self.found[0])
+                self._compare(self.found[0])
             elif isinstance(error, Exception) and not isinstance(error, _NOT_OURS):
-                self._compare(watch, Raised(error))
+                self._compare(Raised(error))
 
-    def _compare(self, watch: Watch, found: Any) -> None:
+    def _compare(self, found: Any) -> None:
         __tracebackhide__ = True
-        if not self._is_due(watch):
+        if not self._is_due():
             return
         plain = _outcome(self._plain)
         if agree(found, plain) or (isinstance(plain, Raised) and isinstance(plain.error, _NOT_OURS)):
@@ -76,15 +76,15 @@ class Compared:
         self._cache.drop_passes()
         raise _wrong(self.f, self.args, found, plain)
 
-    def _is_due(self, watch: Watch) -> bool:
+    def _is_due(self) -> bool:
         """Whether the function should be run once more, and may be."""
-        seconds = perf_counter() - watch.start
-        if watch.ruled or self._cache.compare is False:
+        seconds = perf_counter() - self.start
+        if self.ruled or self._cache.compare is False:
             return False
         if self._cache.compare is True:
-            quiet = watch.noted < Noted.EFFECT
+            quiet = self.noted < Noted.EFFECT
         else:
-            quiet = watch.noted is Noted.NOTHING and seconds < _LONGEST
+            quiet = self.noted is Noted.NOTHING and seconds < _LONGEST
         if not quiet:
             return False
         target, bound = resolve(self.f)
@@ -108,7 +108,8 @@ class Compared:
     def _meets_a_rule(self) -> bool:
         """Whether a rule of the user takes part: seen for certain where no call goes the quick way."""
         fresh = Cache(self._cache.registry)
-        watch = fresh.watches.open()
+        watch = Watch()
+        fresh.watches.open(watch)
         _outcome(lambda: self._derived(fresh))
         return watch.ruled
 
@@ -199,9 +200,8 @@ def _parts(value: Any) -> list[Any]:
         found += [*value.keys(), *value.values()]
     elif isinstance(value, (list, tuple)):
         found += value
-    fields = getattr(value, "__dict__", None)
-    if isinstance(fields, dict):
-        found += [*fields.keys(), *fields.values()]
+    fields = fields_of(value)
+    found += [*fields.keys(), *fields.values()]
     names = [name for cls in type(value).__mro__ for name in _listed(cls.__dict__.get("__slots__", ()))]
     return found + [getattr(value, name, None) for name in names if not name.startswith("__")]
 

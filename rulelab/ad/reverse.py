@@ -15,6 +15,7 @@ from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.emit import place_in_passes
 from ..compiler.entries import Entry
+from ..compiler.installed import point_to_package
 from ..compiler.operands import carries, describe
 from ..compiler.pullbacks import Pullbacks
 from ..errors import (
@@ -298,6 +299,7 @@ def _complete(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
     error.asked = error.asked or _asked_text(f, args)
     if error.place is None:
         error.place, error.chain = place_in_passes(error)
+    point_to_package(error)
 
 
 def _asked_text(f: Any, args: tuple[Any, ...]) -> str:

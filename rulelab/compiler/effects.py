@@ -43,10 +43,8 @@ class Watches(threading.local):
     def __init__(self) -> None:
         self._open: list[Watch] = []
 
-    def open(self) -> Watch:
-        watch = Watch()
+    def open(self, watch: Watch) -> None:
         self._open.append(watch)
-        return watch
 
     def close(self) -> None:
         self._open.pop()
@@ -245,4 +243,13 @@ def _parts(held: Any) -> Iterator[Any]:
         yield held.__func__
         yield held.__self__
     else:
-        yield from getattr(held, "__dict__", {}).values()
+        yield from fields_of(held).values()
+
+
+def fields_of(held: Any) -> dict[str, Any]:
+    """The fields of an object, whatever its class makes of being asked."""
+    try:
+        found = object.__getattribute__(held, "__dict__")
+    except Exception:  # it has none, or a class of its own mind
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import sys
+import os
 import types
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,10 @@ from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound
+from .libraries import is_library
 from .operands import carries, contents, describe
 from .passes import compile_pass
-from .refusals import mutation, star_refusal
+from .refusals import fault, mutation, star_refusal
 from .types import signature_of
 
 
@@ -315,13 +316,18 @@ class Pullbacks:
         key = (signature, flags, free, captured, differentiate)
         found = self.cache.find(function, key)
         if found is not None:
-            self.cache.watches.note(found.noted)
+            if found.noted:
+                self.cache.watches.note(found.noted)
             return found
         try:
             made = compile_pass(self, function, signature, flags, free, captured, differentiate)
         except RuleLabError as error:
             error.chain = error.chain or calls_leading_here()
             raise
+        except (RecursionError, MemoryError):
+            raise
+        except Exception as error:  # nothing of the author's runs here, so it is ours
+            raise fault(function, error) from error
         self.cache.store(function, key, made)
         self.cache.watches.note(made.noted)
         return made
@@ -492,15 +498,7 @@ def _active_defaults(
     return {slot: names[slot] for slot, x in enumerate(values) if slot not in where and carries(x)}
 
 
-def is_library(function: types.FunctionType) -> bool:
-    """Whether a Python function belongs to NumPy, SciPy, the standard library or this package."""
-    top = str(function.__globals__.get("__name__", "")).partition(".")[0]
-    if top == "rulelab":
-        return function.__code__.co_filename.startswith(_PACKAGE)  # its examples are an author's functions
-    return top in ("numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
-
-
-_PACKAGE = str(Path(__file__).parent.parent)
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
 def _own_signature(function: types.FunctionType, content: Any) -> Any:

@@ -9,8 +9,9 @@ from ..errors import RuleLabError
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from .cache import DEFAULT, Cache
+from .libraries import is_library
 from .operands import carries
-from .pullbacks import Pullbacks, bind, is_library
+from .pullbacks import Pullbacks, bind
 
 
 class AdjointSource(str):

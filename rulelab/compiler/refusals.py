@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from ..errors import MutationError, Place, RuleLabError
+from ..errors import InternalError, MutationError, Place, RuleLabError
 from .emit import calls_leading_here
 from .fence import refusal
 from .source import find_source
@@ -22,6 +22,19 @@ def mutation(called: str, place: Place | None, of_array: bool = True) -> Mutatio
         fixes=tuple(fixes),
         read="limitations#array-mutation",
         chain=calls_leading_here()[:-1],
+    )
+
+
+def fault(function: types.FunctionType, error: Exception) -> InternalError:
+    """What is said where the compiler itself fails."""
+    name = function.__code__.co_name
+    by_rule = (f"write a rule for {name} (%rule_stub {name})",) if name.isidentifier() else ()
+    return InternalError(
+        f"A fault of rulelab: compiling {name} failed with {type(error).__name__}: {error}",
+        place=Place.of_function(function),
+        fixes=("report it, with the function", *by_rule),
+        read="limitations#wrong-transform",
+        chain=calls_leading_here(),
     )
 
 
