@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InternalError, Place, RuleLabError
-from .libraries import INSTALLED_IN
+from .libraries import BY_RULE, INSTALLED_IN
 
 # What the addresses of a project are called, the best place for a report first.
 _LABELS = (r"issue|bug|tracker", r"source|repository|code|github|gitlab", r"home")
@@ -65,8 +65,8 @@ def installed_package(filename: str) -> Installed | None:
 
 
 def _find(filename: str) -> Installed | None:
-    if filename.startswith("<"):
-        return None
+    if filename.startswith("<") or set(BY_RULE) & set(Path(filename).parent.parts):
+        return None  # NumPy and SciPy are this package's business
     path = Path(os.path.realpath(filename))
     for home in _homes(path):
         inside = path.relative_to(home)

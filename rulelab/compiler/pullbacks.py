@@ -24,7 +24,7 @@ from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound
-from .libraries import is_library
+from .libraries import compiled_function, is_library
 from .operands import carries, contents, describe
 from .passes import compile_pass
 from .refusals import fault, mutation, star_refusal
@@ -82,8 +82,9 @@ class Pullbacks:
             self.note_rule(answer.rule, target, args, kwargs)
             return self.by_rule(answer.rule, target, args, kwargs, active, place)
         self.refuse_mutation(target, args, kwargs, place)
-        if isinstance(target, types.FunctionType) and not is_library(target):
-            return self.by_pass(target, args, kwargs, active, place)
+        function = compiled_function(target)
+        if function is not None:
+            return self.by_pass(function, args, kwargs, active, place)
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
         if any(map(carries, wanted)):
             raise self.foreign(target, args, kwargs, place)
@@ -350,12 +351,12 @@ class Pullbacks:
         target, bound = resolve(g)
         everything = (*bound, *args)
         known = self.cache.registry.entry(target)
-        if isinstance(target, types.FunctionType) and not is_library(target) and known is None:
-            values, where = bind(target, everything, kwargs)
+        function = compiled_function(target) if known is None else None
+        if function is not None:
+            values, where = bind(function, everything, kwargs)
             flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
-            return self.pass_of(target, values, tuple(flags), varied[0], False, place).bound_to(target)(
-                *values
-            )
+            made = self.pass_of(function, values, tuple(flags), varied[0], False, place)
+            return made.bound_to(function)(*values)
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
