@@ -190,7 +190,7 @@ class Cache:
     def drop_passes(self) -> None:
         """Forget every pass and every quick way to one."""
         self._passes = {}
-        for entries in self.quick_ways:
+        for entries in list(self.quick_ways):
             entries.clear()
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ..errors import InternalError, Place, RuleLabError
+from ..errors import WIDTH, InternalError, Place, RuleLabError
 from .libraries import BY_RULE, INSTALLED_IN
 
 # What the addresses of a project are called, the best place for a report first.
@@ -51,6 +51,8 @@ def point_to_package(error: RuleLabError) -> None:
         fixes = [fix for fix in ruled if place.function not in re.findall(r"[\w.]+", fix)] + [named]
     where = package.tracker or "its authors"
     error.fixes = (f"in {package} (installed package): report to {where}", *fixes)
+    if len("; or ".join(error.fixes)) > WIDTH - len("do: "):  # the hint at the magic is what can be spared
+        error.fixes = tuple(re.sub(r" \(%rule_stub [^)]*\)$", "", fix) for fix in error.fixes)
 
 
 @functools.lru_cache(maxsize=1024)
