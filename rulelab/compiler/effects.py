@@ -196,7 +196,8 @@ def _of_op(op: ir.Op, kinds: Types, is_of_house: Callable[[Any], bool]) -> Noted
 
 # --- iterators ----------------------------------------------------------------------------------------------
 
-_MOST_LOOKED_AT = 10_000
+_MOST_LOOKED_AT = 10_000  # structures
+_MOST_WAITING = 1_000_000  # items of all kinds
 _PLAIN = (str, bytes, int, float, complex, np.ndarray, np.generic, type(None), type, types.ModuleType, range)
 
 
@@ -216,6 +217,8 @@ def holds_iterator(values: Iterable[Any]) -> bool:
         if _is_iterator(held):
             return True
         waiting.extend(_parts(held))
+        if len(waiting) > _MOST_WAITING:
+            return True
     return False
 
 

@@ -67,11 +67,13 @@ def installed_package(filename: str) -> Installed | None:
 
 
 def _find(filename: str) -> Installed | None:
-    if filename.startswith("<") or set(BY_RULE) & set(Path(filename).parent.parts):
-        return None  # NumPy and SciPy are this package's business
+    if filename.startswith("<"):
+        return None
     path = Path(os.path.realpath(filename))
     for home in _homes(path):
         inside = path.relative_to(home)
+        if inside.parts[0] in BY_RULE:
+            return None  # what cannot be differentiated in NumPy and SciPy is this package's business
         for distribution in metadata.distributions(path=[str(home)]):
             if _lists(distribution, inside):
                 return _described(distribution)

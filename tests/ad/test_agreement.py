@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from rulelab.ad import reverse
 from rulelab.ad.agreement import agree
 from rulelab.compiler import specialise
 from rulelab.compiler.cache import DEFAULT, Cache
-from rulelab.compiler.effects import Noted, holds_iterator, loudness
+from rulelab.compiler.effects import Noted, Watch, fields_of, holds_iterator, loudness
 from rulelab.rules.targets import resolve
 
 NAN = float("nan")
@@ -248,6 +249,55 @@ def test_a_rule_may_compute_its_own_value():
         assert rl.withgradient(f, 1.23).val == 1.5
         assert rl.withgradient(lambda x: 2 * f(x), 1.23).val == 3.0
     rl.remove_rule(f)
+
+
+@pytest.mark.usefixtures("first_use_only")
+def test_threads_watch_for_themselves():
+    """What one thread prints does not keep the value of another from being compared."""
+    watches, compared = DEFAULT.watches, []
+
+    def elsewhere():
+        watches.note(Noted.EFFECT)
+        compared.append(watches)
+
+    watch = Watch()
+    watches.open(watch)
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    watches.close()
+    assert compared and watch.noted is Noted.NOTHING
+
+
+def test_an_inner_gradient_is_watched_by_both():
+    """What happens in a gradient that is taken inside a rule happens in the outer one too."""
+    inner, outer, watches = Watch(), Watch(), DEFAULT.watches
+    watches.open(outer)
+    watches.open(inner)
+    watches.note(Noted.UNSEEN)
+    watches.close()
+    watches.note(Noted.NOTHING)
+    watches.note_ruled()
+    watches.close()
+    assert outer.noted is inner.noted is Noted.UNSEEN and outer.ruled and not inner.ruled
+
+
+@pytest.mark.parametrize("many", [[[] for _ in range(20_000)], [1.0] * 2_000_000], ids=["parts", "items"])
+def test_too_much_to_look_through(many):
+    """Arguments that hold too much to search for iterators are not vouched for."""
+    assert holds_iterator([many]) and not holds_iterator([many[:100]])
+
+
+def test_objects_with_a_mind_of_their_own():
+    """An object that answers every question with an error is looked into no further."""
+
+    class Touchy:
+        __slots__ = ()
+
+        def __getattr__(self, name):
+            raise RuntimeError(name)
+
+    assert not holds_iterator([Touchy()]) and fields_of(Touchy()) == {}
 
 
 @pytest.mark.usefixtures("first_use_only")

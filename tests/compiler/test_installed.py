@@ -219,6 +219,13 @@ def test_no_metadata(site):
     assert installed_package(str(site.folder / "single.py")) == Installed("single")
 
 
+def test_numpy_is_nobody_elses(site):
+    """NumPy's files name no package, a package's own folder called numpy does."""
+    assert installed_package(np.polynomial.__file__) is None
+    site.install("likes", {"likes/numpy/core.py": ""})
+    assert str(installed_package(str(site.folder / "likes" / "numpy" / "core.py"))) == "likes 1.2.0"
+
+
 def test_broken_metadata(site):
     """Metadata that cannot be read do not hide the error."""
     site.install("p", {"p/__init__.py": CORE})
