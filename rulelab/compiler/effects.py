@@ -22,7 +22,7 @@ class Noted(IntEnum):
 
     NOTHING = 0
     UNSEEN = 1  # code ran that nobody has looked into
-    EFFECT = 2  # something was printed, drawn, consumed or written
+    EFFECT = 2  # something was printed, drawn or consumed
 
 
 class Watch:
@@ -178,10 +178,8 @@ def effects_of(lowered: ir.Function, kinds: Types, is_of_house: Callable[[Any], 
 
 
 def _of_op(op: ir.Op, kinds: Types, is_of_house: Callable[[Any], bool]) -> Noted:
-    if isinstance(op, ir.Write):
-        return Noted.NOTHING if op.owned else Noted.EFFECT
     if not isinstance(op, ir.Call):
-        return Noted.NOTHING
+        return Noted.NOTHING  # a write too: one to what the sweep has not made is refused before it happens
     target = kinds.callee(op)
     if target is ir.UNBOUND:
         return Noted.NOTHING  # told at run time
