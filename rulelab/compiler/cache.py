@@ -185,7 +185,7 @@ class Cache:
         while len(held.by_key) >= _MOST_SIGNATURES:
             held.by_key.pop(next(iter(held.by_key)), None)
         held.by_key[key] = made
-        self.watches.note_compiled()
+        self.watches.note_compiled(target for target, _ in made.trail)
 
     def drop_passes(self) -> None:
         """Forget every pass and every quick way to one."""

@@ -28,13 +28,14 @@ class Noted(IntEnum):
 class Watch:
     """What one run of a pass turned out to do."""
 
-    __slots__ = ("compiled", "noted", "ruled", "start")
+    __slots__ = ("compiled", "met", "noted", "ruled", "start")
 
     def __init__(self) -> None:
         self.start = perf_counter()
         self.compiled = False
         self.ruled = False
         self.noted = Noted.NOTHING
+        self.met: list[Any] | None = None  # a list: what was called by rule is kept in it
 
 
 class Watches(threading.local):
@@ -53,9 +54,16 @@ class Watches(threading.local):
         for watch in self._open:
             watch.noted = max(watch.noted, what)
 
-    def note_compiled(self) -> None:
+    def note_compiled(self, relied_on: Iterable[Any]) -> None:
         for watch in self._open:
             watch.compiled = True
+            if watch.met is not None:
+                watch.met.extend(relied_on)
+
+    def note_met(self, target: Any) -> None:
+        for watch in self._open:
+            if watch.met is not None:
+                watch.met.append(target)
 
     def note_ruled(self) -> None:
         for watch in self._open:

@@ -94,6 +94,7 @@ class Pullbacks:
     def note_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Tell of a call by rule what a comparison with the plain function has to know."""
         watches = self.cache.watches
+        watches.note_met(target)
         if rule.differentiable and not rule.house:
             watches.note_ruled()
         elif (
@@ -362,6 +363,7 @@ class Pullbacks:
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)
+        self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
         return g(*args, **kwargs)
 

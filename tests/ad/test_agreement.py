@@ -393,11 +393,37 @@ def test_what_agrees(make):
     assert agree(made, make() if not callable(made) else make())
 
 
-def test_rounding_is_no_difference():
-    """A rule of the house may sum in another order; a difference that matters is one all the same."""
+def test_rounding():
+    """Where rounding may differ it is no difference; one that matters is one all the same."""
     x = np.array([1.0, 1e-20, 3e8])
-    assert agree(x + [1e-9, 0.0, 0.0], x) and not agree(x + [0.0, 0.0, 30.0], x)
-    assert agree(np.float32(1.00001), np.float32(1.0)) and not agree(1.00001, 1.0)
+    assert agree(x + [1e-9, 0.0, 0.0], x, exact=False) and not agree(x + [1e-9, 0.0, 0.0], x)
+    assert not agree(x + [0.0, 0.0, 30.0], x, exact=False)
+    assert agree(np.float32(1.00001), np.float32(1.0), exact=False) and not agree(1.00001, 1.0, exact=False)
+    assert agree([{"a": 1.0 + 1e-12}], [{"a": 1.0}], exact=False)
+
+
+@pytest.mark.usefixtures("first_use_only")
+@pytest.mark.parametrize(
+    "f, rounds",
+    [
+        (lambda x, m: (x + 0.0) * float(np.linalg.eigvalsh(m)[0]), True),
+        (lambda x, m: (x + 0.0) * (m @ m)[0, 0], True),
+        (lambda x, m: (lambda b: (x + 0.0) * b.dot(m)[0, 0])(m), True),
+        (lambda x, m: (x + 0.0) * m[0, 0], False),
+    ],
+)  # fmt: skip
+def test_only_linear_algebra_may_round_its_own_way(monkeypatch, f, rounds):
+    """The last digits count, unless the values have been through LAPACK or BLAS."""
+    right = specialise.primal_text
+    monkeypatch.setattr(
+        specialise, "primal_text", lambda op, *rest: right(op, *rest).replace(" + 0.0", " + 1e-12")
+    )
+    m = np.array([[2.0, 1.0], [1.0, 3.0]])
+    if rounds:
+        assert 0 < abs(rl.withgradient(f, 1.0, m).val - f(1.0, m)) < 1e-11
+    else:
+        with pytest.raises(rl.WrongTransformError):
+            rl.gradient(f, 1.0, m)
 
 
 def test_a_result_that_holds_itself():
