@@ -3,7 +3,7 @@ compare and check.
 """
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import ignore_derivatives
-from .ad.reverse import WithGradient, grad, gradient, pullback, withgradient
+from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare
 from .compiler.cache import StaleRuleWarning, refresh
 from .compiler.reading import adjoint_source
@@ -11,6 +11,7 @@ from .errors import (
     AmbiguousRuleError,
     CatchBlockError,
     ForeignCallError,
+    InternalError,
     KeywordError,
     MutatedAfterCaptureError,
     MutationError,
@@ -28,6 +29,7 @@ from .errors import (
     SourceNotFoundError,
     ThunkMutationError,
     UnsupportedSyntaxError,
+    WrongTransformError,
 )
 from .rules.authoring import (
     frule,

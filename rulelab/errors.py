@@ -240,5 +240,13 @@ class ThunkMutationError(RuleLabError):
     """A delayed value was written to."""
 
 
+class InternalError(RuleLabError):
+    """rulelab itself failed where it should have answered or refused."""
+
+
+class WrongTransformError(InternalError):
+    """A compiled pass does not compute what the function itself computes: a fault of rulelab."""
+
+
 class KeywordError(RuleLabError):
     """A keyword argument that a rule does not cover, or one that would lose its derivative."""

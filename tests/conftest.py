@@ -18,6 +18,9 @@ from pathlib import Path
 
 import pytest
 
+import rulelab as rl
+from rulelab.compiler.cache import Cache
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 ADDRESS = re.compile(r"(?P<base>http://127\.0\.0\.1:\d+)/\S*\?token=(?P<token>\w+)")
 LAB_SETTINGS = {
@@ -32,6 +35,14 @@ EMPTY_NOTEBOOK = {
     "nbformat": 4,
     "nbformat_minor": 5,
 }
+
+
+@pytest.fixture(autouse=True)
+def values_are_compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In every test each derived value is compared with that of the plain function, whatever the cache."""
+    monkeypatch.setattr(Cache, "compare", True)
+    with rl.debug_mode(compare=True):
+        yield
 
 
 @dataclass(frozen=True)

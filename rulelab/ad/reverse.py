@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from sys import getrefcount
 from typing import Any, NamedTuple
 
@@ -13,7 +14,9 @@ from numpy import float64, ndarray
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.emit import place_in_passes
+from ..compiler.entries import Entry
 from ..compiler.heap import enter, leave
+from ..compiler.installed import point_to_package
 from ..compiler.operands import carries, describe
 from ..compiler.pullbacks import Pullbacks
 from ..errors import (
@@ -27,6 +30,7 @@ from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
+from .agreement import Compared
 
 _PULLBACKS = Pullbacks(DEFAULT_CACHE)
 
@@ -214,9 +218,64 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     return y, tuple(entries)
 
 
-_FIND = _PULLBACKS.entries.find
+def _find_compared(f: Any, args: tuple[Any, ...]) -> Entry | None:
+    """The entry of a call, with a forward sweep that compares its value with the function's."""
+    entry = _PULLBACKS.entries.find(f, args)
+    if entry is None:
+        return None
+
+    def forward(*args: Any) -> Any:
+        __tracebackhide__ = True
+        with Compared(DEFAULT_CACHE, f, args, {}, (False, *map(_may_vary, args))) as run:
+            run.found = entry.forward(*args)
+        return run.found
+
+    return replace(entry, forward=forward)
+
+
+_FIND: Callable[..., Entry | None] = _PULLBACKS.entries.find
 # References to an array that nobody else holds: the tuple it came in, our variable, and the count itself.
 _OURS = 3
+
+
+class _Before:
+    """Undoes a change of the debug mode at the end of a `with` block; without one the change stays."""
+
+    def __init__(self, compare: bool | str) -> None:
+        self._compare = compare
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        _set_compare(self._compare)
+
+
+def debug_mode(*, compare: bool | str) -> _Before:
+    """How often the value of a derived function is compared with that of the function itself.
+
+    True: at every call. "first", the normal state: when a derivative is new, if the function is seen to do
+    nothing but compute. False: never. A difference is a fault of rulelab and raises WrongTransformError.
+    The change counts from the call on, or for a block: `with rl.debug_mode(compare=True): ...`
+
+    >>> with debug_mode(compare=True):
+    ...     gradient(lambda x: x * x, 3.0)
+    (6.0,)
+    """
+    if compare not in (True, False, "first"):
+        raise RuleLabError(
+            f"There is no compare={compare!r}", asked="debug_mode", fixes=('True, "first" or False',)
+        )
+    before = _Before(DEFAULT_CACHE.compare)
+    _set_compare(compare)
+    return before
+
+
+def _set_compare(compare: bool | str) -> None:
+    """Exchange what finds entries, so that the quick way pays nothing for being watched at times."""
+    global _FIND
+    DEFAULT_CACHE.compare = compare
+    _FIND = _find_compared if compare is True else _PULLBACKS.entries.find
 
 
 def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
@@ -245,7 +304,9 @@ def _forward(
         *(False,) * len(kwargs),
     )
     try:
-        return pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
+        with Compared(pullbacks.cache, f, args, kwargs, active) as run:
+            run.found = pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
+        return run.found
     except RuleLabError as error:
         _complete(error, f, args)
         raise
@@ -256,6 +317,7 @@ def _complete(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
     error.asked = error.asked or _asked_text(f, args)
     if error.place is None:
         error.place, error.chain = place_in_passes(error)
+    point_to_package(error)
 
 
 def _asked_text(f: Any, args: tuple[Any, ...]) -> str:

@@ -17,6 +17,7 @@ from ..errors import RuleLabError
 from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
 from ..rules.registry import NO_RULE, Found, OptedOut, Registry
 from ..rules.targets import name_of
+from .effects import Noted, Watches
 
 _PACKAGE = str(Path(__file__).parent.parent)
 _MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
@@ -43,6 +44,7 @@ class Pass:
     text: str
     takes_function: bool
     signature: tuple[Any, ...]
+    noted: Noted  # what its own statements do besides computing
 
     def bound_to(self, function: types.FunctionType) -> Callable[..., Any]:
         """The forward sweep for calls of this function, with the parameters as its arguments."""
@@ -126,7 +128,12 @@ class Cache:
 
     In mode "auto" an answer of the registry counts until it changes. In mode "manual" the first answer for a
     function and signature counts until `refresh`, and each use of an outdated one is noticed aloud.
+
+    `compare` tells when values are compared with those of the plain function: True at every call, "first"
+    when a pass is new, False never.
     """
+
+    compare: bool | str = "first"
 
     def __init__(self, registry: Registry = DEFAULT_REGISTRY) -> None:
         self.registry = registry
@@ -134,6 +141,8 @@ class Cache:
         self.on_notice: list[Callable[[str], None]] = []
         self._passes: dict[int, _Passes] = {}
         self._answers: dict[Any, _Answer] = {}
+        self.watches = Watches()
+        self.quick_ways: weakref.WeakSet[Any] = weakref.WeakSet()
 
     # -- passes ----------------------------------------------------------------------------------------------
 
@@ -176,6 +185,13 @@ class Cache:
         while len(held.by_key) >= _MOST_SIGNATURES:
             held.by_key.pop(next(iter(held.by_key)), None)
         held.by_key[key] = made
+        self.watches.note_compiled(target for target, _ in made.trail)
+
+    def drop_passes(self) -> None:
+        """Forget every pass and every quick way to one."""
+        self._passes = {}
+        for entries in list(self.quick_ways):
+            entries.clear()
 
     def __len__(self) -> int:
         return sum(len(held.by_key) for held in list(self._passes.values()))

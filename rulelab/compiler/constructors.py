@@ -21,6 +21,7 @@ from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero
 from . import heap, support
 from .handlers import NO, ZERO, Handler
+from .libraries import is_library
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -71,6 +72,14 @@ def is_authors(cls: Any) -> bool:
         and (cls.__new__ is object.__new__ or cls in _CONTAINERS)
         and (cls in _CONTAINERS or cls.__module__ not in ("builtins", "numpy"))
     )
+
+
+def is_opaque(cls: type) -> bool:
+    """Whether the objects of a library's class keep what they hold to themselves."""
+    if cls in _CONTAINERS or cls.__module__ == "builtins" or cls is types.SimpleNamespace:
+        return False
+    init = cls.__init__  # type: ignore[misc]
+    return not isinstance(init, types.FunctionType) or (not _is_generated(init) and is_library(init))
 
 
 def _is_generated(function: Any) -> bool:

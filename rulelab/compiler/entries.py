@@ -17,6 +17,7 @@ from ..rules.calling import CheckedPullback, checked_answer
 from ..rules.rule import Rule
 from ..tangents.zeros import NoTangent
 from .cache import Cache, Pass
+from .effects import noting
 from .types import signature_of
 
 NO = NoTangent()
@@ -49,6 +50,11 @@ class Entries:
         self.cache = cache
         self._registry = cache.registry
         self._known: dict[int, _Known] = {}
+        cache.quick_ways.add(self)
+
+    def clear(self) -> None:
+        """Forget every entry."""
+        self._known.clear()
 
     def find(
         self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
@@ -76,9 +82,8 @@ class Entries:
     ) -> None:
         """Remember a pass of a function that captures nothing, called with all its parameters in order."""
         if self.cache.mode == "auto" and not made.takes_function and made.epoch == self.cache.registry.epoch:
-            self._add(
-                function, args, flags, Entry(made.epoch, made.forward, made.guard, made.namespace, False)
-            )
+            forward = noting(self.cache.watches, made.noted, made.forward) if made.noted else made.forward
+            self._add(function, args, flags, Entry(made.epoch, forward, made.guard, made.namespace, False))
 
     def add_rule(
         self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule

@@ -14,6 +14,7 @@ from . import ir
 from .activity import Activity
 from .adjoint import adjoint
 from .cache import Pass, guard_of
+from .effects import effects_of
 from .emit import emit
 from .lower import Surroundings, lower
 from .regions import Regions, share
@@ -137,7 +138,7 @@ def compile_pass(
     }
     kinds = Types(lowered, given, find_global)
     sites = Sites(pullbacks, source, kinds, namespace, _loads(lowered, find_global))
-    regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.is_constant)
+    regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     share(lowered, regions, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= set(lowered.free) if captured else set()
@@ -163,6 +164,7 @@ def compile_pass(
         made.text,
         bool(lowered.free),
         signature,
+        effects_of(lowered, kinds, lambda target: pullbacks.cache.registry.house_entry(target) is not None),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import sys
+import os
 import types
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,14 @@ from ..tangents.structural import Tangent, entries_of
 from . import heap, support
 from .cache import Cache, Pass
 from .constructors import constructor, is_authors, make_plain
+from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound, without_name
+from .libraries import compiled_function, is_library
 from .operands import carries, contents, describe
 from .passes import compile_pass
-from .refusals import mutation
+from .refusals import fault, mutation
 from .sites import attribute_finder
 from .types import signature_of
 
@@ -97,12 +99,14 @@ class Pullbacks:
             return method
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
+            self.note_rule(answer.rule, target, args, kwargs)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
             return _for_containers(handler, answer.rule, target, args, kwargs)
         self.refuse_mutation(target, args, kwargs, place)
-        if isinstance(target, types.FunctionType) and not is_library(target):
-            handler = self.by_pass(target, args, kwargs, active, place)
-            return heap.through_pass(handler, target, (*args, *kwargs.values()))
+        function = compiled_function(target)
+        if function is not None:
+            handler = self.by_pass(function, args, kwargs, active, place)
+            return heap.through_pass(handler, function, (*args, *kwargs.values()))
         if isinstance(target, type):
             made = constructor(self, target, active, place)
             if made is not None:
@@ -114,7 +118,23 @@ class Pullbacks:
             if target in (list, tuple) and len(args) == 1 and not np.iterable(args[0]):
                 return constant(target)  # which raises what Python raises
             raise self.foreign(target, args, kwargs, place)
+        self.cache.watches.note(loudness(target, False))
         return constant(target)
+
+    def note_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Tell of a call by rule what a comparison with the plain function has to know."""
+        watches = self.cache.watches
+        watches.note_met(target)
+        if rule.differentiable and not rule.house:
+            watches.note_ruled()
+        elif (
+            isinstance(target, types.FunctionType)
+            and not is_library(target)
+            or any(isinstance(x, (types.FunctionType, types.MethodType)) for x in (*args, *kwargs.values()))
+        ):
+            watches.note(Noted.UNSEEN)
+        else:
+            watches.note(loudness(target, True))
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)
@@ -130,7 +150,7 @@ class Pullbacks:
 
     def may_compile(self, function: types.FunctionType) -> bool:
         """Whether a Python function is differentiated through, by its source or a rule."""
-        return not is_library(function) or self.cache.registry.entry(function) is not None
+        return compiled_function(function) is not None or self.cache.registry.entry(function) is not None
 
     # -- by a rule -------------------------------------------------------------------------------------------
 
@@ -334,13 +354,20 @@ class Pullbacks:
         key = (signature, flags, free, captured, differentiate)
         found = self.cache.find(function, key)
         if found is not None:
+            if found.noted:
+                self.cache.watches.note(found.noted)
             return found
         try:
             made = compile_pass(self, function, signature, flags, free, captured, differentiate)
         except RuleLabError as error:
             error.chain = error.chain or calls_leading_here()
             raise
+        except (RecursionError, MemoryError):
+            raise
+        except Exception as error:  # nothing of the author's runs here, so it is ours
+            raise fault(function, error) from error
         self.cache.store(function, key, made)
+        self.cache.watches.note(made.noted)
         return made
 
     # -- calls that nothing is differentiated through --------------------------------------------------------
@@ -361,12 +388,12 @@ class Pullbacks:
         target, bound = resolve(g)
         everything = (*bound, *args)
         known = self.cache.registry.entry(target)
-        if isinstance(target, types.FunctionType) and not is_library(target) and known is None:
-            values, where = bind(target, everything, kwargs)
+        function = compiled_function(target) if known is None else None
+        if function is not None:
+            values, where = bind(function, everything, kwargs)
             flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
-            return self.pass_of(target, values, tuple(flags), varied[0], False, place).bound_to(target)(
-                *values
-            )
+            made = self.pass_of(function, values, tuple(flags), varied[0], False, place)
+            return made.bound_to(function)(*values)
         if everything and heap.may_change_unseen(everything[0]):
             return g(*args, **kwargs)
         if known is None and is_authors(target):
@@ -381,6 +408,8 @@ class Pullbacks:
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)
+        self.cache.watches.note_met(target)
+        self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
         return g(*args, **kwargs)
 
     def refuse_mutation(
@@ -562,15 +591,7 @@ def _active_defaults(
     return {slot: names[slot] for slot, x in enumerate(values) if slot not in given and carries(x)}
 
 
-def is_library(function: types.FunctionType) -> bool:
-    """Whether a Python function belongs to NumPy, SciPy, the standard library or this package."""
-    top = str(function.__globals__.get("__name__", "")).partition(".")[0]
-    if top == "rulelab":
-        return function.__code__.co_filename.startswith(_PACKAGE)  # its examples are an author's functions
-    return top in ("numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
-
-
-_PACKAGE = str(Path(__file__).parent.parent)
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
 def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:

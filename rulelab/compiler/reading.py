@@ -9,8 +9,9 @@ from ..errors import RuleLabError
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from .cache import DEFAULT, Cache
+from .libraries import compiled_function
 from .operands import carries
-from .pullbacks import Pullbacks, bind, is_library, slot_number
+from .pullbacks import Pullbacks, bind, slot_number
 
 
 class AdjointSource(str):
@@ -38,14 +39,15 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     answer = pullbacks.ask(target, given, kwargs)
     if isinstance(answer, Found):
         return AdjointSource(_of_rule(answer.rule))
-    if not isinstance(target, types.FunctionType) or is_library(target):
+    function = compiled_function(target)
+    if function is None:
         raise pullbacks.foreign(target, given, kwargs, None)
-    values, where = bind(target, given, kwargs)
+    values, where = bind(function, given, kwargs)
     positional = set(map(slot_number, where[len(bound) : len(given)]))
     flags = tuple(
         n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values)
     )
-    return AdjointSource(pullbacks.pass_of(target, values, flags, False, True, None).text)
+    return AdjointSource(pullbacks.pass_of(function, values, flags, False, True, None).text)
 
 
 def _of_rule(rule: Any) -> str:

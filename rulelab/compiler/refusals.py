@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import MutationError, Place
+import types
+
+from ..errors import InternalError, MutationError, Place
 from .emit import calls_leading_here
 
 
@@ -18,4 +20,17 @@ def mutation(called: str, place: Place | None, of_array: bool = True) -> Mutatio
         fixes=tuple(fixes),
         read="limitations#array-mutation",
         chain=calls_leading_here()[:-1],
+    )
+
+
+def fault(function: types.FunctionType, error: Exception) -> InternalError:
+    """What is said where the compiler itself fails."""
+    name = function.__code__.co_name
+    by_rule = (f"write a rule for {name} (%rule_stub {name})",) if name.isidentifier() else ()
+    return InternalError(
+        f"A fault of rulelab: compiling {name} failed with {type(error).__name__}: {error}",
+        place=Place.of_function(function),
+        fixes=("report it, with the function", *by_rule),
+        read="limitations#wrong-transform",
+        chain=calls_leading_here(),
     )

@@ -34,12 +34,12 @@ class Regions:
         function: ir.Function,
         types: Types,
         changes_nothing: Callable[[ir.Op], bool],
-        is_constant: Callable[[ir.Op], bool],
+        holds_nothing: Callable[[ir.Op], bool],
     ) -> None:
         self._types = types
         self._changes_nothing = changes_nothing
         self._parent: dict[str, str] = {}
-        self._empty = set(_holding_nothing(function, is_constant))
+        self._empty = set(_holding_nothing(function, holds_nothing))
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
         for statement in ir.walk(function.body):
             self._visit(statement)
@@ -146,7 +146,7 @@ class Regions:
         return self._changes_nothing(op)
 
 
-def _holding_nothing(function: ir.Function, is_constant: Callable[[ir.Op], bool]) -> Iterator[str]:
+def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], bool]) -> Iterator[str]:
     """The names that hold no container made here: globals, functions that capture nothing, and such."""
     for statement in ir.walk(function.body):
         if isinstance(statement, ir.Let):
@@ -155,7 +155,7 @@ def _holding_nothing(function: ir.Function, is_constant: Callable[[ir.Op], bool]
                 yield statement.target
             elif isinstance(op, ir.MakeFunction) and not op.operands():
                 yield statement.target
-            elif isinstance(op, (ir.Call, ir.Apply, ir.Attribute)) and is_constant(op):
+            elif isinstance(op, (ir.Call, ir.Apply, ir.Attribute)) and holds_nothing(op):
                 yield statement.target
 
 

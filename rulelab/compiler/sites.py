@@ -18,6 +18,7 @@ from ..tangents.algebra import is_number
 from ..tangents.structural import Tangent, make
 from . import heap, ir, specialise, support
 from .collecting import COLLECTORS
+from .constructors import is_opaque
 from .handlers import (
     NO,
     ZERO,
@@ -89,6 +90,15 @@ class Sites:
         return self.relies_on_house(target) is not None or (
             isinstance(target, type) and target.__module__ == "builtins"
         )
+
+    def holds_nothing(self, op: ir.Op) -> bool:
+        """Whether the result of a call or an attribute certainly holds no container that may be changed."""
+        if self.is_constant(op):
+            return True
+        target = self.target(op)
+        if isinstance(op, (ir.Call, ir.Apply)) and isinstance(op.function, str) and op.method is None:
+            target = self._loaded.get(op.function, target)
+        return isinstance(target, type) and is_opaque(target)
 
     def place(self, position: ir.Position) -> Place:
         return self.source.place_at(*position)

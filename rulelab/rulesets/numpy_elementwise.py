@@ -236,7 +236,7 @@ state_power(TABLE, np.float_power, POWERS)
 
 
 def _nan_at_multiples(out, partial):
-    return np.where(np.equal(out, 0), math.nan, partial).astype(np.result_type(floating(out), np.float16))[()]
+    return np.where(np.equal(out, 0), math.nan, partial).astype(np.asarray(floating(out)).dtype)[()]
 
 
 def remainder_partials(out, x, y):

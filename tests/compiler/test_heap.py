@@ -439,7 +439,8 @@ def chosen_by(x, flags):
 )
 def test_the_branch_taken_is_kept_for_back(flags, change):
     """What the caller does to a list between `pullback` and `back` does not choose another branch."""
-    y, back = rl.pullback(chosen_by, 1.7, flags)
+    with rl.debug_mode(compare=False):  # asked once more, it would answer otherwise
+        y, back = rl.pullback(chosen_by, 1.7, flags)
     change(flags)
     assert back(1.0)[0] == y / 1.7
 

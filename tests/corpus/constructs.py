@@ -931,7 +931,7 @@ def array_sorting(x, v):
     return np.sort(v)[0] * x + v[np.argmax(v)] + np.sum(v[np.argsort(v)] * np.arange(3))
 
 
-@shown(ARRAYS, "`np.interp`", args=(1.7, V), instead=RULE)
+@shown(ARRAYS, "`np.interp`", args=(1.7, V))
 def array_interpolation(x, v):
     return np.interp(0.5, np.arange(3.0), v) * x
 

@@ -196,3 +196,11 @@ def test_sinc_has_no_seam_between_series_and_formula():
     at = 0.1 / math.pi
     below, above = (sinc_partial(np.sinc(x), x) for x in (at * (1 - 1e-12), at * (1 + 1e-12)))
     assert below == pytest.approx(above, rel=1e-11)
+
+
+@pytest.mark.parametrize("f", [lambda x: x % 1.0, lambda x: np.fmod(x, 1.0), lambda x: 1.0 % x])
+def test_the_remainder_of_a_python_number_is_as_exact_as_any(f):
+    """The slope of a remainder is no float16, whatever it is multiplied with."""
+    _, back = rl.pullback(f, 0.3)
+    slope = (f(0.3 + 2.0**-10) - f(0.3 - 2.0**-10)) * 2.0**9
+    assert back(4.2)[0] == pytest.approx(4.2 * slope, rel=1e-12)

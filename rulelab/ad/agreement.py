@@ -1,0 +1,256 @@
+"""Whether a pass computes what the function itself computes: the guard against a wrong transform."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..compiler.cache import Cache
+from ..compiler.effects import Noted, Watch, fields_of, holds_iterator
+from ..compiler.heap import enter, leave
+from ..compiler.operands import describe
+from ..compiler.pullbacks import Pullbacks
+from ..errors import Place, RuleLabError, WrongTransformError
+from ..rules.targets import name_of, resolve
+from ..rulesets import linalg_factorisations, linalg_products
+from ..tangents.algebra import is_number
+
+_LONGEST = 1.0  # seconds of a first sweep beyond which the function is not run once more
+_NOT_OURS = (
+    RuleLabError,
+    RecursionError,
+    MemoryError,
+)  # a pass needs more depth and memory than its function
+
+
+class Raised:
+    """An error in the place of a value; two agree if they are of one class."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class Compared(Watch):
+    """A block that runs a forward sweep of `f(*args, **kwargs)` and puts `(y, back)` into `found`.
+
+    At its end y, or the error of the block, is compared with what the function itself gives, where that is
+    due; WrongTransformError if the two differ, and both do so again. `active` as `Pullbacks.find` takes it.
+    """
+
+    __slots__ = ("_cache", "active", "args", "f", "found", "kwargs")
+
+    def __init__(
+        self, cache: Cache, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...]
+    ) -> None:
+        super().__init__()
+        self.f, self.args, self.kwargs, self.active = f, args, kwargs, active
+        self._cache = cache
+        self.found: Any = None
+
+    def __enter__(self) -> Compared:
+        self._cache.watches.open(self)
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        __tracebackhide__ = True
+        self._cache.watches.close()
+        if self.compiled or self._cache.compare is True:
+            if error is None:
+                self._compare(self.found[0])
+            elif isinstance(error, Exception) and not isinstance(error, _NOT_OURS):
+                self._compare(Raised(error))
+
+    def _compare(self, found: Any) -> None:
+        __tracebackhide__ = True
+        if not self._is_due():
+            return
+        plain = _outcome(self._plain)
+        if agree(found, plain) or (isinstance(plain, Raised) and isinstance(plain.error, _NOT_OURS)):
+            return
+        if not (self._is_steady(found, self._derived) and self._is_steady(plain, self._plain)):
+            return
+        seen = self._looked_through()
+        if seen.ruled or (_may_round(seen) and agree(found, plain, exact=False)):
+            return
+        self._cache.drop_passes()
+        raise _wrong(self.f, self.args, found, plain)
+
+    def _is_due(self) -> bool:
+        """Whether the function should be run once more, and may be."""
+        seconds = perf_counter() - self.start
+        if self.ruled or self._cache.compare is False:
+            return False
+        if self._cache.compare is True:
+            quiet = self.noted < Noted.EFFECT
+        else:
+            quiet = self.noted is Noted.NOTHING and seconds < _LONGEST
+        if not quiet:
+            return False
+        target, bound = resolve(self.f)
+        entry = self._cache.registry.entry(target)
+        if entry is not None and entry.user:
+            return False
+        return not holds_iterator((target, *bound, *self.args, *self.kwargs.values()))
+
+    def _plain(self) -> Any:
+        return self.f(*self.args, **self.kwargs)
+
+    def _derived(self, cache: Cache | None = None) -> Any:
+        """The value of a forward sweep, over another cache if one is given."""
+        find = Pullbacks(self._cache if cache is None else cache).find
+        outer = enter()
+        try:
+            return find(self.f, self.args, self.kwargs, self.active, None)(*self.args, **self.kwargs)[0]
+        finally:
+            leave(outer)
+
+    def _is_steady(self, value: Any, run: Callable[[], Any]) -> bool:
+        """Whether a second run gives the value again: a function that reads a clock does not."""
+        return agree(value, _outcome(run))
+
+    def _looked_through(self) -> Watch:
+        """What takes part in a sweep in which nothing is compiled yet and no call goes the quick way."""
+        fresh = Cache(self._cache.registry)
+        watch = Watch()
+        watch.met = []
+        fresh.watches.open(watch)
+        _outcome(lambda: self._derived(fresh))
+        return watch
+
+
+_LINEAR_ALGEBRA = {
+    id(target): target
+    for table in (linalg_products.TABLE, linalg_factorisations.TABLE)
+    for target, _ in table.rules
+} | {id(operator.matmul): operator.matmul}
+
+
+def _may_round(seen: Watch) -> bool:
+    """Whether the last digits may differ: rules of linear algebra may call another routine of LAPACK, BLAS
+    may sum in an order that depends on where in memory its arguments lie, and of what ran unseen nothing is
+    known.
+    """
+    return seen.noted is not Noted.NOTHING or any(id(target) in _LINEAR_ALGEBRA for target in seen.met or ())
+
+
+def _outcome(run: Callable[[], Any]) -> Any:
+    try:
+        return run()
+    except Exception as error:
+        return Raised(error)
+
+
+def _wrong(f: Any, args: tuple[Any, ...], found: Any, plain: Any) -> WrongTransformError:
+    target, _ = resolve(f)
+    name = name_of(target)
+    by_rule = (f"write a rule for {name} (%rule_stub {name})",) if name.isidentifier() else ()
+    return WrongTransformError(
+        f"A fault of rulelab: the pass of {name} gives {_shown(found)}, {name} itself {_shown(plain)}",
+        asked=f"the gradient of {name}({', '.join(map(describe, args))})",
+        place=Place.of_function(target) if isinstance(target, types.FunctionType) else None,
+        fixes=(
+            "report it, with the function",
+            *by_rule,
+            "rl.debug_mode(compare=False) if you know better",
+        ),
+        read="limitations#wrong-transform",
+    )
+
+
+def _shown(value: Any) -> str:
+    """A value with its type, in a few characters."""
+    if isinstance(value, Raised):
+        return f"{type(value.error).__name__}: {value.error}"[:60]
+    if isinstance(value, np.ndarray):
+        with np.printoptions(threshold=6, edgeitems=2, precision=17):
+            return f"{describe(value)} {' '.join(str(value).split())}"[:60]
+    text = str(value) if is_number(value) else repr(value)
+    return f"{describe(value)} {text}"[:60]
+
+
+# --- when two values agree ----------------------------------------------------------------------------------
+
+
+def agree(found: Any, plain: Any, *, exact: bool = True, seen: set[tuple[int, int]] | None = None) -> bool:
+    """Whether two values are the same in type, structure and numbers, NaN being NaN.
+
+    If not `exact`, inexact numbers may differ by √eps of the largest magnitude beside them.
+
+    >>> agree([1.0, float("nan")], [1.0, float("nan")]), agree(1.0, 1), agree(2.0, np.float64(2.0))
+    (True, False, False)
+    """
+    if found is plain:
+        return True
+    if type(found) is not type(plain):
+        return False
+    if isinstance(found, Raised):
+        return type(found.error) is type(plain.error)
+    if isinstance(found, np.ndarray):
+        return _arrays_agree(found, plain, exact)
+    if is_number(found):
+        return _numbers_agree(np.asarray(found), np.asarray(plain), exact)
+    if isinstance(found, _COMPARED_WHOLE):
+        return bool(found == plain)
+    seen = set() if seen is None else seen
+    if (id(found), id(plain)) in seen:
+        return True
+    seen.add((id(found), id(plain)))
+    parts, others = _parts(found), _parts(plain)
+    return len(parts) == len(others) and all(
+        agree(a, b, exact=exact, seen=seen) for a, b in zip(parts, others, strict=True)
+    )
+
+
+_COMPARED_WHOLE = (
+    str, bytes, bool, np.generic, np.dtype, np.ufunc, type,
+    types.CodeType, types.ModuleType, types.BuiltinFunctionType, range, slice,
+)  # fmt: skip
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a structure consists of, names included; nothing for what cannot be looked into."""
+    if isinstance(value, types.FunctionType):
+        return [value.__code__]
+    if isinstance(value, types.MethodType):
+        return [value.__func__, value.__self__]
+    if isinstance(value, (set, frozenset)):
+        return [sorted(map(repr, value))]
+    found: list[Any] = []
+    if isinstance(value, dict):
+        found += [*value.keys(), *value.values()]
+    elif isinstance(value, (list, tuple)):
+        found += value
+    fields = fields_of(value)
+    found += [*fields.keys(), *fields.values()]
+    names = [name for cls in type(value).__mro__ for name in _listed(cls.__dict__.get("__slots__", ()))]
+    return found + [getattr(value, name, None) for name in names if not name.startswith("__")]
+
+
+def _listed(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _arrays_agree(found: np.ndarray, plain: np.ndarray, exact: bool) -> bool:
+    if found.dtype != plain.dtype or found.shape != plain.shape:
+        return False
+    if found.dtype.hasobject:
+        return agree(found.ravel().tolist(), plain.ravel().tolist(), exact=exact)
+    return _numbers_agree(found, plain, exact)
+
+
+def _numbers_agree(found: np.ndarray, plain: np.ndarray, exact: bool) -> bool:
+    with np.errstate(all="ignore"):
+        same = np.asarray((found == plain) | ((found != found) & (plain != plain)))
+        if same.all():
+            return True
+        if exact or found.dtype.kind not in "fc":
+            return False
+        sizes = np.abs(plain)
+        largest = np.max(sizes, where=np.isfinite(sizes), initial=0.0)
+        near = np.abs(found - plain) <= np.sqrt(np.finfo(found.dtype).eps) * largest
+    return bool((same | near).all())
