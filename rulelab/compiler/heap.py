@@ -749,19 +749,20 @@ def plain_cell(x: Any) -> types.CellType:
     return own(types.CellType() if x is ir.UNBOUND else types.CellType(x), False)
 
 
-def cell_value(cell: types.CellType, name: str) -> Any:
+def cell_value(cell: types.CellType, name: str, free: bool) -> Any:
     """The value of a shared variable, or Python's own error where it has none."""
     try:
         return cell.cell_contents
     except ValueError:
-        raise UnboundLocalError(
-            f"cannot access local variable '{name}' where it is not associated with a value"
-        ) from None
+        missing = f"variable '{name}' where it is not associated with a value"
+        if free:
+            raise NameError(f"cannot access free {missing} in enclosing scope") from None
+        raise UnboundLocalError(f"cannot access local {missing}") from None
 
 
-def read_cell(cell: types.CellType, name: str) -> Any:
+def read_cell(cell: types.CellType, name: str, free: bool) -> Any:
     """The value of a shared variable and its pullback."""
-    y = cell_value(cell, name)
+    y = cell_value(cell, name, free)
     where = _whole(y)
 
     def back(y_bar: Any) -> Any:

@@ -257,13 +257,16 @@ class MakeCell(Op):
 
 @dataclass(eq=False)
 class ReadCell(Op):
-    """The value that such a variable has now; `name` is the author's name of it."""
+    """The value that such a variable has now; `name` is the author's name of it, `free` says that it is
+    another function's.
+    """
 
     cell: Atom
     name: str
+    free: bool
 
     def operands(self) -> tuple[Atom, ...]:
-        return (self.cell, Const(self.name))
+        return (self.cell, Const(self.name), Const(self.free))
 
 
 @dataclass(eq=False)

@@ -653,7 +653,7 @@ class _Lowerer:
 
     def _read(self, name: str, node: ast.AST) -> ir.Atom:
         if name in self.cells:
-            return self._let(ir.ReadCell(self.cells[name], name), node, _base_of(name))
+            return self._let(ir.ReadCell(self.cells[name], name, name in self.free), node, _base_of(name))
         if name not in self.local and name not in self.free and not name.startswith("."):
             return self._let(ir.Load(name), node, name)
         atom = self.env.get(name, _UNBOUND)

@@ -186,7 +186,7 @@ def test_a_refusal_leaves_every_block(ending):
         for _ in range(2):
             try:
                 with PLAIN, DEAF:
-                    return np.interp(x, [0.0, 1.0], [0.0, x])
+                    return np.apply_over_axes(np.sum, x, 0)
             except Exception:
                 note("caught")
             else:
@@ -198,7 +198,7 @@ def test_a_refusal_leaves_every_block(ending):
     def returns(x):
         try:
             with DEAF:
-                return np.interp(x, [0.0, 1.0], [0.0, x])
+                return np.apply_over_axes(np.sum, x, 0)
         finally:
             note("finally")
 
