@@ -1106,7 +1106,7 @@ def _equal(left: ir.Atom, right: ir.Atom) -> bool:
 
 
 def _base(target: ast.expr) -> str:
-    return target.id if isinstance(target, ast.Name) and not target.id.startswith(".") else "t"
+    return target.id.lstrip(".") if isinstance(target, ast.Name) and target.id != RESULT else "t"
 
 
 def _assigned(nodes: Sequence[ast.AST]) -> list[str]:

@@ -260,7 +260,8 @@ def summed(*args, **words):
 
 
 ORDERS = {
-    "a call with stars": "g = note(summed)\nreturn g(note(x), *[note(2.0), note(3.0)], c=note(x), **{'d': note(5.0)})",
+    "a call with stars": "g = note(summed)\n"
+    "return g(note(x), *[note(2.0), note(3.0)], c=note(x), **{'d': note(5.0)})",
     "displays": "z = [note(x), *[note(1.0)], note(x)], {note('a'): note(x), **{note('b'): note(2.0)}}\n"
     "return z[0][2] * z[1]['a']",
     "walrus": "return x + (x := note(x * x)) * note(x) + (y := note(3.0)) * y",
