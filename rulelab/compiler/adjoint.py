@@ -458,11 +458,16 @@ class _Adjoint:
 
     # -- sites: how one operation is differentiated ----------------------------------------------------------
 
-    def site_move(self, op: ir.Move, target: str, position: ir.Position) -> list[Node]:
+    def site_move(self, op: ir.Move | ir.Unpack, target: str, position: ir.Position) -> list[Node]:
         self.assign(target, self.expression(op, position), position)
         return self.move(op.value, target, position)
 
-    site_unpack = site_move
+    def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
+        kind = self.types(op.value)
+        if not isinstance(kind, (Array, Tuple)) and kind != LIST:  # as for a loop: nobody follows its items
+            look = self.constant(self.sites.iterate(position), "iterate")
+            self.line(f"{look}({self.text(op.value)})", position)
+        return self.site_move(op, target, position)
 
     def site_binary(
         self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position

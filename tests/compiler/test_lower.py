@@ -267,6 +267,10 @@ ORDERS = {
     "walrus": "return x + (x := note(x * x)) * note(x) + (y := note(3.0)) * y",
     "comparisons": "return x if note(1) < note(3) < note(2) < note(4) else x * x",
     "dict comprehension": "return {note(k): note(k * x) for k in (1, 2, 1) if note(k) or x}[2]",
+    "generators": "a = [note(v) * 2 for v in (note(w) for w in [x, 1.0])]\n"
+    "for u, v in zip((note(w) for w in a), (note(w + 1) for w in a)):\n    x = x * note(u) * v\n"
+    "for k, v in enumerate((note(w) for w in [3.0, 4.0, 5.0] if note(w) < 5), 1):\n    x = x * note(k) * v\n"
+    "return x * [*(note(w) for w in a)][0]",
     "decorators": "@note(lambda f: f)\n@note(lambda f: lambda *a: 2 * f(*a))\ndef g(v, w=note(x)):\n"
     "    return v * w\nreturn g(x)",
     "starred targets": "d = [0.0, 1.0]\na, *b = note([x, 2.0, x])\n(p, *q), r = note(((x, x), 2.0))\n"
