@@ -829,7 +829,11 @@ class _Lowerer:
                 return ir.Const(asking.matches_itself(cls))
         there = _module_that_stays(node)
         if there is not None:
-            return self._let(ir.Move(ir.Const(there)), node, base)
+            *_, wanted = node.args
+            if node.function is not asking.from_module:
+                return ir.Const(there)
+            assert isinstance(wanted, ast.Constant)
+            return self._let(ir.Attribute(ir.Const(there), str(wanted.value)), node, base)
         items = tuple(map(self._expression, node.args))
         return self._let(ir.Ask(node.function, items, node.answer), node, base)
 
@@ -1084,14 +1088,16 @@ class _Scope:
 
 
 def _module_that_stays(node: Ask) -> Any:
-    """What an import binds, if it is of a module that is there and stays as it is while Python runs."""
+    """The module of an import, if it is there and stays as it is while Python runs; else None."""
     if node.function not in (asking.module, asking.top_module, asking.from_module):
         return None
-    name, *more = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
+    name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
     if not isinstance(name, str) or name.partition(".")[0] not in IMMORTAL or name not in sys.modules:
         return None
     if node.function is asking.from_module:
-        return getattr(sys.modules[name], str(more[-1]), None)
+        wanted = node.args[-1]
+        there = isinstance(wanted, ast.Constant) and hasattr(sys.modules[name], str(wanted.value))
+        return sys.modules[name] if there else None
     return sys.modules[name.partition(".")[0] if node.function is asking.top_module else name]
 
 
