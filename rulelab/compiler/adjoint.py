@@ -463,11 +463,12 @@ class _Adjoint:
         return self.move(op.value, target, position)
 
     def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
+        nodes = self.site_move(op, target, position)
         kind = self.types(op.value)
         if not isinstance(kind, (Array, Tuple)) and kind != LIST:  # as for a loop: nobody follows its items
             look = self.constant(self.sites.iterate(position), "iterate")
             self.line(f"{look}({self.text(op.value)})", position)
-        return self.site_move(op, target, position)
+        return nodes
 
     def site_binary(
         self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
