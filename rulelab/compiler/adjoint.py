@@ -563,11 +563,17 @@ class _Adjoint:
 
     # -- sites: how one operation is differentiated ----------------------------------------------------------
 
-    def site_move(self, op: ir.Move, target: str, position: ir.Position) -> list[Node]:
+    def site_move(self, op: ir.Move | ir.Unpack, target: str, position: ir.Position) -> list[Node]:
         self.assign(target, self.expression(op, position), position)
         return self.move(op.value, target, position)
 
-    site_unpack = site_move
+    def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
+        nodes = self.site_move(op, target, position)
+        kind = self.types(op.value)
+        if not isinstance(kind, (Array, Tuple)) and kind != LIST:  # as for a loop: nobody follows its items
+            look = self.constant(self.sites.iterate(position), "iterate")
+            self.line(f"{look}({self.text(op.value)})", position)
+        return nodes
 
     def site_binary(
         self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
@@ -1046,12 +1052,17 @@ class _Adjoint:
     # -- exceptions ------------------------------------------------------------------------------------------
 
     def do_try(self, statement: ir.Try) -> tuple[list[Node], list[str]]:
-        """The block is differentiated as if nothing were thrown; if a handler ran, only its value counts."""
+        """The block is differentiated as if nothing were thrown; if a handler ran, only its value counts.
+
+        A handler that raises at its end leaves nothing to tell apart.
+        """
         self.flush()
         position = statement.position
         active = [slot for slot in statement.slots if self.active(slot.target)]
-        caught = self.fresh("caught")
-        self.define(caught)
+        stays = any(not _raises(handler.body) for handler in statement.handlers)
+        caught = self.fresh("caught") if stays else ""
+        if stays:
+            self.define(caught)
         before = self.moves([(slot.target, slot.sources[0]) for slot in statement.slots], position)
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
         with self.branch():
@@ -1062,19 +1073,17 @@ class _Adjoint:
                 arms.append((f"except {ours}:", [Line("raise", position)]))
             for number, handler in enumerate(statement.handlers):
                 body, _ = self.block(handler.body)
-                body += self.moves(
-                    [
-                        (slot.target, value)
-                        for slot, value in zip(statement.slots, handler.values, strict=True)
-                    ],
-                    position,
-                )
+                if not _raises(handler.body):
+                    body.insert(0, Line(f"{caught} = {number + 1}", position))
+                    slots = zip(statement.slots, handler.values, strict=True)
+                    body += self.moves([(slot.target, value) for slot, value in slots], position)
                 kinds = "" if handler.kinds is None else f" {handler.kinds}"
                 if handler.unwinds:
                     kinds = f" {self.shared_constant(BaseException, 'BaseException')}"
                 name = f" as {handler.name}" if handler.name else ""
-                arms.append((f"except{kinds}{name}:", [Line(f"{caught} = {number + 1}", position), *body]))
-        self.out += [*before, Line(f"{caught} = 0", position), Region(arms, position)]
+                arms.append((f"except{kinds}{name}:", body))
+        start = [Line(f"{caught} = 0", position)] if stays else []
+        self.out += [*before, *start, Region(arms, position)]
         for slot in statement.slots:
             self.define(slot.target)
         changed = any(
@@ -1085,6 +1094,8 @@ class _Adjoint:
         )
         if not reverse and not active and not changed:
             return [], []
+        if not stays:
+            return reverse, [slot.target for slot in active]
         bars = frozenset(self.bar(slot.target) for slot in active)
         refuse = self.constant(
             self.sites.caught([handler.position for handler in statement.handlers]), "refuse_caught"
@@ -1156,6 +1167,10 @@ def _has_active(statement: ir.Statement, active: Activity) -> bool:
         for block in ir.blocks(statement)
         for s in ir.walk(block)
     ) or any(active(phi.target) for phi in phis_of(statement))
+
+
+def _raises(block: ir.Block) -> bool:
+    return bool(block) and isinstance(block[-1], ir.Raise)
 
 
 def _tuple(names: list[str]) -> str:

@@ -1,4 +1,5 @@
-"""Dicts made of other values: displays with `**`, dict comprehensions, what a mapping pattern leaves over.
+"""Containers made of others: dict displays with `**`, dict comprehensions, the rest of a mapping pattern, the
+columns of `zip(*rows)`.
 
 Each function has a rule of its own beside it, of the form of every rule: `(y, back)` for the same arguments.
 """
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from ..errors import NotDifferentiableError
 from ..tangents.structural import make
@@ -87,11 +90,41 @@ def left_over_rule(mapping: Any, keys: tuple[Any, ...]) -> tuple[dict[Any, Any],
     return left_over(mapping, keys), lambda y_bar: (NO, make(kind, dict(_entries(y_bar))), NO)
 
 
+def transposed(rows: Any) -> Any:
+    """What `zip(*rows)` goes through: at once where the rows have lengths, else item by item."""
+    rows = list(rows)
+    columns = zip(*rows)
+    return list(columns) if all(hasattr(row, "__len__") for row in rows) else columns
+
+
+def transposed_rule(rows: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The cotangents of the columns, row by row."""
+    held = list(rows)
+    for x in (rows, *held):
+        if not isinstance(x, (list, tuple, np.ndarray)):
+            raise _without_cotangent(x)
+
+    def transposed_pullback(y_bar: Any) -> Any:
+        y_bar = support.value(y_bar)
+        if isinstance(y_bar, AbstractZero):
+            return NO, y_bar
+        count = min(map(len, held), default=0)
+        columns = [support.part(y_bar, number) for number in range(count)]
+        rows_bar = [
+            support.gather(row, [support.part(column, number) for column in reversed(columns)])
+            for number, row in enumerate(held)
+        ]
+        return NO, support.gather(rows, rows_bar[::-1])
+
+    return transposed(held), transposed_pullback
+
+
 COLLECTORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "merged": (merged, merged_rule),
     "keywords": (keywords, keywords_rule),
     "paired": (paired, paired_rule),
     "left_over": (left_over, left_over_rule),
+    "transposed": (transposed, transposed_rule),
 }
 
 
@@ -100,12 +133,16 @@ def _kind_of(part: Any) -> type:
     if isinstance(part, dict):
         return type(part)
     if isinstance(part, Mapping):
-        raise NotDifferentiableError(
-            f"The items of a {type(part).__name__} cannot be differentiated",
-            fixes=("make a dict of them first",),
-            read="limitations#iteration",
-        )
+        raise _without_cotangent(part, "dict")
     return dict
+
+
+def _without_cotangent(x: Any, better: str = "list") -> NotDifferentiableError:
+    return NotDifferentiableError(
+        f"The items of a {type(x).__name__} cannot be differentiated",
+        fixes=(f"make a {better} of them first",),
+        read="limitations#iteration",
+    )
 
 
 def _entries(y_bar: Any) -> Mapping[Any, Any]:

@@ -22,24 +22,23 @@ _AT_ONCE: tuple[Any, ...] = (
 )
 
 
-def consumed_at(call: ast.Call, known: Callable[[ast.expr], Any]) -> int | None:
-    """The position of the argument that the call goes through to its end before anything else happens.
+def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
+    """Whether the call goes through its first argument to its end before anything else happens.
 
-    `known(expression)` is the object that a global name stands for. None if there is no such argument, or
-    if the others do something, which would come before the first item.
+    `known(expression)` is the object that a global name stands for. Not so if the other arguments do
+    something, which would come before the first item.
     """
     if not call.args or not all(map(is_quiet, [*call.args[1:], *(k.value for k in call.keywords)])):
-        return None
+        return False
     function = known(call.func)
     if any(function is consumer for consumer in _AT_ONCE):
-        return 0
-    joins = (
+        return True
+    return (
         isinstance(call.func, ast.Attribute)
         and call.func.attr == "join"
         and isinstance(call.func.value, ast.Constant)
         and isinstance(call.func.value.value, (str, bytes))
     )
-    return 0 if joins else None
 
 
 def is_quiet(node: ast.expr) -> bool:

@@ -187,7 +187,7 @@ class Apply(Op):
 
 @dataclass(eq=False)
 class Collect(Op):
-    """A dict made of others: the `kind` is a name in `collecting`, which holds the function and its rule."""
+    """A container made of others: the `kind` is a name in `collecting`, which holds function and rule."""
 
     kind: str
     items: tuple[Atom, ...]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import asking, ir
-from .consumers import consumed_at, is_quiet
+from .consumers import consumes_first, is_quiet
 from .fence import check, refusal
 from .jumps import RESULT, Straightened
 from .ownership import Ownership, is_append
@@ -251,12 +251,9 @@ class _Lowerer:
             for target, atom in zip(targets.elts, values, strict=True):
                 self._store(target, atom)
             return
-        if isinstance(node.value, ast.GeneratorExp) and all(
-            isinstance(target, (ast.Tuple, ast.List)) for target in node.targets
-        ):
-            value = self._get_ListComp(node.value, "t")
-        else:
-            value = self._expression(node.value, base=_base(node.targets[0]))
+        patterns = all(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets)
+        read = self._unpackable if patterns and len(node.targets) == 1 else self._expression
+        value = read(node.value, base=_base(node.targets[0]))
         for target in node.targets:
             self._store(target, value)
 
@@ -505,6 +502,9 @@ class _Lowerer:
 
     def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[_Piece]) -> ir.Iteration:
         """What is looped over, seen through zip, enumerate and range; `pieces` are the patterns to unpack."""
+        if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
+            if not iterable.generators[0].ifs:
+                return self._generated(iterable, target, pieces)
         if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
             plain = not iterable.keywords
             parts = target.elts if isinstance(target, ast.Tuple) else None
@@ -519,7 +519,7 @@ class _Lowerer:
                 and self._is_builtin(iterable.func, "zip")
             ):
                 return ir.Zipped(
-                    [self._zipped(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)],
+                    [self._iteration(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)],
                     strict=bool(strict and strict[0]),
                 )
             if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "reversed"):
@@ -537,22 +537,34 @@ class _Lowerer:
                 start = self._expression(starts[0]) if starts else ir.Const(0)
                 counter = self._item(parts[0], pieces)
                 return ir.Enumerated(counter, start, self._iteration(iterable.args[0], parts[1], pieces))
-        value = self._expression(iterable)
+        value = self._columns(iterable, "t") or self._expression(iterable)
         return ir.Sequence(value, self._item(target, pieces))
 
-    def _zipped(self, iterable: ast.expr, target: ast.expr, pieces: list[_Piece]) -> ir.Iteration:
-        """A part of a `zip`: of a generator expression, what it runs over; its item is made in the loop."""
-        if not isinstance(iterable, ast.GeneratorExp) or len(iterable.generators) > 1:
-            return self._iteration(iterable, target, pieces)
-        generator, scope = iterable.generators[0], self._scope(iterable.generators)
-        if generator.ifs:
-            return self._iteration(iterable, target, pieces)
+    def _unpackable(self, node: ast.expr, base: str = "t") -> ir.Atom:
+        """A value that is gone through at once and by nobody else."""
+        if isinstance(node, ast.GeneratorExp):
+            return self._get_ListComp(node, "t")
+        return self._columns(node, base) or self._expression(node, base)
+
+    def _columns(self, node: ast.expr, base: str) -> ir.Atom | None:
+        """`zip(*rows)`, which is gone through at once; None for anything else."""
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+            return None
+        rows = node.args[0]
+        if not isinstance(rows, ast.Starred) or not self._is_builtin(node.func, "zip"):
+            return None
+        return self._let(ir.Collect("transposed", (self._unpackable(rows.value),)), node, base)
+
+    def _generated(self, generator: ast.GeneratorExp, target: ast.expr, pieces: list[_Piece]) -> ir.Iteration:
+        """What a generator expression without tests runs over; its item is made in the loop."""
+        scope = self._scope(generator.generators)
 
         def item() -> ir.Atom:
             with self._renaming(scope):
-                return self._expression(scope.renamed(iterable.elt))
+                return self._expression(scope.renamed(generator.elt))
 
-        iteration = self._iteration(generator.iter, scope.renamed(generator.target), pieces)
+        first = generator.generators[0]
+        iteration = self._iteration(first.iter, scope.renamed(first.target), pieces)
         pieces.append((target, item))
         return iteration
 
@@ -832,7 +844,11 @@ class _Lowerer:
                 return ir.Const(asking.matches_itself(cls))
         there = _module_that_stays(node)
         if there is not None:
-            return self._let(ir.Move(ir.Const(there)), node, base)
+            *_, wanted = node.args
+            if node.function is not asking.from_module:
+                return ir.Const(there)
+            assert isinstance(wanted, ast.Constant)
+            return self._let(ir.Attribute(ir.Const(there), str(wanted.value)), node, base)
         items = tuple(map(self._expression, node.args))
         return self._let(ir.Ask(node.function, items, node.answer), node, base)
 
@@ -890,8 +906,8 @@ class _Lowerer:
 
     def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
         """An argument; a generator expression that the call consumes at once is read as a list."""
-        if isinstance(node, ast.GeneratorExp) and consumed_at(call, self._known) == call.args.index(node):
-            return self._get_ListComp(node, "t")
+        if node is call.args[0] and consumes_first(call, self._known):
+            return self._unpackable(node)
         return self._expression(node)
 
     def _get_GeneratorExp(self, node: ast.GeneratorExp, base: str) -> ir.Atom:
@@ -1069,7 +1085,7 @@ class Names:
 
     def hidden(self) -> str:
         self._hidden += 1
-        return f".v{self._hidden}"
+        return f"..v{self._hidden}"
 
 
 _UNBOUND = ir.Const(ir.UNBOUND)
@@ -1095,14 +1111,16 @@ class _Scope:
 
 
 def _module_that_stays(node: Ask) -> Any:
-    """What an import binds, if it is of a module that is there and stays as it is while Python runs."""
+    """The module of an import, if it is there and stays as it is while Python runs; else None."""
     if node.function not in (asking.module, asking.top_module, asking.from_module):
         return None
-    name, *more = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
+    name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
     if not isinstance(name, str) or name.partition(".")[0] not in IMMORTAL or name not in sys.modules:
         return None
     if node.function is asking.from_module:
-        return getattr(sys.modules[name], str(more[-1]), None)
+        wanted = node.args[-1]
+        there = isinstance(wanted, ast.Constant) and hasattr(sys.modules[name], str(wanted.value))
+        return sys.modules[name] if there else None
     return sys.modules[name.partition(".")[0] if node.function is asking.top_module else name]
 
 
@@ -1129,7 +1147,10 @@ def _equal(left: ir.Atom, right: ir.Atom) -> bool:
 
 
 def _base(target: ast.expr) -> str:
-    return target.id if isinstance(target, ast.Name) and not target.id.startswith(".") else "t"
+    """What to call a value after: its variable, unless that is one which only the lowering has."""
+    if not isinstance(target, ast.Name) or target.id == RESULT or target.id.startswith(".."):
+        return "t"
+    return target.id.lstrip(".")
 
 
 def _assigned(nodes: Sequence[ast.AST]) -> list[str]:
@@ -1221,10 +1242,8 @@ class _Private(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         for field in self.FIELDS:
             name = getattr(node, field, None)
-            named = (
-                isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"
-            )  # by Python as it stands
-            if isinstance(name, str) and not named:
+            kept = isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"
+            if isinstance(name, str) and not kept:
                 setattr(node, field, self.full.get(name, name))
         return super().generic_visit(node)
 

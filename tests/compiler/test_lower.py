@@ -271,6 +271,10 @@ ORDERS = {
     "walrus": "return x + (x := note(x * x)) * note(x) + (y := note(3.0)) * y",
     "comparisons": "return x if note(1) < note(3) < note(2) < note(4) else x * x",
     "dict comprehension": "return {note(k): note(k * x) for k in (1, 2, 1) if note(k) or x}[2]",
+    "generators": "a = [note(v) * 2 for v in (note(w) for w in [x, 1.0])]\n"
+    "for u, v in zip((note(w) for w in a), (note(w + 1) for w in a)):\n    x = x * note(u) * v\n"
+    "for k, v in enumerate((note(w) for w in [3.0, 4.0, 5.0] if note(w) < 5), 1):\n    x = x * note(k) * v\n"
+    "return x * [*(note(w) for w in a)][0]",
     "decorators": "@note(lambda f: f)\n@note(lambda f: lambda *a: 2 * f(*a))\ndef g(v, w=note(x)):\n"
     "    return v * w\nreturn g(x)",
     "starred targets": "d = [0.0, 1.0]\na, *b = note([x, 2.0, x])\n(p, *q), r = note(((x, x), 2.0))\n"
@@ -366,3 +370,19 @@ def test_a_captured_variable_that_is_gone(cells):
         f(2.0)
     with pytest.raises(NameError):
         rl.gradient(f, 2.0)
+
+
+def test_unpacking_an_object_of_ones_own_is_refused(cells):
+    """What it hands out is not followed, as in a loop; the error is that of a loop."""
+
+    class Basket:
+        def __init__(self, prices):
+            self.prices = prices
+
+        def __iter__(self):
+            return iter(self.prices)
+
+    for body in ("a, b = basket\nreturn a * b", "a, *b = basket\nreturn a * b[0]"):
+        f = cells.run("def f(basket):\n" + "".join(f"    {line}\n" for line in body.splitlines()))["f"]
+        with pytest.raises(rl.RuleLabError, match="The items of a Basket cannot be differentiated"):
+            rl.gradient(f, Basket([1.0, 2.0]))

@@ -450,3 +450,51 @@ def test_a_module_imported_inside_is_differentiated_by_rule():
 
     assert rl.gradient(program, 0.0) == (1.0,)
     assert "find" not in rl.adjoint_source(program, 0.0)
+
+
+def test_what_an_import_binds_is_looked_up_anew(monkeypatch):
+    """A function put into a module in place of another one counts from then on."""
+    import math
+
+    def program(x):
+        from math import sin
+
+        return sin(x) * x
+
+    assert rl.gradient(program, 0.0) == (0.0,)
+    monkeypatch.setattr(math, "sin", math.cos)
+    assert rl.gradient(program, 0.0) == (1.0,)
+
+
+def test_types_outlive_a_block():
+    """What a `with` or `try` gives is known to be a real number, so the loop after it is written out."""
+
+    def program(x):
+        with np.errstate(all="ignore"):
+            y = x * x
+        try:
+            z = y * x
+        finally:
+            y = y + 1.0
+        for _ in range(3):
+            z = z * y
+        return z
+
+    assert "find" not in rl.adjoint_source(program, 2.0)
+    assert rl.gradient(program, 2.0)[0] == pytest.approx(3 * 4 * 125 + 8 * 3 * 25 * 4)
+
+
+def test_no_flag_where_every_handler_raises():
+    """After such a `try` there is nothing to refuse, and nothing in the pass that asks."""
+
+    def program(x):
+        try:
+            y = x * x
+        except ValueError as error:
+            raise KeyError from error
+        finally:
+            note("finally")
+        return y * x
+
+    assert "caught" not in rl.adjoint_source(program, 2.0)
+    assert as_in_python(program, 2.0)(1.0) == (12.0,)

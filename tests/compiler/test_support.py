@@ -237,3 +237,14 @@ def test_format_string():
     x = 2.5
     parts = [(x, -1, ".2f"), (" ", -1, ""), ("é", ord("a"), ""), ("a", ord("r"), ">5"), (x, ord("s"), "")]
     assert support.format_string(parts) == f"{x:.2f} {'é'!a}{'a'!r:>5}{x!s}"
+
+
+def test_unpack_with_a_star():
+    """Any number of items from `count` on; too few is Python's own error."""
+    assert support.unpack([1, 2, 3], 2, or_more=True) == [1, 2, 3]
+    assert support.unpack(iter("ab"), 1, or_more=True) == ("a", "b")
+    with pytest.raises(ValueError) as pythons:
+        a, b, *c = [1]
+    with pytest.raises(ValueError) as ours:
+        support.unpack([1], 2, or_more=True)
+    assert str(ours.value) == str(pythons.value)

@@ -553,3 +553,18 @@ def chained_comparisons(x):
     if 1 < (y := x * x) < 10 < (z := y * 5):
         return z
     return y
+
+
+@case(
+    ([[1.0, 2.0, 3.0], (0.5, 0.25)],),
+    (np.array([[1.0, 2.0], [3.0, 4.0]]),),
+    ([np.array([1.0, 2.0]), [0.5, 2.0]],),
+)
+def columns_of_rows(rows):
+    total = 0.0
+    for a, b in zip(*rows):
+        total = total + a * b
+    (p, q), *_ = zip(*rows)
+    xs, ys = zip(*zip(*rows))
+    columns = list(zip(*rows))
+    return total * p * q + xs[0] * ys[1] + sum(a * b * b for a, b in zip(*rows)) * columns[1][0]
