@@ -31,6 +31,7 @@ class Sites(Protocol):
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]: ...
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]: ...
     def iterate(self, position: ir.Position) -> Callable[..., Any]: ...
+    def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]: ...
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]: ...
 
 
@@ -93,6 +94,7 @@ class _Adjoint:
         self.buffers: dict[str, str] = {}
         # The buffer of an array as a memoryview, which is quicker for single elements.
         self.views: dict[str, str] = {}
+        self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
         self.pending: dict[str, tuple[str, ir.Position]] = {}
@@ -448,7 +450,16 @@ class _Adjoint:
         self.assign(target, self.expression(op, position), position)
         return self.move(op.value, target, position)
 
-    site_unpack = site_move
+    def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
+        kind = self.types(op.value)
+        if kind == LIST or isinstance(kind, (Array, Tuple)):
+            return self.site_move(op, target, position)  # type: ignore[arg-type]
+        back = self.fresh("back")
+        self.define(back)
+        take = self.constant(self.sites.unpacker(op, position), "unpack")
+        self.line(f"{target}, {back} = {take}({self.texts((op.value,))[0]})", position)
+        bar = self.bar(target)
+        return self.add(op.value, f"{self.need(back)}({bar})", position, (bar,))
 
     def site_binary(
         self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
@@ -674,8 +685,6 @@ class _Adjoint:
             first = [(shift - 1, op.function)]
             values = [*op.args, *(a for _, a in op.keywords)]
             return first + [(shift + k, a) for k, a in enumerate(values)]
-        if isinstance(op, ir.Item):
-            return [(1, op.value)]
         return [(1 + k, a) for k, a in enumerate(op.operands())]
 
     # -- branches and loops ----------------------------------------------------------------------------------
@@ -722,6 +731,7 @@ class _Adjoint:
         self.flush()
         position = statement.position
         leaves = list(ir.leaves(statement.iteration))
+        self.walks(leaves, position)
         header = f"for {_pattern(statement.iteration)} in {self.iterated(statement.iteration, position)}:"
         gathered = [
             (leaf, self.fresh("items_bar"))
@@ -745,8 +755,23 @@ class _Adjoint:
         ]
         return [*(Line(f"{items} = []", position) for _, items in gathered), *nodes, *after], defined
 
+    def walks(self, leaves: list[ir.Sequence | ir.Count], position: ir.Position) -> None:
+        """A name for what a loop runs over in place of a value of unknown kind, which notes what it took."""
+        for leaf in leaves:
+            if not isinstance(leaf, ir.Sequence) or not self.active(leaf.item):
+                continue
+            kind = self.types(leaf.value)
+            if kind == LIST or isinstance(kind, (Array, Tuple)):
+                continue
+            walk, iterate = self.fresh("walk"), self.constant(self.sites.iterate(position), "iterate")
+            self.line(f"{walk} = {iterate}({self.as_it_is(leaf.value)})", position)
+            self.define(walk)
+            self.walked[leaf.item] = walk
+
     def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
         """What a loop ran over, as the reverse sweep will ask for it: a list that grows later as it was."""
+        if leaf.item in self.walked:
+            return self.walked[leaf.item]
         if leaf.value not in self.growing:
             return leaf.value
         name = self.fresh("items")
@@ -764,9 +789,7 @@ class _Adjoint:
             return (
                 f"enumerate({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
             )
-        value = self.text(iteration.value)
-        if self.active(iteration.item) and not isinstance(self.types(iteration.value), (Array, Tuple)):
-            value = f"{self.constant(self.sites.iterate(position), 'iterate')}({value})"
+        value = self.text(self.walked.get(iteration.item, iteration.value))
         return f"reversed({value})" if iteration.backwards else value
 
     def do_while(self, statement: ir.While) -> tuple[list[Node], list[str]]:

@@ -15,6 +15,19 @@ NO, ZERO = support.NO, support.ZERO
 Handler = Callable[..., Any]
 
 
+class Unsettled:
+    """A handler that was found for these very arguments: others of the same types may need another."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: Handler) -> None:
+        self.call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return self.call(*args, **kwargs)
+
+
 def attribute_of(name: str, owner: Any) -> Any:
     return getattr(owner, name)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import functools
 import types
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 
 from ..tangents.algebra import is_number
 from . import ir
+from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 
 def carries(value: Any) -> bool:
@@ -27,9 +30,36 @@ def carries(value: Any) -> bool:
         return any(map(carries, value.values()))
     if isinstance(value, types.FunctionType):
         return value.__closure__ is not None and any(carries(c) for c in map(contents, value.__closure__))
+    if isinstance(value, _HOLDERS):
+        return _holder_carries(value)
     if callable(value) and not _is_callable_object(value):
         return False
     return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
+
+
+_HOLDERS: tuple[type, ...] = (
+    types.MethodType,
+    types.BuiltinMethodType,
+    functools.partial,
+    np.vectorize,
+    enum.Enum,
+    DICT_VALUES,
+    DICT_ITEMS,
+    *ITERATORS,
+)
+
+
+def _holder_carries(value: Any) -> bool:
+    """The same of what holds others in its own way; an iterator may give anything."""
+    if isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+        return carries(value.__self__)
+    if isinstance(value, functools.partial):
+        return any(map(carries, (value.func, *value.args, *value.keywords.values())))
+    if isinstance(value, np.vectorize):
+        return carries(value.pyfunc)
+    if isinstance(value, (DICT_VALUES, DICT_ITEMS)):
+        return any(map(carries, value.mapping.values()))
+    return not isinstance(value, enum.Enum)
 
 
 def _is_callable_object(value: Any) -> bool:

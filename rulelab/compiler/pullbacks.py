@@ -20,12 +20,17 @@ from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from . import support
 from .cache import Cache, Pass
-from .emit import calls_leading_here
+from .emit import calls_leading_here, is_stand_in
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound
+from .holders import CACHED, Holders
+from .iterators import Iteration
 from .operands import carries, contents, describe
 from .passes import compile_pass
+from .protocols import operator_handler
 from .refusals import mutation, star_refusal
+from .sites import attribute_finder, method_finder
+from .standing_in import by_stand_in
 from .types import signature_of
 
 
@@ -36,6 +41,8 @@ class Pullbacks:
         self.cache = cache
         self.entries = Entries(cache)
         self.config = RuleConfig(reverse=self.via_ad)
+        self.iteration = Iteration(self)
+        self.holders = Holders(self)
 
     def via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
@@ -77,14 +84,77 @@ class Pullbacks:
         __tracebackhide__ = True
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
+            handler = self.instead_of_rule(target, args, kwargs, active, place) if answer.rule.house else None
+            if handler is not None:
+                return handler
             return self.by_rule(answer.rule, target, args, kwargs, active, place)
         self.refuse_mutation(target, args, kwargs, place)
         if isinstance(target, types.FunctionType) and not is_library(target):
             return self.by_pass(target, args, kwargs, active, place)
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
+        if any(active):
+            handler = self.without_rule(target, args, kwargs, active, place)
+            if handler is not None:
+                return handler
         if any(map(carries, wanted)):
             raise self.foreign(target, args, kwargs, place)
         return constant(target)
+
+    def instead_of_rule(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler | None:
+        """The handler of a call whose arguments are not what the house's rule is for."""
+        stand_in = self.cache.registry.stand_in(target)
+        if stand_in is None:
+            return None
+        if stand_in.function is None:
+            return self.iteration.handler(target, args, kwargs, active, place)
+        if stand_in.instead is not None and stand_in.instead(*args):
+            return by_stand_in(self, stand_in, target, args, kwargs, active, place)
+        return None
+
+    def without_rule(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler | None:
+        """The handler of a call of C code that this package knows the doings of; None for any other."""
+        __tracebackhide__ = True
+        if type(target) is CACHED:  # what it keeps is of other calls, and it may keep nothing that varies
+            return self.find(target.__wrapped__, args, kwargs, active, place)
+        stand_in = self.cache.registry.stand_in(target)
+        if stand_in is not None and stand_in.function is not None:
+            if not any(map(carries, (*args, *kwargs.values()))):
+                return None
+            return by_stand_in(self, stand_in, target, args, kwargs, active, place)
+        return (
+            self.holders.handler(target, args, kwargs, active, place)
+            or (None if kwargs else operator_handler(self, target, args, active, place))
+            or self.iteration.handler(target, args, kwargs, active, place)
+        )
+
+    def attribute(self, name: str, owner: Any, place: Place | None) -> Handler:
+        """The handler of `owner.name`."""
+        return attribute_finder(self, name, place)(owner)
+
+    def method(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The handler of `args[0].name(*args[1:])`, called with all of `args`."""
+        return method_finder(self, name, active, place)(*args, **kwargs)
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)
@@ -331,7 +401,14 @@ class Pullbacks:
             return self.pass_of(target, values, tuple(flags), varied[0], False, place).bound_to(target)(
                 *values
             )
+        spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
+        if known is None and type(target) is CACHED and any(varied):
+            return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)
         self.refuse_mutation(target, everything, kwargs, place)
+        if known is None and any(varied) and any(map(carries, (*everything, *kwargs.values()))):
+            handler = self.without_rule(target, everything, kwargs, spread, place)
+            if handler is not None:
+                return handler(*everything, **kwargs)[0]
         if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if any(map(carries, handed)):
@@ -476,7 +553,8 @@ def is_library(function: types.FunctionType) -> bool:
     """Whether a Python function belongs to NumPy, SciPy, the standard library or this package."""
     top = str(function.__globals__.get("__name__", "")).partition(".")[0]
     if top == "rulelab":
-        return function.__code__.co_filename.startswith(_PACKAGE)  # its examples are an author's functions
+        file = function.__code__.co_filename  # its examples are an author's functions
+        return file.startswith(_PACKAGE) and not is_stand_in(file)
     return top in ("numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
 
 

@@ -12,15 +12,15 @@ import numpy as np
 
 from ..errors import CatchBlockError, NotDifferentiableError, Place
 from ..rules.registry import Found
-from ..rules.rule import Rule
+from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
-from ..tangents.structural import Tangent
 from . import ir, specialise, support
 from .handlers import (
     NO,
     ZERO,
     Handler,
+    Unsettled,
     attribute_of,
     constant,
     imaginary_part,
@@ -28,7 +28,9 @@ from .handlers import (
     real_part,
     without_owner,
 )
+from .holders import CACHED
 from .operands import describe
+from .protocols import attribute_handler, field, holds_callable
 from .refusals import mutation
 from .source import Source
 from .types import LIST, Array, Known, Tuple, Types, is_real
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
 
+_CALLING = (map, filter)  # classes that call what they are given, which may write
 _INPLACE = {
     "add": "iadd",
     "sub": "isub",
@@ -132,6 +135,8 @@ class Sites:
         target = self.target(op)
         if target is ir.UNBOUND or self.relies_on_house(target) is None:
             return None
+        if _depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
+            return None
         atoms = op.operands()
         if isinstance(op, ir.Call) and self.types.callee(op) is not ir.UNBOUND:
             atoms = atoms[1:]
@@ -149,11 +154,13 @@ class Sites:
         if isinstance(op, ir.Build):
             return _refuse_set(place)
         if isinstance(op, ir.Attribute):
-            return _attribute_finder(self.pullbacks, op.name, place)
+            return attribute_finder(self.pullbacks, op.name, place)
         if isinstance(op, ir.Call):
             if op.method is None or isinstance(self.types(op.function), Known):
-                return _call_finder(self.pullbacks, active, place)
-            return _method_finder(self.pullbacks, op.method, active, place)
+                return call_finder(self.pullbacks, active, place)
+            return method_finder(self.pullbacks, op.method, active, place)
+        if isinstance(op, ir.Item) and active[1]:
+            return _item_finder(self.pullbacks, active, place)
         return _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
 
     def plain(
@@ -168,7 +175,7 @@ class Sites:
             mutator = self.pullbacks.cache.registry.mutator(target) is not None
             if not mutator and (
                 self.relies_on_house(target) is not None
-                or (isinstance(target, type) and target.__module__ == "builtins")
+                or (isinstance(target, type) and target.__module__ == "builtins" and target not in _CALLING)
             ):
                 return None
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
@@ -215,17 +222,17 @@ class Sites:
     def iterate(self, position: ir.Position) -> Callable[..., Any]:
         place = self.place(position)
 
+        iteration = self.pullbacks.iteration
+
         def iterate(sequence: Any) -> Any:
-            if isinstance(sequence, (np.ndarray, list, tuple, range, str)):
-                return sequence
-            raise NotDifferentiableError(
-                f"The items of a {type(sequence).__name__} cannot be differentiated",
-                place=place,
-                fixes=("make a list of them first",),
-                read="limitations#iteration",
-            )
+            __tracebackhide__ = True
+            return iteration.walk(sequence, place)
 
         return iterate
+
+    def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]:
+        place, count, iteration = self.place(position), op.count, self.pullbacks.iteration
+        return lambda value: iteration.unpacked(value, count, place)
 
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
         code, namespace, names = op.code, self.namespace, [name for name, _ in op.keyword_defaults]
@@ -244,6 +251,11 @@ class Sites:
         return make_function
 
 
+def _depends_on_items(stand_in: StandIn | None) -> bool:
+    """Whether the types of the arguments do not tell if it is the rule or the stand-in that answers."""
+    return stand_in is not None and stand_in.instead is not None
+
+
 def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
     known: dict[Any, Handler] = {}
     registry = pullbacks.cache.registry
@@ -259,7 +271,11 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
             known.clear()
         asked_at = registry.epoch  # first: a rule that another thread defines meanwhile makes it old
         handler = pullbacks.find_target(target, args, {}, active, place)
-        if pullbacks.cache.mode == "auto" and registry.house_entry(target) is not None:
+        if (
+            pullbacks.cache.mode == "auto"
+            and type(handler) is not Unsettled
+            and registry.house_entry(target) is not None
+        ):
             epoch = asked_at
             if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
                 handler = specialise.OF_REALS[target]
@@ -269,7 +285,27 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
     return find
 
 
-def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -> Handler:
+def _item_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -> Handler:
+    """`x[key]` with a key that varies: a cotangent for it only where the author's class makes the item."""
+    of_key = (False, *active)
+    of_item = _operator_finder(pullbacks, operator.getitem, (False, active[0], False), place)
+
+    def find(owner: Any, key: Any) -> Handler:
+        if isinstance(getattr(type(owner), "__getitem__", None), types.FunctionType):
+            return pullbacks.find_target(operator.getitem, (owner, key), {}, of_key, place)
+        handler = of_item(owner, key)
+
+        def call(owner: Any, key: Any) -> Any:
+            y, back = handler(owner, key)
+            return y, lambda y_bar: (NO, back(y_bar)[1], NO)
+
+        return call
+
+    return find
+
+
+def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """What finds the handler of each call at a site: `finder(g, *args)`."""
     known: dict[Any, tuple[Any, Handler]] = {}
     cache, registry = pullbacks.cache, pullbacks.cache.registry
     epoch = -1
@@ -288,7 +324,12 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
         asked_at = registry.epoch
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
-            if registry.house_entry(g) is not None and len(known) < 64:
+            if (
+                type(handler) is not Unsettled
+                and registry.house_entry(g) is not None
+                and not _depends_on_items(registry.stand_in(g))
+                and len(known) < 64
+            ):
                 epoch = asked_at
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler
@@ -296,21 +337,48 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
     return find
 
 
-def _method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place) -> Handler:
+def method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
     """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
 
     def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
+        if holds_callable(owner, name):
+            return _of_attribute(pullbacks, name, active, place)(owner, *args, **kwargs)
         method = getattr(owner, name)  # a static method is no method of its object
         if not isinstance(owner, (types.ModuleType, type)) and getattr(method, "__self__", None) is owner:
             found = getattr(method, "__func__", None) or getattr(type(owner), name, None)
-            if isinstance(found, (types.FunctionType, types.MethodDescriptorType)):
+            if isinstance(found, (types.FunctionType, types.MethodDescriptorType, CACHED)):
                 return pullbacks.find_target(found, (owner, *args), kwargs, (False, *active), place)
         return without_owner(pullbacks.find(method, args, kwargs, active, place))
 
     return find
 
 
-def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
+def _of_attribute(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """`x.name(...)` where `x.name` is a value of its own: read as an attribute, then called."""
+
+    def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
+        function, of_attribute = pullbacks.attribute(name, owner, place)(owner)
+        inner = pullbacks.find(function, args, kwargs, active, place)
+
+        def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            y, pullback = inner(*args, **kwargs)
+
+            def back(y_bar: Any) -> Any:
+                got = pullback(y_bar)
+                if got is NO:
+                    return NO
+                own = got[0]
+                return (NO, own if own is NO or own is ZERO else of_attribute(own)[1], *tuple(got)[1:])
+
+            return y, back
+
+        return Unsettled(call)
+
+    return find
+
+
+def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Handler:
     """`x.name`: by the rule of its descriptor for arrays; of an object, its field."""
 
     def find(owner: Any) -> Handler:
@@ -331,22 +399,15 @@ def _attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
             return constant(functools.partial(attribute_of, name))
         if name in ("real", "imag") and is_number(owner):
             return real_part if name == "real" else imaginary_part
-        if found is not None and callable(found) and name not in getattr(owner, "__dict__", ()):
-            return functools.partial(method_of, name)
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
+            if callable(found):
+                return functools.partial(method_of, name)
             raise NotDifferentiableError(
                 f"There is no rule for the attribute {name} of {describe(owner)}",
                 place=place,
                 read="limitations#attributes",
             )
-        if isinstance(found, property):
-            raise NotDifferentiableError(
-                f"The property {name} of a {kind.__name__} is not differentiated through",
-                place=place,
-                fixes=("call a function instead",),
-                read="limitations#attributes",
-            )
-        return lambda x: (getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar)))
+        return attribute_handler(pullbacks, name, owner, place) or field(name)
 
     return find
 

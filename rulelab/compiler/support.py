@@ -16,6 +16,7 @@ from ..tangents.structural import Tangent, class_of, is_mapping, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from . import ir
+from .walks import Walk
 
 __all__ = [
     "NO",
@@ -209,6 +210,8 @@ def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
     A loop that ran `backwards` began with the last item of `x`.
     """
     items = [settle(unthunk(item)) for item in reversed(items)]
+    if isinstance(x, Walk):
+        return x.cotangent(items)
     if backwards:
         items = [ZERO] * (len(x) - len(items)) + items[::-1]
     if isinstance(x, np.ndarray):

@@ -1,6 +1,7 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
 from . import (
+    containers,
     linalg_factorisations,
     linalg_products,
     mutators,
@@ -11,11 +12,15 @@ from . import (
     numpy_shaping,
     operators,
     python_math,
+    python_statistics,
+    standins,
 )
 
 _MODULES = (
     operators,
+    containers,
     python_math,
+    python_statistics,
     numpy_elementwise,
     numpy_reductions,
     numpy_shaping,
@@ -24,6 +29,7 @@ _MODULES = (
     linalg_products,
     linalg_factorisations,
     mutators,
+    standins,
 )
 
 
@@ -39,4 +45,5 @@ def install(registry):
     registry.install(
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
+        [pair for table in tables() for pair in table.stand_ins],
     )
