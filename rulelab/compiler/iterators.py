@@ -22,6 +22,7 @@ from ..tangents.zeros import AbstractZero
 from . import support
 from .handlers import NO, ZERO, Handler, Unsettled, no_cotangents
 from .operands import carries
+from .protocols import hands_out_its_own
 from .sites import call_finder
 from .walks import (
     DICT_ITEMS,
@@ -123,9 +124,10 @@ class Iteration:
         """The items of a value; `on` tells whether their cotangents are wanted."""
         __tracebackhide__ = True
         kind = type(owner)
-        if not on or isinstance(owner, (range, str, bytes, dict, DICT_KEYS)) or is_number(owner):
+        constant = isinstance(owner, (range, str, bytes, DICT_KEYS)) or is_number(owner)
+        if not on or constant or (isinstance(owner, dict) and not hands_out_its_own(owner)):
             return Source(owner)
-        if isinstance(owner, (list, tuple)) and kind.__iter__ in (list.__iter__, tuple.__iter__):
+        if isinstance(owner, (list, tuple)) and not hands_out_its_own(owner):
             return OfSequence(owner)
         if isinstance(owner, np.ndarray):
             return OfRows(owner) if owner.dtype.kind in "fciuO" else Source(owner)
@@ -177,13 +179,13 @@ class Iteration:
     def walk(self, owner: Any, place: Place) -> Any:
         """What a loop runs over: the value itself if `gather` knows its kind, else a Walk."""
         __tracebackhide__ = True
-        if isinstance(owner, (np.ndarray, list, tuple, range, str)):
+        if isinstance(owner, (np.ndarray, range, str)) or _is_sequence(owner):
             return owner
         return Walk(self.source(owner, True, place))
 
     def unpacked(self, owner: Any, count: int, place: Place) -> Any:
         """(the items, what takes their cotangent to that of the value) of `a, b = value`."""
-        if isinstance(owner, (tuple, list, np.ndarray)) or is_number(owner):
+        if _is_sequence(owner) or is_number(owner):
             return support.unpack(owner, count), _same
         walk = self.walk(owner, place)
         items = support.unpack(walk, count)
@@ -638,7 +640,9 @@ def _is_active(shape: Any) -> bool:
 
 
 def _is_sequence(x: Any) -> bool:
-    return isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim > 0) or isinstance(x, range)
+    if isinstance(x, (list, tuple)):
+        return not hands_out_its_own(x)
+    return (isinstance(x, np.ndarray) and x.ndim > 0) or isinstance(x, range)
 
 
 def _backwards(x: Any, place: Place | None) -> Any:

@@ -71,6 +71,19 @@ def written_in_python(kind: type, name: str) -> Any:
     return found if isinstance(found, types.FunctionType) else None
 
 
+def hands_out_its_own(x: Any) -> bool:
+    """Whether a list, tuple or dict of a class of the author's hands out other items than it holds."""
+    kind = type(x)
+    return (
+        isinstance(x, (list, tuple, dict))
+        and is_author_class(kind)
+        and any(written_in_python(kind, name) is not None for name in _ITEM_METHODS)
+    )
+
+
+_ITEM_METHODS = ("__iter__", "__getitem__", "__len__", "keys", "values", "items")
+
+
 def operator_handler(
     pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
 ) -> Handler | None:
@@ -203,7 +216,7 @@ def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place 
         return field(name) if callable(found) else None
     if callable(found) or isinstance(found, (staticmethod, classmethod)):
         return functools.partial(method_of, name)
-    if found is not None and not hasattr(type(found), "__get__") and not isinstance(owner, tuple):
+    if found is not None and not hasattr(type(found), "__get__"):
         return constant(functools.partial(attribute_of, name))  # of the class, for all of its objects
     return None
 

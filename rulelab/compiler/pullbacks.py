@@ -27,7 +27,7 @@ from .holders import CACHED, Holders
 from .iterators import Iteration
 from .operands import carries, contents, describe
 from .passes import compile_pass
-from .protocols import operator_handler
+from .protocols import hands_out_its_own, is_author_class, operator_handler
 from .refusals import mutation, star_refusal
 from .sites import attribute_finder, method_finder
 from .standing_in import by_stand_in
@@ -84,7 +84,9 @@ class Pullbacks:
         __tracebackhide__ = True
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
-            handler = self.instead_of_rule(target, args, kwargs, active, place) if answer.rule.house else None
+            handler = None
+            if answer.rule.house:
+                handler = self.instead_of_rule(answer.rule, target, args, kwargs, active, place)
             if handler is not None:
                 return handler
             return self.by_rule(answer.rule, target, args, kwargs, active, place)
@@ -102,6 +104,7 @@ class Pullbacks:
 
     def instead_of_rule(
         self,
+        rule: Rule,
         target: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -109,6 +112,14 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler | None:
         """The handler of a call whose arguments are not what the house's rule is for."""
+        if rule.differentiable and any(is_author_class(type(x)) for x in args):
+            handler = None if kwargs else operator_handler(self, target, args, active, place)
+            if handler is None and any(map(hands_out_its_own, args)):
+                handler = self.without_rule(target, args, kwargs, active, place)
+                if handler is None and any(map(carries, args)):
+                    raise self.foreign(target, args, kwargs, place)
+            if handler is not None:
+                return handler
         stand_in = self.cache.registry.stand_in(target)
         if stand_in is None:
             return None

@@ -30,6 +30,9 @@ MODULES = (
     "hygiene",
     "numerics",
     "models",
+    "iterators",
+    "higher_order",
+    "protocols",
 )
 CASES: list["Case"] = []
 
