@@ -277,6 +277,8 @@ class Iteration:
                 x = token.value
                 if test is None and target in (filter, itertools.filterfalse):
                     return x
+                if not callable(test):
+                    return test(x)  # raises Python's own error
                 return self.pullbacks.run_plain(test, (x,), {}, active[1:], place)
 
             y = drawn(target(passes, tokens(source)), target.__name__)
@@ -502,6 +504,7 @@ class Iteration:
             walk = Walk(self.source(given, bool(args) and active[1], place))
             rows = list(walk)
             if not all(isinstance(row, (list, tuple)) for row in rows) and any(map(carries, rows)):
+                dict(rows)  # raises Python's own error where it would
                 raise NotDifferentiableError(
                     "The pairs of a dict must be tuples to be differentiated",
                     place=place,

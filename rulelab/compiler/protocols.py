@@ -57,6 +57,7 @@ _FIRST = {
     builtins.iter: "__iter__",
     builtins.next: "__next__",
 }
+_OPERATORS = (operator.neg, operator.pos, operator.invert, operator.abs, builtins.abs, operator.getitem)
 _KINDS = {float: float, complex: complex, int: int}  # what a conversion has to give
 
 
@@ -92,6 +93,8 @@ def operator_handler(
         if len(args) == 2 and any(is_author_class(type(x)) for x in args):
             return _binary(pullbacks, target, args, active, place)
     elif target in _FIRST if isinstance(target, _HASHABLE) else False:
+        if args and getattr(type(args[0]), _FIRST[target], None) is None and target in _OPERATORS:
+            return _refused(target, args)
         if args and is_author_class(type(args[0])):
             method = written_in_python(type(args[0]), _FIRST[target])
             if method is not None:
@@ -100,6 +103,12 @@ def operator_handler(
 
 
 _HASHABLE = (types.BuiltinFunctionType, type)
+
+
+def _refused(target: Any, args: tuple[Any, ...]) -> None:
+    """An operator that no class answers: Python's own error."""
+    __tracebackhide__ = True
+    target(*args)
 
 
 def _first(
@@ -133,7 +142,11 @@ def _binary(
     if left is right:
         second = None
     if first is None and second is None:
-        return None
+        numbers = (int, float, complex)  # Python's own decline what they do not know
+        declined = (issubclass(left, numbers) or getattr(left, forward, None) is None) and (
+            issubclass(right, numbers) or getattr(right, reflected, None) is None
+        )
+        return _refused(target, args) if declined else None
     if first is None and _answers_itself(args[0], args[1], forward):
         return None
     turns = [(first, False), (second, True)]

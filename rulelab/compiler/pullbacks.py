@@ -114,7 +114,10 @@ class Pullbacks:
         """The handler of a call whose arguments are not what the house's rule is for."""
         if rule.differentiable and any(is_author_class(type(x)) for x in args):
             handler = None if kwargs else operator_handler(self, target, args, active, place)
-            if handler is None and any(map(hands_out_its_own, args)):
+            stored = isinstance(target, (types.WrapperDescriptorType, types.MethodDescriptorType)) or (
+                getattr(target, "__module__", None) == "_operator"
+            )  # these read what is stored, whatever the class says
+            if handler is None and not stored and any(map(hands_out_its_own, args)):
                 handler = self.without_rule(target, args, kwargs, active, place)
                 if handler is None and any(map(carries, args)):
                     raise self.foreign(target, args, kwargs, place)

@@ -31,8 +31,9 @@ def get_rrule(d: dict, key, default=None, /):
             fixes=("rl.ignore_derivatives(key) if it is a constant",),
             read="limitations#keywords",
         )
-    if key in d:
-        return d[key], lambda y_bar: (NoTangent(), Tangent.at(d, key, y_bar), NoTangent(), ZeroTangent())
+    if dict.__contains__(d, key):
+        y = dict.get(d, key)
+        return y, lambda y_bar: (NoTangent(), Tangent.at(d, key, y_bar), NoTangent(), ZeroTangent())
     return default, lambda y_bar: (NoTangent(), ZeroTangent(), NoTangent(), y_bar)
 
 
@@ -49,6 +50,25 @@ def _state_view(method):
 _state_view(dict.values)
 _state_view(dict.items)
 TABLE.non_differentiable(dict.keys, dict.__contains__, dict.__len__)
+
+
+# -- items of the base class, which a class of the author's asks for by name or through super() --------------
+
+
+def _state_item(base):
+    @TABLE.rrule(base.__getitem__, leading=1)
+    def item_rrule(x: base, key, /):
+        if isinstance(key, slice):
+            raise NotDifferentiableError(
+                f"There is no rule for a slice by {base.__name__}.__getitem__",
+                fixes=(f"slice {base.__name__}(x)",),
+                read="limitations#iteration",
+            )
+        return base.__getitem__(x, key), lambda y_bar: (NoTangent(), Tangent.at(x, key, y_bar))
+
+
+for _base in (list, tuple, dict):
+    _state_item(_base)
 
 
 # -- lists and tuples ----------------------------------------------------------------------------------------
