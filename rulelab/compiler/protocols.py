@@ -94,7 +94,8 @@ def operator_handler(
             return _binary(pullbacks, target, args, active, place)
     elif target in _FIRST if isinstance(target, _HASHABLE) else False:
         if args and getattr(type(args[0]), _FIRST[target], None) is None and target in _OPERATORS:
-            return _refused(target, args)
+            _refused(target, args)
+            return None
         if args and is_author_class(type(args[0])):
             method = written_in_python(type(args[0]), _FIRST[target])
             if method is not None:
@@ -146,7 +147,9 @@ def _binary(
         declined = (issubclass(left, numbers) or getattr(left, forward, None) is None) and (
             issubclass(right, numbers) or getattr(right, reflected, None) is None
         )
-        return _refused(target, args) if declined else None
+        if declined:
+            _refused(target, args)
+        return None
     if first is None and _answers_itself(args[0], args[1], forward):
         return None
     turns = [(first, False), (second, True)]

@@ -115,8 +115,25 @@ def _state_copy(target, deep, points):
         return target(x), lambda y_bar: (NoTangent(), y_bar)
 
 
-_COPIED = [([0.3, [1.0, 2.0]],), ((0.3, 1.0),), ({"a": 0.3},), (np.array([0.3, 1.0]),), (0.5,)]
+_COPIED = [([0.3, [1.0, 2.0]],), ((0.3, 1.0),), (np.array([0.3, 1.0]),), (0.5,)]
 _state_copy(copy.copy, False, _COPIED)
 _state_copy(copy.deepcopy, True, _COPIED)
-_state_copy(dict.copy, False, [({"a": 0.3},)])
-_state_copy(list.copy, False, [([0.3, 1.0],)])
+
+
+def _state_copy_of_base(method, points):
+    @TABLE.rrule(method, leading=1, points=points)
+    def copy_rrule(x: list | dict, /):
+        """A plain list or dict of the same items, also of a subclass."""
+        size = len(x) if isinstance(x, list) else None
+
+        def copy_pullback(y_bar):
+            y_bar = unthunk(y_bar)
+            if is_zero(y_bar) or not isinstance(y_bar, Tangent):
+                return NoTangent(), y_bar
+            return NoTangent(), make(type(x), entries_of(y_bar), size)
+
+        return method(x), copy_pullback
+
+
+_state_copy_of_base(dict.copy, ())
+_state_copy_of_base(list.copy, [([0.3, 1.0],)])

@@ -1,4 +1,4 @@
-"""Corpus: functions of Python that hand items on, one after another, and what is done with their iterators."""
+"""Corpus: functions of Python that hand items on one by one, and what is done with their iterators."""
 
 import itertools
 import math
@@ -205,7 +205,7 @@ def views_of_a_dict(d):
 
 @case(({"a": 1.5, "b": 2.0}, 3.0))
 def dict_get(d, z):
-    return d.get("a", z) * d.get("c", z) + len(d.keys())
+    return d.get("a", z) * d.get("c", z) + len(d.keys()) + d.copy()["b"] ** 2
 
 
 @case((A, B))
