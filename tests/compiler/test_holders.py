@@ -156,7 +156,13 @@ def test_attrgetter_through_a_path():
 
 
 @pytest.mark.parametrize(
-    "f", [lambda x: operator.itemgetter(0)(), lambda x: getattr(x), lambda x: getattr(x, "zz"), lambda x: x.zz()]
+    "f",
+    [
+        lambda x: operator.itemgetter(0)(),
+        lambda x: getattr(x),
+        lambda x: getattr(x, "zz"),
+        lambda x: x.zz(),
+    ],
 )
 def test_wrong_calls(f):
     """Python's own errors."""

@@ -212,7 +212,7 @@ RISKY = {
     "diff": lambda x, v: (np.diff(x, prepend=v) ** 2).sum(),
     "nan_to_num": lambda x, v: np.nan_to_num(x * np.array([1.0, np.nan, 1.0]), nan=v).sum(),
     "var": lambda x, v: np.var(x, ddof=v),
-    "max of nothing": lambda x, v: max([], default=v),
+    "max of nothing": lambda x, v: max(x[:0], default=v),
     "clip": lambda x, v: np.clip(x, min=v, max=3.0).sum(),
 }
 
