@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from . import ir, specialise, support
 from .activity import Activity
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
-from .types import F8, FLOAT, INT, LIST, REAL, Array, Known, Tuple, Types, is_real
+from .types import ANY, F8, FLOAT, INT, LIST, REAL, Array, Known, Tuple, Types, is_real
 
 
 class Sites(Protocol):
@@ -435,7 +435,16 @@ class _Adjoint:
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
-        return specialise.primal_text(op, texts, self.shared_constant)
+        text = specialise.primal_text(op, texts, self.shared_constant)
+        if isinstance(op, ir.Compare) and self.may_compare_objects(op):
+            return f"{self.shared_constant(support.decided, 'decided')}({text})"
+        return text
+
+    def may_compare_objects(self, op: ir.Compare) -> bool:
+        """Whether a class of the author's may answer a comparison, perhaps with a number that varies."""
+        return op.symbol in ("<", "<=", ">", ">=", "==", "!=") and any(
+            a in self.active.varied and self.types(a) == ANY for a in (op.left, op.right)
+        )
 
     def make_function(self, op: ir.MakeFunction) -> str:
         maker = self.constant(self.sites.function_maker(op), "make_function")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place, UnsupportedSyntaxError
-from ..rules.rule import READS_ITEMS
 from ..tangents.algebra import is_number
 from ..tangents.structural import Tangent, make
 from ..tangents.thunks import unthunk
@@ -111,10 +110,10 @@ class Iteration:
             return maker(target, args, kwargs, active, place)
         if target is _FROM_ITERABLE:
             return self.chained(target, args, kwargs, active, place)
-        if self.pullbacks.cache.registry.stand_in(target) is READS_ITEMS and args:
-            if (not _is_sequence(args[0]) or "default" in kwargs) and (
-                len(args) == 1 or target not in (max, min)
-            ):
+        stand_in = self.pullbacks.cache.registry.stand_in(target)
+        if stand_in is not None and stand_in.reads_items and args:
+            unlisted = not _is_sequence(args[0]) or "default" in kwargs
+            if unlisted and (len(args) == 1 or target not in (max, min)):
                 return self.listed_first(target, active, place)
         return None
 
@@ -181,7 +180,7 @@ class Iteration:
         __tracebackhide__ = True
         if isinstance(owner, (np.ndarray, range, str)) or _is_sequence(owner):
             return owner
-        return Walk(self.source(owner, True, place))
+        return Walk(self.source(owner, True, place), owner)
 
     def unpacked(self, owner: Any, count: int, place: Place) -> Any:
         """(the items, what takes their cotangent to that of the value) of `a, b = value`."""

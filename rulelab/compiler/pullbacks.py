@@ -126,8 +126,10 @@ class Pullbacks:
         stand_in = self.cache.registry.stand_in(target)
         if stand_in is None:
             return None
-        if stand_in.function is None:
-            return self.iteration.handler(target, args, kwargs, active, place)
+        if stand_in.reads_items:
+            handler = self.iteration.handler(target, args, kwargs, active, place)
+            if handler is not None:
+                return handler
         if stand_in.instead is not None and stand_in.instead(*args):
             return by_stand_in(self, stand_in, target, args, kwargs, active, place)
         return None
@@ -145,7 +147,7 @@ class Pullbacks:
         if type(target) is CACHED:  # what it keeps is of other calls, and it may keep nothing that varies
             return self.find(target.__wrapped__, args, kwargs, active, place)
         stand_in = self.cache.registry.stand_in(target)
-        if stand_in is not None and stand_in.function is not None:
+        if stand_in is not None and stand_in.function is not None and not stand_in.reads_items:
             if not any(map(carries, (*args, *kwargs.values()))):
                 return None
             return by_stand_in(self, stand_in, target, args, kwargs, active, place)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place, RuleLabError, RuleShapeError, UnsupportedSyntaxError
+from ..errors import NotDifferentiableError, Place, RuleLabError, RuleShapeError, UnsupportedSyntaxError
 from ..tangents import algebra
 from ..tangents.structural import Tangent, class_of, is_mapping, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from . import ir
+from .operands import carries
 from .walks import Walk
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "bound",
     "buffer",
     "captured",
+    "decided",
     "format_string",
     "gather",
     "part",
@@ -263,6 +265,21 @@ def bound(x: Any, name: str) -> Any:
             f"cannot access local variable '{name}' where it is not associated with a value"
         )
     return x
+
+
+def decided(answer: Any) -> Any:
+    """What a comparison gave, which must be an answer and no number: nothing is differentiated through it."""
+    if answer is True or answer is False:
+        return answer
+    kind = answer.dtype.kind if isinstance(answer, (np.ndarray, np.generic)) else None
+    if kind == "b" or (kind is None and not carries(answer)):
+        return answer
+    raise NotDifferentiableError(
+        f"A comparison of values that vary gives a {type(answer).__name__}, which is not differentiated",
+        place=Place.of_frame(sys._getframe(1)),
+        fixes=("a method or function for what is no comparison",),
+        read="limitations#attributes",
+    )
 
 
 def unkept(x: Any) -> Any:

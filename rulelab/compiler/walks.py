@@ -238,12 +238,19 @@ def drawn(shapes: Iterator[Any], name: str) -> Drawn:
 class Walk:
     """What a loop runs over in place of a value that has items: notes which it took."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, owner: Any = ()) -> None:
         self.source = source
+        self.owner = owner
         self.keys: list[Any] = []
 
     def __iter__(self) -> Iterator[Any]:
         for key, item in self.source.pairs():
+            self.keys.append(key)
+            yield item
+
+    def __reversed__(self) -> Iterator[Any]:
+        reversed(self.owner)  # raises Python's own error
+        for key, item in reversed(list(self.source.pairs())):
             self.keys.append(key)
             yield item
 

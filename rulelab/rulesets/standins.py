@@ -18,11 +18,11 @@ def _adds_other_things(iterable, start=0):
     if isinstance(iterable, np.ndarray):
         return iterable.dtype.hasobject
     if not isinstance(iterable, (list, tuple)):
-        return True
+        return False
     return not isinstance(start, _NUMBERS) or not all(isinstance(x, _NUMBERS) for x in iterable)
 
 
-@TABLE.stands_in(sum, instead=_adds_other_things)
+@TABLE.stands_in(sum, instead=_adds_other_things, reads_items=True)
 def sum_(iterable, /, start=0):
     if isinstance(start, str):
         raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")

@@ -488,3 +488,24 @@ def test_the_key_of_an_item_can_vary():
     assert rl.gradient(lambda x: table[x], 1.5) == (13.5,)
     assert rl.gradient(lambda t, x: t[x], table, 1.5)[1] == 13.5
     assert rl.gradient(lambda x: {2: 5.0}[round(x)] * x, 1.8) == (5.0,)
+
+
+class Relaxed:
+    def __init__(self, x):
+        self.x = x
+
+    def __lt__(self, other):
+        return self.x * other
+
+    def __eq__(self, other):
+        return self.x == other
+
+    __hash__ = None
+
+
+def test_a_comparison_that_gives_a_number_is_refused():
+    """Comparisons are constants, so a number from one would lose its derivative."""
+    with pytest.raises(NotDifferentiableError, match="that vary gives a float") as caught:
+        rl.gradient(lambda r: (r < 3.0) * 1.0, Relaxed(2.0))
+    assert caught.value.place.text is None or "r < 3.0" in caught.value.place.source()
+    assert rl.gradient(lambda r: r.x * 2 if r == 2.0 else r.x, Relaxed(2.0))[0].x == 2.0

@@ -233,3 +233,19 @@ def fromiter(a):
 @case(([0.3, -1.2, 2.0, 0.9],))
 def statistics_of_a_list(a):
     return statistics.stdev(a) * statistics.median(a) + statistics.pvariance(a) / statistics.fmean(a)
+
+
+@case(({"a": 1.5, "b": 2.0},))
+def reversed_views(d):
+    total = 0.0
+    for v in reversed(d.values()):
+        total = total * 2.0 + v * v
+    return total
+
+
+@case((A,))
+def next_in_a_while_loop(a):
+    it, total = iter(a), 1.0
+    while total < 3.0:
+        total += next(it, 5.0) ** 2
+    return total
