@@ -15,6 +15,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import support
 from .handlers import NO, ZERO, Handler, Unsettled
+from .protocols import is_of_c
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -50,7 +51,7 @@ class Holders:
         if target is np.vectorize.__call__:
             return self.vectorize_call(args[0], args[1:], kwargs, (False, *active[1:]), place)
         caller = self.callers.get(type(target))
-        if caller is None and isinstance(target, (type, type(len))):
+        if caller is None and is_of_c(target):
             caller = self.makers.get(target)
         return None if caller is None else caller(target, args, kwargs, active, place)
 

@@ -21,7 +21,7 @@ from ..tangents.zeros import AbstractZero
 from . import support
 from .handlers import NO, ZERO, Handler, Unsettled, no_cotangents
 from .operands import carries
-from .protocols import hands_out_its_own
+from .protocols import hands_out_its_own, is_of_c
 from .sites import call_finder
 from .walks import (
     DICT_ITEMS,
@@ -72,6 +72,8 @@ _REARRANGED: dict[Any, str] = {
     itertools.tee: "i-",
     itertools.repeat: "v-",
 }
+if hasattr(itertools, "batched"):
+    _REARRANGED[itertools.batched] = "i-"
 _WHOLE_WORDS = ("fillvalue", "object")  # keywords whose value is handed on
 _FILTERS = frozenset({filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile})
 
@@ -105,7 +107,7 @@ class Iteration:
         self, target: Any, args: Args, kwargs: Words, active: tuple[bool, ...], place: Place | None
     ) -> Handler | None:
         """What answers for a call of one of these functions; None for any other."""
-        maker = self.makers.get(target) if isinstance(target, (type, types.BuiltinFunctionType)) else None
+        maker = self.makers.get(target) if is_of_c(target) else None
         if maker is not None:
             return maker(target, args, kwargs, active, place)
         if target is _FROM_ITERABLE:

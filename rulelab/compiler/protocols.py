@@ -66,6 +66,11 @@ def is_author_class(kind: type) -> bool:
     return bool(kind.__flags__ & (1 << 9)) and kind.__module__.partition(".")[0] not in ("numpy", "rulelab")
 
 
+def is_of_c(target: Any) -> bool:
+    """Whether a callable is a builtin function or a plain class, which a table may be asked for."""
+    return type(target) is type or isinstance(target, types.BuiltinFunctionType)
+
+
 def written_in_python(kind: type, name: str) -> Any:
     """The method of a class that Python code gives it, or None."""
     found = getattr(kind, name, None)
@@ -89,10 +94,12 @@ def operator_handler(
     pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
 ) -> Handler | None:
     """What answers for an operator on objects of the author's; None where no method of theirs has a say."""
-    if target in _BINARY if isinstance(target, _HASHABLE) else False:
+    if not is_of_c(target):
+        return None
+    if target in _BINARY:
         if len(args) == 2 and any(is_author_class(type(x)) for x in args):
             return _binary(pullbacks, target, args, active, place)
-    elif target in _FIRST if isinstance(target, _HASHABLE) else False:
+    elif target in _FIRST:
         if args and getattr(type(args[0]), _FIRST[target], None) is None and target in _OPERATORS:
             _refused(target, args)
             return None
@@ -101,9 +108,6 @@ def operator_handler(
             if method is not None:
                 return _first(pullbacks, target, method, args, active, place)
     return None
-
-
-_HASHABLE = (types.BuiltinFunctionType, type)
 
 
 def _refused(target: Any, args: tuple[Any, ...]) -> None:
