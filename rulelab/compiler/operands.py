@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import collections
 import enum
 import functools
 import types
@@ -45,6 +47,10 @@ _HOLDERS: tuple[type, ...] = (
     enum.Enum,
     DICT_VALUES,
     DICT_ITEMS,
+    set,
+    frozenset,
+    collections.deque,
+    array.array,
     *ITERATORS,
 )
 
@@ -59,6 +65,10 @@ def _holder_carries(value: Any) -> bool:
         return carries(value.pyfunc)
     if isinstance(value, (DICT_VALUES, DICT_ITEMS)):
         return any(map(carries, value.mapping.values()))
+    if isinstance(value, (set, frozenset)):  # whole numbers in a set are names for things
+        return any(isinstance(item, (float, complex, np.inexact)) for item in value)
+    if isinstance(value, (collections.deque, array.array)):
+        return any(map(carries, value))
     return not isinstance(value, enum.Enum)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import sys
 from collections.abc import Callable
 from types import FunctionType
@@ -136,8 +137,10 @@ def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> It
     return items
 
 
-def put_items(x_bar: Any, index: slice, size: int, y_bar: Any, kind: type) -> Items:
-    """`x_bar` of a sequence of `size` items, with the cotangent of its slice `index` added."""
+def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:
+    """`x_bar` of a sequence of `size` items, with the cotangent of its slice (or item) `index` added."""
+    if not isinstance(index, slice):
+        return put_item(x_bar, operator.index(index), size, y_bar, kind)
     items = _as_items(x_bar, size, kind)
     items.size = size
     if isinstance(y_bar, AbstractZero):

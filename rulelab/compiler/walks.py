@@ -4,6 +4,7 @@ stood.
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -271,4 +272,5 @@ ITERATORS: tuple[type, ...] = (
     type(iter(())),
     type(iter({}.values())),
     type(iter({}.items())),
+    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
 )

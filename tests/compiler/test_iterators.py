@@ -1,5 +1,7 @@
 """Iterators inside of a pass: read once and lazily as Python reads them, differentiated item by item."""
 
+import array
+import collections
 import functools
 import itertools
 import math
@@ -225,9 +227,20 @@ def test_what_is_not_taken_says_what_to_do(f, found, fix):
     assert error.place.function == "<lambda>" and error.read == "limitations#iteration"
 
 
-def test_an_iterator_from_outside_is_refused():
-    """What a real iterator will give is not known, and its items would lose their gradient."""
-    assert "list_iterator" in str(refusal(lambda it: sum(it), iter(XS)))
+@pytest.mark.parametrize(
+    "items", [iter(XS), itertools.chain(XS), set(XS), collections.deque(XS), array.array("d", XS)]
+)
+def test_items_that_cannot_be_followed_are_refused(items):
+    """An iterator from outside, a set, a deque: their items would lose their gradient without a word."""
+    found = refusal(lambda xs: sum(xs), items)
+    assert f"The items of a {type(items).__name__} cannot be differentiated" in str(found)
+
+
+def test_questions_about_such_items_are_not():
+    """Length and membership are constants, and whole numbers in a set are indices."""
+    assert rl.gradient(lambda s, x: x * len(s) if 2.0 in s else x, {1.0, 2.0}, 3.0) == (None, 2.0)
+    found = rl.gradient(lambda s, x: sum([x[i] for i in sorted(s)]), {0, 2}, np.array(XS))
+    assert found[0] is None and found[1].tolist() == [1.0, 0.0, 1.0]
 
 
 class Generated:

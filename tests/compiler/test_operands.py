@@ -1,7 +1,10 @@
 """What can have a cotangent, and what the author's code may hold it in."""
 
+import array
+import collections
 import enum
 import functools
+import itertools
 import random
 
 import numpy as np
@@ -35,6 +38,10 @@ HOLDING = {
     "iterator": iter([1.0]),
     "zip": zip([1.0]),
     "generator": (x for x in [1.0]),
+    "chain": itertools.chain([1.0]),
+    "set": {1.0},
+    "deque": collections.deque([1.0]),
+    "array of the standard library": array.array("d", [1.0]),
 }
 EMPTY = {
     "function": len,
@@ -46,6 +53,8 @@ EMPTY = {
     "method of text": "a".join,
     "generator of random numbers": np.random.default_rng(0).normal,
     "class": random.Random,
+    "set of indices": {0, 2},
+    "deque of text": collections.deque("ab"),
 }
 
 
