@@ -404,7 +404,7 @@ def _arrays_of(back: Any) -> Iterator[np.ndarray]:
         elif isinstance(held, (list, tuple, set, frozenset)):
             waiting.extend(held)
         elif type(held).__module__.startswith(
-            ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler", "functools")
+            ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
         ):
             waiting.extend(_fields(held))
 

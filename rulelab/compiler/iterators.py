@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, Place, UnsupportedSyntaxError
 from ..tangents.algebra import is_number
-from ..tangents.structural import Tangent, make
+from ..tangents.structural import make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import support
@@ -27,6 +27,7 @@ from .walks import (
     DICT_ITEMS,
     DICT_KEYS,
     DICT_VALUES,
+    Called,
     Drawn,
     OfIndexed,
     OfIterator,
@@ -34,6 +35,7 @@ from .walks import (
     OfRows,
     OfSequence,
     OfView,
+    Part,
     Source,
     Sums,
     Token,
@@ -312,11 +314,11 @@ class Iteration:
             sources = [self.source(x, on, place) for x, on in zip(iterables, active[2:], strict=True)]
             own, calls = Whole(), self.calls_of(function, place)
 
-            def called(*given: Any) -> _Called:
+            def called(*given: Any) -> Called:
                 __tracebackhide__ = True
                 values = tuple(map(valued, given))
                 flags = (active[1], *map(_is_active, given))
-                return _Called(Token(own, 0, function), given, *calls(values, flags))
+                return Called(Token(own, 0, function), given, *calls(values, flags))
 
             if target is map:
                 shapes = map(called, *map(tokens, sources))
@@ -341,11 +343,11 @@ class Iteration:
             adds = operator.add if func is None else func
             calls = self.calls_of(adds, place)
 
-            def step(total: Any, item: Token) -> _Called:
+            def step(total: Any, item: Token) -> Called:
                 __tracebackhide__ = True
                 flags = (on.get("func", False), True, on["iterable"])
                 values = (valued(total), item.value)
-                return _Called(Token(own, 0, func), (total, item), *calls(values, flags))
+                return Called(Token(own, 0, func), (total, item), *calls(values, flags))
 
             start = None if initial is None else Token(first, 0, initial)
             y = drawn(itertools.accumulate(tokens(source), step, initial=start), "accumulate")
@@ -372,7 +374,7 @@ class Iteration:
         def call(function: Any, iterable: Any, *initial: Any) -> Any:
             __tracebackhide__ = True
             source, own, first = self.source(iterable, active[2], place), Whole(), Whole()
-            steps: list[_Called] = []
+            steps: list[Called] = []
             calls = self.calls_of(function, place)
             items = tokens(source)
             total: Any = Token(first, 0, initial[0]) if initial else next(items, None)
@@ -381,7 +383,7 @@ class Iteration:
             flags = (active[1], True, active[2])
             for item in items:
                 values = (total.value, item.value)
-                total = _Called(Token(own, 0, function), (total, item), *calls(values, flags))
+                total = Called(Token(own, 0, function), (total, item), *calls(values, flags))
                 steps.append(total)
             last = total
 
@@ -390,7 +392,7 @@ class Iteration:
                 pending = {id(last): y_bar}
                 for step in reversed(steps):
                     _step_back(step, pending, sums)
-                if not isinstance(last, _Called):
+                if not isinstance(last, Called):
                     give(last, y_bar, sums)
                 elif (rest := pending.pop(id(steps[0].given[0]), None)) is not None:
                     give(steps[0].given[0], rest, sums)
@@ -557,22 +559,7 @@ _INSTEAD = {
 }
 
 
-class _Called:
-    """The result of one call, with what it was called on."""
-
-    __slots__ = ("back", "function", "given", "value")
-
-    def __init__(self, function: Token, given: Args, value: Any, back: Any) -> None:
-        self.function, self.given, self.value, self.back = function, given, value, back
-
-    def give(self, bar: Any, sums: dict[Any, Sums]) -> None:
-        got = self.back(bar)
-        give(self.function, got[0], sums)
-        for number, shape in enumerate(self.given):
-            give(shape, got[1 + number], sums)
-
-
-def _step_back(step: _Called, pending: dict[int, Any], sums: dict[Any, Sums]) -> None:
+def _step_back(step: Called, pending: dict[int, Any], sums: dict[Any, Sums]) -> None:
     """One step of a chain of calls backwards: its first argument is the result of the step before."""
     bar = support.settle(unthunk(pending.pop(id(step), ZERO)))
     if isinstance(bar, AbstractZero):
@@ -592,7 +579,7 @@ def _chained_back(y: Drawn, y_bar: Any, sources: tuple[Any, ...]) -> list[Any]:
     for number in range(len(y.drawn) - 1, -1, -1):
         shape = y.drawn[number]
         pending[id(shape)] = support.add(pending.get(id(shape), ZERO), entries.get(number, ZERO))
-        if isinstance(shape, _Called):
+        if isinstance(shape, Called):
             _step_back(shape, pending, sums)
         else:
             give(shape, pending.pop(id(shape)), sums)
@@ -615,30 +602,12 @@ def _dict_back(given: dict[Any, Any], args: Args, kwargs: Words, y_bar: Any) -> 
 
 def _apart(row: Token) -> Args:
     """The arguments that starmap takes from one row: a token for each item of it."""
-    return tuple(_Part(row, number, x) for number, x in enumerate(row.value))
-
-
-class _Part:
-    """An item of an item."""
-
-    __slots__ = ("key", "row", "value")
-
-    def __init__(self, row: Token, key: int, value: Any) -> None:
-        self.row, self.key, self.value = row, key, value
-
-    def give(self, bar: Any, sums: dict[Any, Sums]) -> None:
-        row = self.row.value
-        if isinstance(row, np.ndarray):
-            whole = np.zeros(row.shape, np.result_type(float, np.asarray(bar).dtype))
-            whole[self.key] = bar
-            self.row.give(whole, sums)
-        else:
-            self.row.give(Tangent.at(row, self.key, bar), sums)
+    return tuple(Part(row, number, x) for number, x in enumerate(row.value))
 
 
 def _is_active(shape: Any) -> bool:
     source = getattr(shape, "source", None)
-    if isinstance(shape, _Part):
+    if isinstance(shape, Part):
         source = shape.row.source
     return source is None or type(source) is not Source
 

@@ -189,6 +189,39 @@ def give(shape: Any, bar: Any, sums: dict[Any, Sums]) -> None:
             give(inner, bar[number], sums)
 
 
+class Called:
+    """The result of one call, with what it was called on."""
+
+    __slots__ = ("back", "function", "given", "value")
+
+    def __init__(self, function: Token, given: tuple[Any, ...], value: Any, back: Any) -> None:
+        self.function, self.given, self.value, self.back = function, given, value, back
+
+    def give(self, bar: Any, sums: dict[Any, Sums]) -> None:
+        got = self.back(bar)
+        give(self.function, got[0], sums)
+        for number, shape in enumerate(self.given):
+            give(shape, got[1 + number], sums)
+
+
+class Part:
+    """An item of an item."""
+
+    __slots__ = ("key", "row", "value")
+
+    def __init__(self, row: Token, key: int, value: Any) -> None:
+        self.row, self.key, self.value = row, key, value
+
+    def give(self, bar: Any, sums: dict[Any, Sums]) -> None:
+        row = self.row.value
+        if isinstance(row, np.ndarray):
+            whole = np.zeros(row.shape, np.result_type(float, np.asarray(bar).dtype))
+            whole[self.key] = bar
+            self.row.give(whole, sums)
+        else:
+            self.row.give(Tangent.at(row, self.key, bar), sums)
+
+
 class Drawn:
     """What map, zip and their like give inside a pass: an iterator that remembers what it has handed out.
 

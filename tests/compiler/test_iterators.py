@@ -12,6 +12,7 @@ import pytest
 import rulelab as rl
 from rulelab.errors import (
     ForeignCallError,
+    MutatedAfterCaptureError,
     MutationError,
     NotDifferentiableError,
     RuleLabError,
@@ -307,3 +308,12 @@ def test_a_list_that_hands_out_other_items_than_it_holds(f):
 def test_a_list_with_items_of_its_own_is_not_given_to_numpy():
     """np.array reads the stored items of some and the handed out of others: refused."""
     refusal(lambda x: np.sum(np.array(x)), Doubled([1.0, 3.0]), kind=RuleLabError)
+
+
+def test_an_array_changed_between_the_sweeps_is_noticed():
+    """Also one that only the items of an iterator hold on to."""
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    _, back = rl.pullback(lambda m: sum(map(lambda row: row @ row, m)), x)
+    x[0, 0] = 9.0
+    with pytest.raises(MutatedAfterCaptureError):
+        back(1.0)
