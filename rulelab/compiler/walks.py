@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import MutationError
 from ..tangents.structural import Tangent, entries_of, is_mapping, is_namedtuple, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -38,16 +39,40 @@ class Source:
 
 
 class OfSequence(Source):
-    """A list, tuple or NamedTuple, by position."""
+    """A list, tuple or NamedTuple, by position.
+
+    A list must stay as it is while it is read, for a position is one of the list at the start.
+    """
 
     def __init__(self, owner: Any) -> None:
         super().__init__(owner)
         self.kind, self.size = type(owner), len(owner)
+        self.owner, self.at_start = owner, tuple(owner)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        for key, item in enumerate(self.items):
+            self.check(key, item)
+            yield key, item
+        self.check(0, None)
+
+    def check(self, key: int, item: Any) -> None:
+        """MutationError if the list is no longer what it was."""
+        if len(self.owner) != self.size or (item is not None and item is not self.at_start[key]):
+            raise changed_while_read("list")
 
     def cotangent(self, sums: Sums) -> Any:
         if is_namedtuple(self.kind):
             return make(self.kind, {self.kind._fields[key]: bar for key, bar in sums.items()})
         return make(self.kind, {key: sums.get(key, ZERO) for key in range(self.size)}, self.size)
+
+
+def changed_while_read(what: str) -> MutationError:
+    """The refusal of a container that is not what it was when an iterator over it was made."""
+    return MutationError(
+        f"A {what} was changed while an iterator was reading it",
+        fixes=(f"read it from a copy: iter(list(...)) of the {what}",),
+        read="limitations#iteration",
+    )
 
 
 class OfRows(Source):
@@ -73,10 +98,14 @@ class OfView(Source):
     def __init__(self, owner: Any) -> None:
         super().__init__(owner)
         self.of_items = isinstance(owner, DICT_ITEMS)
-        self.keys = list(owner.mapping)
+        self.at_start = dict(owner.mapping)
+        self.keys = list(self.at_start)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        return zip(self.keys, self.items, strict=True)
+        for key, item in zip(self.keys, self.items, strict=True):
+            if (item[1] if self.of_items else item) is not self.at_start[key]:
+                raise changed_while_read("dict")
+            yield key, item
 
     def cotangent(self, sums: Sums) -> Any:
         bars = {key: sums.get(key, ZERO) for key in self.keys}

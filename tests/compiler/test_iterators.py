@@ -317,3 +317,26 @@ def test_an_array_changed_between_the_sweeps_is_noticed():
     x[0, 0] = 9.0
     with pytest.raises(MutatedAfterCaptureError):
         back(1.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda xs: xs.append(1.0),
+        lambda xs: xs.pop(),
+        lambda xs: xs.insert(0, 1.0),
+        lambda xs: xs.__setitem__(1, 7.5),
+    ],
+)
+@pytest.mark.parametrize("read", [lambda it: next(it), lambda it: sum(it)])
+def test_a_list_changed_while_it_is_read_is_refused(change, read):
+    """A position would be one of another list then, and the cotangent would go to the wrong item."""
+
+    def f(xs):
+        it = iter(xs)
+        first = next(it)
+        rl.ignore_derivatives(lambda: change(xs))
+        return first + read(it)
+
+    error = refusal(f, [1.5, 2.5], kind=MutationError)
+    assert "was changed while an iterator was reading it" in str(error) and error.place.filename == __file__
