@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -334,7 +335,16 @@ def _may_vary(x: Any) -> bool:
         raise NotDifferentiableError(
             f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",)
         )
-    return kind is float or kind is np.ndarray or (not isinstance(x, types.FunctionType) and carries(x))
+    return kind is float or kind is np.ndarray or (not isinstance(x, _FUNCTIONS) and carries(x))
+
+
+_FUNCTIONS = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    functools.partial,
+    np.vectorize,
+)
 
 
 def _seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
@@ -473,7 +483,9 @@ def _arrays_of(back: Any) -> Iterator[np.ndarray]:
             waiting.extend(held.values())
         elif isinstance(held, (list, tuple, set, frozenset)):
             waiting.extend(held)
-        elif type(held).__module__.startswith(("rulelab.tangents", "rulelab.rules.calling", "functools")):
+        elif type(held).__module__.startswith(
+            ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
+        ):
             waiting.extend(_fields(held))
 
 

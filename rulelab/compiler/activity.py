@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from . import ir
 from .regions import Regions
-from .types import BOOL, NONE, SLICE, STR, Known, Types
+from .types import ANY, BOOL, F8, FLOAT, NONE, REAL, SLICE, STR, Known, Types
 
+_FLOATS = (ANY, FLOAT, F8, REAL)
 _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
 
 
@@ -123,7 +124,13 @@ class Activity:
             return False  # it has no result; what it does to others is looked at as a change
         if isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op):
             return False
-        return any(map(self._is_varied, flowing(op)))
+        return any(map(self._is_varied, self._flowing(op)))
+
+    def _flowing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
+        """The same where types are known: only an object of the author's can make an item from its key."""
+        if isinstance(op, ir.Item) and self._types(op.value) == ANY and self._types(op.index) in _FLOATS:
+            return op.operands()
+        return flowing(op)
 
     def _use(self, block: ir.Block) -> None:
         for statement in reversed(block):
@@ -156,7 +163,7 @@ class Activity:
             if not self.useful.isdisjoint(members):
                 self.useful.add(target)
         if target in self.useful and target in self.varied:
-            self.useful |= {atom for atom in flowing(op) if isinstance(atom, str)}
+            self.useful |= {atom for atom in self._flowing(op) if isinstance(atom, str)}
 
 
 def changes(op: ir.Op) -> bool:

@@ -15,9 +15,11 @@ from typing import Any, Protocol
 
 from . import heap, ir, specialise, support
 from .activity import Activity
+from .operands import decided
 from .regions import Regions, may_hold
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
 from .types import (
+    ANY,
     BOOL,
     F8,
     FLOAT,
@@ -47,11 +49,13 @@ class Sites(Protocol):
         self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
     ) -> Callable[..., Any]: ...
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
+    def indexer(self, position: ir.Position) -> Callable[..., Any]: ...
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
     def inline(self, op: ir.Op) -> bool: ...
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]: ...
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]: ...
     def iterate(self, position: ir.Position) -> Callable[..., Any]: ...
+    def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]: ...
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]: ...
 
 
@@ -92,13 +96,14 @@ def adjoint(
     active: Activity,
     regions: Regions,
     parameters: list[str],
+    wanted: set[str],
     sites: Sites,
     differentiate: bool,
 ) -> Emitted:
-    """Both sweeps of a lowered function; `parameters` are those asked for a cotangent, free variables
-    first.
+    """Both sweeps of a lowered function: the pullback gives a cotangent for each of `parameters`, free
+    variables first, as far as it is `wanted`.
     """
-    return _Adjoint(function, types, active, regions, sites).run(parameters, differentiate)
+    return _Adjoint(function, types, active, regions, sites).run(parameters, wanted, differentiate)
 
 
 class _Adjoint:
@@ -121,6 +126,7 @@ class _Adjoint:
         self.buffers: dict[str, str] = {}
         # The buffer of an array as a memoryview, which is quicker for single elements.
         self.views: dict[str, str] = {}
+        self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
         self.pending: dict[str, tuple[str, ir.Position]] = {}
@@ -136,7 +142,7 @@ class _Adjoint:
 
     # -- the whole -------------------------------------------------------------------------------------------
 
-    def run(self, parameters: list[str], differentiate: bool) -> Emitted:
+    def run(self, parameters: list[str], wanted: set[str], differentiate: bool) -> Emitted:
         function = self.function
         for name in (*function.parameters, *function.free):
             self.define(name)
@@ -150,7 +156,7 @@ class _Adjoint:
             reverse[:0] = self.begin_with_effects(bar)
         returned = []
         for name in parameters:
-            if not self.active(name):
+            if not self.active(name) or name not in wanted:
                 returned.append(self.shared_constant(support.NO, "NO"))
                 continue
             reverse += self.complete(name, None)
@@ -552,7 +558,16 @@ class _Adjoint:
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
-        return specialise.primal_text(op, texts, self.shared_constant)
+        text = specialise.primal_text(op, texts, self.shared_constant)
+        if isinstance(op, ir.Compare) and self.may_compare_objects(op):
+            return f"{self.shared_constant(decided, 'decided')}({text})"
+        return text
+
+    def may_compare_objects(self, op: ir.Compare) -> bool:
+        """Whether a class of the author's may answer a comparison, perhaps with a number that varies."""
+        return op.symbol in ("<", "<=", ">", ">=", "==", "!=") and any(
+            a in self.active.varied and self.types(a) == ANY for a in (op.left, op.right)
+        )
 
     def make_function(self, op: ir.MakeFunction) -> str:
         maker = self.constant(self.sites.function_maker(op), "make_function")
@@ -568,12 +583,15 @@ class _Adjoint:
         return self.move(op.value, target, position)
 
     def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
-        nodes = self.site_move(op, target, position)
         kind = self.types(op.value)
-        if not isinstance(kind, (Array, Tuple)) and kind != LIST:  # as for a loop: nobody follows its items
-            look = self.constant(self.sites.iterate(position), "iterate")
-            self.line(f"{look}({self.text(op.value)})", position)
-        return nodes
+        if kind == LIST or isinstance(kind, (Array, Tuple)):
+            return self.site_move(op, target, position)
+        back = self.fresh("back")
+        self.define(back)
+        take = self.constant(self.sites.unpacker(op, position), "unpack")
+        self.line(f"{target}, {back} = {take}({self.texts((op.value,))[0]})", position)
+        bar = self.bar(target)
+        return self.add(op.value, f"{self.need(back)}({bar})", position, (bar,))
 
     def site_binary(
         self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
@@ -755,7 +773,11 @@ class _Adjoint:
         flags = tuple(map(self.active, op.operands()))
         back = self.fresh("back")
         self.define(back)
-        bound = self.sites.bound_rule(op, flags)
+        bound = (
+            self.sites.bound_rule(op, flags)
+            if not isinstance(op, ir.Indexable)
+            else self.sites.indexer(position)
+        )
         function, arguments = self.call_parts(op, bound is None)
         if bound is not None:
             rule = self.constant(bound, f"{getattr(bound, '__name__', 'rule')}")
@@ -766,7 +788,7 @@ class _Adjoint:
             self.line(f"{target}, {back} = {find}({asked})({', '.join(arguments)})", position)
         bar = self.bar(target)
         got = self.fresh("parts")
-        may_be_idle = bound is None or isinstance(op, ir.MakeCell)
+        may_be_idle = bound is None or isinstance(op, (ir.MakeCell, ir.Indexable))
         pulled = self.pulled(back, bar, target, may_be_idle)
         nodes: list[Node] = [Line(f"{got} = {pulled}", position, frozenset({bar}))]
         for slot, atom in self.slots(op):
@@ -816,8 +838,6 @@ class _Adjoint:
             first = [(shift - 1, op.function)]
             values = [*op.args, *(a for _, a in op.keywords)]
             return first + [(shift + k, a) for k, a in enumerate(values)]
-        if isinstance(op, ir.Item):
-            return [(1, op.value)]
         if isinstance(op, ir.Apply):
             return list(enumerate(op.operands()))
         return [(1 + k, a) for k, a in enumerate(op.operands())]
@@ -876,6 +896,7 @@ class _Adjoint:
         self.flush()
         position = statement.position
         leaves = list(ir.leaves(statement.iteration))
+        self.walks(leaves, position)
         header = f"for {_pattern(statement.iteration)} in {self.iterated(statement.iteration, position)}:"
         gathered = [
             (leaf, self.fresh("items_bar"))
@@ -899,8 +920,23 @@ class _Adjoint:
         ]
         return [*(Line(f"{items} = []", position) for _, items in gathered), *nodes, *after], defined
 
+    def walks(self, leaves: list[ir.Sequence | ir.Count], position: ir.Position) -> None:
+        """A name for what a loop runs over in place of a value of unknown kind, which notes what it took."""
+        for leaf in leaves:
+            if not isinstance(leaf, ir.Sequence) or not self.active(leaf.item):
+                continue
+            kind = self.types(leaf.value)
+            if kind == LIST or isinstance(kind, (Array, Tuple)):
+                continue
+            walk, iterate = self.fresh("walk"), self.constant(self.sites.iterate(position), "iterate")
+            self.line(f"{walk} = {iterate}({self.as_it_is(leaf.value)})", position)
+            self.define(walk)
+            self.walked[leaf.item] = walk
+
     def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
         """What a loop ran over, as the reverse sweep will ask for it: a list that grows later as it was."""
+        if leaf.item in self.walked:
+            return self.walked[leaf.item]
         if leaf.value not in self.growing:
             return leaf.value
         name = self.fresh("items")
@@ -923,9 +959,7 @@ class _Adjoint:
             return (
                 f"enumerate({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
             )
-        value = self.text(iteration.value)
-        if self.active(iteration.item) and not isinstance(self.types(iteration.value), (Array, Tuple)):
-            value = f"{self.constant(self.sites.iterate(position), 'iterate')}({value})"
+        value = self.text(self.walked.get(iteration.item, iteration.value))
         return f"reversed({value})" if iteration.backwards else value
 
     def do_while(self, statement: ir.While) -> tuple[list[Node], list[str]]:

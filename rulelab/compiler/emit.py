@@ -6,6 +6,7 @@ import ast
 import sys
 import types
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..errors import Place, UnsupportedSyntaxError
@@ -149,13 +150,21 @@ def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int
             node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last[node.lineno]  # type: ignore[attr-defined]
 
 
+_STAND_INS = str(Path(__file__).parent.parent / "rulesets")
+
+
+def is_stand_in(filename: str) -> bool:
+    """Whether code of this file stands in for functions of Python's: no line of it is the author's."""
+    return filename.startswith(_STAND_INS)
+
+
 def calls_leading_here() -> tuple[Place, ...]:
     """The author's lines that the running passes are at, outermost first."""
     found = []
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code.co_consts and code.co_consts[0] == MARK:
+        if code.co_consts and code.co_consts[0] == MARK and not is_stand_in(code.co_filename):
             found.append(Place.of_frame(frame))
         frame = frame.f_back  # type: ignore[assignment]
     return tuple(reversed(found))
@@ -169,7 +178,7 @@ def place_in_passes(error: BaseException) -> tuple[Place | None, tuple[Place, ..
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if code.co_consts and code.co_consts[0] == MARK:
+        if code.co_consts and code.co_consts[0] == MARK and not is_stand_in(code.co_filename):
             found.append(Place.of_frame(trace.tb_frame)._replace(line=trace.tb_lineno))
         trace = trace.tb_next
     return (found[-1], tuple(found[:-1])) if found else (None, ())

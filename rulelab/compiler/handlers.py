@@ -15,6 +15,19 @@ NO, ZERO = support.NO, support.ZERO
 Handler = Callable[..., Any]
 
 
+class Unsettled:
+    """A handler that was found for these very arguments: others of the same types may need another."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: Handler) -> None:
+        self.call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return self.call(*args, **kwargs)
+
+
 def attribute_of(name: str, owner: Any) -> Any:
     return getattr(owner, name)
 
@@ -25,12 +38,6 @@ def method_of(name: str, owner: Any) -> Any:
     if getattr(method, "__self__", None) is not owner:
         return method, no_cotangents
     return method, lambda y_bar: (NO, y_bar)
-
-
-def indexable(x: Any) -> Any:
-    """What a loop runs over, as something with positions; what flows to it is its own if it has them."""
-    y = support.indexable(x)
-    return (y, lambda y_bar: (NO, y_bar)) if y is x else (y, no_cotangents)
 
 
 def real_part(x: Any) -> Any:

@@ -9,7 +9,9 @@ takes the cotangent of what was written, undoing a removal puts the later ones b
 
 from __future__ import annotations
 
+import copy
 import operator
+import sys
 import threading
 import types
 from collections import defaultdict, deque
@@ -22,7 +24,7 @@ from ..tangents.structural import Tangent, class_of, entries_of, is_sequence, ma
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import ir
-from .support import NO, ZERO, Items, add, gather, settle
+from .support import NO, ZERO, Items, Taken, add, gather, settle
 
 Key = Any
 _CELL = "cell_contents"
@@ -31,10 +33,12 @@ _CELL = "cell_contents"
 class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
-    __slots__ = ("bars", "followed", "made")
+    __slots__ = ("bars", "followed", "made", "numbers", "oldest")
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
+        self.numbers: dict[int, int] = {}  # in the order in which they were made
+        self.oldest = sys.maxsize  # the number of the oldest one changed since somebody asked
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
 
@@ -98,6 +102,7 @@ def own(x: Any, followed: bool) -> Any:
     if _STATE.sweep is not None:
         sweep = _written()
         sweep.made[id(x)] = x
+        sweep.numbers[id(x)] = len(sweep.numbers)
         if followed:
             sweep.followed.add(id(x))
     return x
@@ -124,6 +129,35 @@ def any_made() -> bool:
 def may_change_unseen(x: Any) -> bool:
     """Whether a container of this sweep may be changed without a record."""
     return is_own(x) and id(x) not in _written().followed
+
+
+def _note_change(x: Any) -> None:
+    sweep = _written()
+    number = sweep.numbers.get(id(x), 0)
+    if number < sweep.oldest:
+        sweep.oldest = number
+
+
+def mark() -> tuple[int, int]:
+    """A point in the forward sweep, for `changed_since`."""
+    sweep = _STATE.sweep
+    if sweep is None:
+        return 0, sys.maxsize
+    found = len(sweep.numbers), sweep.oldest
+    if sweep is not _EMPTY:
+        sweep.oldest = sys.maxsize
+    return found
+
+
+def changed_since(point: tuple[int, int]) -> bool:
+    """Whether a container that was there at that point has been changed since."""
+    sweep = _STATE.sweep
+    if sweep is None or sweep is _EMPTY:
+        return False
+    count, oldest = point
+    changed = sweep.oldest < count
+    sweep.oldest = min(sweep.oldest, oldest)
+    return changed
 
 
 def publish(x: Any) -> Any:
@@ -343,22 +377,22 @@ def through_pass(
     return call
 
 
-def through_rule(
-    handler: Callable[..., Any], preserving: bool, adopts: bool, chooses: bool
-) -> Callable[..., Any]:
-    """A handler by rule for arguments that may be containers of this sweep.
+def through_rule(handler: Callable[..., Any], copied: str | None, adopts: bool) -> Callable[..., Any]:
+    """A handler by rule for arguments that may be containers of this sweep: what the rule says of them goes
+    into the table.
 
-    What the rule says of them goes into the table. `preserving` says that the result holds the same parts;
-    `adopts` that it is a new container, which may be changed from now on, `chooses` that it is one of several
-    arguments itself.
+    The rule gets copies, for it may look at its arguments again when they have changed: of "all" there is in
+    them, of the arguments alone where the result holds their very "parts", of nothing (None) where the result
+    is one of them or looks into them later. `adopts` says that the result is a new container, which may be
+    changed from now on.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
         outlines = [outline(x) for x in (*args, *kwargs.values())] if any_made() else []
-        if any(outlines):
-            if not chooses or len(args) == 1:
-                args = tuple(snapshot(x, not preserving) for x in args)
-            kwargs = {key: snapshot(x, not preserving) for key, x in kwargs.items()}
+        if copied is not None and any(outlines):
+            args = tuple(snapshot(x, copied == "all") for x in args)
+            kwargs = {key: snapshot(x, copied == "all") for key, x in kwargs.items()}
         y, pullback = handler(*args, **kwargs)
         size = publish(y) if adopts else None
         if size is None and not any(outlines):
@@ -366,14 +400,14 @@ def through_rule(
 
         def back(y_bar: Any) -> Any:
             y_bar = settle(collect(y, y_bar, size))
-            if y_bar is ZERO or y_bar is NO:
+            if is_idle(pullback, y_bar):
                 return NO
             got = pullback(y_bar)
             if got is NO or not any(outlines):
                 return got
             return (got[0], *(hand_in(where, x_bar) for where, x_bar in zip(outlines, tuple(got)[1:])))
 
-        return y, effectful(back) if size is not None else back
+        return y, effectful(back) if size is not None else like(pullback, back)
 
     return call
 
@@ -428,11 +462,13 @@ def append(xs: Any, item: Any) -> Any:
     """`xs.append(item)`"""
     n = len(xs)
     xs.append(item)
+    _note_change(xs)
     return None, effectful(lambda _: (NO, ZERO, take(xs, n)))
 
 
 def write_item(xs: Any, index: Any, item: Any) -> Any:
     """`xs[index] = item`"""
+    _note_change(xs)
     if isinstance(xs, dict):
         xs[index] = item
         return None, effectful(lambda _: (NO, ZERO, NO, take(xs, index)))
@@ -447,6 +483,7 @@ def write_item(xs: Any, index: Any, item: Any) -> Any:
 
 def delete_item(xs: Any, index: Any) -> Any:
     """`del xs[index]`"""
+    _note_change(xs)
     if isinstance(xs, dict):
         del xs[index]
         return None, effectful(lambda _: _NOTHING)
@@ -458,6 +495,7 @@ def pop(xs: Any, *index: Any) -> Any:
     """`xs.pop(index)` of a list"""
     key = _where(xs, index[0]) if index else len(xs) - 1
     y = xs.pop(*index)
+    _note_change(xs)
     where = _whole(y)
 
     def back(y_bar: Any) -> Any:
@@ -546,6 +584,7 @@ def _rearranged(xs: Any, act: Callable[[Any, list[Any]], Any], new: Any) -> Call
     if isinstance(xs, deque):
         positions = deque(positions, xs.maxlen)
     act(xs, list(new))
+    _note_change(xs)
     act(positions, [~k for k in range(count)])
 
     def back(_: Any) -> Any:
@@ -605,6 +644,8 @@ def _read_entry(d: Any, key: Key) -> Any:
     y = d[key]
     if made and type(y) in (list, dict):
         own(y, True)
+    if made:
+        _note_change(d)
     where = _whole(y)
 
     def back(y_bar: Any) -> Any:
@@ -635,6 +676,7 @@ def pop_entry(d: Any, key: Key, *default: Any) -> Any:
     if key not in d and default:
         return default[0], lambda y_bar: (NO, ZERO, NO, y_bar)
     y = d.pop(key)
+    _note_change(d)
     where = _whole(y)
 
     def back(y_bar: Any) -> Any:
@@ -647,6 +689,7 @@ def pop_entry(d: Any, key: Key, *default: Any) -> Any:
 def popitem(d: dict[Any, Any]) -> Any:
     """`d.popitem()`"""
     key, y = d.popitem()
+    _note_change(d)
     where = _whole(y)
 
     def back(y_bar: Any) -> Any:
@@ -669,6 +712,7 @@ def setdefault(d: Any, key: Key, default: Any = None) -> Any:
 
         return y, present
     d[key] = default
+    _note_change(d)
     where = _whole(default)
 
     def back(y_bar: Any) -> Any:
@@ -687,6 +731,7 @@ def update(d: Any, *others: Any, **more: Any) -> Any:
     where = outline(other)
     d.update(dict(zip(keys, given.items)) if is_dict else given.items)
     d.update(more)
+    _note_change(d)
 
     def back(_: Any) -> Any:
         words = [take(d, key) for key in more]
@@ -704,6 +749,7 @@ def update(d: Any, *others: Any, **more: Any) -> Any:
 def clear(xs: Any) -> Any:
     """`xs.clear()`"""
     xs.clear()
+    _note_change(xs)
     return None, effectful(lambda _: (NO, ZERO))
 
 
@@ -725,12 +771,14 @@ def read_attribute(o: Any, name: str) -> Any:
 def write_attribute(o: Any, name: str, value: Any) -> Any:
     """`o.name = value`"""
     setattr(o, name, value)
+    _note_change(o)
     return None, effectful(lambda _: (NO, ZERO, NO, take(o, name)))
 
 
 def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
     """`del o.name`"""
     delattr(o, name)
+    _note_change(o)
     return None, effectful(lambda _: (NO, ZERO, NO, NO))
 
 
@@ -778,6 +826,7 @@ def write_cell(cell: types.CellType, name: str, value: Any) -> Any:
         del cell.cell_contents
     else:
         cell.cell_contents = value
+    _note_change(cell)
     return None, effectful(lambda _: (NO, ZERO, NO, take(cell, _CELL)))
 
 
@@ -829,17 +878,28 @@ def preserves(target: Any) -> bool:
     return _hashable(target) and target in _PRESERVING
 
 
+# Functions whose result looks into their argument when it is read, so that it must be the argument itself.
+_LIVE = frozenset({dict.items, dict.values, dict.keys, iter, reversed, enumerate, zip})
+
+
+def keeps_alive(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the result of a function is an argument itself, or reads it later."""
+    if target is max or target is min:
+        return len(args) > 1
+    return _hashable(target) and target in _LIVE
+
+
 # Those of them, and others, that take what is no container of this sweep and make one.
-MAKERS = (list, dict, sorted, np.ndarray.tolist)
+MAKERS = (list, dict, sorted, np.ndarray.tolist, list.copy, dict.copy, copy.copy)
 
 
 def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
     """Whether a function makes a new list or dict, which may be changed from then on."""
-    if target is np.ndarray.tolist:
-        return True
-    if target is max or target is min:
+    if not _hashable(target) or target is max or target is min or target is tuple:
         return False
-    return preserves(target) and (target is not operator.getitem or isinstance(args[1], slice))
+    if target is operator.getitem:
+        return isinstance(args[1], slice)
+    return target in MAKERS or target in _PRESERVING
 
 
 def is_structure(x: Any) -> bool:
@@ -856,7 +916,7 @@ def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
     if not is_followed(x):
         return None
     if target is operator.getitem:
-        return read_item if isinstance(x, (list, dict, deque)) else None
+        return read_item if isinstance(x, (list, dict, deque, Taken)) else None
     return _METHODS.get(target) if _hashable(target) else None
 
 

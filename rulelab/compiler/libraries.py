@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .emit import is_stand_in
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 BY_RULE = ("numpy", "scipy")
 INSTALLED_IN = ("site-packages", "dist-packages")
@@ -81,7 +83,7 @@ def _is_library_file(filename: str, library: str | None) -> bool:
     if library is not None and library in PurePath(filename).parent.parts:
         return True
     if path.is_relative_to(_PACKAGE):
-        return True
+        return not is_stand_in(filename)
     return any(
         path.is_relative_to(root) and not set(INSTALLED_IN) & set(path.relative_to(root).parts)
         for root in _standard_library()

@@ -874,7 +874,7 @@ class _Lowerer:
             function = self._expression(node.func)
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return self._apply(node, function, method, base)
-        args = [self._argument(node, argument) for argument in node.args]
+        args = self._super_arguments(node) + [self._argument(node, argument) for argument in node.args]
         keywords = [(k.arg, self._expression(k.value)) for k in node.keywords]
         return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
 
@@ -896,6 +896,8 @@ class _Lowerer:
         if any(known is f for f in (eval, exec, locals)) or (
             all(isinstance(a, ast.Starred) for a in node.args) and any(known is f for f in (super, vars, dir))
         ):
+            if known is super and "__class__" in self.free and self.code.co_argcount:
+                return
             name = known.__name__
             fixes = (
                 ("call the method of the class by its name: Base.method(self, ...)",)
@@ -903,6 +905,12 @@ class _Lowerer:
                 else ()
             )
             raise refusal(self.source, node, f"{name}(), which reads its caller's variables,", fixes)
+
+    def _super_arguments(self, node: ast.Call) -> list[ir.Atom]:
+        """What `super()` reads from the frame of a method: its class, and the first parameter."""
+        if node.args or node.keywords or not self._is_builtin(node.func, "super"):
+            return []
+        return [self._read("__class__", node), self._read(self.code.co_varnames[0], node)]
 
     def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
         """An argument; a generator expression that the call consumes at once is read as a list."""

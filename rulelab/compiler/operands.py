@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import enum
+import functools
 import inspect
+import sys
 import types
 from typing import Any
 
 import numpy as np
 
+from ..errors import NotDifferentiableError, Place
 from ..tangents.algebra import is_number
 from . import heap, ir
+from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 
 def carries(value: Any) -> bool:
@@ -31,6 +38,8 @@ def carries(value: Any) -> bool:
     if isinstance(value, types.FunctionType):
         cells = value.__closure__ or ()
         return any(map(heap.is_own, cells)) or any(map(carries, _held_by(value)))
+    if isinstance(value, _HOLDERS):
+        return _holder_carries(value)
     if callable(value) and not _is_callable_object(value):
         return False
     return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
@@ -42,6 +51,39 @@ def _held_by(function: types.FunctionType) -> list[Any]:
     if function.__code__.co_flags & inspect.CO_NESTED:
         held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     return [x for x in held if x is not function]
+
+
+_HOLDERS: tuple[type, ...] = (
+    types.MethodType,
+    types.BuiltinMethodType,
+    functools.partial,
+    np.vectorize,
+    enum.Enum,
+    DICT_VALUES,
+    DICT_ITEMS,
+    set,
+    frozenset,
+    collections.deque,
+    array.array,
+    *ITERATORS,
+)
+
+
+def _holder_carries(value: Any) -> bool:
+    """The same of what holds others in its own way; an iterator may give anything."""
+    if isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+        return carries(value.__self__)
+    if isinstance(value, functools.partial):
+        return any(map(carries, (value.func, *value.args, *value.keywords.values())))
+    if isinstance(value, np.vectorize):
+        return carries(value.pyfunc)
+    if isinstance(value, (DICT_VALUES, DICT_ITEMS)):
+        return any(map(carries, value.mapping.values()))
+    if isinstance(value, (set, frozenset)):  # whole numbers in a set are names for things
+        return any(isinstance(item, (float, complex, np.inexact)) for item in value)
+    if isinstance(value, (collections.deque, array.array)):
+        return any(map(carries, value))
+    return not isinstance(value, enum.Enum)
 
 
 def _is_callable_object(value: Any) -> bool:
@@ -77,3 +119,18 @@ def contents(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:  # not assigned yet
         return ir.UNBOUND
+
+
+def decided(answer: Any) -> Any:
+    """What a comparison gave, which must be an answer and no number: nothing is differentiated through it."""
+    if answer is True or answer is False:
+        return answer
+    kind = answer.dtype.kind if isinstance(answer, (np.ndarray, np.generic)) else None
+    if kind == "b" or (kind is None and not carries(answer)):
+        return answer
+    raise NotDifferentiableError(
+        f"A comparison of values that vary gives a {type(answer).__name__}, which is not differentiated",
+        place=Place.of_frame(sys._getframe(1)),
+        fixes=("a method or function for what is no comparison",),
+        read="limitations#attributes",
+    )

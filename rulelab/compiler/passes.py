@@ -151,7 +151,7 @@ def compile_pass(
             read="limitations#text",
         )
     parameters = [*lowered.free, *lowered.parameters]
-    emitted = adjoint(lowered, kinds, active, regions, parameters, sites, differentiate)
+    emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
     made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, namespace)
     return Pass(

@@ -25,12 +25,16 @@ from .constructors import constructor, is_authors, make_plain
 from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries
-from .handlers import NO, Handler, constant, with_bound, without_name
+from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
+from .holders import CACHED, Holders
+from .iterators import Iteration
 from .libraries import compiled_function, is_library
 from .operands import carries, contents, describe
 from .passes import compile_pass
+from .protocols import hands_out_its_own, is_author_class, operator_handler
 from .refusals import fault, mutation
-from .sites import attribute_finder
+from .sites import attribute_finder, method_finder
+from .standing_in import by_stand_in
 from .types import signature_of
 
 
@@ -41,6 +45,8 @@ class Pullbacks:
         self.cache = cache
         self.entries = Entries(cache)
         self.config = RuleConfig(reverse=self.via_ad)
+        self.iteration = Iteration(self)
+        self.holders = Holders(self)
 
     def via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
@@ -99,6 +105,10 @@ class Pullbacks:
             return method
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
+            if answer.rule.house:
+                handler = self.instead_of_rule(answer.rule, target, args, kwargs, active, place)
+                if handler is not None:
+                    return _handed_in(handler, target, args)
             self.note_rule(answer.rule, target, args, kwargs)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
             return _for_containers(handler, answer.rule, target, args, kwargs)
@@ -112,9 +122,13 @@ class Pullbacks:
             if made is not None:
                 return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
+        if any(active):
+            handler = self.without_rule(target, args, kwargs, active, place)
+            if handler is not None:
+                return _handed_in(handler, target, args)
         if any(map(carries, wanted)):
             if target is getattr and len(args) == 2 and isinstance(args[1], str):
-                return without_name(attribute_finder(self, args[1], place)(args[0]))  # type: ignore[arg-type]
+                return without_name(attribute_finder(self, args[1], place)(args[0]))
             if target in (list, tuple) and len(args) == 1 and not np.iterable(args[0]):
                 return constant(target)  # which raises what Python raises
             raise self.foreign(target, args, kwargs, place)
@@ -135,6 +149,76 @@ class Pullbacks:
             watches.note(Noted.UNSEEN)
         else:
             watches.note(loudness(target, True))
+
+    def instead_of_rule(
+        self,
+        rule: Rule,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler | None:
+        """The handler of a call whose arguments are not what the house's rule is for."""
+        if rule.differentiable and any(is_author_class(type(x)) for x in args):
+            handler = None if kwargs else operator_handler(self, target, args, active, place)
+            stored = isinstance(target, (types.WrapperDescriptorType, types.MethodDescriptorType)) or (
+                getattr(target, "__module__", None) == "_operator"
+            )  # these read what is stored, whatever the class says
+            if handler is None and not stored and any(map(hands_out_its_own, args)):
+                handler = self.without_rule(target, args, kwargs, active, place)
+                if handler is None and any(map(carries, args)):
+                    raise self.foreign(target, args, kwargs, place)
+            if handler is not None:
+                return handler
+        stand_in = self.cache.registry.stand_in(target)
+        if stand_in is None:
+            return None
+        if stand_in.reads_items:
+            handler = self.iteration.handler(target, args, kwargs, active, place)
+            if handler is not None:
+                return handler
+        if stand_in.instead is not None and stand_in.instead(*args):
+            return by_stand_in(self, stand_in, target, args, kwargs, active, place)
+        return None
+
+    def without_rule(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler | None:
+        """The handler of a call of C code that this package knows the doings of; None for any other."""
+        __tracebackhide__ = True
+        if type(target) is CACHED:  # what it keeps is of other calls, and it may keep nothing that varies
+            return self.find(target.__wrapped__, args, kwargs, active, place)
+        stand_in = self.cache.registry.stand_in(target)
+        if stand_in is not None and stand_in.function is not None and not stand_in.reads_items:
+            if not any(map(carries, (*args, *kwargs.values()))):
+                return None
+            return by_stand_in(self, stand_in, target, args, kwargs, active, place)
+        return (
+            self.holders.handler(target, args, kwargs, active, place)
+            or (None if kwargs else operator_handler(self, target, args, active, place))
+            or self.iteration.handler(target, args, kwargs, active, place)
+        )
+
+    def attribute(self, name: str, owner: Any, place: Place | None) -> Handler:
+        """The handler of `owner.name`."""
+        return attribute_finder(self, name, place)(owner)
+
+    def method(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The handler of `args[0].name(*args[1:])`, called with all of `args`."""
+        return method_finder(self, name, active, place)(*args, **kwargs)
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)
@@ -394,11 +478,18 @@ class Pullbacks:
             flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
             made = self.pass_of(function, values, tuple(flags), varied[0], False, place)
             return made.bound_to(function)(*values)
+        spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
+        if known is None and type(target) is CACHED and any(varied):
+            return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)
         if everything and heap.may_change_unseen(everything[0]):
             return g(*args, **kwargs)
         if known is None and is_authors(target):
             return make_plain(self, target, args, kwargs, place)
         self.refuse_mutation(target, everything, kwargs, place)
+        if known is None and any(varied) and any(map(carries, (*everything, *kwargs.values()))):
+            handler = self.without_rule(target, everything, kwargs, spread, place)
+            if handler is not None:
+                return handler(*everything, **kwargs)[0]
         reads = target is getattr  # as harmless as `x.name`
         if (
             known is None
@@ -505,9 +596,15 @@ def _for_containers(
     adopts = rule.house and heap.makes_new(target, args)
     if not rule.differentiable or not (adopts or any(map(heap.is_structure, (*args, *kwargs.values())))):
         return handler
-    return heap.through_rule(
-        handler, rule.house and heap.preserves(target), adopts, target is max or target is min
-    )
+    if rule.house and heap.keeps_alive(target, args):
+        return heap.through_rule(handler, None, adopts)
+    return heap.through_rule(handler, "parts" if rule.house and heap.preserves(target) else "all", adopts)
+
+
+def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
+    """The handler of a function of iterables, holders or operators, where containers may take part."""
+    adopts = heap.makes_new(target, args)
+    return Unsettled(heap.through_rule(handler, None, adopts))
 
 
 def _by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[bool]:

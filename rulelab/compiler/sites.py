@@ -12,10 +12,10 @@ import numpy as np
 
 from ..errors import CatchBlockError, NotDifferentiableError, Place
 from ..rules.registry import Found
-from ..rules.rule import Rule
+from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
-from ..tangents.structural import Tangent, make
+from ..tangents.structural import make
 from . import heap, ir, specialise, support
 from .collecting import COLLECTORS
 from .constructors import is_opaque
@@ -23,15 +23,17 @@ from .handlers import (
     NO,
     ZERO,
     Handler,
+    Unsettled,
     attribute_of,
     constant,
     imaginary_part,
-    indexable,
     method_of,
     real_part,
     without_owner,
 )
+from .holders import CACHED
 from .operands import describe
+from .protocols import attribute_handler, field, hands_out_its_own, holds_callable
 from .purity import seems_to_change
 from .refusals import mutation
 from .regions import Regions
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
 
+_CALLING = (map, filter)  # classes that call what they are given, which may write
 _INPLACE = {
     "add": "iadd",
     "sub": "isub",
@@ -58,6 +61,15 @@ _INPLACE = {
     "lshift": "ilshift",
     "rshift": "irshift",
 }
+
+
+_CHANGING = (
+    setattr,
+    delattr,
+    exec,
+    eval,
+    next,
+)  # the builtin functions that are not known to leave all as it is
 
 
 class Sites:
@@ -87,9 +99,11 @@ class Sites:
                 return not seems_to_change(called)
         if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
             return False
-        return self.relies_on_house(target) is not None or (
-            isinstance(target, type) and target.__module__ == "builtins"
-        )
+        if self.relies_on_house(target) is not None:
+            return True
+        if isinstance(target, type):
+            return target.__module__ in ("builtins", "itertools")
+        return getattr(target, "__module__", None) == "builtins" and target not in _CHANGING
 
     def holds_nothing(self, op: ir.Op) -> bool:
         """Whether the result of a call or an attribute certainly holds no container that may be changed."""
@@ -144,14 +158,32 @@ class Sites:
         rule = self.certain_rule(op)
         return rule.partials if rule is not None else None
 
+    def indexer(self, position: ir.Position) -> Callable[..., Any]:
+        """What gives the items of a loop positions, with the way back for their cotangents."""
+        place, iteration = self.place(position), self.pullbacks.iteration
+
+        def indexed(x: Any) -> Any:
+            y = support.indexable(x)
+            if y is x and not hands_out_its_own(x):
+                return y, lambda y_bar: (NO, y_bar)
+            walk = iteration.walk(x, place)
+            taken = heap.own(support.Taken(walk), True)
+
+            def back(_: Any) -> Any:
+                found = heap.take_all(taken)
+                bars = [found.get(number, ZERO) for number in range(len(taken.items))]
+                return NO, (support.gather(walk, bars[::-1]) if walk is x else walk.cotangent(bars))
+
+            return taken, heap.effectful(back)
+
+        return indexed
+
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None:
         """The house rule that certainly applies at a site, to be called without looking it up."""
         if isinstance(op, (ir.MakeCell, ir.ReadCell)):
             return heap.make_cell if isinstance(op, ir.MakeCell) else heap.read_cell
-        if isinstance(op, ir.Indexable):
-            return indexable
         if isinstance(op, ir.Collect):
-            return heap.through_rule(COLLECTORS[op.kind][1], True, False, False)
+            return heap.through_rule(COLLECTORS[op.kind][1], "parts", False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
         if any(map(self.regions.shared, op.operands())) or self.target(op) in heap.MAKERS:
@@ -175,6 +207,8 @@ class Sites:
     def certain_rule(self, op: ir.Op) -> Rule | None:
         target = self.target(op)
         if target is ir.UNBOUND or self.relies_on_house(target) is None:
+            return None
+        if _depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
             return None
         atoms = op.operands()
         if isinstance(op, ir.Call) and self.types.callee(op) is not ir.UNBOUND:
@@ -200,8 +234,10 @@ class Sites:
             return _apply_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Call):
             if op.method is None or isinstance(self.types(op.function), Known):
-                return _call_finder(self.pullbacks, active, place)
-            return _method_finder(self.pullbacks, op.method, active, place)
+                return call_finder(self.pullbacks, active, place)
+            return method_finder(self.pullbacks, op.method, active, place)
+        if isinstance(op, ir.Item) and active[1]:
+            return _item_finder(self.pullbacks, active, place)
         return _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
 
     def plain(
@@ -218,7 +254,7 @@ class Sites:
             mutator = self.pullbacks.cache.registry.mutator(target) is not None
             if not mutator and (
                 self.relies_on_house(target) is not None
-                or (isinstance(target, type) and target.__module__ == "builtins")
+                or (isinstance(target, type) and target.__module__ == "builtins" and target not in _CALLING)
             ):
                 return None
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
@@ -268,17 +304,17 @@ class Sites:
     def iterate(self, position: ir.Position) -> Callable[..., Any]:
         place = self.place(position)
 
+        iteration = self.pullbacks.iteration
+
         def iterate(sequence: Any) -> Any:
-            if isinstance(sequence, (np.ndarray, list, tuple, range, str)):
-                return sequence
-            raise NotDifferentiableError(
-                f"The items of a {type(sequence).__name__} cannot be differentiated",
-                place=place,
-                fixes=("make a list of them first",),
-                read="limitations#iteration",
-            )
+            __tracebackhide__ = True
+            return iteration.walk(sequence, place)
 
         return iterate
+
+    def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]:
+        place, iteration = self.place(position), self.pullbacks.iteration
+        return lambda value: iteration.unpacked(value, op.count, op.or_more, place)
 
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
         code, namespace, names = op.code, self.namespace, [name for name, _ in op.keyword_defaults]
@@ -301,6 +337,11 @@ class Sites:
         return make_function
 
 
+def _depends_on_items(stand_in: StandIn | None) -> bool:
+    """Whether the types of the arguments do not tell if it is the rule or the stand-in that answers."""
+    return stand_in is not None and stand_in.instead is not None
+
+
 def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
     known: dict[Any, Handler] = {}
     registry = pullbacks.cache.registry
@@ -318,7 +359,11 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
             known.clear()
         asked_at = registry.epoch  # first: a rule that another thread defines meanwhile makes it old
         handler = pullbacks.find_target(target, args, {}, active, place)
-        if pullbacks.cache.mode == "auto" and registry.house_entry(target) is not None:
+        if (
+            pullbacks.cache.mode == "auto"
+            and type(handler) is not Unsettled
+            and registry.house_entry(target) is not None
+        ):
             epoch = asked_at
             if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
                 handler = specialise.OF_REALS[target]
@@ -328,7 +373,27 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
     return find
 
 
-def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -> Handler:
+def _item_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -> Handler:
+    """`x[key]` with a key that varies: a cotangent for it only where the author's class makes the item."""
+    of_key = (False, *active)
+    of_item = _operator_finder(pullbacks, operator.getitem, (False, active[0], False), place)
+
+    def find(owner: Any, key: Any) -> Handler:
+        if isinstance(getattr(type(owner), "__getitem__", None), types.FunctionType):
+            return pullbacks.find_target(operator.getitem, (owner, key), {}, of_key, place)
+        handler = of_item(owner, key)
+
+        def call(owner: Any, key: Any) -> Any:
+            y, back = handler(owner, key)
+            return y, lambda y_bar: (NO, back(y_bar)[1], NO)
+
+        return call
+
+    return find
+
+
+def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """What finds the handler of each call at a site: `finder(g, *args)`."""
     known: dict[Any, tuple[Any, Handler]] = {}
     cache, registry = pullbacks.cache, pullbacks.cache.registry
     epoch = -1
@@ -349,7 +414,12 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
         asked_at = registry.epoch
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
-            if registry.house_entry(g) is not None and len(known) < 64:
+            if (
+                type(handler) is not Unsettled
+                and registry.house_entry(g) is not None
+                and not _depends_on_items(registry.stand_in(g))
+                and len(known) < 64
+            ):
                 epoch = asked_at
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler
@@ -357,14 +427,16 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
     return find
 
 
-def _method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place) -> Handler:
+def method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
     """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
 
     def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
+        if holds_callable(owner, name):
+            return _of_attribute(pullbacks, name, active, place)(owner, *args, **kwargs)
         method = getattr(owner, name)  # a static method is no method of its object
         if not isinstance(owner, (types.ModuleType, type)) and getattr(method, "__self__", None) is owner:
             found = getattr(method, "__func__", None) or getattr(type(owner), name, None)
-            if isinstance(found, (types.FunctionType, types.MethodDescriptorType)):
+            if isinstance(found, (types.FunctionType, types.MethodDescriptorType, CACHED)):
                 return pullbacks.find_target(found, (owner, *args), kwargs, (False, *active), place)
         return without_owner(pullbacks.find(method, args, kwargs, active, place))
 
@@ -380,7 +452,32 @@ def _apply_finder(pullbacks: Pullbacks, name: str | None, active: tuple[bool, ..
         if name is None or isinstance(g, (types.ModuleType, type)):
             target = g if name is None else getattr(g, name)
             return _applied(pullbacks.find(target, args, words, flags, place), False)
-        return _applied(_method_finder(pullbacks, name, flags, place)(g, *args, **words), True)
+        return _applied(method_finder(pullbacks, name, flags, place)(g, *args, **words), True)
+
+    return find
+
+
+def _of_attribute(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """`x.name(...)` where `x.name` is a value of its own: read as an attribute, then called."""
+
+    def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
+        function, of_attribute = pullbacks.attribute(name, owner, place)(owner)
+        inner = pullbacks.find(function, args, kwargs, active, place)
+
+        def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            y, pullback = inner(*args, **kwargs)
+
+            def back(y_bar: Any) -> Any:
+                got = pullback(y_bar)
+                if got is NO:
+                    return NO
+                own = got[0]
+                return (NO, own if own is NO or own is ZERO else of_attribute(own)[1], *tuple(got)[1:])
+
+            return y, heap.like(pullback, back)
+
+        return Unsettled(call)
 
     return find
 
@@ -402,12 +499,12 @@ def _applied(inner: Handler, of_method: bool) -> Handler:
             bars = dict(zip(words, got[after:], strict=False))  # a rule may stop where no more is wanted
             return got[shift - 1], make(tuple, dict(enumerate(got[shift:after])), len(args)), make(dict, bars)
 
-        return y, back
+        return y, heap.like(pullback, back)
 
     return apply
 
 
-def attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
+def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Handler:
     """`x.name`: by the rule of its descriptor for arrays; of an object, its field."""
 
     def find(owner: Any) -> Handler:
@@ -428,24 +525,15 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place) -> Handler:
             return constant(functools.partial(attribute_of, name))
         if name in ("real", "imag") and is_number(owner):
             return real_part if name == "real" else imaginary_part
-        if found is not None and callable(found) and name not in getattr(owner, "__dict__", ()):
-            return functools.partial(method_of, name)
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
+            if callable(found):
+                return functools.partial(method_of, name)
             raise NotDifferentiableError(
                 f"There is no rule for the attribute {name} of {describe(owner)}",
                 place=place,
                 read="limitations#attributes",
             )
-        if isinstance(found, property):
-            raise NotDifferentiableError(
-                f"The property {name} of a {kind.__name__} is not differentiated through",
-                place=place,
-                fixes=("call a function instead",),
-                read="limitations#attributes",
-            )
-        if heap.is_own(owner):
-            return lambda x: heap.read_attribute(x, name)
-        return lambda x: (getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar)))
+        return attribute_handler(pullbacks, name, owner, place) or field(name)
 
     return find
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
@@ -16,6 +17,7 @@ from ..tangents.structural import Tangent, class_of, is_mapping, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from . import ir
+from .walks import Walk
 
 __all__ = [
     "NO",
@@ -212,6 +214,8 @@ def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
     A loop that ran `backwards` began with the last item of `x`.
     """
     items = [settle(unthunk(item)) for item in reversed(items)]
+    if isinstance(x, Walk):
+        return x.cotangent(items)
     if backwards:
         items = [ZERO] * (len(x) - len(items)) + items[::-1]
     if isinstance(x, np.ndarray):
@@ -233,13 +237,39 @@ def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
     raise RuleLabError(f"The items of a {type(x).__name__} cannot be differentiated")
 
 
+class Taken:
+    """What a loop took from something without positions, one item after the other."""
+
+    __slots__ = ("items", "walk")
+
+    def __init__(self, walk: Any) -> None:
+        self.walk = walk
+        self.items: list[Any] = []
+
+    def __getitem__(self, position: int) -> Any:
+        return self.items[position]
+
+    def positions(self, backwards: bool) -> Iterator[int]:
+        """The number of each item, as it is taken."""
+        for item in reversed(self.walk) if backwards else self.walk:
+            self.items.append(item)
+            yield len(self.items) - 1
+
+
+def _has_positions(x: Any) -> bool:
+    return isinstance(x, (list, tuple, deque)) or (isinstance(x, np.ndarray) and x.ndim > 0)
+
+
 def indexable(x: Any) -> Any:
-    """What a loop runs over, as something with positions."""
-    return x if isinstance(x, (list, tuple, np.ndarray)) else tuple(x)
+    """What a loop runs over, as something whose items go by position."""
+    return x if _has_positions(x) else Taken(x)
 
 
 def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
     """The positions that a loop over a sequence visits, also if that grows or shrinks meanwhile."""
+    if type(sequence) is Taken:
+        yield from sequence.positions(backwards)
+        return
     position = len(sequence) - 1 if backwards else 0
     while 0 <= position < len(sequence):
         yield position

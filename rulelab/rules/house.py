@@ -7,7 +7,7 @@ import sys
 
 from ..errors import Place, RuleRegistrationError
 from .constant import constant_frule, constant_rrule
-from .rule import Rule
+from .rule import Rule, StandIn
 from .scalar import arity_of, scalar_frule, scalar_rrule
 from .signatures import ANY, Accepts, accepts_of
 from .targets import name_of, resolve
@@ -30,6 +30,7 @@ class RuleTable:
         self.name = name
         self.rules = []  # (target, Rule)
         self.mutators = []  # (target, description)
+        self.stand_ins = []  # (target, StandIn)
         self.points = []
 
     def rrule(self, *targets, leading=1, points=(), differentiable=True):
@@ -87,9 +88,30 @@ class RuleTable:
         """States that these write to an argument, and how a message calls them."""
         self.mutators.extend((target, description or name_of(target)) for target in _targets(targets))
 
+    def stands_in(self, *targets, rest=None, instead=None, reads_items=False):
+        """Decorator of a plain Python function that does what the targets do and is differentiated in their
+        place, where there is no rule.
+
+        It takes the arguments as they come. With `rest=k` those from position k on arrive as one tuple.
+        `instead(*args)` may say of a call that it goes this way although there is a rule; `reads_items` says
+        what `TABLE.reads_items` does.
+        """
+
+        def stated(function):
+            for target in _targets(targets):
+                self.stand_ins.append((target, StandIn(function, rest, instead, reads_items)))
+            return function
+
+        return stated
+
+    def reads_items(self, *targets):
+        """States that these read their first argument, any iterable, once from end to end and keep nothing:
+        where their rules want a list, the list of its items will do."""
+        self.stand_ins.extend((target, StandIn(None, reads_items=True)) for target in _targets(targets))
+
     def install(self, registry):
         """Puts every row in the registry, in one step."""
-        registry.install(self.rules, self.mutators)
+        registry.install(self.rules, self.mutators, self.stand_ins)
 
     def _add(self, target, mode, function, accepts, place=None, **facts):
         place = place or Place.of_function(function)

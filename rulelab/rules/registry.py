@@ -124,13 +124,14 @@ def _after_last_opt_out_of_everything(fitting):
 class Snapshot:
     """What a registry knew at one epoch. Never changed after it was made."""
 
-    __slots__ = ("entries", "epoch", "hidden", "mutators")
+    __slots__ = ("entries", "epoch", "hidden", "mutators", "stand_ins")
 
-    def __init__(self, epoch, entries, hidden, mutators):
+    def __init__(self, epoch, entries, hidden, mutators, stand_ins):
         self.epoch = epoch
         self.entries = entries  # id of the target -> Entry, or a weak reference to one that the target keeps
         self.hidden = hidden  # id of the target -> how many `without` are open
         self.mutators = mutators  # id of the target -> (the target, description)
+        self.stand_ins = stand_ins  # id of the target -> (the target, StandIn)
 
     def entry(self, target):
         """The entry of a target, or None."""
@@ -162,7 +163,7 @@ class Registry:
         self._lock = threading.RLock()
         # ids of targets that went, noted by weak reference callbacks, which must not lock
         self._dead: deque[int] = deque()
-        self.snapshot = Snapshot(0, {}, {}, {})
+        self.snapshot = Snapshot(0, {}, {}, {}, {})
 
     @property
     def epoch(self):
@@ -192,15 +193,20 @@ class Registry:
             else:
                 self._store([(target, entry.changed(user=_joined(entry.user, rule)))])
 
-    def install(self, pairs, mutators=()):
-        """Adds many `(target, rule)` and `(target, description)` in one step: all of them count, or none."""
+    def install(self, pairs, mutators=(), stand_ins=()):
+        """Adds many `(target, rule)`, `(target, description)` and `(target, StandIn)` in one step: all of
+        them count, or none."""
         with self._lock:
             changed: dict[int, tuple[Any, Any]] = {}
             for target, rule in pairs:
                 _, entry = changed.get(id(target), (target, None))
                 entry = entry or self._entry_for(target)
                 changed[id(target)] = (target, entry.changed(house=_joined(entry.house, rule)))
-            self._store(changed.values(), {id(target): (target, text) for target, text in mutators})
+            self._store(
+                changed.values(),
+                {id(target): (target, text) for target, text in mutators},
+                {id(target): (target, stand_in) for target, stand_in in stand_ins},
+            )
 
     def opt_out(self, target, opt_out):
         """Rules for these types of arguments no longer apply."""
@@ -234,7 +240,7 @@ class Registry:
             hidden = {key: value for key, value in old.hidden.items() if key != id(target)}
             if count:
                 hidden[id(target)] = count
-            self.snapshot = Snapshot(old.epoch + 1, old.entries, hidden, old.mutators)
+            self.snapshot = Snapshot(old.epoch + 1, old.entries, hidden, old.mutators, old.stand_ins)
 
     def is_hidden(self, target):
         """Whether a `without` block for the target is open."""
@@ -244,6 +250,12 @@ class Registry:
         """How a callable that writes to its arguments is called in messages; None if it is not known to do
         that."""
         known = self.snapshot.mutators.get(id(target))
+        return known[1] if known is not None and known[0] is target else None
+
+    def stand_in(self, target):
+        """The StandIn that is differentiated in place of a callable without Python code; None if there is
+        none."""
+        known = self.snapshot.stand_ins.get(id(target))
         return known[1] if known is not None and known[0] is target else None
 
     def rules(self):
@@ -272,7 +284,7 @@ class Registry:
         entry = self.snapshot.entry(target)
         return entry if entry is not None else Entry(_reference(target), name_of(target))
 
-    def _store(self, changed, mutators=None):
+    def _store(self, changed, mutators=None, stand_ins=None):
         old = self.snapshot
         entries = dict(old.entries)
         while self._dead:
@@ -285,7 +297,8 @@ class Registry:
             replaced.append(old.entry(target))
             entries[id(target)] = self._held(target, entry)
         known = {**old.mutators, **mutators} if mutators else old.mutators
-        self.snapshot = Snapshot(old.epoch + 1, entries, old.hidden, known)
+        standing = {**old.stand_ins, **stand_ins} if stand_ins else old.stand_ins
+        self.snapshot = Snapshot(old.epoch + 1, entries, old.hidden, known, standing)
 
     def _held(self, target, entry):
         if not isinstance(entry.target, weakref.ref):

@@ -57,3 +57,19 @@ class OptOut:
         """One line, as for a rule."""
         where = f" at {self.place.label()}" if self.place is not None else ""
         return f"opt-out of {self.target_name}{self.accepts}{where}"
+
+
+@dataclass(frozen=True, eq=False)
+class StandIn:
+    """A Python function that is differentiated in place of another that has no Python code.
+
+    Positional arguments from `rest` on arrive as one tuple. `instead(*args)` tells of a call whether it takes
+    this way before any rule of the house; None where rules come first. A target that `reads_items` reads its
+    first argument once from end to end: it is given the list of the items of what is no list; without a
+    `function` that is all.
+    """
+
+    function: Callable | None
+    rest: int | None = None
+    instead: Callable | None = None
+    reads_items: bool = False

@@ -47,7 +47,7 @@ def _resolve_c_method(g):
         return _ufunc_methods.setdefault((owner, g.__name__), g), ()
     for cls in owner.__mro__ if isinstance(owner, type) else type(owner).__mro__:
         found = cls.__dict__.get(g.__name__)
-        if found is not None:
+        if found is not None and type(found) is not types.FunctionType:  # one that super() went past
             return (found, (owner,)) if callable(found) else (g, ())
     return g, ()
 

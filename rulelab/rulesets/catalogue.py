@@ -1,6 +1,7 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
 from . import (
+    containers,
     fft,
     linalg_factorisations,
     linalg_products,
@@ -14,12 +15,16 @@ from . import (
     numpy_statistics,
     operators,
     python_math,
+    python_statistics,
+    standins,
     ufunc_methods,
 )
 
 _MODULES = (
     operators,
+    containers,
     python_math,
+    python_statistics,
     numpy_calculus,
     numpy_elementwise,
     numpy_reductions,
@@ -32,6 +37,7 @@ _MODULES = (
     fft,
     ufunc_methods,
     mutators,
+    standins,
 )
 
 
@@ -47,4 +53,5 @@ def install(registry):
     registry.install(
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
+        [pair for table in tables() for pair in table.stand_ins],
     )

@@ -606,6 +606,8 @@ state_constant(int, str, int)
 for _reader in (float, int, complex):
     state_constant_of_one(_reader, str)
 
+state_constant_of_one(type, object)
+
 # Text made from a number carries no cotangent; that none is read back from it is the compiler's to see.
 TABLE.non_differentiable(
     *[getattr(str, name) for name in dir(str) if not name.startswith("_") and name != "maketrans"]

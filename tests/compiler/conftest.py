@@ -7,6 +7,7 @@ import linecache
 
 import pytest
 
+import rulelab as rl
 from rulelab.compiler import ir
 from rulelab.compiler.lower import Surroundings, lower
 from rulelab.compiler.source import find_source
@@ -44,3 +45,10 @@ class Cells:
 def cells():
     """A notebook of its own for one test."""
     return Cells()
+
+
+@pytest.fixture
+def run_once():
+    """The value is not compared with that of the plain function, which would run it once more."""
+    with rl.debug_mode(compare=False):
+        yield

@@ -729,8 +729,9 @@ def test_private_names_of_a_class():
 
 
 def test_calls_that_read_the_frame():
-    """super(), eval, exec, locals() and vars() look at their caller's variables: refused."""
+    """eval, exec, locals() and vars() look at their caller's variables: refused; super() is what it is."""
     child = Child()
+    right(lambda x: child.loss(x), 3.0)
 
     def with_eval(x):
         return eval("x * x")
@@ -741,7 +742,7 @@ def test_calls_that_read_the_frame():
     def with_vars(x):
         return vars()["x"] * 2
 
-    for program in (lambda x: child.loss(x), with_eval, with_locals, with_vars):
+    for program in (with_eval, with_locals, with_vars):
         refused(UnsupportedSyntaxError, program, 3.0)
 
 
@@ -966,7 +967,7 @@ def test_cells_run_again_leak_nothing():
 
 
 def test_wrapped_and_cached_functions():
-    """A wrapped function is its wrapper; a cached one has no source that runs, and is refused."""
+    """A wrapped function is its wrapper; a cached one the function behind the cache."""
 
     @functools.wraps(series)
     def wrapper(x):
@@ -977,4 +978,5 @@ def test_wrapped_and_cached_functions():
         return x * x
 
     right(wrapper, 1.2)
-    refused(RuleLabError, lambda x: cached(x) * 2, 2.0)
+    right(lambda x: cached(x) * 2, 2.0)
+    assert cached.cache_info().misses == cached.cache_info().currsize  # of the primal alone

@@ -241,13 +241,6 @@ def test_refused(cells, body, fragment):
 LOG = []
 
 
-@pytest.fixture
-def run_once():
-    """What is noted on the way is noted once: the value is not compared with that of the plain function."""
-    with rl.debug_mode(compare=False):
-        yield
-
-
 def note(value):
     """Leaves a trace; its rule makes it transparent to the AD."""
     LOG.append(value)

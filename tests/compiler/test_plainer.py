@@ -12,11 +12,7 @@ from rulelab.errors import CatchBlockError, ForeignCallError, UnsupportedSyntaxE
 TRACE = []
 
 
-@pytest.fixture(autouse=True)
-def run_once():
-    """What is noted on the way is noted once: the value is not compared with that of the plain function."""
-    with rl.debug_mode(compare=False):
-        yield
+pytestmark = pytest.mark.usefixtures("run_once")
 
 
 def note(*what):

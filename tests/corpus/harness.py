@@ -34,6 +34,9 @@ MODULES = (
     "models",
     "heap",
     "syntax",
+    "iterators",
+    "higher_order",
+    "protocols",
 )
 CASES: list["Case"] = []
 

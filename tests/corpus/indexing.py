@@ -133,3 +133,11 @@ def indices_computed(x):
     for i in range(n):
         s += x[(2 * i + 1) % n] * x[n - 1 - i]
     return s
+
+
+@case(([0.5, -1.5, 2.0], (2, 0)), ([0.5, -1.5, 2.0], [-1, 1]), inert=(1,))
+def list_indexed_by_items_of_another(values, order):
+    total = 1.0
+    for i in order:
+        total = total * values[i] + values[i]
+    return total

@@ -90,3 +90,23 @@ def test_bound_targets_are_refused():
     """A table names a method on its type, not on one object."""
     with pytest.raises(RuleRegistrationError, match="bound"):
         RuleTable("x").mutates(np.ones(2).sort)
+
+
+def test_stand_ins_are_installed_with_the_rules(registry):
+    """A table says what stands in for a function, how it takes its arguments, and when before a rule."""
+    table = RuleTable("standing")
+
+    @table.stands_in(math.dist, math.hypot, rest=1, instead=callable)
+    def plain(first, others=()):
+        return first
+
+    table.reads_items(math.fsum)
+    epoch = registry.epoch
+    table.install(registry)
+    assert registry.epoch == epoch + 1
+    found = registry.stand_in(math.dist)
+    assert found.function is plain and (found.rest, found.instead, found.reads_items) == (1, callable, False)
+    assert registry.stand_in(math.hypot).function is plain and registry.stand_in(math.sin) is None
+    assert registry.stand_in(math.fsum).function is None and registry.stand_in(math.fsum).reads_items
+    with registry.without(np.sin):
+        assert registry.stand_in(math.dist) is found

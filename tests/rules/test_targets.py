@@ -60,3 +60,15 @@ def test_names_in_messages():
     }  # fmt: skip
     assert {name: name_of(target) for name, target in named.items()} == {name: name for name in named}
     assert name_of(functools.partial(math.sin)).startswith("functools.partial")
+
+
+def test_a_method_that_super_went_past_is_not_the_target():
+    """`super().__getitem__` of a list subclass is the list's, not the override it was asked from."""
+
+    class Own(list):
+        def __getitem__(self, key):
+            return super().__getitem__(key)
+
+    own = Own([1.0])
+    target, bound = resolve(super(Own, own).__getitem__)
+    assert target is list.__getitem__ and bound[0] is own

@@ -1,0 +1,351 @@
+"""What operators and attributes mean for objects of the author's: which method Python calls."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import operator
+import types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import NotDifferentiableError, Place
+from ..tangents.structural import Tangent
+from . import heap, support
+from .handlers import NO, Handler, Unsettled, attribute_of, constant, method_of
+
+if TYPE_CHECKING:
+    from .pullbacks import Pullbacks
+
+_BINARY = {
+    getattr(operator, name): (f"__{plain}__", f"__r{plain}__")
+    for name, plain in (
+        ("add", "add"),
+        ("sub", "sub"),
+        ("mul", "mul"),
+        ("truediv", "truediv"),
+        ("floordiv", "floordiv"),
+        ("mod", "mod"),
+        ("pow", "pow"),
+        ("matmul", "matmul"),
+        ("and_", "and"),
+        ("or_", "or"),
+        ("xor", "xor"),
+        ("lshift", "lshift"),
+        ("rshift", "rshift"),
+    )
+}
+_BINARY[builtins.pow] = _BINARY[operator.pow]
+_BINARY[builtins.divmod] = ("__divmod__", "__rdivmod__")
+_FIRST = {
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+    operator.invert: "__invert__",
+    operator.abs: "__abs__",
+    builtins.abs: "__abs__",
+    operator.getitem: "__getitem__",
+    builtins.float: "__float__",
+    builtins.complex: "__complex__",
+    builtins.int: "__int__",
+    builtins.round: "__round__",
+    math.floor: "__floor__",
+    math.ceil: "__ceil__",
+    math.trunc: "__trunc__",
+    builtins.reversed: "__reversed__",
+    builtins.iter: "__iter__",
+    builtins.next: "__next__",
+}
+_OPERATORS = (operator.neg, operator.pos, operator.invert, operator.abs, builtins.abs, operator.getitem)
+_KINDS = {float: float, complex: complex, int: int}  # what a conversion has to give
+
+
+def is_author_class(kind: type) -> bool:
+    """Whether a class was made by a class statement outside of NumPy and this package."""
+    return bool(kind.__flags__ & (1 << 9)) and kind.__module__.partition(".")[0] not in ("numpy", "rulelab")
+
+
+def is_of_c(target: Any) -> bool:
+    """Whether a callable is a builtin function or a plain class, which a table may be asked for."""
+    return type(target) is type or isinstance(target, types.BuiltinFunctionType)
+
+
+def written_in_python(kind: type, name: str) -> Any:
+    """The method of a class that Python code gives it, or None."""
+    found = getattr(kind, name, None)
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def hands_out_its_own(x: Any) -> bool:
+    """Whether a list, tuple or dict of a class of the author's hands out other items than it holds."""
+    kind = type(x)
+    return (
+        isinstance(x, (list, tuple, dict))
+        and is_author_class(kind)
+        and any(written_in_python(kind, name) is not None for name in _ITEM_METHODS)
+    )
+
+
+_ITEM_METHODS = ("__iter__", "__getitem__", "__len__", "keys", "values", "items")
+
+
+def operator_handler(
+    pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
+) -> Handler | None:
+    """What answers for an operator on objects of the author's; None where no method of theirs has a say."""
+    if not is_of_c(target):
+        return None
+    if target in _BINARY:
+        if len(args) == 2 and any(is_author_class(type(x)) for x in args):
+            return _binary(pullbacks, target, args, active, place)
+    elif target in _FIRST:
+        if args and getattr(type(args[0]), _FIRST[target], None) is None and target in _OPERATORS:
+            _refused(target, args)
+            return None
+        if args and is_author_class(type(args[0])):
+            method = written_in_python(type(args[0]), _FIRST[target])
+            if method is not None:
+                return _first(pullbacks, target, method, args, active, place)
+    return None
+
+
+def _refused(target: Any, args: tuple[Any, ...]) -> None:
+    """An operator that no class answers: Python's own error."""
+    __tracebackhide__ = True
+    target(*args)
+
+
+def _first(
+    pullbacks: Pullbacks,
+    target: Any,
+    method: Any,
+    args: tuple[Any, ...],
+    active: tuple[bool, ...],
+    place: Place | None,
+) -> Handler:
+    def call(*args: Any) -> Any:
+        __tracebackhide__ = True
+        y, back = pullbacks.find_target(method, args, {}, active, place)(*args)
+        wanted = _KINDS.get(target)
+        if wanted is not None and not isinstance(y, wanted):
+            raise TypeError(
+                f"{type(args[0]).__name__}.{method.__name__} returned non-{wanted.__name__} "
+                f"(type {type(y).__name__})"
+            )
+        return y, back
+
+    return Unsettled(call)
+
+
+def _binary(
+    pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
+) -> Handler | None:
+    left, right = type(args[0]), type(args[1])
+    forward, reflected = _BINARY[target]
+    first, second = written_in_python(left, forward), written_in_python(right, reflected)
+    if left is right:
+        second = None
+    if first is None and second is None:
+        numbers = (int, float, complex)  # Python's own decline what they do not know
+        declined = (issubclass(left, numbers) or getattr(left, forward, None) is None) and (
+            issubclass(right, numbers) or getattr(right, reflected, None) is None
+        )
+        if declined:
+            _refused(target, args)
+        return None
+    if first is None and _answers_itself(args[0], args[1], forward):
+        return None
+    turns = [(first, False), (second, True)]
+    if second is not None and issubclass(right, left) and getattr(left, reflected, None) is not second:
+        turns.reverse()
+
+    def call(*args: Any) -> Any:
+        __tracebackhide__ = True
+        for method, swapped in turns:
+            if method is None:
+                continue
+            given = (args[1], _as_handed_over(args[0])) if swapped else args
+            flags = (active[0], *active[:0:-1]) if swapped else active
+            y, back = pullbacks.find_target(method, given, {}, flags, place)(*given)
+            if y is not NotImplemented:
+                return y, heap.like(back, functools.partial(_swapped, back)) if swapped else back
+        return target(*args), lambda y_bar: NO  # Python's own error, or the method of the other in C
+
+    return Unsettled(call)
+
+
+_LIKE_ARRAYS = ("__len__", "__getitem__", "__array__", "__array_interface__", "__array_struct__")
+
+
+def _as_handed_over(left: Any) -> Any:
+    """A number of NumPy's, which first tries to do it itself, is Python's when a reflected method gets it."""
+    return left.item() if isinstance(left, np.number) else left
+
+
+def _swapped(back: Any, y_bar: Any) -> Any:
+    got = back(y_bar)
+    return NO if got is NO else (got[0], got[2], got[1])
+
+
+def _answers_itself(left: Any, right: Any, forward: str) -> bool:
+    """Whether the left operand, of no class of the author's, computes the result itself."""
+    if isinstance(left, (np.ndarray, np.generic)):  # it takes the other for items, unless that forbids it
+        in_items = isinstance(left, np.ndarray) or any(hasattr(type(right), name) for name in _LIKE_ARRAYS)
+        return in_items and getattr(type(right), "__array_ufunc__", True) is not None
+    if isinstance(left, (int, float, complex)):
+        return isinstance(right, (int, float, complex))
+    return is_author_class(type(left)) and getattr(type(left), forward, None) is not None
+
+
+# -- attributes ----------------------------------------------------------------------------------------------
+
+
+def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place | None) -> Handler | None:
+    """What answers for `owner.name` where a method of the class has a say; None where it is a field."""
+    if isinstance(owner, super):
+        return _of_super(pullbacks, name, owner, place)
+    if isinstance(owner, types.FunctionType):
+        return constant(functools.partial(attribute_of, name))  # nothing that varies can be written there
+    kind = type(owner)
+    if isinstance(kind.__getattribute__, types.FunctionType):
+        raise NotDifferentiableError(
+            f"The attributes of a {kind.__name__}, which has a __getattribute__, are not differentiated",
+            place=place,
+            fixes=("__getattr__ or properties instead", "call a function"),
+            read="limitations#attributes",
+        )
+    found = _in_class(kind, name)
+    in_instance = name in getattr(owner, "__dict__", ())
+    if isinstance(found, property):
+        return _property(pullbacks, found, owner, kind, name, place)
+    if isinstance(found, functools.partialmethod):
+        return lambda x: (getattr(x, name), lambda y_bar: (NO, support.part(y_bar, "func")))
+    if isinstance(found, functools.cached_property):
+        return _cached(pullbacks, found, owner, name, place)
+    getter = written_in_python(type(found), "__get__") if found is not None else None
+    if getter is not None and (hasattr(type(found), "__set__") or not in_instance):
+        return lambda x: _by_descriptor(pullbacks, getter, found, x, place)
+    if found is None and not in_instance:
+        fallback = written_in_python(kind, "__getattr__")
+        if fallback is not None:
+            return lambda x: pullbacks.find_target(fallback, (x, name), {}, (False, True, False), place)(
+                x, name
+            )
+    if in_instance:
+        return field(name) if callable(found) else None
+    if callable(found) or isinstance(found, (staticmethod, classmethod)):
+        return functools.partial(method_of, name)
+    if found is not None and not hasattr(type(found), "__get__"):
+        return constant(functools.partial(attribute_of, name))  # of the class, for all of its objects
+    return None
+
+
+def field(name: str) -> Handler:
+    """The handler of an attribute that is a part of its object."""
+
+    def read(x: Any) -> Any:
+        if heap.is_own(x):
+            return heap.read_attribute(x, name)
+        return getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar))
+
+    return read
+
+
+def holds_callable(owner: Any, name: str) -> bool:
+    """Whether `owner.name` is a value that happens to be callable, and no method of the owner's class."""
+    if isinstance(owner, (types.ModuleType, type, np.ndarray, np.generic, types.FunctionType)):
+        return False
+    if isinstance(owner, super):
+        return False
+    found = _in_class(type(owner), name)
+    if name in getattr(owner, "__dict__", ()):
+        return not hasattr(type(found), "__set__") or isinstance(found, property)
+    if isinstance(
+        found, (property, functools.cached_property, functools.partialmethod, types.MemberDescriptorType)
+    ):
+        return True
+    if found is None:
+        return written_in_python(type(owner), "__getattr__") is not None
+    return written_in_python(type(found), "__get__") is not None
+
+
+def _in_class(kind: type, name: str) -> Any:
+    """What the classes of an object have under a name, not asked for its value."""
+    for cls in kind.__mro__:
+        if name in cls.__dict__:
+            return cls.__dict__[name]
+    return None
+
+
+def _property(
+    pullbacks: Pullbacks, found: property, owner: Any, kind: type, name: str, place: Place | None
+) -> Handler:
+    fget = found.fget
+    if fget is None:
+        return lambda x: (getattr(x, name), lambda y_bar: NO)  # raises Python's own error
+    return pullbacks.find(fget, (owner,), {}, (False, True), place)
+
+
+def _cached(
+    pullbacks: Pullbacks, found: functools.cached_property[Any], owner: Any, name: str, place: Place | None
+) -> Handler:
+    """The function is differentiated and its result not kept; one that was kept must be what it gives now."""
+    inner = pullbacks.find(found.func, (owner,), {}, (False, True), place)
+    kept = getattr(owner, "__dict__", {})
+
+    def call(x: Any) -> Any:
+        __tracebackhide__ = True
+        y, back = inner(x)
+        if name in kept and not _same(kept[name], y):
+            raise NotDifferentiableError(
+                f"The cached {name} of a {type(x).__name__} is not what its function gives now",
+                place=place,
+                fixes=(f"del the cached {name} when what it depends on changes", "a property instead"),
+                read="limitations#attributes",
+            )
+        return y, back
+
+    return Unsettled(call)
+
+
+def _same(kept: Any, y: Any) -> bool:
+    if kept is y:
+        return True
+    try:
+        return type(kept) is type(y) and bool(np.all(np.asarray(kept == y)))
+    except (TypeError, ValueError):  # objects that cannot be compared
+        return False
+
+
+def _by_descriptor(pullbacks: Pullbacks, getter: Any, found: Any, owner: Any, place: Place | None) -> Any:
+    __tracebackhide__ = True
+    given = (found, owner, type(owner))
+    y, back = pullbacks.find_target(getter, given, {}, (False, False, True, False), place)(*given)
+
+    def of_owner(y_bar: Any) -> Any:
+        got = back(y_bar)
+        return NO if got is NO else (NO, got[2])
+
+    return y, heap.like(back, of_owner)
+
+
+def _of_super(pullbacks: Pullbacks, name: str, owner: Any, place: Place | None) -> Handler:
+    """`super().name`: what the classes behind have, for the object; its cotangent is that of the object."""
+    this, start = owner.__self__, owner.__thisclass__
+    kind = owner.__self_class__
+    behind = kind.__mro__[kind.__mro__.index(start) + 1 :]
+    found = next((cls.__dict__[name] for cls in behind if name in cls.__dict__), None)
+    if isinstance(found, property) and found.fget is not None:
+        inner = pullbacks.find(found.fget, (this,), {}, (False, True), place)
+        return lambda x: inner(x.__self__)
+    if found is not None and (callable(found) or isinstance(found, (staticmethod, classmethod))):
+        return lambda x: _bound_by_super(name, x)
+    return constant(functools.partial(attribute_of, name))
+
+
+def _bound_by_super(name: str, owner: Any) -> Any:
+    method = getattr(owner, name)
+    if getattr(method, "__self__", None) is not owner.__self__:
+        return method, lambda y_bar: NO
+    return method, lambda y_bar: (NO, y_bar)

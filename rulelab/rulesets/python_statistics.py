@@ -1,0 +1,104 @@
+"""Rules for the functions of the `statistics` module on lists, tuples and arrays of numbers.
+
+The mean, variance and deviation have the derivatives of their formulas; a deviation of 0 has the derivative
+0. A median is the middle item, or half of each of the two: ties go to the item that sorting puts there.
+"""
+
+import statistics
+
+import numpy as np
+
+from ..rules.house import RuleTable
+from ..tangents.zeros import NoTangent
+from .python_math import cotangent_of, number
+
+TABLE = RuleTable("python_statistics")
+
+Sequence = list | tuple | np.ndarray
+_DATA = [0.3, -1.2, 2.0, 0.9]
+_LISTS = [(_DATA,), ((2.0, 0.5, 1.5),), (np.array([0.3, 1.7, 0.4]),)]
+_POSITIVE = [([0.3, 1.2, 2.0],), ((2.0, 0.5),)]
+
+
+def _state(target, slopes, points):
+    """The rule of a function of one sequence; `slopes(out, xs)` gives the partial for each item."""
+
+    @TABLE.rrule(target, leading=1, points=points)
+    def statistic_rrule(data: Sequence, /):
+        out = target(data)
+
+        def statistic_pullback(y_bar):
+            return NoTangent(), cotangent_of(data, [s * y_bar for s in slopes(out, list(map(number, data)))])
+
+        return out, statistic_pullback
+
+
+def _deviations(xs):
+    middle = sum(xs) / len(xs)
+    return [x - middle for x in xs]
+
+
+def _of_median(which):
+    """The slopes of a median that takes the sorted items at `which(n)`."""
+
+    def slopes(out, xs):
+        order, taken = sorted(range(len(xs)), key=xs.__getitem__), which(len(xs))
+        found = [0.0] * len(xs)
+        for position in taken:
+            found[order[position]] += 1.0 / len(taken)
+        return found
+
+    return slopes
+
+
+_state(statistics.mean, lambda out, xs: [1.0 / len(xs)] * len(xs), _LISTS)
+_state(statistics.variance, lambda out, xs: [2.0 * d / (len(xs) - 1) for d in _deviations(xs)], _LISTS)
+_state(statistics.pvariance, lambda out, xs: [2.0 * d / len(xs) for d in _deviations(xs)], _LISTS)
+_state(
+    statistics.stdev,
+    lambda out, xs: [d / (out * (len(xs) - 1)) if out else 0.0 for d in _deviations(xs)],
+    _LISTS,
+)
+_state(
+    statistics.pstdev, lambda out, xs: [d / (out * len(xs)) if out else 0.0 for d in _deviations(xs)], _LISTS
+)
+_state(statistics.geometric_mean, lambda out, xs: [out / (len(xs) * x) for x in xs], _POSITIVE)
+_state(statistics.harmonic_mean, lambda out, xs: [out * out / (len(xs) * x * x) for x in xs], _POSITIVE)
+_state(statistics.median, _of_median(lambda n: (n // 2,) if n % 2 else (n // 2 - 1, n // 2)), _LISTS)
+_state(statistics.median_low, _of_median(lambda n: ((n - 1) // 2,)), _LISTS)
+_state(statistics.median_high, _of_median(lambda n: (n // 2,)), _LISTS)
+
+
+@TABLE.rrule(statistics.fmean, leading=2, points=[*_LISTS, (_DATA, [1.0, 2.0, 0.5, 1.5])])
+def fmean_rrule(data: Sequence, weights=None, /):
+    """The mean, or the weighted one `Σ w x / Σ w`: `w / Σ w` and `(x - mean) / Σ w`."""
+    out = statistics.fmean(data, weights)
+
+    def fmean_pullback(y_bar):
+        xs = list(map(number, data))
+        if weights is None:
+            return NoTangent(), cotangent_of(data, [y_bar / len(xs)] * len(xs)), NoTangent()
+        ws = list(map(number, weights))
+        total = sum(ws)
+        return (
+            NoTangent(),
+            cotangent_of(data, [w / total * y_bar for w in ws]),
+            cotangent_of(weights, [(x - out) / total * y_bar for x in xs]),
+        )
+
+    return out, fmean_pullback
+
+
+TABLE.reads_items(
+    statistics.mean,
+    statistics.fmean,
+    statistics.variance,
+    statistics.pvariance,
+    statistics.stdev,
+    statistics.pstdev,
+    statistics.geometric_mean,
+    statistics.harmonic_mean,
+    statistics.median,
+    statistics.median_low,
+    statistics.median_high,
+)
