@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotDifferentiableError, Place
-from ..tangents.structural import is_namedtuple
+from ..tangents.structural import is_namedtuple, make
 from ..tangents.zeros import AbstractZero
 from . import heap, support
 from .handlers import NO, ZERO, Handler
@@ -191,6 +191,47 @@ def _make_namedtuple(cls: type, *args: Any, **kwargs: Any) -> Any:
         return (NO, *(bars[name] for name in fields[: len(args)]), *(bars[name] for name in kwargs))
 
     return y, back
+
+
+def copier(pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], place: Place | None) -> Handler | None:
+    """What answers for `dataclasses.replace(x, name=value)` and `x._replace(name=value)`."""
+    if len(args) != 1:
+        return None
+    if target is dataclasses.replace and _is_generated(getattr(type(args[0]), "__init__", None)):
+        return functools.partial(_replace_fields, pullbacks, place)
+    if is_namedtuple(type(args[0])) and target is getattr(type(args[0]), "_replace", None):
+        return _replace_items
+    return None
+
+
+def _replace_fields(pullbacks: Pullbacks, place: Place | None, x: Any, **changes: Any) -> Any:
+    cls, own = type(x), heap.is_own(x)
+    kept = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in changes]
+    read = [heap.read_attribute(x, name) if own else (getattr(x, name), None) for name in kept]
+    values = {name: value for name, (value, _) in zip(kept, read)}
+    dataclasses.replace(x, **changes)  # raises Python's own errors
+    y, pullback = _make_dataclass(pullbacks, cls, place, **values, **changes)
+
+    def back(y_bar: Any) -> Any:
+        got = dict(zip([*values, *changes], tuple(pullback(y_bar))[1:]))
+        for name, (_, of_field) in zip(kept, read):
+            if of_field is not None:
+                of_field(got[name])
+        x_bar = ZERO if own else make(cls, {name: got[name] for name in kept})
+        return (NO, x_bar, *(got[name] for name in changes))
+
+    return y, heap.effectful(back)
+
+
+def _replace_items(x: Any, **changes: Any) -> Any:
+    cls = type(x)
+
+    def back(y_bar: Any) -> Any:
+        bars = {name: support.part(y_bar, name) for name in cls._fields}
+        kept = {name: bar for name, bar in bars.items() if name not in changes}
+        return (NO, make(cls, kept), *(bars[name] for name in changes))
+
+    return x._replace(**changes), back
 
 
 # --- containers of the standard library ---------------------------------------------------------------------

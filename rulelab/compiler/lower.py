@@ -881,10 +881,14 @@ class _Lowerer:
     def _apply(self, node: ast.Call, function: ir.Atom, method: str | None, base: str) -> ir.Atom:
         """A call with stars: all its positional arguments in a tuple, then its keywords in a dict."""
         args = self._build("tuple", node, node.args, "t")
-        pairs: list[tuple[ast.expr | None, ast.expr]] = [
-            (None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value), k.value)
-            for k in node.keywords
-        ]
+        pairs: list[tuple[ast.expr | None, ast.expr]] = []
+        for k in node.keywords:
+            if k.arg is not None:
+                pairs.append((ast.copy_location(ast.Constant(k.arg), k.value), k.value))
+            elif isinstance(k.value, ast.Dict) and all(isinstance(key, ast.Constant) for key in k.value.keys):
+                pairs += zip(k.value.keys, k.value.values, strict=True)  # a display that nobody else sees
+            else:
+                pairs.append((None, k.value))
         keywords = self._merge("keywords", node, pairs, "t") if pairs else ir.Const(None)
         return self._let(ir.Apply(function, args, keywords, method), node, base)
 

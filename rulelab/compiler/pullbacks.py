@@ -21,7 +21,7 @@ from ..rules.targets import name_of, resolve
 from ..tangents.structural import Tangent, entries_of
 from . import heap, support
 from .cache import Cache, Pass
-from .constructors import constructor, is_authors, make_plain
+from .constructors import constructor, copier, is_authors, make_plain
 from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries
@@ -119,8 +119,10 @@ class Pullbacks:
             return heap.through_pass(handler, function, (*args, *kwargs.values()))
         if isinstance(target, type):
             made = constructor(self, target, active, place)
-            if made is not None:
-                return made
+        else:
+            made = copier(self, target, args, place)
+        if made is not None:
+            return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
         if any(active):
             handler = self.without_rule(target, args, kwargs, active, place)

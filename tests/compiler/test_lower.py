@@ -363,19 +363,3 @@ def test_a_captured_variable_that_is_gone(cells):
         f(2.0)
     with pytest.raises(NameError):
         rl.gradient(f, 2.0)
-
-
-def test_unpacking_an_object_of_ones_own_is_refused(cells):
-    """What it hands out is not followed, as in a loop; the error is that of a loop."""
-
-    class Basket:
-        def __init__(self, prices):
-            self.prices = prices
-
-        def __iter__(self):
-            return iter(self.prices)
-
-    for body in ("a, b = basket\nreturn a * b", "a, *b = basket\nreturn a * b[0]"):
-        f = cells.run("def f(basket):\n" + "".join(f"    {line}\n" for line in body.splitlines()))["f"]
-        with pytest.raises(rl.RuleLabError, match="The items of a Basket cannot be differentiated"):
-            rl.gradient(f, Basket([1.0, 2.0]))
