@@ -105,6 +105,7 @@ class _Adjoint:
         self.function = function
         self.regions = regions
         self.has_effects = False
+        self.may_make = False  # whether a call may give a container whose cotangent goes by identity
         self.types = types
         self.active = active
         self.sites = sites
@@ -143,6 +144,7 @@ class _Adjoint:
         bar = self.bar(function.result) if self.active(function.result) else self.fresh("y_bar")  # type: ignore[arg-type]
         if differentiate and isinstance(function.result, str):
             reverse[:0] = self.hand_over_result(function.result)
+            self.has_effects |= self.may_make and may_hold(self.types(function.result))
         if self.has_effects and self.active(function.result):
             reverse[:0] = self.begin_with_effects(bar)
         returned = []
@@ -761,6 +763,7 @@ class _Adjoint:
         if self.has_real_bar(target):
             return f"{back}({bar})"
         if may_be_idle and (target in self.regions.effects or may_hold(self.types(target))):
+            self.may_make = True
             return (
                 f"{bar} if {self.shared_constant(heap.is_idle, 'is_idle')}({back}, {bar}) else {back}({bar})"
             )
