@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import MutationError, NotDifferentiableError
 from ..tangents.structural import Tangent, class_of, entries_of, is_sequence, make, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
@@ -282,14 +283,85 @@ def _entries(x_bar: Any) -> dict[Key, Any]:
     return dict(x_bar) if isinstance(x_bar, dict) else dict(enumerate(x_bar))
 
 
-def snapshot(x: Any, deep: bool) -> Any:
-    """A container of this sweep as it is now, for a rule that looks at its arguments again later."""
+def snapshot(x: Any) -> Any:
+    """A container of this sweep as it is now, with the very parts that it has."""
     kind = type(x)
-    if kind is list or kind is tuple:
-        return kind([snapshot(part, deep) for part in x]) if deep else (list(x) if kind is list else x)
-    if kind is dict:
-        return {key: snapshot(part, deep) if deep else part for key, part in x.items()}
-    return x
+    return kind(x) if kind is list or kind is dict else x
+
+
+class _Snapshots:
+    """Containers of this sweep as they are now, to all depths, for a rule that looks at its arguments again
+    later; what is reached twice is copied once.
+    """
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}  # identity -> (the original, its copy)
+
+    def of(self, x: Any) -> Any:
+        kind = type(x)
+        if isinstance(x, _LEAVES):
+            return x
+        if id(x) in self._made:
+            return self._made[id(x)][1]
+        if kind is tuple:
+            return tuple(map(self.of, x))
+        if isinstance(x, tuple):
+            return kind(*map(self.of, x)) if hasattr(kind, "_fields") else x
+        if not is_own(x) and kind not in (list, dict, deque):
+            return x
+        return self._copied(x)
+
+    def _copied(self, x: Any) -> Any:
+        if isinstance(x, (list, dict, deque, set)):
+            y = x.copy()
+            self._made[id(x)] = x, y
+            if not isinstance(x, (set, dict)) and _QUICK.issuperset(map(type, x)):
+                return y
+            for key, part in () if isinstance(x, set) else _parts(x):
+                y[key] = self.of(part)
+        elif isinstance(x, types.CellType):
+            return x
+        else:
+            y = object.__new__(type(x))
+            self._made[id(x)] = x, y
+            for name, part in parts(x).items():
+                object.__setattr__(y, name, self.of(part))
+        return y
+
+    def refuse_changed(self, name: str) -> None:
+        """MutationError if a rule has written to the containers that it was given."""
+        for x, y in self._made.values():
+            if not self._is_as_copied(x, y):
+                raise MutationError(
+                    f"The rule of {name} changes its argument, a {type(x).__name__} that others may hold",
+                    fixes=(f"let the rule and {name} return what is new", f"differentiate {name} without a rule"),
+                    read="limitations#array-mutation",
+                )
+
+    def _is_as_copied(self, x: Any, y: Any) -> bool:
+        if isinstance(x, set):
+            return x == y
+        then, now = (dict(enumerate(z) if isinstance(z, (list, deque)) else parts(z)) for z in (x, y))
+        return then.keys() == now.keys() and all(
+            now[key] is part or isinstance(part, tuple) or now[key] is self._made.get(id(part), (None, now))[1]
+            for key, part in then.items()
+        )
+
+    def refuse_alias(self, y: Any, name: str, depth: int = 3) -> None:
+        """NotDifferentiableError if the result of a rule is, or holds, a container that it was given."""
+        if isinstance(y, _LEAVES):
+            return
+        if any(y is copied for _, copied in self._made.values()):
+            raise NotDifferentiableError(
+                f"The rule of {name} gives back its argument, a {type(y).__name__} that may change later",
+                fixes=("let it return a copy",),
+                read="limitations#array-mutation",
+            )
+        if depth and self._made and not callable(y):
+            for _, part in _parts(y):
+                self.refuse_alias(part, name, depth - 1)
 
 
 def _whole(y: Any) -> Outline | None:
@@ -344,22 +416,27 @@ def through_pass(
 
 
 def through_rule(
-    handler: Callable[..., Any], preserving: bool, adopts: bool, chooses: bool
+    handler: Callable[..., Any], preserving: bool, adopts: bool, chooses: bool, name: str = ""
 ) -> Callable[..., Any]:
     """A handler by rule for arguments that may be containers of this sweep.
 
     What the rule says of them goes into the table. `preserving` says that the result holds the same parts;
     `adopts` that it is a new container, which may be changed from now on, `chooses` that it is one of several
-    arguments itself.
+    arguments itself; `name` is that of the function if the rule is a user's.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
         outlines = [outline(x) for x in (*args, *kwargs.values())] if any_made() else []
         if any(outlines):
+            copies = _Snapshots()
+            copy = snapshot if preserving else copies.of
             if not chooses or len(args) == 1:
-                args = tuple(snapshot(x, not preserving) for x in args)
-            kwargs = {key: snapshot(x, not preserving) for key, x in kwargs.items()}
+                args = tuple(map(copy, args))
+            kwargs = {key: copy(x) for key, x in kwargs.items()}
         y, pullback = handler(*args, **kwargs)
+        if name and any(outlines):
+            copies.refuse_changed(name)
+            copies.refuse_alias(y, name)
         size = publish(y) if adopts else None
         if size is None and not any(outlines):
             return y, pullback

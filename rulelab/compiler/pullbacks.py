@@ -460,7 +460,11 @@ def _for_containers(
     if not rule.differentiable or not (adopts or any(map(heap.is_structure, (*args, *kwargs.values())))):
         return handler
     return heap.through_rule(
-        handler, rule.house and heap.preserves(target), adopts, target is max or target is min
+        handler,
+        rule.house and heap.preserves(target),
+        adopts,
+        target is max or target is min,
+        "" if rule.house else name_of(target),
     )
 
 

@@ -312,7 +312,7 @@ def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
             known.clear()
         if not kwargs and type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
-            if entry is not None:
+            if entry is not None and not (entry.projected and any(map(heap.is_structure, args))):
                 return heap.through_pass(entry.forward, g, args)
             return pullbacks.find(g, args, kwargs, active, place)
         asked_at = registry.epoch
