@@ -18,6 +18,7 @@ from .activity import Activity
 from .regions import Regions, may_hold
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
 from .types import (
+    ANY,
     BOOL,
     F8,
     FLOAT,
@@ -48,6 +49,7 @@ class Sites(Protocol):
     def inline(self, op: ir.Op) -> bool: ...
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]: ...
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]: ...
+    def entry(self, position: ir.Position) -> Callable[..., Any]: ...
     def iterate(self, position: ir.Position) -> Callable[..., Any]: ...
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]: ...
 
@@ -540,6 +542,8 @@ class _Adjoint:
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
+        if isinstance(op, ir.Item) and self.regions.shared(op.value) and self.types(op.value) == ANY:
+            return f"{self.constant(self.sites.entry(position), 'entry')}({', '.join(texts)})"
         return specialise.primal_text(op, texts, self.shared_constant)
 
     def make_function(self, op: ir.MakeFunction) -> str:

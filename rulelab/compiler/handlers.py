@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import NotDifferentiableError
 from . import heap, support
 
 NO, ZERO = support.NO, support.ZERO
@@ -30,7 +31,24 @@ def method_of(name: str, owner: Any) -> Any:
 def indexable(x: Any) -> Any:
     """What a loop runs over, as something with positions; what flows to it is its own if it has them."""
     y = support.indexable(x)
-    return (y, lambda y_bar: (NO, y_bar)) if y is x else (y, no_cotangents)
+    if y is x:
+        return y, lambda y_bar: (NO, y_bar)
+    return y, lambda y_bar: _nothing_lost(x, y, y_bar)
+
+
+def _nothing_lost(x: Any, items: tuple[Any, ...], y_bar: Any) -> Any:
+    """NoTangent for what was handed out by something without positions; an error if that is not all."""
+    y_bar = support.settle(support.value(y_bar))
+    if y_bar is not ZERO and y_bar is not NO:
+        for item, x_bar in zip(items, y_bar):
+            kept = x_bar is None or support.value(x_bar) is ZERO or support.value(x_bar) is NO
+            if not kept and not heap.may_be_in_set(item):
+                raise NotDifferentiableError(
+                    f"The items of a {type(x).__name__} cannot be differentiated",
+                    fixes=("make a list of them first",),
+                    read="limitations#iteration",
+                )
+    return NO
 
 
 def real_part(x: Any) -> Any:

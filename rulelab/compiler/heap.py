@@ -27,17 +27,19 @@ from .support import NO, ZERO, Items, add, gather, settle
 
 Key = Any
 _CELL = "cell_contents"
+FACTORY = object()  # the key of a defaultdict's factory, which may capture what varies
 
 
 class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
-    __slots__ = ("bars", "followed", "made")
+    __slots__ = ("bars", "factories", "followed", "made")
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
+        self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
 
 
 _EMPTY = _Sweep()  # stands for a sweep that made nothing yet: never written to
@@ -127,6 +129,11 @@ def may_change_unseen(x: Any) -> bool:
     return is_own(x) and id(x) not in _written().followed
 
 
+def made_by(x: Any, make: Callable[[], Any]) -> None:
+    """Note what makes the missing entries of the defaultdict `x`: `make()` gives `(entry, back)`."""
+    _written().factories[id(x)] = make
+
+
 def publish(x: Any) -> Any:
     """A list or dict is complete and may be handed on; gives its length, for `collect`."""
     if type(x) is not list and type(x) is not dict or is_own(x):
@@ -169,7 +176,7 @@ def forget(handed: list[Any]) -> None:
 
 def made_plain(x: Any) -> Any:
     """A list or dict that an operation has just made, where no cotangent is wanted."""
-    return own(x, False) if type(x) is list or type(x) is dict else x
+    return own(x, False) if type(x) is list or type(x) is dict or type(x) is set else x
 
 
 def collect(x: Any, x_bar: Any, size: int | None) -> Any:
@@ -336,7 +343,10 @@ class _Snapshots:
             if not self._is_as_copied(x, y):
                 raise MutationError(
                     f"The rule of {name} changes its argument, a {type(x).__name__} that others may hold",
-                    fixes=(f"let the rule and {name} return what is new", f"differentiate {name} without a rule"),
+                    fixes=(
+                        f"let the rule and {name} return what is new",
+                        f"differentiate {name} without a rule",
+                    ),
                     read="limitations#array-mutation",
                 )
 
@@ -345,7 +355,9 @@ class _Snapshots:
             return x == y
         then, now = (dict(enumerate(z) if isinstance(z, (list, deque)) else parts(z)) for z in (x, y))
         return then.keys() == now.keys() and all(
-            now[key] is part or isinstance(part, tuple) or now[key] is self._made.get(id(part), (None, now))[1]
+            now[key] is part
+            or isinstance(part, tuple)
+            or now[key] is self._made.get(id(part), (None, now))[1]
             for key, part in then.items()
         )
 
@@ -678,19 +690,38 @@ _EXTEND = _mutator(lambda xs, items: xs.extend(items), brings=0, many=True)
 
 
 def _read_entry(d: Any, key: Key) -> Any:
-    made = isinstance(d, defaultdict) and key not in d
+    if isinstance(d, defaultdict) and key not in d:
+        return _make_entry(d, key)
     y = d[key]
-    if made and type(y) in (list, dict):
-        own(y, True)
     where = _whole(y)
 
     def back(y_bar: Any) -> Any:
         deposit(d, key, hand_in(where, y_bar))
-        if made:  # the entry came with its reading, a constant
-            take(d, key)
         return _NOTHING
 
-    return y, effectful(back) if made else back
+    return y, back
+
+
+def _make_entry(d: defaultdict[Any, Any], key: Key) -> Any:
+    """`d[key]` where the factory of a defaultdict makes the entry."""
+    make = _written().factories.get(id(d))
+    if make is None:
+        y, made = d[key], lambda y_bar: _NOTHING
+        if type(y) in (list, dict):
+            own(y, True)
+    else:
+        y, made = make()
+        d[key] = y
+    where = _whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(d, key, hand_in(where, y_bar))
+        y_bar = take(d, key)
+        if not is_idle(made, y_bar):
+            deposit(d, FACTORY, made(y_bar)[0])
+        return _NOTHING
+
+    return y, effectful(back)
 
 
 def get(d: Any, key: Key, *default: Any) -> Any:
@@ -857,6 +888,12 @@ def write_cell(cell: types.CellType, name: str, value: Any) -> Any:
     return None, effectful(lambda _: (NO, ZERO, NO, take(cell, _CELL)))
 
 
+def set_attribute(o: Any, name: str, value: Any) -> Any:
+    """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
+    object.__setattr__(o, name, value)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(o, name)))
+
+
 # What stands for a method or operator whose first argument is a container of this sweep.
 _LIST: dict[Any, Callable[..., Any]] = {
     list.append: append,
@@ -906,7 +943,7 @@ def preserves(target: Any) -> bool:
 
 
 # Those of them, and others, that take what is no container of this sweep and make one.
-MAKERS = (list, dict, sorted, np.ndarray.tolist)
+MAKERS = (list, dict, set, sorted, np.ndarray.tolist)
 
 
 def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
@@ -936,4 +973,21 @@ def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
     return _METHODS.get(target) if _hashable(target) else None
 
 
-_METHODS = {**_LIST, **_DICT}
+_METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
+
+_OF_SETS = frozenset(
+    {set.add, set.discard, set.remove, set.pop, set.clear, set.update, set.intersection_update}
+    | {set.difference_update, set.symmetric_difference_update}
+)
+
+
+def changes_set(target: Any, x: Any) -> bool:
+    """Whether `target` is a method that changes the set `x` of this sweep."""
+    return type(x) is set and is_own(x) and _hashable(target) and target in _OF_SETS
+
+
+def may_be_in_set(x: Any) -> bool:
+    """Whether nothing is lost if `x` is an item of a set: it has no cotangent, or keeps it by identity."""
+    if isinstance(x, (tuple, set, frozenset, list, range, dict)):
+        return all(map(may_be_in_set, x))
+    return isinstance(x, (int, str, bytes, type(None), np.integer)) or is_own(x) or callable(x)

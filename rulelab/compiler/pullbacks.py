@@ -93,6 +93,8 @@ class Pullbacks:
         __tracebackhide__ = True
         if args and (method := heap.method_of(target, args[0])) is not None:
             return method
+        if args and heap.changes_set(target, args[0]) and all(map(heap.may_be_in_set, args[1:])):
+            return constant(target)
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)

@@ -129,7 +129,9 @@ class Regions:
             self._touch(target, op, target if isinstance(op, ir.MakeCell) else op.cell)
         elif isinstance(op, ir.Augmented) and not op.owned:
             self._touch(target, op, op.left)
-        elif isinstance(op, ir.Call) and not self._is_harmless(op):
+        elif (
+            isinstance(op, ir.Call) and any(map(self._is_member, op.operands())) and not self._is_harmless(op)
+        ):
             for atom in op.operands():
                 self._touch(target, op, atom)
 

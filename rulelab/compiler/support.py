@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
@@ -235,14 +236,17 @@ def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
 
 def indexable(x: Any) -> Any:
     """What a loop runs over, as something with positions."""
-    return x if isinstance(x, (list, tuple, np.ndarray)) else tuple(x)
+    return x if isinstance(x, (list, tuple, np.ndarray, deque)) else tuple(x)
 
 
 def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
     """The positions that a loop over a sequence visits, also if that grows or shrinks meanwhile."""
     position = len(sequence) - 1 if backwards else 0
+    size = len(sequence) if type(sequence) is deque else None
     while 0 <= position < len(sequence):
         yield position
+        if size is not None and len(sequence) != size:
+            raise RuntimeError("deque mutated during iteration")
         position += -1 if backwards else 1
 
 
