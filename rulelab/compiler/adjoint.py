@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from . import heap, ir, specialise, support
 from .activity import Activity
-from .regions import Regions, may_hold
+from .regions import Regions, makes_list, may_hold
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
 from .types import (
     ANY,
@@ -26,7 +26,6 @@ from .types import (
     LIST,
     NONE,
     REAL,
-    SLICE,
     STR,
     Array,
     Known,
@@ -107,6 +106,7 @@ class _Adjoint:
         self.function = function
         self.regions = regions
         self.has_effects = False
+        self.makes_unseen = False  # whether a list is complete whose changes are not recorded so far
         self.may_make = False  # whether a call may give a container whose cotangent goes by identity
         self.types = types
         self.active = active
@@ -178,7 +178,7 @@ class _Adjoint:
 
     def hand_over_result(self, result: str) -> list[Node]:
         """A container that is constant here may be changed by whoever gets it: from now on it is followed."""
-        if self.active(result) or not self.regions.makes(result):
+        if (self.active(result) and not self.makes_unseen) or not self.regions.makes(result):
             return []
         self.has_effects = True
         handed = self.fresh("handed_on")
@@ -447,6 +447,7 @@ class _Adjoint:
 
     def site_publish(self, op: ir.Publish, position: ir.Position) -> list[Node]:
         if not self.active(op.value) or op.value in self.active.handled:
+            self.makes_unseen = True
             self.line(
                 f"{self.shared_constant(heap.publish_plain, 'publish')}({self.text(op.value)})", position
             )
@@ -490,18 +491,9 @@ class _Adjoint:
 
     def made_here(self, op: ir.Op, target: str, text: str) -> str:
         """The text of an operation; where it makes a list that may be changed, that is noted."""
-        if not self.regions.shared(target) or not self.makes_list(op):
+        if not self.regions.shared(target) or not makes_list(op, self.types):
             return text
         return f"{self.shared_constant(heap.made_plain, 'made')}({text})"
-
-    def makes_list(self, op: ir.Op) -> bool:
-        if isinstance(op, ir.Binary):
-            return op.operator in ("add", "mul", "or_")
-        if isinstance(op, ir.Item):
-            return self.types(op.index) == SLICE
-        return isinstance(op, ir.Call) and (
-            self.types.callee(op) in heap.MAKERS or (op.method in ("copy", "tolist"))
-        )
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))

@@ -321,15 +321,14 @@ class _Snapshots:
         return self._copied(x)
 
     def _copied(self, x: Any) -> Any:
+        if isinstance(x, types.CellType):
+            return x
+        y: Any
         if isinstance(x, (list, dict, deque, set)):
             y = x.copy()
             self._made[id(x)] = x, y
-            if not isinstance(x, (set, dict)) and _QUICK.issuperset(map(type, x)):
-                return y
             for key, part in () if isinstance(x, set) else _parts(x):
                 y[key] = self.of(part)
-        elif isinstance(x, types.CellType):
-            return x
         else:
             y = object.__new__(type(x))
             self._made[id(x)] = x, y
@@ -449,6 +448,8 @@ def through_rule(
         if name and any(outlines):
             copies.refuse_changed(name)
             copies.refuse_alias(y, name)
+        if adopts and not is_own(y) and isinstance(y, (list, dict)):
+            y = y.copy()  # the rule may look at its own later
         size = publish(y) if adopts else None
         if size is None and not any(outlines):
             return y, pullback
@@ -940,10 +941,6 @@ _PRESERVING = frozenset(
 def preserves(target: Any) -> bool:
     """Whether the result of a function holds the very parts of its argument."""
     return _hashable(target) and target in _PRESERVING
-
-
-# Those of them, and others, that take what is no container of this sweep and make one.
-MAKERS = (list, dict, set, sorted, np.ndarray.tolist)
 
 
 def makes_new(target: Any, args: tuple[Any, ...]) -> bool:

@@ -36,7 +36,7 @@ from .handlers import (
 from .operands import carries, describe
 from .purity import Named, seems_to_change
 from .refusals import mutation
-from .regions import Regions
+from .regions import MAKERS, Regions
 from .source import Source
 from .types import LIST, Array, Known, Tuple, Types, is_real
 from .writes import write_finder, write_plain
@@ -154,7 +154,7 @@ class Sites:
             return indexable
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
-        if any(map(self.regions.shared, op.operands())) or self.target(op) in heap.MAKERS:
+        if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
             return None  # it may be a container whose cotangent goes by identity
         if (
             isinstance(op, ir.Binary)
