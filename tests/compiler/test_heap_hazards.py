@@ -23,7 +23,7 @@ def right(f, *args):
         check(Case(f, (args,)), rl.withgradient)
 
 
-# --- helpers that make what the caller changes ---------------------------------------------------------------
+# --- helpers that make what the caller changes -------------------------------------------------------------
 
 
 class Point:
@@ -175,7 +175,7 @@ def test_seeds_for_what_is_returned_in_containers(f):
         assert back(seed)[0] == pytest.approx(numeric, rel=1e-7, abs=1e-8)
 
 
-# --- rules that look at their arguments again later ----------------------------------------------------------
+# --- rules that look at their arguments again later --------------------------------------------------------
 
 
 def norm(xs):
@@ -317,7 +317,7 @@ def test_a_rule_that_gives_back_its_argument_is_refused():
         rl.gradient(f, 2.0)
 
 
-# --- containers of the standard library ----------------------------------------------------------------------
+# --- containers of the standard library --------------------------------------------------------------------
 
 
 def factory_captures_what_varies(x):
@@ -536,7 +536,7 @@ def test_a_deque_that_changes_under_a_loop():
         rl.gradient(f, 2.0)
 
 
-# --- dataclasses ---------------------------------------------------------------------------------------------
+# --- dataclasses -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -573,7 +573,7 @@ def test_a_frozen_class_refuses_in_its_own_words():
         rl.gradient(f, 2.0)
 
 
-# --- helpers that are not what they were ----------------------------------------------------------------------
+# --- helpers that are not what they were -------------------------------------------------------------------
 
 
 def reads(xs):
