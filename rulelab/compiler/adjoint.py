@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from . import heap, ir, specialise, support
 from .activity import Activity
 from .operands import decided
-from .regions import Regions, may_hold
+from .regions import Regions, makes_list, may_hold
 from .tidy import Line, Node, Region, Sum, begin, phis_of, reads_of
 from .types import (
     ANY,
@@ -27,7 +27,6 @@ from .types import (
     LIST,
     NONE,
     REAL,
-    SLICE,
     STR,
     Array,
     Known,
@@ -54,6 +53,7 @@ class Sites(Protocol):
     def inline(self, op: ir.Op) -> bool: ...
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]: ...
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]: ...
+    def entry(self, position: ir.Position) -> Callable[..., Any]: ...
     def iterate(self, position: ir.Position) -> Callable[..., Any]: ...
     def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]: ...
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]: ...
@@ -64,6 +64,7 @@ class Emitted:
     """The two sweeps, ready to be printed: lines, and the objects that the lines name."""
 
     name: str
+    shown: str  # the author's name for the function
     parameters: list[str]
     forward: list[Node]
     result: str
@@ -113,6 +114,8 @@ class _Adjoint:
         self.function = function
         self.regions = regions
         self.has_effects = False
+        self.makes_unseen = False  # whether a list is complete whose changes are not recorded so far
+        self.may_make = False  # whether a call may give a container whose cotangent goes by identity
         self.types = types
         self.active = active
         self.sites = sites
@@ -152,6 +155,7 @@ class _Adjoint:
         bar = self.bar(function.result) if self.active(function.result) else self.fresh("y_bar")  # type: ignore[arg-type]
         if differentiate and isinstance(function.result, str):
             reverse[:0] = self.hand_over_result(function.result)
+            self.has_effects |= self.may_make and may_hold(self.types(function.result))
         if self.has_effects and self.active(function.result):
             reverse[:0] = self.begin_with_effects(bar)
         returned = []
@@ -167,6 +171,7 @@ class _Adjoint:
         short = function.name if function.name.isidentifier() else "function"
         return Emitted(
             self.fresh(short),
+            function.name,
             list(function.parameters),
             forward,
             result,
@@ -183,7 +188,7 @@ class _Adjoint:
 
     def hand_over_result(self, result: str) -> list[Node]:
         """A container that is constant here may be changed by whoever gets it: from now on it is followed."""
-        if self.active(result) or not self.regions.makes(result):
+        if (self.active(result) and not self.makes_unseen) or not self.regions.makes(result):
             return []
         self.has_effects = True
         handed = self.fresh("handed_on")
@@ -452,6 +457,7 @@ class _Adjoint:
 
     def site_publish(self, op: ir.Publish, position: ir.Position) -> list[Node]:
         if not self.active(op.value) or op.value in self.active.handled:
+            self.makes_unseen = True
             self.line(
                 f"{self.shared_constant(heap.publish_plain, 'publish')}({self.text(op.value)})", position
             )
@@ -498,18 +504,9 @@ class _Adjoint:
 
     def made_here(self, op: ir.Op, target: str, text: str) -> str:
         """The text of an operation; where it makes a list that may be changed, that is noted."""
-        if not self.regions.shared(target) or not self.makes_list(op):
+        if not self.regions.shared(target) or not makes_list(op, self.types):
             return text
         return f"{self.shared_constant(heap.made_plain, 'made')}({text})"
-
-    def makes_list(self, op: ir.Op) -> bool:
-        if isinstance(op, ir.Binary):
-            return op.operator in ("add", "mul", "or_")
-        if isinstance(op, ir.Item):
-            return self.types(op.index) == SLICE
-        return isinstance(op, ir.Call) and (
-            self.types.callee(op) in heap.MAKERS or (op.method in ("copy", "tolist"))
-        )
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
@@ -558,6 +555,8 @@ class _Adjoint:
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
+        if isinstance(op, ir.Item) and self.regions.shared(op.value) and self.types(op.value) == ANY:
+            return f"{self.constant(self.sites.entry(position), 'entry')}({', '.join(texts)})"
         text = specialise.primal_text(op, texts, self.shared_constant)
         if isinstance(op, ir.Compare) and self.may_compare_objects(op):
             return f"{self.shared_constant(decided, 'decided')}({text})"
@@ -803,6 +802,7 @@ class _Adjoint:
         if self.has_real_bar(target):
             return f"{back}({bar})"
         if may_be_idle and (target in self.regions.effects or may_hold(self.types(target))):
+            self.may_make = True
             return (
                 f"{bar} if {self.shared_constant(heap.is_idle, 'is_idle')}({back}, {bar}) else {back}({bar})"
             )

@@ -8,7 +8,7 @@ import sys
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
 from ..rules.registry import NO_RULE, Found, OptedOut, Registry
 from ..rules.targets import name_of
 from .effects import Noted, Watches
+from .purity import Named, is_as_it_was
 
 _PACKAGE = str(Path(__file__).parent.parent)
 _MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
@@ -312,12 +313,12 @@ def _signature_name(part: Any) -> str:
 
 
 def guard_of(
-    names: dict[str, tuple[str, Any]], attributes: list[tuple[Any, str, Any]]
+    names: dict[str, tuple[str, Any]], attributes: list[tuple[Any, str, Any]], relied: Sequence[Named] = ()
 ) -> Callable[[dict[str, Any]], bool]:
     """A quick test that globals are what a pass took them for.
 
     `names` maps a global or builtin name to ("is", object) or ("like", signature); `attributes` are (module
-    or class, attribute, object).
+    or class, attribute, object); `relied` are functions whose text was looked at.
     """
     from .types import signature_of
 
@@ -335,7 +336,7 @@ def guard_of(
         for owner, name, value in attributes:
             if getattr(owner, name, guard) is not value:
                 return False
-        return True
+        return not relied or all(map(is_as_it_was, relied))
 
     return guard
 

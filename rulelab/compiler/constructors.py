@@ -33,15 +33,17 @@ def constructor(
     """What makes an object of the class and gives its pullback; None for a class that C code makes."""
     if type(cls).__call__ is not type.__call__:
         return None
-    if is_namedtuple(cls) and _is_generated(cls.__new__) and cls.__init__ is object.__init__:  # type: ignore[misc]
+    if is_namedtuple(cls) and is_generated(cls.__new__) and cls.__init__ is object.__init__:  # type: ignore[misc]
         return functools.partial(_make_namedtuple, cls)
     if cls in _CONTAINERS:
-        return functools.partial(_make_container, cls)
+        return functools.partial(_make_container, pullbacks, cls, place)
+    if cls is set:
+        return functools.partial(_make_set, active)
     if cls is types.SimpleNamespace:
         return _make_namespace
     if cls.__new__ not in (object.__new__, typing.Generic.__new__):
         return None
-    if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
+    if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):
         return functools.partial(_make_dataclass, pullbacks, cls, place)
     init = cls.__init__  # type: ignore[misc]
     if init is object.__init__ or (isinstance(init, types.FunctionType) and pullbacks.may_compile(init)):
@@ -54,7 +56,7 @@ def make_plain(
 ) -> Any:
     """An object of the class where no cotangent is wanted; its attributes may be written from then on."""
     init = cls.__init__  # type: ignore[misc]
-    if cls.__new__ is not object.__new__ or not isinstance(init, types.FunctionType) or _is_generated(init):
+    if cls.__new__ is not object.__new__ or not isinstance(init, types.FunctionType) or is_generated(init):
         return heap.own(cls(*args, **kwargs), False)
     x = heap.own(cls.__new__(cls), False)  # type: ignore[call-overload]
     pullbacks.run_plain(init, (x, *args), kwargs, (False,) * (2 + len(args) + len(kwargs)), place)
@@ -63,7 +65,7 @@ def make_plain(
 
 def is_authors(cls: Any) -> bool:
     """Whether the objects of a class are made of its arguments alone and keep them in sight."""
-    if isinstance(cls, type) and is_namedtuple(cls) and _is_generated(cls.__new__):
+    if isinstance(cls, type) and is_namedtuple(cls) and is_generated(cls.__new__):
         return True
     return (
         isinstance(cls, type)
@@ -79,10 +81,10 @@ def is_opaque(cls: type) -> bool:
     if cls in _CONTAINERS or cls.__module__ == "builtins" or cls is types.SimpleNamespace:
         return False
     init = cls.__init__  # type: ignore[misc]
-    return not isinstance(init, types.FunctionType) or (not _is_generated(init) and is_library(init))
+    return not isinstance(init, types.FunctionType) or (not is_generated(init) and is_library(init))
 
 
-def _is_generated(function: Any) -> bool:
+def is_generated(function: Any) -> bool:
     """Whether a method was written by `dataclass` or `namedtuple`, not by an author."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(("<string>", "<dataclass"))
@@ -197,7 +199,7 @@ def copier(pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], place: Plac
     """What answers for `dataclasses.replace(x, name=value)` and `x._replace(name=value)`."""
     if len(args) != 1:
         return None
-    if target is dataclasses.replace and _is_generated(getattr(type(args[0]), "__init__", None)):
+    if target is dataclasses.replace and is_generated(getattr(type(args[0]), "__init__", None)):
         return functools.partial(_replace_fields, pullbacks, place)
     if is_namedtuple(type(args[0])) and target is getattr(type(args[0]), "_replace", None):
         return _replace_items
@@ -239,35 +241,83 @@ def _replace_items(x: Any, **changes: Any) -> Any:
 _CONTAINERS = (collections.deque, collections.defaultdict, collections.OrderedDict)
 
 
-def _make_container(cls: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _make_container(
+    pullbacks: Pullbacks, cls: Callable[..., Any], place: Place | None, *args: Any, **kwargs: Any
+) -> Any:
     """A deque, defaultdict or OrderedDict, empty or filled from a list or dict."""
     source = args[-1] if args and (len(args) == 2 or cls is not collections.defaultdict) else None
     if cls is collections.deque:
-        source = args[0] if args else None
+        return _make_deque(*args, **kwargs)
     where = heap.outline(source)
     y = heap.own(cls(*args, **kwargs), True)
-    items = heap.Given(source.values() if isinstance(source, dict) else source or ())
-    keys = list(source) if isinstance(source, dict) else range(len(items))
-    if len(y) != len(items) + len(kwargs) or (
-        cls is not collections.deque and not isinstance(source, dict | None)
-    ):
+    if not isinstance(source, dict | None) or not set(kwargs).isdisjoint(source or ()):
         raise NotDifferentiableError(
-            f"A {type(y).__name__} is differentiated if it is made empty, or from a list or dict",
+            f"A {type(y).__name__} is differentiated if it is made empty or from a dict",
+            place=place,
             fixes=("make it empty and fill it",),
             read="limitations#iteration",
         )
+    if cls is collections.defaultdict and y.default_factory is not None:
+        heap.made_by(y, lambda: _entry(pullbacks, y.default_factory, place))
 
     def back(y_bar: Any) -> Any:
         heap.hand_in((y, {}), y_bar)
         left = heap.take_all(y)
-        bars = [left.get(key, ZERO) for key in keys]
-        if isinstance(source, dict):
-            found: Any = heap.hand_in(where, support.make(dict, dict(zip(keys, bars))))
-        else:
-            found = items.cotangent(bars) if source is not None else NO
-        return (NO, *(found if x is source else NO for x in args), *(left.get(k, ZERO) for k in kwargs))
+        found: Any = ZERO
+        if source:
+            bars = {key: left[key] for key in source if key in left}
+            found = heap.hand_in(where, support.make(dict, bars))
+        made = left.get(heap.FACTORY, ZERO)
+        return (NO, *(found if x is source else made for x in args), *(left.get(k, ZERO) for k in kwargs))
 
     return y, heap.effectful(back)
+
+
+def _entry(pullbacks: Pullbacks, factory: Any, place: Place | None) -> Any:
+    """The entry that a defaultdict's factory makes, and its pullback."""
+    if isinstance(factory, type) and factory.__module__ == "builtins":
+        y = factory()
+        return heap.own(y, type(y) is not set) if isinstance(y, (list, dict, set)) else y, _nothing
+    return pullbacks.find(factory, (), {}, (True,), place)()
+
+
+def _nothing(y_bar: Any) -> Any:
+    return NO
+
+
+def _make_deque(*args: Any, **kwargs: Any) -> Any:
+    source = args[0] if args else kwargs.get("iterable")
+    items = heap.Given(source if source is not None else ())
+    most = args[1] if len(args) > 1 else kwargs.get("maxlen")
+    y = heap.own(collections.deque(items.items, most), True)
+    size = len(y)
+    dropped = len(items) - size  # the first ones, where `maxlen` is less
+
+    def back(y_bar: Any) -> Any:
+        heap.hand_in((y, {}), y_bar)
+        left = heap.take_all(y)
+        bars = [ZERO] * dropped + [left.get(key, ZERO) for key in range(size)]
+        found = items.cotangent(bars) if source is not None else NO
+        return (NO, *(found if x is source else NO for x in (*args, *kwargs.values())))
+
+    return y, heap.effectful(back)
+
+
+def _make_set(active: tuple[bool, ...], *args: Any) -> Any:
+    """A set, of what loses no cotangent in it."""
+    refuse_in_set([x for x, on in zip(args, active[1:]) if on], None)
+    return heap.own(set(*args), False), _nothing
+
+
+def refuse_in_set(items: list[Any], place: Place | None) -> None:
+    """NotDifferentiableError for items that would lose their cotangents in a set."""
+    if not all(map(heap.may_be_in_set, items)):
+        raise NotDifferentiableError(
+            "The items of a set cannot be differentiated: equal ones are one",
+            place=place,
+            fixes=("make a list of them",),
+            read="limitations#iteration",
+        )
 
 
 def _make_namespace(**kwargs: Any) -> Any:

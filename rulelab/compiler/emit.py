@@ -135,7 +135,10 @@ def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, name
     with PARSING:
         code = compile(module, filename, "exec", dont_inherit=True)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
-    return types.FunctionType(factory_code, namespace)(*emitted.constants.values())
+    made = types.FunctionType(factory_code, namespace)(*emitted.constants.values())
+    if not emitted.shown.isidentifier():  # a lambda, which messages and tracebacks call by that name
+        made.__code__ = made.__code__.replace(co_name=emitted.shown)
+    return made
 
 
 def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int) -> None:

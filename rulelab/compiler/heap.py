@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import MutationError, NotDifferentiableError
 from ..tangents.structural import Tangent, class_of, entries_of, is_sequence, make, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
@@ -28,12 +29,13 @@ from .support import NO, ZERO, Items, Taken, add, gather, settle
 
 Key = Any
 _CELL = "cell_contents"
+FACTORY = object()  # the key of a defaultdict's factory, which may capture what varies
 
 
 class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
-    __slots__ = ("bars", "followed", "made", "numbers", "oldest")
+    __slots__ = ("bars", "factories", "followed", "made", "numbers", "oldest")
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
@@ -41,6 +43,7 @@ class _Sweep:
         self.oldest = sys.maxsize  # the number of the oldest one changed since somebody asked
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
+        self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
 
 
 _EMPTY = _Sweep()  # stands for a sweep that made nothing yet: never written to
@@ -160,6 +163,11 @@ def changed_since(point: tuple[int, int]) -> bool:
     return changed
 
 
+def made_by(x: Any, make: Callable[[], Any]) -> None:
+    """Note what makes the missing entries of the defaultdict `x`: `make()` gives `(entry, back)`."""
+    _written().factories[id(x)] = make
+
+
 def publish(x: Any) -> Any:
     """A list or dict is complete and may be handed on; gives its length, for `collect`."""
     if type(x) is not list and type(x) is not dict or is_own(x):
@@ -202,7 +210,7 @@ def forget(handed: list[Any]) -> None:
 
 def made_plain(x: Any) -> Any:
     """A list or dict that an operation has just made, where no cotangent is wanted."""
-    return own(x, False) if type(x) is list or type(x) is dict else x
+    return own(x, False) if type(x) is list or type(x) is dict or type(x) is set else x
 
 
 def collect(x: Any, x_bar: Any, size: int | None) -> Any:
@@ -316,14 +324,89 @@ def _entries(x_bar: Any) -> dict[Key, Any]:
     return dict(x_bar) if isinstance(x_bar, dict) else dict(enumerate(x_bar))
 
 
-def snapshot(x: Any, deep: bool) -> Any:
-    """A container of this sweep as it is now, for a rule that looks at its arguments again later."""
+def snapshot(x: Any) -> Any:
+    """A container of this sweep as it is now, with the very parts that it has."""
     kind = type(x)
-    if kind is list or kind is tuple:
-        return kind([snapshot(part, deep) for part in x]) if deep else (list(x) if kind is list else x)
-    if kind is dict:
-        return {key: snapshot(part, deep) if deep else part for key, part in x.items()}
-    return x
+    return kind(x) if kind is list or kind is dict else x
+
+
+class _Snapshots:
+    """Containers of this sweep as they are now, to all depths, for a rule that looks at its arguments again
+    later; what is reached twice is copied once.
+    """
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}  # identity -> (the original, its copy)
+
+    def of(self, x: Any) -> Any:
+        kind = type(x)
+        if isinstance(x, _LEAVES):
+            return x
+        if id(x) in self._made:
+            return self._made[id(x)][1]
+        if kind is tuple:
+            return tuple(map(self.of, x))
+        if isinstance(x, tuple):
+            return kind(*map(self.of, x)) if hasattr(kind, "_fields") else x
+        if not is_own(x) and kind not in (list, dict, deque):
+            return x
+        return self._copied(x)
+
+    def _copied(self, x: Any) -> Any:
+        if isinstance(x, types.CellType):
+            return x
+        y: Any
+        if isinstance(x, (list, dict, deque, set)):
+            y = x.copy()
+            self._made[id(x)] = x, y
+            for key, part in () if isinstance(x, set) else _parts(x):
+                y[key] = self.of(part)
+        else:
+            y = object.__new__(type(x))
+            self._made[id(x)] = x, y
+            for name, part in parts(x).items():
+                object.__setattr__(y, name, self.of(part))
+        return y
+
+    def refuse_changed(self, name: str) -> None:
+        """MutationError if a rule has written to the containers that it was given."""
+        for x, y in self._made.values():
+            if not self._is_as_copied(x, y):
+                raise MutationError(
+                    f"The rule of {name} changes its argument, a {type(x).__name__} that others may hold",
+                    fixes=(
+                        f"let the rule and {name} return what is new",
+                        f"differentiate {name} without a rule",
+                    ),
+                    read="limitations#array-mutation",
+                )
+
+    def _is_as_copied(self, x: Any, y: Any) -> bool:
+        if isinstance(x, set):
+            return x == y
+        then, now = (dict(enumerate(z) if isinstance(z, (list, deque)) else parts(z)) for z in (x, y))
+        return then.keys() == now.keys() and all(
+            now[key] is part
+            or isinstance(part, tuple)
+            or now[key] is self._made.get(id(part), (None, now))[1]
+            for key, part in then.items()
+        )
+
+    def refuse_alias(self, y: Any, name: str, depth: int = 3) -> None:
+        """NotDifferentiableError if the result of a rule is, or holds, a container that it was given."""
+        if isinstance(y, _LEAVES):
+            return
+        if any(y is copied for _, copied in self._made.values()):
+            raise NotDifferentiableError(
+                f"The rule of {name} gives back its argument, a {type(y).__name__} that may change later",
+                fixes=("let it return a copy",),
+                read="limitations#array-mutation",
+            )
+        if depth and self._made and not callable(y):
+            for _, part in _parts(y):
+                self.refuse_alias(part, name, depth - 1)
 
 
 def _whole(y: Any) -> Outline | None:
@@ -377,23 +460,32 @@ def through_pass(
     return call
 
 
-def through_rule(handler: Callable[..., Any], copied: str | None, adopts: bool) -> Callable[..., Any]:
+def through_rule(
+    handler: Callable[..., Any], copied: str | None, adopts: bool, name: str = ""
+) -> Callable[..., Any]:
     """A handler by rule for arguments that may be containers of this sweep: what the rule says of them goes
     into the table.
 
     The rule gets copies, for it may look at its arguments again when they have changed: of "all" there is in
     them, of the arguments alone where the result holds their very "parts", of nothing (None) where the result
     is one of them or looks into them later. `adopts` says that the result is a new container, which may be
-    changed from now on.
+    changed from now on; `name` is that of the function if the rule is a user's.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         outlines = [outline(x) for x in (*args, *kwargs.values())] if any_made() else []
         if copied is not None and any(outlines):
-            args = tuple(snapshot(x, copied == "all") for x in args)
-            kwargs = {key: snapshot(x, copied == "all") for key, x in kwargs.items()}
+            copies = _Snapshots()
+            copy_of = snapshot if copied == "parts" else copies.of
+            args = tuple(map(copy_of, args))
+            kwargs = {key: copy_of(x) for key, x in kwargs.items()}
         y, pullback = handler(*args, **kwargs)
+        if name and any(outlines):
+            copies.refuse_changed(name)
+            copies.refuse_alias(y, name)
+        if adopts and not is_own(y) and isinstance(y, (list, dict)):
+            y = y.copy()  # the rule may look at its own later
         size = publish(y) if adopts else None
         if size is None and not any(outlines):
             return y, pullback
@@ -640,21 +732,39 @@ _EXTEND = _mutator(lambda xs, items: xs.extend(items), brings=0, many=True)
 
 
 def _read_entry(d: Any, key: Key) -> Any:
-    made = isinstance(d, defaultdict) and key not in d
+    if isinstance(d, defaultdict) and key not in d:
+        return _make_entry(d, key)
     y = d[key]
-    if made and type(y) in (list, dict):
-        own(y, True)
-    if made:
-        _note_change(d)
     where = _whole(y)
 
     def back(y_bar: Any) -> Any:
         deposit(d, key, hand_in(where, y_bar))
-        if made:  # the entry came with its reading, a constant
-            take(d, key)
         return _NOTHING
 
-    return y, effectful(back) if made else back
+    return y, back
+
+
+def _make_entry(d: defaultdict[Any, Any], key: Key) -> Any:
+    """`d[key]` where the factory of a defaultdict makes the entry."""
+    make = _written().factories.get(id(d))
+    if make is None:
+        y, made = d[key], lambda y_bar: _NOTHING
+        if type(y) in (list, dict):
+            own(y, True)
+    else:
+        y, made = make()
+        d[key] = y
+    _note_change(d)
+    where = _whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(d, key, hand_in(where, y_bar))
+        y_bar = take(d, key)
+        if not is_idle(made, y_bar):
+            deposit(d, FACTORY, made(y_bar)[0])
+        return _NOTHING
+
+    return y, effectful(back)
 
 
 def get(d: Any, key: Key, *default: Any) -> Any:
@@ -830,6 +940,12 @@ def write_cell(cell: types.CellType, name: str, value: Any) -> Any:
     return None, effectful(lambda _: (NO, ZERO, NO, take(cell, _CELL)))
 
 
+def set_attribute(o: Any, name: str, value: Any) -> Any:
+    """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
+    object.__setattr__(o, name, value)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(o, name)))
+
+
 # What stands for a method or operator whose first argument is a container of this sweep.
 _LIST: dict[Any, Callable[..., Any]] = {
     list.append: append,
@@ -890,7 +1006,7 @@ def keeps_alive(target: Any, args: tuple[Any, ...]) -> bool:
 
 
 # Those of them, and others, that take what is no container of this sweep and make one.
-MAKERS = (list, dict, sorted, np.ndarray.tolist, list.copy, dict.copy, copy.copy)
+_MAKERS = (list, dict, sorted, np.ndarray.tolist, list.copy, dict.copy, copy.copy)
 
 
 def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
@@ -899,7 +1015,7 @@ def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
         return False
     if target is operator.getitem:
         return isinstance(args[1], slice)
-    return target in MAKERS or target in _PRESERVING
+    return target in _MAKERS or target in _PRESERVING
 
 
 def is_structure(x: Any) -> bool:
@@ -920,4 +1036,21 @@ def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
     return _METHODS.get(target) if _hashable(target) else None
 
 
-_METHODS = {**_LIST, **_DICT}
+_METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
+
+_OF_SETS = frozenset(
+    {set.add, set.discard, set.remove, set.pop, set.clear, set.update, set.intersection_update}
+    | {set.difference_update, set.symmetric_difference_update}
+)
+
+
+def changes_set(target: Any, x: Any) -> bool:
+    """Whether `target` is a method that changes the set `x` of this sweep."""
+    return type(x) is set and is_own(x) and _hashable(target) and target in _OF_SETS
+
+
+def may_be_in_set(x: Any) -> bool:
+    """Whether nothing is lost if `x` is an item of a set: it has no cotangent, or keeps it by identity."""
+    if isinstance(x, (tuple, set, frozenset, list, range, dict)):
+        return all(map(may_be_in_set, x))
+    return isinstance(x, (int, str, bytes, type(None), np.integer)) or is_own(x) or callable(x)

@@ -5,6 +5,7 @@ time.
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import operator
 import types
@@ -31,6 +32,7 @@ from .walks import (
     Drawn,
     OfIndexed,
     OfIterator,
+    OfNames,
     OfObject,
     OfRows,
     OfSequence,
@@ -128,6 +130,8 @@ class Iteration:
         __tracebackhide__ = True
         kind = type(owner)
         constant = isinstance(owner, (range, str, bytes, DICT_KEYS)) or is_number(owner)
+        if on and isinstance(owner, (dict, set, frozenset)) and heap.is_own(owner):
+            return OfNames(owner, place)
         if not on or constant or (isinstance(owner, dict) and not hands_out_its_own(owner)):
             return Source(owner)
         if isinstance(owner, (list, tuple)) and not hands_out_its_own(owner):
@@ -135,7 +139,7 @@ class Iteration:
         if isinstance(owner, np.ndarray):
             return OfRows(owner) if owner.dtype.kind in "fciuO" else Source(owner)
         if isinstance(owner, (DICT_VALUES, DICT_ITEMS)):
-            return OfView(owner)
+            return OfView(owner, any(map(heap.is_own, gc.get_referents(owner))))
         if isinstance(owner, Drawn):
             return OfIterator(owner)
         if isinstance(getattr(kind, "__iter__", None), types.FunctionType):

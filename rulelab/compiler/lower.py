@@ -881,14 +881,7 @@ class _Lowerer:
     def _apply(self, node: ast.Call, function: ir.Atom, method: str | None, base: str) -> ir.Atom:
         """A call with stars: all its positional arguments in a tuple, then its keywords in a dict."""
         args = self._build("tuple", node, node.args, "t")
-        pairs: list[tuple[ast.expr | None, ast.expr]] = []
-        for k in node.keywords:
-            if k.arg is not None:
-                pairs.append((ast.copy_location(ast.Constant(k.arg), k.value), k.value))
-            elif isinstance(k.value, ast.Dict) and all(isinstance(key, ast.Constant) for key in k.value.keys):
-                pairs += zip(k.value.keys, k.value.values, strict=True)  # a display that nobody else sees
-            else:
-                pairs.append((None, k.value))
+        pairs = _keyword_pairs(node)
         keywords = self._merge("keywords", node, pairs, "t") if pairs else ir.Const(None)
         return self._let(ir.Apply(function, args, keywords, method), node, base)
 
@@ -1201,6 +1194,27 @@ def _evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
     """The parts of a function definition that belong to the scope around it."""
     defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
     return [*getattr(node, "decorator_list", ()), *defaults]
+
+
+def _keyword_pairs(node: ast.Call) -> list[tuple[ast.expr | None, ast.expr]]:
+    """(key, value) of each keyword of a call, (None, mapping) for what has two stars; a display with two
+    stars counts as keywords, for nobody else sees it.
+    """
+    pairs: list[tuple[ast.expr | None, ast.expr]] = []
+    for k in node.keywords:
+        if k.arg is not None:
+            pairs.append((ast.copy_location(ast.Constant(k.arg), k.value), k.value))
+        elif isinstance(k.value, ast.Dict) and all(isinstance(key, ast.Constant) for key in k.value.keys):
+            pairs += zip(k.value.keys, k.value.values, strict=True)
+        else:
+            pairs.append((None, k.value))
+    names = [key.value for key, _ in pairs if isinstance(key, ast.Constant)]
+    if len(names) == len(set(names)) and all(isinstance(name, str) for name in names):
+        return pairs
+    return [  # what comes twice is an error of the call, found when it is made
+        (None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value), k.value)
+        for k in node.keywords
+    ]
 
 
 def _may_share(node: ast.Call) -> bool:

@@ -17,6 +17,7 @@ from .cache import Pass, guard_of
 from .effects import effects_of
 from .emit import emit
 from .lower import Surroundings, lower
+from .purity import Named
 from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
@@ -158,7 +159,7 @@ def compile_pass(
         code.co_name,
         made.forward,
         namespace,
-        _guard(looked_up, lowered, kinds),
+        _guard(looked_up, lowered, kinds, sites.relied),
         tuple(sites.trail.values()),
         epoch,
         made.text,
@@ -168,16 +169,18 @@ def compile_pass(
     )
 
 
-def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, Any]:
-    """The objects that the names of globals stand for now."""
+def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, tuple[str, Any]]:
+    """The names of globals, and the objects that they stand for now."""
     return {
-        statement.target: find_global(statement.op.name)
+        statement.target: (statement.op.name, find_global(statement.op.name))
         for statement in ir.walk(lowered.body)
         if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Load)
     }
 
 
-def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Callable[[dict[str, Any]], bool]:
+def _guard(
+    looked_up: dict[str, Any], lowered: ir.Function, kinds: Types, relied: list[Named]
+) -> Callable[[dict[str, Any]], bool]:
     """What the pass took for granted about names outside of the function."""
     names: dict[str, tuple[str, Any]] = {}
     for name, value in looked_up.items():
@@ -201,4 +204,4 @@ def _guard(looked_up: dict[str, Any], lowered: ir.Function, kinds: Types) -> Cal
                 kind = kinds(owner)
                 if isinstance(kind, Known) and hasattr(kind.value, attribute):
                     attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
-    return guard_of(names, attributes)
+    return guard_of(names, attributes, relied)

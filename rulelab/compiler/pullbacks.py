@@ -103,6 +103,8 @@ class Pullbacks:
         __tracebackhide__ = True
         if args and (method := heap.method_of(target, args[0])) is not None:
             return method
+        if args and heap.changes_set(target, args[0]) and all(map(heap.may_be_in_set, args[1:])):
+            return constant(target)
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
             if answer.rule.house:
@@ -600,7 +602,10 @@ def _for_containers(
         return handler
     if rule.house and heap.keeps_alive(target, args):
         return heap.through_rule(handler, None, adopts)
-    return heap.through_rule(handler, "parts" if rule.house and heap.preserves(target) else "all", adopts)
+    name = "" if rule.house else name_of(target)
+    return heap.through_rule(
+        handler, "parts" if rule.house and heap.preserves(target) else "all", adopts, name
+    )
 
 
 def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:

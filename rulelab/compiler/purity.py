@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import math
 import types
+import weakref
 from collections import deque
 from typing import Any
 
@@ -22,16 +22,28 @@ _CHANGING = frozenset(
     {"append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear"}
     | {"sort", "reverse", "rotate", "update", "setdefault", "add", "discard"}
 )
-_KNOWN = frozenset(
+_ARRAYS_OWN = frozenset({"fill", "itemset", "partition", "put", "resize", "setfield", "setflags"})
+_OF_VALUES = frozenset(
     name
-    for owner in (np, np.linalg, np.ndarray, math, str, list, dict, tuple, set, deque, float, complex)
+    for owner in (np.ndarray, str, list, dict, tuple, set, deque, float, complex)
     for name in dir(owner)
+    if not name.startswith("__")
 )
-_HARMLESS = _KNOWN - _CHANGING
+_HARMLESS = _OF_VALUES - _CHANGING - _ARRAYS_OWN
 
 
-def seems_to_change(function: types.FunctionType, seen: frozenset[Any] = frozenset()) -> bool:
-    """Whether the function, or one that it calls, may change an argument or a captured container."""
+Named = tuple[
+    dict[str, Any], str, Any
+]  # (the globals, a name in them, a weak reference to the code it meant)
+
+
+def seems_to_change(
+    function: types.FunctionType, seen: frozenset[Any] = frozenset(), relied: list[Named] | None = None
+) -> bool:
+    """Whether the function, or one that it calls, may change an argument or a captured container.
+
+    The functions that a denial relies on, by the names they have now, are added to `relied`.
+    """
     code = function.__code__
     if code in seen:
         return False
@@ -39,15 +51,29 @@ def seems_to_change(function: types.FunctionType, seen: frozenset[Any] = frozens
         node = find_source(code).node
     except RuleLabError:
         return True
+    relied = [] if relied is None else relied
     local = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
     parameters = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]) | set(code.co_freevars)
     return any(
-        _changes(inner, local, parameters, function.__globals__, seen | {code}) for inner in ast.walk(node)
+        _changes(inner, local, parameters, function.__globals__, seen | {code}, relied)
+        for inner in ast.walk(node)
     )
 
 
+def is_as_it_was(named: Named) -> bool:
+    """Whether a name still means the function that was looked at."""
+    names, name, code = named
+    meant = code()
+    return meant is not None and getattr(names.get(name), "__code__", None) is meant
+
+
 def _changes(
-    node: ast.AST, local: set[str], parameters: set[str], names: dict[str, Any], seen: frozenset[Any]
+    node: ast.AST,
+    local: set[str],
+    parameters: set[str],
+    names: dict[str, Any],
+    seen: frozenset[Any],
+    relied: list[Named],
 ) -> bool:
     if isinstance(node, (ast.Attribute, ast.Subscript)):
         return isinstance(node.ctx, (ast.Store, ast.Del))
@@ -58,10 +84,25 @@ def _changes(
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Attribute):
-        return node.func.attr not in _HARMLESS
+        return node.func.attr not in _HARMLESS and not _is_of_module(node.func, local, names)
     if not isinstance(node.func, ast.Name) or node.func.id in local:
         return True
     called = names.get(node.func.id, vars(builtins).get(node.func.id))
     if isinstance(called, types.FunctionType):
-        return seems_to_change(called, seen)
+        relied.append((names, node.func.id, weakref.ref(called.__code__)))
+        return seems_to_change(called, seen, relied)
     return not isinstance(called, (types.BuiltinFunctionType, np.ufunc, type)) or called in (setattr, delattr)
+
+
+def _is_of_module(node: ast.Attribute, local: set[str], names: dict[str, Any]) -> bool:
+    """Whether an attribute is that of a module whose functions leave lists and objects alone."""
+    owner: ast.expr = node.value
+    while isinstance(owner, ast.Attribute):
+        owner = owner.value
+    if not isinstance(owner, ast.Name) or owner.id in local:
+        return False
+    module = names.get(owner.id)
+    return isinstance(module, types.ModuleType) and module.__name__.partition(".")[0] in _MODULES
+
+
+_MODULES = frozenset({"numpy", "math", "cmath"})

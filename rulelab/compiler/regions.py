@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from . import ir
 from .tidy import phis_of
-from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, Tuple, Type, Types
+from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, Types
 
 _READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
 
@@ -43,6 +43,7 @@ class Regions:
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
         for statement in ir.walk(function.body):
             self._visit(statement)
+            self._visit_iteration(statement)
         self._shared = {self._root(atom) for _, _, atom in self._touched if self._is_member(atom)}
         self._outside = {
             self._root(name) for name in (*function.parameters, *function.free) if self._is_member(name)
@@ -61,6 +62,15 @@ class Regions:
     def shared(self, atom: ir.Atom) -> bool:
         """Whether what this name stands for may be changed under another name."""
         return self._is_member(atom) and self._root(atom) in self._shared
+
+    def same(self, a: ir.Atom, b: ir.Atom) -> bool:
+        """Whether two names may stand for one container, or for one and what it holds."""
+        return self._is_member(a) and self._is_member(b) and self._root(a) == self._root(b)
+
+    def make_shared(self, atom: ir.Atom) -> None:
+        """Have what this name stands for read and changed by identity."""
+        if self._is_member(atom):
+            self._shared.add(self._root(atom))
 
     def members(self, root: str) -> list[str]:
         return self._members.get(root, [])
@@ -131,9 +141,26 @@ class Regions:
             self._touch(target, op, target if isinstance(op, ir.MakeCell) else op.cell)
         elif isinstance(op, ir.Augmented) and not op.owned:
             self._touch(target, op, op.left)
-        elif isinstance(op, (ir.Call, ir.Apply)) and not self._is_harmless(op):
+        elif (
+            isinstance(op, (ir.Call, ir.Apply))
+            and any(map(self._is_member, op.operands()))
+            and not self._is_harmless(op)
+        ):
             for atom in op.operands():
                 self._touch(target, op, atom)
+
+    def _visit_iteration(self, statement: ir.Statement) -> None:
+        """What goes through the keys of a dict may find numbers there, which is noticed if it is followed."""
+        if isinstance(statement, ir.For):
+            for leaf in ir.leaves(statement.iteration):
+                if isinstance(leaf, ir.Sequence) and self._types(leaf.value) == DICT:
+                    self._touch(leaf.item, ir.Move(leaf.value), leaf.value)
+        elif isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Call, ir.Apply)):
+            op = statement.op
+            if not isinstance(op, ir.Call) or op.method not in _READING - {"items", "keys"}:
+                for atom in op.operands():
+                    if self._types(atom) == DICT:
+                        self._touch(statement.target, op, atom)
 
     def _touch(self, target: str, op: ir.Op, atom: ir.Atom) -> None:
         if self._is_member(atom):
@@ -186,10 +213,17 @@ class _Sharing:
 
     def run(self) -> None:
         function, result = self.function, self.function.result
+        complete: list[str] = []
+        if isinstance(result, str):
+            made = _Made(function, self.types)
+            complete = made.held_by(result)
+            if made.others(complete, lambda name: self.regions.same(name, result)):
+                self.regions.make_shared(result)
         self._block(function.body)
-        if isinstance(result, str) and not self.regions.shared(result) and _is_made_here(function, result):
-            last = function.body[-1].position
-            function.body.append(ir.Let(last, function.fresh("published"), ir.Publish(result)))
+        if not self.regions.shared(result):
+            for name in complete:
+                last = function.body[-1].position
+                function.body.append(ir.Let(last, function.fresh("published"), ir.Publish(name)))
 
     def _block(self, block: ir.Block) -> None:
         out: ir.Block = []
@@ -241,30 +275,80 @@ class _Sharing:
         return [*before, statement]
 
 
-def _is_made_here(function: ir.Function, name: str) -> bool:
-    """Whether a value is certainly a list or dict that this function built."""
-    defined: dict[str, tuple[ir.Op | None, list[ir.Atom]]] = {}
-    for statement in ir.walk(function.body):
-        if isinstance(statement, ir.Let):
-            defined[statement.target] = (statement.op, [])
-        for phi in phis_of(statement):
-            defined[phi.target] = (None, phi.sources)
-    seen: set[str] = set()
+class _Made:
+    """The lists and dicts that a function certainly made itself."""
 
-    def built(atom: ir.Atom) -> bool:
-        if not isinstance(atom, str) or atom not in defined:
+    def __init__(self, function: ir.Function, types: Types) -> None:
+        self._types = types
+        self._defined: dict[str, tuple[ir.Op | None, list[ir.Atom]]] = {}
+        self._builds: list[ir.Build | ir.Append] = []
+        for statement in ir.walk(function.body):
+            if isinstance(statement, ir.Let):
+                self._defined[statement.target] = (statement.op, [])
+                if isinstance(statement.op, (ir.Build, ir.Append)):
+                    self._builds.append(statement.op)
+            for phi in phis_of(statement):
+                self._defined[phi.target] = (None, phi.sources)
+        self._outermost = {s.target for s in function.body if isinstance(s, ir.Let)}
+        self._outermost |= {phi.target for s in function.body for phi in phis_of(s)}
+
+    def held_by(self, name: str) -> list[str]:
+        """`name`, and what it holds to all depths, as far as they are such and have names at the end."""
+        found = [name] if self._is_made(name) and name in self._outermost else []
+        op, _ = self._defined.get(name, (None, []))
+        while isinstance(op, (ir.Append, ir.Move)) and isinstance(op.value, str):
+            op, _ = self._defined.get(op.value, (None, []))
+        if isinstance(op, ir.Build) and op.kind != "set":
+            for item in dict.fromkeys(op.items):
+                if isinstance(item, str):
+                    found += [inner for inner in self.held_by(item) if inner not in found]
+        return found
+
+    def others(self, complete: list[str], in_region: Callable[[str], bool]) -> bool:
+        """Whether a container of the region holds one that is not among the complete ones."""
+        return any(
+            isinstance(item, str) and item not in complete and self._is_made(item) and in_region(item)
+            for op in self._builds
+            for item in (op.items if isinstance(op, ir.Build) else (op.item,))
+        )
+
+    def _is_made(self, name: ir.Atom, seen: frozenset[str] = frozenset()) -> bool:
+        if not isinstance(name, str) or name not in self._defined:
             return False
-        if atom in seen:
+        if name in seen:
             return True
-        seen.add(atom)
-        op, sources = defined[atom]
+        op, sources = self._defined[name]
+        seen |= {name}
         if op is None:
-            return all(built(source) or _is_nothing(source) for source in sources)
+            return all(self._is_made(source, seen) or _is_nothing(source) for source in sources)
         if isinstance(op, ir.Build):
             return op.kind in ("list", "dict")
-        return isinstance(op, (ir.Append, ir.Move)) and built(op.value)
+        if isinstance(op, (ir.Append, ir.Move)):
+            return self._is_made(op.value, seen)
+        return _is_new_list(op, self._types)
 
-    return built(name)
+
+def makes_list(op: ir.Op, types: Types) -> bool:
+    """Whether the list, dict or set that an operation gives is a new one; of displays `Publish` tells."""
+    if isinstance(op, ir.Binary):
+        return op.operator in ("add", "mul", "or_") and any(
+            types(a) in (LIST, DICT, ANY) for a in op.operands()
+        )
+    if isinstance(op, ir.Item):
+        return types(op.index) == SLICE and types(op.value) in (LIST, ANY)
+    return isinstance(op, ir.Call) and (types.callee(op) in MAKERS or op.method in ("copy", "tolist"))
+
+
+def _is_new_list(op: ir.Op, types: Types) -> bool:
+    """Whether what an operation gives is certainly a new list, dict or set, or an array."""
+    if isinstance(op, ir.Binary):
+        return op.operator in ("add", "mul") and LIST in map(types, op.operands())
+    if isinstance(op, ir.Item):
+        return types(op.index) == SLICE and types(op.value) == LIST
+    return isinstance(op, ir.Call) and types.callee(op) in MAKERS
+
+
+MAKERS = (list, dict, set, sorted)
 
 
 def _is_nothing(atom: ir.Atom) -> bool:

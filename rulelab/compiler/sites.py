@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import operator
 import types
+import weakref
+from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from ..tangents.algebra import is_number
 from ..tangents.structural import make
 from . import heap, ir, specialise, support
 from .collecting import COLLECTORS
-from .constructors import is_opaque
+from .constructors import is_opaque, refuse_in_set
 from .handlers import (
     NO,
     ZERO,
@@ -28,15 +30,16 @@ from .handlers import (
     constant,
     imaginary_part,
     method_of,
+    no_cotangents,
     real_part,
     without_owner,
 )
 from .holders import CACHED
-from .operands import describe
+from .operands import carries, describe
 from .protocols import attribute_handler, field, hands_out_its_own, holds_callable
-from .purity import seems_to_change
+from .purity import Named, seems_to_change
 from .refusals import mutation
-from .regions import Regions
+from .regions import MAKERS, Regions
 from .source import Source
 from .types import LIST, Array, Known, Tuple, Types, is_real
 from .writes import write_finder, write_plain
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 
 
 _CALLING = (map, filter)  # classes that call what they are given, which may write
+_IMMUTABLE = (int, float, complex, str, bool, tuple)
 _INPLACE = {
     "add": "iadd",
     "sub": "isub",
@@ -81,13 +85,15 @@ class Sites:
         source: Source,
         types_: Types,
         namespace: dict[str, Any],
-        loaded: dict[str, Any],
+        loaded: dict[str, tuple[str, Any]],
     ) -> None:
         self.pullbacks = pullbacks
         self.source = source
         self.types = types_
         self.namespace = namespace
-        self._loaded = loaded
+        self._loaded = {target: value for target, (_, value) in loaded.items()}
+        self._names = {target: name for target, (name, _) in loaded.items()}
+        self.relied: list[Named] = []  # functions that are taken for ones that change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
 
     def changes_nothing(self, op: ir.Op) -> bool:
@@ -96,7 +102,13 @@ class Sites:
         if isinstance(op, (ir.Call, ir.Apply)) and op.method is None and isinstance(op.function, str):
             called = self._loaded.get(op.function)
             if isinstance(called, types.FunctionType):
-                return not seems_to_change(called)
+                relied: list[Named] = [
+                    (self.namespace, self._names[op.function], weakref.ref(called.__code__))
+                ]
+                if seems_to_change(called, relied=relied):
+                    return False
+                self.relied += relied
+                return True
         if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
             return False
         if self.relies_on_house(target) is not None:
@@ -186,7 +198,7 @@ class Sites:
             return heap.through_rule(COLLECTORS[op.kind][1], "parts", False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
-        if any(map(self.regions.shared, op.operands())) or self.target(op) in heap.MAKERS:
+        if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
             return None  # it may be a container whose cotangent goes by identity
         if (
             isinstance(op, ir.Binary)
@@ -227,7 +239,7 @@ class Sites:
         if isinstance(op, ir.Augmented):
             return _augmented_finder(self.pullbacks, op, active, place)
         if isinstance(op, ir.Build):
-            return _refuse_set(place)
+            return _set_finder(active, place)
         if isinstance(op, ir.Attribute):
             return attribute_finder(self.pullbacks, op.name, place)
         if isinstance(op, ir.Apply):
@@ -300,6 +312,29 @@ class Sites:
                 )
 
         return refuse_caught
+
+    def entry(self, position: ir.Position) -> Callable[..., Any]:
+        """`x[key]` where no cotangent is wanted: what a defaultdict then makes may be changed later."""
+        place = self.place(position)
+
+        def entry(x: Any, key: Any) -> Any:
+            if type(x) is not defaultdict or not heap.is_own(x) or key in x:
+                return x[key]
+            make = x.default_factory
+            if heap.is_followed(x):
+                if type(make) is types.FunctionType and carries(make):
+                    raise NotDifferentiableError(
+                        "A defaultdict makes an entry that may vary where its value is not used",
+                        place=place,
+                        fixes=("set the entry: d[key] = ...",),
+                        read="limitations#iteration",
+                    )
+                return heap.read_item(x, key)[0]
+            if type(make) is types.FunctionType or (type(make) is type and make not in _IMMUTABLE):
+                x[key] = heap.made_plain(self.pullbacks.run_plain(make, (), {}, (False,), place))
+            return x[key]
+
+        return entry
 
     def iterate(self, position: ir.Position) -> Callable[..., Any]:
         place = self.place(position)
@@ -408,7 +443,7 @@ def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | N
             known.clear()
         if not kwargs and type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
-            if entry is not None:
+            if entry is not None and not (entry.projected and any(map(heap.is_structure, args))):
                 return heap.through_pass(entry.forward, g, args)
             return pullbacks.find(g, args, kwargs, active, place)
         asked_at = registry.epoch
@@ -538,16 +573,12 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
     return find
 
 
-def _refuse_set(place: Place) -> Handler:
-    def find(*items: Any) -> Handler:
-        raise NotDifferentiableError(
-            "The items of a set cannot be differentiated: equal ones are one",
-            place=place,
-            fixes=("make a list of them",),
-            read="limitations#iteration",
-        )
+def _set_finder(active: tuple[bool, ...], place: Place) -> Handler:
+    def make(*items: Any) -> Any:
+        refuse_in_set([x for x, on in zip(items, active) if on], place)
+        return heap.own(set(items), False), no_cotangents
 
-    return find
+    return lambda *items: make
 
 
 def _augmented_finder(
@@ -568,8 +599,9 @@ def _augmented_finder(
                 return heap.extend_in_place
             if isinstance(left, dict) and op.operator == "or_":
                 return heap.update_in_place
-        if not any(active) and heap.may_change_unseen(left) and isinstance(left, (list, dict, set)):
-            return lambda a, b: (in_place(a, b), NO.__getitem__)
+        unseen = not any(active) or (type(left) is set and heap.may_be_in_set(right))
+        if unseen and heap.may_change_unseen(left) and isinstance(left, (list, dict, set)):
+            return lambda a, b: (in_place(a, b), no_cotangents)
         if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:
             called = (
                 f"ndarray.__{_INPLACE[op.operator]}__"
@@ -596,7 +628,7 @@ def _augmented_finder(
                 if isinstance(left, (np.ndarray, list, dict, set))
                 else target
             )
-            return lambda a, b: (plain(a, b), NO.__getitem__)
+            return lambda a, b: (plain(a, b), no_cotangents)
         handler = pullbacks.find_target(target, (left, right), {}, (False, *active), place)
         if not isinstance(left, np.ndarray):
             return handler

@@ -271,8 +271,11 @@ def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
         yield from sequence.positions(backwards)
         return
     position = len(sequence) - 1 if backwards else 0
+    size = len(sequence) if type(sequence) is deque else None
     while 0 <= position < len(sequence):
         yield position
+        if size is not None and len(sequence) != size:
+            raise RuntimeError("deque mutated during iteration")
         position += -1 if backwards else 1
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MutationError
+from ..errors import MutationError, NotDifferentiableError, Place
 from ..tangents.structural import Tangent, entries_of, is_mapping, is_namedtuple, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -36,6 +36,37 @@ class Source:
     def cotangent(self, sums: Sums) -> Any:
         """The cotangent of the owner from those of its items."""
         return NO
+
+
+class OfNames(Source):
+    """The keys of a dict, or the items of a set, that the function made: numbers that vary are lost there."""
+
+    def __init__(self, owner: Any, place: Place | None) -> None:
+        super().__init__(owner)
+        self.kind, self.place = type(owner), place
+        self.taken: list[Any] = []
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        for number, item in enumerate(self.items):
+            self.taken.append(item)
+            yield number, item
+
+    def cotangent(self, sums: Sums) -> Any:
+        refuse_lost([(self.taken[number], bar) for number, bar in sums.items()], self.kind, self.place)
+        return NO
+
+
+def refuse_lost(pairs: list[tuple[Any, Any]], kind: type, place: Place | None) -> None:
+    """NotDifferentiableError if a cotangent goes to a float or an array that is a name for something."""
+    for item, bar in pairs:
+        nothing = isinstance(unthunk(bar), AbstractZero) or bar is None
+        if not nothing and isinstance(item, (float, complex, np.inexact, np.ndarray, tuple)):
+            raise NotDifferentiableError(
+                f"The items of a {kind.__name__} cannot be differentiated",
+                place=place,
+                fixes=("make a list of them first",),
+                read="limitations#iteration",
+            )
 
 
 class OfSequence(Source):
@@ -95,8 +126,9 @@ class OfRows(Source):
 class OfView(Source):
     """The values or items of a dict; the cotangent of a view is that of its dict."""
 
-    def __init__(self, owner: Any) -> None:
+    def __init__(self, owner: Any, is_own: bool) -> None:
         super().__init__(owner)
+        self.is_own = is_own
         self.of_items = isinstance(owner, DICT_ITEMS)
         self.at_start = dict(owner.mapping)
         self.keys = list(self.at_start)
@@ -109,7 +141,11 @@ class OfView(Source):
 
     def cotangent(self, sums: Sums) -> Any:
         bars = {key: sums.get(key, ZERO) for key in self.keys}
-        return make(dict, {key: bar[1] if self.of_items else bar for key, bar in bars.items()})
+        if not self.of_items:
+            return make(dict, bars)
+        if self.is_own:
+            refuse_lost([(key, bar[0]) for key, bar in bars.items()], dict, None)
+        return make(dict, {key: bar[1] for key, bar in bars.items()})
 
 
 class OfIterator(Source):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import Place
 from . import heap
+from .constructors import is_generated
 from .handlers import NO, ZERO, Handler
 from .operands import describe
 from .refusals import mutation
@@ -91,7 +92,7 @@ def _author_method(target: Any, kind: str, key: Any) -> Any:
         if isinstance(found, property):
             return found.fset if kind == "attribute" else found.fdel
     found = getattr(type(target), _METHODS[kind], None)
-    return found if isinstance(found, types.FunctionType) else None
+    return found if isinstance(found, types.FunctionType) and not is_generated(found) else None
 
 
 def _arguments(kind: str, target: Any, key: Any, value: Any) -> tuple[Any, ...]:

@@ -1,5 +1,6 @@
 """The intermediate form names every value once, before it is read, in the order in which Python evaluates."""
 
+import copy
 import dis
 import sys
 from pathlib import Path
@@ -244,7 +245,7 @@ LOG = []
 def note(value):
     """Leaves a trace; its rule makes it transparent to the AD."""
     LOG.append(value)
-    return value
+    return copy.copy(value) if isinstance(value, (list, dict)) else value
 
 
 @rl.rrule_for(note)
