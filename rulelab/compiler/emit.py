@@ -20,10 +20,15 @@ MARK = "A pass of rulelab: the forward sweep of the author's function."
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated."""
+    """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated.
 
-    forward: Any
+    It has no globals yet, and no function to read captured variables from: that goes into its closure cell
+    number `slot`, if there is one.
+    """
+
+    forward: types.FunctionType
     text: str
+    slot: int | None
 
 
 class _Text:
@@ -55,23 +60,15 @@ class _Text:
                     self.nodes(depth + 1, body, add)
 
 
-def emit(
-    emitted: Emitted,
-    free: list[str],
-    own: list[str],
-    filename: str,
-    first_line: int,
-    namespace: dict[str, Any],
-) -> Compiled:
-    """Compile both sweeps into one function whose globals are the author's.
+def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first_line: int) -> Compiled:
+    """Compile both sweeps into one function.
 
-    A function with captured variables takes itself as first argument, so that its cells are read at each
-    call; `own` are those of them that hold the function itself. Every line keeps the position of the
-    author's statement it came from.
+    Captured variables are read from the cells of the author's function at each call; `own` are those of them
+    that hold the function itself. Every line keeps the position of the author's statement it came from.
     """
     text = _Text()
     closure, add = emitted.fresh("function"), emitted.helper(support.add, "add")
-    text.put(0, f"def {emitted.name}({', '.join(([closure] if free else []) + emitted.parameters)}):", None)
+    text.put(0, f"def {emitted.name}({', '.join(emitted.parameters)}):", None)
     text.put(1, repr(MARK), None)
     for number, name in enumerate(free):
         text.put(1, f"{name} = {closure}.__closure__[{number}].cell_contents", None)
@@ -85,9 +82,11 @@ def emit(
             text.nodes(2, emitted.reverse, add)
         text.put(2, f"return {_returned(emitted, free, own, add)}", None)
         text.put(1, f"return {emitted.result}, {emitted.back_name}", None)
-    forward = _compile(text, emitted, filename, first_line, namespace)
+    constants = {**emitted.constants, closure: None} if free else emitted.constants
+    forward = _compile(text, emitted.name, constants, filename, first_line)
     shown = [line for line in text.lines if line != _INDENT + repr(MARK)]
-    return Compiled(forward, "\n".join(shown) + "\n")
+    slot = forward.__code__.co_freevars.index(closure) if free else None
+    return Compiled(forward, "\n".join(shown) + "\n", slot)
 
 
 def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> str:
@@ -102,25 +101,25 @@ def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> st
     return f"({', '.join([self_bar, *emitted.returned[len(free) :]])},)"
 
 
-def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, namespace: dict[str, Any]) -> Any:
+def _compile(text: _Text, name: str, constants: dict[str, Any], filename: str, first_line: int) -> Any:
     """Wrap the function in one that takes the named objects: they become closure variables, not globals."""
     try:
         with PARSING:
             inner = ast.parse("\n".join(text.lines)).body[0]
     except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
-        place = Place(filename, first_line, None, None, emitted.name, None)
+        place = Place(filename, first_line, None, None, name, None)
         raise UnsupportedSyntaxError(
-            f"The pass of {emitted.name}() is nested too deeply for Python: {error}",
+            f"The pass of {name}() is nested too deeply for Python: {error}",
             place=place,
             fixes=("move some of it to a function of its own",),
             read="limitations#syntax",
         ) from error
     _locate(inner, text.positions, first_line)
-    arguments = [ast.arg(name) for name in emitted.constants]
+    arguments = [ast.arg(constant) for constant in constants]
     factory = ast.FunctionDef(
         "factory",
         ast.arguments([], arguments, None, [], [], None, []),
-        [inner, ast.Return(ast.Name(emitted.name, ast.Load()))],
+        [inner, ast.Return(ast.Name(name, ast.Load()))],
         [],
     )
     module = ast.Module([factory], [])
@@ -130,7 +129,7 @@ def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, name
     with PARSING:
         code = compile(module, filename, "exec", dont_inherit=True)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
-    return types.FunctionType(factory_code, namespace)(*emitted.constants.values())
+    return types.FunctionType(factory_code, {})(*constants.values())
 
 
 def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int) -> None:

@@ -135,7 +135,7 @@ def compile_pass(
         for name, part in zip(lowered.free, free, strict=True)
     }
     kinds = Types(lowered, given, find_global)
-    sites = Sites(pullbacks, source, kinds, namespace)
+    sites = Sites(pullbacks, source, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= set(lowered.free) if captured else set()
     active = Activity(lowered, kinds, start, sites.is_constant, differentiate)
@@ -149,16 +149,15 @@ def compile_pass(
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, parameters, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
-    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, namespace)
+    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno)
     return Pass(
         code.co_name,
         made.forward,
-        namespace,
+        made.slot,
         _guard(looked_up, lowered, kinds),
         tuple(sites.trail.values()),
         epoch,
         made.text,
-        bool(lowered.free),
         signature,
     )
 

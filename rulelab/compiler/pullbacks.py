@@ -75,8 +75,11 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler:
         __tracebackhide__ = True
+        memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
+            if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory:
+                self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             return self.by_rule(answer.rule, target, args, kwargs, active, place)
         self.refuse_mutation(target, args, kwargs, place)
         if isinstance(target, types.FunctionType) and not is_library(target):
@@ -205,8 +208,6 @@ class Pullbacks:
                     read="rules#keywords",
                 )
         config = self.config
-        if not kwargs and type(target) is types.FunctionType:
-            self.entries.add_rule(target, args, active[1:], rule)
 
         def by_rule(*args: Any, **kwargs: Any) -> Any:
             found = apply_rrule(rule, target, args, kwargs, config)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -57,13 +58,10 @@ _INPLACE = {
 class Sites:
     """What the transform asks for one function that is being compiled; notes what it relied on."""
 
-    def __init__(
-        self, pullbacks: Pullbacks, source: Source, types_: Types, namespace: dict[str, Any]
-    ) -> None:
+    def __init__(self, pullbacks: Pullbacks, source: Source, types_: Types) -> None:
         self.pullbacks = pullbacks
         self.source = source
         self.types = types_
-        self.namespace = namespace
         self.trail: dict[int, tuple[Any, Any]] = {}
 
     def place(self, position: ir.Position) -> Place:
@@ -71,7 +69,8 @@ class Sites:
 
     def relies_on_house(self, target: Any) -> Any:
         """The entry of a target for which only the house has rules, noted in the trail; else None."""
-        self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
+        if id(target) not in self.trail:  # the first answer: if it changes meanwhile, the pass is not kept
+            self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
         return self.pullbacks.cache.registry.house_entry(target)
 
     def target(self, op: ir.Op) -> Any:
@@ -228,12 +227,13 @@ class Sites:
         return iterate
 
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
-        code, namespace, names = op.code, self.namespace, [name for name, _ in op.keyword_defaults]
+        code, names = op.code, [name for name, _ in op.keyword_defaults]
 
         def make_function(
             captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]
         ) -> types.FunctionType:
             cells = tuple(types.CellType() if x is ir.UNBOUND else types.CellType(x) for x in captured)
+            namespace = sys._getframe(1).f_globals  # of the pass, which are the author's
             made = types.FunctionType(code, namespace, code.co_name, tuple(defaults) or None, cells)
             made.__kwdefaults__ = keyword_defaults if names else None
             for cell, x in zip(cells, captured, strict=True):
@@ -245,22 +245,21 @@ class Sites:
 
 
 def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
-    known: dict[Any, Handler] = {}
     registry = pullbacks.cache.registry
-    epoch = -1
+    found: tuple[int, dict[Any, Handler]] = (-1, {})  # as of which epoch: both change in one store
 
     def find(*args: Any) -> Handler:
-        nonlocal epoch
-        if epoch == registry.epoch:
+        nonlocal found
+        asked_at = registry.epoch  # first: a rule that comes meanwhile makes the answer old
+        of, known = found
+        if of == asked_at:
             handler = known.get(tuple(map(type, args)))
             if handler is not None:
                 return handler
         else:
-            known.clear()
-        asked_at = registry.epoch  # first: a rule that another thread defines meanwhile makes it old
+            found = (asked_at, known := {})
         handler = pullbacks.find_target(target, args, {}, active, place)
         if pullbacks.cache.mode == "auto" and registry.house_entry(target) is not None:
-            epoch = asked_at
             if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
                 handler = specialise.OF_REALS[target]
             known[tuple(map(type, args))] = handler
@@ -270,26 +269,25 @@ def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...]
 
 
 def _call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -> Handler:
-    known: dict[Any, tuple[Any, Handler]] = {}
     cache, registry = pullbacks.cache, pullbacks.cache.registry
-    epoch = -1
+    found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
 
     def find(g: Any, *args: Any, **kwargs: Any) -> Handler:
-        nonlocal epoch
-        if not kwargs and epoch == registry.epoch:
+        nonlocal found
+        asked_at = registry.epoch
+        of, known = found
+        if of != asked_at:
+            found = (asked_at, known := {})
+        elif not kwargs:
             asked = known.get((id(g), *map(type, args)))
             if asked is not None and asked[0] is g:
                 return asked[1]
-        elif epoch != registry.epoch:
-            known.clear()
         if not kwargs and type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
             return entry.forward if entry is not None else pullbacks.find(g, args, kwargs, active, place)
-        asked_at = registry.epoch
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
             if registry.house_entry(g) is not None and len(known) < 64:
-                epoch = asked_at
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler
 
