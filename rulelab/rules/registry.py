@@ -248,14 +248,14 @@ class Registry:
         """A block in which no rule for `target` is found, by any thread."""
         token = object()
         try:
-            self._hide(target, {token}, set())
-            yield
-        finally:
             try:
+                self._hide(target, {token}, set())
+                yield
+            finally:
                 self._hide(target, set(), {token})
-            except BaseException:  # interrupted: what was set aside may not stay so
-                self._hide(target, set(), {token})
-                raise
+        except BaseException:  # perhaps an interrupt in the very line above: nothing may stay hidden
+            self._hide(target, set(), {token})
+            raise
 
     def _hide(self, target, added, dropped):
         def change(old):
