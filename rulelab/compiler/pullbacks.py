@@ -91,10 +91,9 @@ class Pullbacks:
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)
-        if entry is None:
-            return self.cache.ask(target, types_of(args), self.config)
         positional = args
-        if kwargs or entry.user:
+        # Bound also where there is no rule yet: in manual mode the question must be the same when there is one.
+        if kwargs or (entry is not None and entry.user) or type(target) is types.FunctionType:
             try:
                 positional, _ = Binder.of(target).bind(args, kwargs)
             except TypeError:  # the call itself is wrong, and will say so in its own words

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from interrupts import free_locks, instructions_of, interrupted_at, spread
+from sessions import Session
 
 import rulelab as rl
 from rulelab.compiler import source
@@ -136,14 +137,10 @@ def rules_installed(registry):
 # --- the cache ---
 
 
-def cube(x):
-    return x * x * x
-
-
-def through(x):
-    return cube(x) + math.sin(x) * 2.0
-
-
+SESSION = Session("interrupted")  # a short text: a long one is read in as many instructions
+SESSION["math"] = math
+SESSION.run("def cube(x):\n    return x * x * x\n\ndef through(x):\n    return cube(x) + math.sin(x) * 2.0\n")
+through = SESSION["through"]
 WANTED = {2.0: 12.0 + 2.0 * math.cos(2.0)}
 
 
