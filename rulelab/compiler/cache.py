@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import RuleLabError
 from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
 from ..rules.registry import NO_RULE, Found, OptedOut, Registry
+from ..rules.signatures import weakly
 from ..rules.targets import name_of
 
 _PACKAGE = str(Path(__file__).parent.parent)
@@ -209,7 +210,7 @@ class Cache:
         """Found, NoRule or OptedOut, as the refresh mode wants it."""
         memory = self.memory
         current = self.registry.ask(target, types_of_arguments, "rrule", config)
-        key = (id(target), types_of_arguments)
+        key = (id(target), tuple(map(weakly, types_of_arguments)))
         known = memory.answers.get(key)
         if known is not None and known.target() is target and memory.mode == "manual":
             old = known.value()
@@ -272,11 +273,12 @@ class Cache:
             target, old = known.target(), known.value()
             if target is None:
                 continue
-            current = self.registry.ask(target, signature)
+            given = tuple([kind() if type(kind) is weakref.ref else kind for kind in signature])
+            if None in given:  # a class that went
+                continue
+            current = self.registry.ask(target, given)
             if old != current:
-                found.append(
-                    Stale(name_of(target), ", ".join(map(_type_name, signature)), _reason(old, current))
-                )
+                found.append(Stale(name_of(target), ", ".join(map(_type_name, given)), _reason(old, current)))
         for held in list(self.memory.passes.values()):
             for made in list(held.by_key.values()):
                 for target, known in made.trail:
@@ -314,6 +316,8 @@ def _type_name(kind: Any) -> str:
 
 
 def _signature_name(part: Any) -> str:
+    if type(part) is weakref.ref:
+        return _type_name(part() or "a class that went")
     if isinstance(part, tuple):
         return "tuple" if part and part[0] is tuple else f"{part[0]}[{', '.join([':'] * part[1])}]"
     return _type_name(part)

@@ -17,7 +17,6 @@ from ..rules.calling import CheckedPullback, checked_answer
 from ..rules.rule import Rule
 from ..tangents.zeros import NoTangent
 from .cache import Cache, Pass
-from .types import signature_of
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -130,11 +129,22 @@ class Entries:
             known = function.__dict__[KEPT] = _Known(function, code, memory.era)
         if len(known.entries) >= _FEW:
             known.entries.clear()
+        kinds = list(map(type, args))
+        for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
+            known.entries.pop(key, None)
         entry = Entry(epoch, forward, guard, guard is None)
-        signature = tuple(map(signature_of, args))
+        signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
             known.entries[(None, *signature)] = entry
+
+
+def _is_older(part: Any, kinds: list[type]) -> bool:
+    """Whether part of a key is an earlier version of one of these classes: its cell has been run again."""
+    return isinstance(part, type) and any(
+        kind is not part and kind.__qualname__ == part.__qualname__ and kind.__module__ == part.__module__
+        for kind in kinds
+    )
 
 
 def varies(x: Any) -> bool | None:

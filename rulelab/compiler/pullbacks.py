@@ -92,7 +92,7 @@ class Pullbacks:
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)
         positional = args
-        # Bound also where there is no rule yet: in manual mode the question must be the same when there is one.
+        # Bound also where there is no rule yet: in manual mode the question must be the same as after one.
         if kwargs or (entry is not None and entry.user) or type(target) is types.FunctionType:
             try:
                 positional, _ = Binder.of(target).bind(args, kwargs)

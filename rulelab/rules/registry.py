@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .rule import OptOut, Rule
-from .signatures import most_specific
+from .signatures import most_specific, weakly
 from .targets import name_of
 
 KEPT = "__rulelab_rules__"  # where a Python function or class keeps its own rules alive
-_MOST_ANSWERS = 256  # remembered per target; they hold argument classes, so they may not pile up
+_MOST_ANSWERS = 256  # remembered per target, so that those for ever new types do not pile up
 _WRITING = threading.RLock()  # one for all registries: they keep their rules side by side on a function
 
 
@@ -76,7 +76,7 @@ class Entry:
 
     def ask(self, given, mode, config):
         """The answer for arguments of these types, remembered."""
-        key = (given, mode, config.traits if config is not None else None)
+        key = (*map(weakly, given), mode, config.traits if config is not None else None)
         answer = self.answers.get(key)
         if answer is None:
             answer = self._choose(given, mode, config)

@@ -27,7 +27,7 @@ def modules_of(packages) -> Iterator[types.ModuleType]:
 
 
 def codes_of(module: types.ModuleType) -> Iterator[types.CodeType]:
-    """The code of the functions, methods, properties and lambdas that a module defines, under decorators too."""
+    """The code of the functions, methods, properties and lambdas of a module, under decorators too."""
     seen: set[int] = set()
     waiting = list(vars(module).values())
     while waiting:

@@ -1,4 +1,4 @@
-"""KeyboardInterrupt at any chosen instruction of the package, as if the user had pressed the stop button there."""
+"""KeyboardInterrupt at any chosen instruction of the package, as if the user had pressed stop there."""
 
 import dis
 import sys
@@ -70,7 +70,9 @@ def instructions_of(work: Callable[[], object], files: tuple[str, ...] = ()) -> 
     return watch.count
 
 
-def interrupted_at(number: int, work: Callable[[], object], files: tuple[str, ...] = ()) -> tuple[str, int] | None:
+def interrupted_at(
+    number: int, work: Callable[[], object], files: tuple[str, ...] = ()
+) -> tuple[str, int] | None:
     """Runs an operation and interrupts it before its instruction `number`; gives function and line of that,
     None if the operation came to its end before it.
     """

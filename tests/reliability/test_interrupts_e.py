@@ -1,4 +1,4 @@
-"""E3, E5: an operation that is interrupted anywhere leaves the old state whole or the new one, and no lock held.
+"""E3, E5: an operation that is interrupted anywhere leaves the old state whole or the new one, no lock held.
 
 What is interrupted is every instruction of the package that an operation runs, in turn. CPython delivers a
 signal at calls and jumps only; nearly every instruction is more than can happen (see `leaving_with`).
@@ -100,7 +100,7 @@ def test_e3_every_instruction_of_a_registry_operation(name, kind):
     wanted = {before, after.seen()}
     wrong = []
     counted = State(kind)
-    # The instructions that decide whether a rule may be stated are the same for all kinds: many, and harmless.
+    # The instructions that decide whether a rule may be stated are many, harmless, and the same for all.
     files = () if kind == "function" else ("rules/registry.py",)
     for number in range(1, instructions_of(lambda: work(counted), files) + 1):
         state = State(kind)

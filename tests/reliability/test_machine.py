@@ -1,5 +1,5 @@
-"""A15: whatever is done in whatever order, a gradient is that of what is defined now; or, in manual mode, what
-manual mode promises.
+"""A15: whatever is done in whatever order, a gradient is that of what is defined now; in manual mode, what
+that promises.
 
 A small model in plain Python keeps the books: what is defined, which rules there are, what the refresh mode
 has frozen. After each step every gradient is compared with the model's and with that of a new cache.
@@ -45,7 +45,8 @@ class Definition:
 
     def body(self):
         spelled = {"x": "x", "square": "x * x", "op": "sinh(x * 0.5)"}
-        return " + ".join(f"{factor} * {spelled.get(what, f'{what}(x * 0.5)')}" for factor, what in self.terms)
+        terms = [f"{factor} * {spelled.get(what, f'{what}(x * 0.5)')}" for factor, what in self.terms]
+        return " + ".join(terms)
 
     def text(self, name):
         parameters = "x" if self.k is None else f"x, k={self.k}"
@@ -58,12 +59,13 @@ class Definition:
 
 @st.composite
 def definitions(draw, name, like=None):
-    """A definition at the place of this name; `like` another has the same parameters and captured variables."""
+    """A definition at the place of this name, with the parameters and captured variables of `like`."""
     k = draw(st.sampled_from([None, None, 2.0])) if like is None else like.k
     c = draw(st.sampled_from([None, None, 4.0])) if like is None else like.c
     factors = ["3.0", "0.5", "a", *(["k"] if k is not None else []), *(["c"] if c is not None else [])]
     kinds = ["x", "square", "op", *CALLS[name], *CALLS[name]]
-    terms = draw(st.lists(st.tuples(st.sampled_from(factors), st.sampled_from(kinds)), min_size=1, max_size=3))
+    term = st.tuples(st.sampled_from(factors), st.sampled_from(kinds))
+    terms = draw(st.lists(term, min_size=1, max_size=3))
     if c is not None:
         terms.append(("c", "x"))
     return Definition(tuple(terms), k, c)

@@ -25,7 +25,7 @@ from rulelab.compiler.source import find_source
 from rulelab.errors import SourceMismatchError, SourceNotFoundError
 
 SOME = ("ipywidgets", "mpmath", "jinja2", "tabulate")
-MANY = ("hypothesis", "IPython", "traitlets", "numpy", "sympy", "scipy", "mypy", "jupyter_server", "jupyterlab", *SOME)
+MANY = ("hypothesis", "IPython", "traitlets", "numpy", "sympy", "mypy", "jupyter_server", "jupyterlab", *SOME)
 
 
 def survey(packages, most):
@@ -150,7 +150,7 @@ def test_a12_exec_under_the_name_of_a_file(file):
 
 
 def test_a12_pytest_rewrites_assertions(tmp_path):
-    """In a test module, whose assertions pytest rewrites, functions are right or refused, assertions or not."""
+    """In a test module, whose assertions pytest rewrites, functions are right or refused."""
     (tmp_path / "test_inside.py").write_text(
         "import rulelab as rl\n\n"
         "def plain(x):\n    return x * x\n\n"
