@@ -4,6 +4,7 @@ import gc
 import tracemalloc
 import weakref
 
+import numpy as np
 import pytest
 from sessions import Session
 
@@ -13,34 +14,34 @@ from rulelab.rules.registry import DEFAULT
 
 # Each defines f with f' = K and holds 100 kB by way of a global, a closure, a default, a class, a rule, …
 CELLS = {
-    "global": "big = np.ones(12500)\ndef f(x):\n    return x * K * big[0]\n",
+    "global": "big = ones()\ndef f(x):\n    return x * K * big[0]\n",
     "closure": (
-        "def make():\n    big = np.ones(12500)\n    def f(x):\n        return x * K * big[0]\n    return f\n"
+        "def make():\n    big = ones()\n    def f(x):\n        return x * K * big[0]\n    return f\n"
         "f = make()\n"
     ),
-    "default": "def f(x, big=np.ones(12500)):\n    return x * K * big[0]\n",
+    "default": "def f(x, big=ones()):\n    return x * K * big[0]\n",
     "method": (
-        "class Model:\n    big = np.ones(12500)\n    def act(self, x):\n        return x * K * self.big[0]\n"
+        "class Model:\n    big = ones()\n    def act(self, x):\n        return x * K * self.big[0]\n"
         "model = Model()\ndef f(x):\n    return model.act(x)\n"
     ),
     "argument": (
-        "class Model:\n    big = np.ones(12500)\n    def __init__(self):\n        self.w = 1.0\n"
+        "class Model:\n    big = ones()\n    def __init__(self):\n        self.w = 1.0\n"
         "def g(model, x):\n    return model.w * x * K\n"
         "rl.gradient(g, Model(), 2.0)\ndef f(x):\n    return x * K\n"
     ),
-    "callee": "big = np.ones(12500)\ndef g(x):\n    return x * big[0]\ndef f(x):\n    return g(x) * K\n",
-    "inner": "big = np.ones(12500)\ndef f(x):\n    def h(y):\n        return y * K\n    return h(x) * big[0]\n",
+    "callee": "big = ones()\ndef g(x):\n    return x * big[0]\ndef f(x):\n    return g(x) * K\n",
+    "inner": "big = ones()\ndef f(x):\n    def h(y):\n        return y * K\n    return h(x) * big[0]\n",
     "rule": (
-        "big = np.ones(12500)\ndef g(x):\n    return x\n@rl.rrule_for(g)\ndef g_rrule(x):\n"
+        "big = ones()\ndef g(x):\n    return x\n@rl.rrule_for(g)\ndef g_rrule(x):\n"
         "    return x, lambda y_bar: (rl.NoTangent(), y_bar * K * big[0])\ndef f(x):\n    return g(x) + 0.0\n"
     ),
     "scalar rule": (
-        "big = np.ones(12500)\ndef g(x):\n    return x * big[0]\nrl.scalar_rule(g, lambda out, x: K * big[0])\n"
+        "big = ones()\ndef g(x):\n    return x * big[0]\nrl.scalar_rule(g, lambda out, x: K * big[0])\n"
         "def f(x):\n    return g(x) + 0.0\n"
     ),
-    "pullback": "big = np.ones(12500)\ndef f(x):\n    return x * K * big[0]\nkept = rl.pullback(f, 2.0)\n",
+    "pullback": "big = ones()\ndef f(x):\n    return x * K * big[0]\nkept = rl.pullback(f, 2.0)\n",
     "refused": (
-        "big = np.ones(12500)\ndef f(x):\n    return x * K * big[0]\ndef bad(x):\n    big[0] = x\n    return x\n"
+        "big = ones()\ndef f(x):\n    return x * K * big[0]\ndef bad(x):\n    big[0] = x\n    return x\n"
         "try:\n    rl.gradient(bad, 1.0)\nexcept rl.RuleLabError:\n    pass\n"
     ),
 }
@@ -52,12 +53,18 @@ def sizes():
     return len(memory.passes), len(memory.answers), len(source._FOUND), len(DEFAULT.entries())
 
 
+def new_session():
+    session = Session("leak")
+    session["ones"] = lambda: np.ones(12500)
+    return session
+
+
 def rounds(kind, own, times):
     """Run the cell so often, in one session or each time in a new one; gives the last function, weakly."""
-    session = Session("leak")
+    session = new_session()
     for number in range(times):
         if own:
-            session = Session("leak")
+            session = new_session()
         slope = float(number + 1)
         session.run(CELLS[kind].replace("K", str(slope)), f"{kind} {number % 5}")
         for _ in range(2):
