@@ -57,10 +57,11 @@ class _Known:
 
 
 class Entries:
-    """The entries over one cache. Holds no function and no rule alive."""
+    """The entries over one cache. Holds no function and no rule alive. `find` is the slow way."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, find: Callable[..., Callable[..., Any]]) -> None:
         self.cache = cache
+        self._find = find
         self._registry = cache.registry
 
     def find(
@@ -101,7 +102,12 @@ class Entries:
     ) -> None:
         """Remember the user's rule that, at this epoch, applies to a call with all parameters in order."""
         if rule.differentiable and not rule.house and not rule.requires:
-            self._add(function, args, flags, epoch, _by_rule(weakref.ref(rule), weakref.ref(function)), None)
+            held = weakref.ref(function)
+
+            def again(*args: Any) -> Any:
+                return self._find(held(), args, {}, (False, *flags), None)(*args)
+
+            self._add(function, args, flags, epoch, _by_rule(weakref.ref(rule), held, again), None)
 
     def _add(
         self,
@@ -155,11 +161,15 @@ def varies(x: Any) -> bool | None:
 _VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
 
 
-def _by_rule(held: Callable[[], Any], target: Callable[[], Any]) -> Callable[..., Any]:
-    """The forward sweep by a user's rule; function and rule live as long as the entry is found."""
+def _by_rule(
+    held: Callable[[], Any], target: Callable[[], Any], again: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The forward sweep by a user's rule, or `again` where another thread has just removed that."""
 
     def by_rule(*args: Any) -> Any:
         rule = held()
+        if rule is None:
+            return again(*args)
         answer = rule.function(*args)
         if type(answer) is not tuple or len(answer) != 2 or not callable(answer[1]):
             return checked_answer(rule, target(), args, answer)

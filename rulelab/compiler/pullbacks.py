@@ -34,7 +34,7 @@ class Pullbacks:
 
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
-        self.entries = Entries(cache)
+        self.entries = Entries(cache, self.find)
         self.config = RuleConfig(reverse=self.via_ad)
 
     def via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
