@@ -43,7 +43,7 @@ class Pass:
     text: str
     signature: tuple[Any, ...]
 
-    def bound_to(self, function: types.FunctionType) -> Callable[..., Any]:
+    def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.
 
         A plain function, not a `partial`: recursion through C code could overflow the C stack.

@@ -17,6 +17,7 @@ from ..rules.calling import CheckedPullback, checked_answer
 from ..rules.rule import Rule
 from ..tangents.zeros import NoTangent
 from .cache import Cache, Pass
+from .nesting import enter, leave
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -170,7 +171,11 @@ def _by_rule(
         rule = held()
         if rule is None:
             return again(*args)
-        answer = rule.function(*args)
+        enter()
+        try:
+            answer = rule.function(*args)
+        finally:
+            leave()
         if type(answer) is not tuple or len(answer) != 2 or not callable(answer[1]):
             return checked_answer(rule, target(), args, answer)
         return answer[0], quick_pullback(rule, target, args, *answer)

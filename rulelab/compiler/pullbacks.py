@@ -23,6 +23,7 @@ from .cache import Cache, Pass
 from .emit import calls_leading_here
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound
+from .nesting import enter, leave
 from .operands import carries, contents, describe
 from .passes import compile_pass
 from .refusals import mutation, star_refusal
@@ -209,7 +210,11 @@ class Pullbacks:
         config = self.config
 
         def by_rule(*args: Any, **kwargs: Any) -> Any:
-            found = apply_rrule(rule, target, args, kwargs, config)
+            enter()
+            try:
+                found = apply_rrule(rule, target, args, kwargs, config)
+            finally:
+                leave()
             if found is None:
                 raise RuleLabError(
                     f"The rule of {name_of(target)} declined this call by returning None", place=rule.place
@@ -263,10 +268,19 @@ class Pullbacks:
         for slot in held:
             flags[slot] = True
         forward = self.pass_of(function, values, tuple(flags), active[0], True, place).bound_to(function)
+        names, code = forward.__code__.co_varnames, function.__code__
+        if not held and where == list(range(len(where))) and not code.co_kwonlyargcount:
+            if names[: len(values)] == code.co_varnames[: len(values)]:
+                forward.__defaults__ = function.__defaults__
+                return forward  # which binds as the function does, in no frame more
 
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)
-            y, pullback = forward(*values)
+            enter()
+            try:
+                y, pullback = forward(*values)
+            finally:
+                leave()
 
             def back(y_bar: Any) -> tuple[Any, ...]:
                 got = pullback(y_bar)
@@ -328,9 +342,12 @@ class Pullbacks:
         if isinstance(target, types.FunctionType) and not is_library(target) and known is None:
             values, where = bind(target, everything, kwargs)
             flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
-            return self.pass_of(target, values, tuple(flags), varied[0], False, place).bound_to(target)(
-                *values
-            )
+            forward = self.pass_of(target, values, tuple(flags), varied[0], False, place).bound_to(target)
+            enter()
+            try:
+                return forward(*values)
+            finally:
+                leave()
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and not (isinstance(target, type) and issubclass(target, BaseException)):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
