@@ -57,7 +57,7 @@ HOLDERS = {
 
 @pytest.mark.parametrize("holder", list(HOLDERS))
 def test_b1_array_that_a_rule_kept(holder):
-    """An array that a rule's pullback holds, in whatever way, and that changed: the old answer or an error."""
+    """An array that a rule's pullback holds, in any way, and that changed: the old answer or an error."""
     f = ruled(HOLDERS[holder])
     for g in (f, lambda v: f(v) * 1.0):
         x = X.copy()
