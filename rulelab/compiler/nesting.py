@@ -18,9 +18,7 @@ def enter() -> None:
     """One level deeper; RecursionError where the C stack could end. Follow it with `leave` in a `finally`."""
     now = _LEVELS.now
     if now >= MOST:
-        raise RecursionError(
-            "maximum recursion depth exceeded through rules, objects or keywords"
-        )
+        raise RecursionError("maximum recursion depth exceeded through rules, objects or keywords")
     _LEVELS.now = now + 1
 
 

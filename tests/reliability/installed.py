@@ -28,6 +28,8 @@ def modules_of(packages) -> Iterator[types.ModuleType]:
 
 def codes_of(module: types.ModuleType) -> Iterator[types.CodeType]:
     """The code of the functions, methods, properties and lambdas of a module, under decorators too."""
+    if type(module.__loader__).__name__ == "AssertionRewritingHook":
+        return  # pytest's plugins, whose assertions it rewrites: what runs there is not the text
     seen: set[int] = set()
     waiting = list(vars(module).values())
     while waiting:

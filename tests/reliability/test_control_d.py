@@ -1,7 +1,7 @@
 """D1 to D7: control flow, purity, nesting, names. Right, or a typed refusal.
 
 Elsewhere: D2 in tests/compiler/test_hazards.py and the corpus' handlers, D6 in the corpus. Not here yet: what
-a checker says of rules that draw random numbers (D3), and nested gradients other than in rules (D5): a gradient
+a checker says of rules that draw random numbers (D3), nested gradients other than in rules (D5): a gradient
 is not differentiated again, and says so.
 """
 
