@@ -483,10 +483,12 @@ def _arrays_of(back: Any) -> Iterator[np.ndarray]:
             waiting.extend(held.values())
         elif isinstance(held, (list, tuple, set, frozenset)):
             waiting.extend(held)
-        elif type(held).__module__.startswith(
-            ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
-        ):
+        elif type(held).__module__.startswith(_WALKED) or not type(held).__module__.startswith(_OPAQUE):
             waiting.extend(_fields(held))
+
+
+_WALKED = ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
+_OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "_")  # all else is an object of the author's
 
 
 def _cells(function: types.FunctionType) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import functools
 import sys
 import types
 import warnings
@@ -16,6 +15,7 @@ from typing import Any
 from ..errors import RuleLabError
 from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
 from ..rules.registry import NO_RULE, Found, OptedOut, Registry
+from ..rules.signatures import weakly
 from ..rules.targets import name_of
 from .effects import Noted, Watches
 from .purity import Named, is_as_it_was
@@ -33,23 +33,28 @@ class StaleRuleWarning(UserWarning):
 class Pass:
     """One compiled pass: `forward(*arguments)` gives `(y, back)`, or `y` alone if nothing is differentiated.
 
-    It holds no reference to the function it was made from, so that a redefined function can go.
+    It holds no reference to the function it was made from nor to its globals, so that both can go.
     """
 
     name: str
-    forward: Any
-    namespace: dict[str, Any]
+    forward: types.FunctionType  # without globals
+    slot: int | None  # the closure cell through which captured variables are read
     guard: Callable[[dict[str, Any]], bool]
     trail: tuple[tuple[Any, Any], ...]  # (target, what the registry had for it)
     epoch: int
     text: str
-    takes_function: bool
     signature: tuple[Any, ...]
     noted: Noted  # what its own statements do besides computing
 
-    def bound_to(self, function: types.FunctionType) -> Callable[..., Any]:
-        """The forward sweep for calls of this function, with the parameters as its arguments."""
-        return functools.partial(self.forward, function) if self.takes_function else self.forward
+    def bound_to(self, function: types.FunctionType) -> types.FunctionType:
+        """The forward sweep for calls of this function, with its globals and captured variables.
+
+        A plain function, not a `partial`: recursion through C code could overflow the C stack.
+        """
+        forward, cells = self.forward, self.forward.__closure__
+        if self.slot is not None and cells is not None:
+            cells = (*cells[: self.slot], types.CellType(function), *cells[self.slot + 1 :])
+        return types.FunctionType(forward.__code__, function.__globals__, self.name, None, cells)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class _Answer:
     rule: Callable[[], Any]
 
     @classmethod
-    def of(cls, target: Any, answer: Any, keep: bool) -> _Answer:
+    def of(cls, target: Callable[[], Any], answer: Any, keep: bool) -> _Answer:
         said = (
             answer.rule
             if isinstance(answer, Found)
@@ -101,7 +106,7 @@ class _Answer:
             if isinstance(answer, OptedOut)
             else None
         )
-        return cls(_held(target, False), type(answer), _held(said, keep))
+        return cls(target, type(answer), _held(said, keep))
 
     def strengthened(self) -> _Answer:
         said = self.rule()
@@ -124,6 +129,16 @@ def _held(value: Any, keep: bool) -> Callable[[], Any]:
     return lambda: value
 
 
+@dataclass(eq=False)
+class _Memory:
+    """All that a cache remembers, in one object: a refresh swaps it in one store."""
+
+    mode: str = "auto"
+    passes: dict[int, _Passes] = field(default_factory=dict)
+    answers: dict[Any, _Answer] = field(default_factory=dict)
+    era: object = field(default_factory=object)  # what is remembered elsewhere counts for one era
+
+
 class Cache:
     """The compiled passes over one registry, and the refresh mode.
 
@@ -138,22 +153,24 @@ class Cache:
 
     def __init__(self, registry: Registry = DEFAULT_REGISTRY) -> None:
         self.registry = registry
-        self.mode = "auto"
         self.on_notice: list[Callable[[str], None]] = []
-        self._passes: dict[int, _Passes] = {}
-        self._answers: dict[Any, _Answer] = {}
+        self.memory = _Memory()
         self.watches = Watches()
-        self.quick_ways: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    @property
+    def mode(self) -> str:
+        """ "auto" or "manual"."""
+        return self.memory.mode
 
     # -- passes ----------------------------------------------------------------------------------------------
 
     def find(self, function: types.FunctionType, key: Any) -> Pass | None:
         """The pass for this function and key, if all it took for granted still holds."""
-        held = self._passes.get(id(function.__code__))
+        held = self.memory.passes.get(id(function.__code__))
         if held is None or held.code() is not function.__code__:
             return None
         found = held.by_key.get(key)
-        if found is None or found.namespace is not function.__globals__ or not found.guard(found.namespace):
+        if found is None or not found.guard(function.__globals__):
             return None
         if found.epoch != self.registry.epoch and not self._still_holds(found):
             return None
@@ -161,7 +178,7 @@ class Cache:
 
     def _still_holds(self, found: Pass) -> bool:
         epoch = self.registry.epoch
-        changed = [target for target, known in found.trail if self.state_of(target) != known]
+        changed = self._changed(found)
         if not changed:
             found.epoch = epoch
             return True
@@ -170,62 +187,68 @@ class Cache:
             return True
         return False
 
+    def _changed(self, found: Pass) -> list[Any]:
+        """The targets whose rules are not those that a pass was made with."""
+        return [target for target, known in found.trail if self.state_of(target) != known]
+
     def state_of(self, target: Any) -> Any:
         """All that the registry has for a target, for telling whether it changed."""
         entry = self.registry.entry(target)
         return None if entry is None or self.registry.is_hidden(target) else (entry.user, entry.house)
 
     def store(self, function: types.FunctionType, key: Any, made: Pass) -> None:
-        """Keep a pass as long as its function's code lives."""
-        code = function.__code__
-        held = self._passes.get(id(code))
+        """Keep a pass as long as its function's code lives; not one that is old already."""
+        if made.epoch != self.registry.epoch and self._changed(made):
+            return
+        code, passes = function.__code__, self.memory.passes
+        held = passes.get(id(code))
         if held is None or held.code() is not code:
-            number, passes = id(code), self._passes
+            number = id(code)
             held = _Passes(weakref.ref(code, lambda _: passes.pop(number, None)))
-            self._passes[number] = held
-        while len(held.by_key) >= _MOST_SIGNATURES:
-            held.by_key.pop(next(iter(held.by_key)), None)
+            passes[number] = held
+        for oldest in list(held.by_key)[: len(held.by_key) - _MOST_SIGNATURES + 1]:
+            held.by_key.pop(oldest, None)
         held.by_key[key] = made
         self.watches.note_compiled(target for target, _ in made.trail)
 
     def drop_passes(self) -> None:
         """Forget every pass and every quick way to one."""
-        self._passes = {}
-        for entries in list(self.quick_ways):
-            entries.clear()
+        self.memory = _Memory(self.memory.mode, answers=self.memory.answers)
 
     def __len__(self) -> int:
-        return sum(len(held.by_key) for held in list(self._passes.values()))
+        return sum(len(held.by_key) for held in list(self.memory.passes.values()))
 
     # -- answers of the registry -----------------------------------------------------------------------------
 
     def ask(self, target: Any, types_of_arguments: tuple[Any, ...], config: Any = None) -> Any:
         """Found, NoRule or OptedOut, as the refresh mode wants it."""
+        memory = self.memory
         current = self.registry.ask(target, types_of_arguments, "rrule", config)
-        key = (id(target), types_of_arguments)
-        known = self._answers.get(key)
-        if known is not None and known.target() is target and self.mode == "manual":
+        key = (id(target), tuple(map(weakly, types_of_arguments)))
+        known = memory.answers.get(key)
+        if known is not None and known.target() is target and memory.mode == "manual":
             old = known.value()
             if old is not None:
                 if old != current:
                     self._notice(name_of(target), target)
                 return old
         if known is None or known.target() is not target or known.value() != current:
-            self._remember(key, target, current)
+            self._remember(memory, key, target, current)
         return current
 
-    def _remember(self, key: Any, target: Any, answer: Any) -> None:
-        made = _Answer.of(target, answer, self.mode == "manual")
-        if isinstance(target, (types.FunctionType, type)):
-            weakref.finalize(target, self._answers.pop, key, None).atexit = False
-        self._answers[key] = made
+    def _remember(self, memory: _Memory, key: Any, target: Any, answer: Any) -> None:
+        answers = memory.answers
 
-    def settled(self, target: Any, types_of_arguments: tuple[Any, ...]) -> bool:
-        """Whether the answer in use is today's, so that a call site may remember it."""
-        if self.mode == "auto":
-            return True
-        known = self._answers.get((id(target), types_of_arguments))
-        return known is not None and known.value() == self.registry.ask(target, types_of_arguments)
+        def forget(gone: Any) -> None:
+            known = answers.get(key)
+            if known is not None and known.target is gone:
+                answers.pop(key, None)
+
+        try:
+            held: Callable[[], Any] = weakref.ref(target, forget)
+        except TypeError:  # a ufunc or another that never goes
+            held = _held(target, True)
+        answers[key] = _Answer.of(held, answer, memory.mode == "manual")
 
     def _notice(self, name: str, target: Any) -> None:
         text = (
@@ -249,29 +272,29 @@ class Cache:
                 f"There is no refresh mode {mode!r}",
                 fixes=(f"one of {', '.join(MODES)}, or none to refresh now",),
             )
+        memory = self.memory
         if mode == "manual":
-            self._answers = {key: answer.strengthened() for key, answer in self._answers.items()}
-            self.mode = mode
+            answers = {key: answer.strengthened() for key, answer in list(memory.answers.items())}
+            self.memory = _Memory(mode, memory.passes, answers)
             return Refreshed(mode)
-        stale = tuple(self._stale())
-        self.mode = mode or self.mode
-        self._answers = {}
-        self._passes = {}
-        return Refreshed(self.mode, stale)
+        refreshed = Refreshed(mode or memory.mode, tuple(self._stale()))
+        self.memory = _Memory(refreshed.mode)
+        return refreshed
 
     def _stale(self) -> list[Stale]:
         found = []
-        for (_, signature), known in list(self._answers.items()):
+        for (_, signature), known in list(self.memory.answers.items()):
             target, old = known.target(), known.value()
             if target is None:
                 continue
-            current = self.registry.ask(target, signature)
+            given = tuple([kind() if type(kind) is weakref.ref else kind for kind in signature])
+            if None in given:  # a class that went
+                continue
+            current = self.registry.ask(target, given)
             if old != current:
-                found.append(
-                    Stale(name_of(target), ", ".join(map(_type_name, signature)), _reason(old, current))
-                )
-        for held in list(self._passes.values()):
-            for made in held.by_key.values():
+                found.append(Stale(name_of(target), ", ".join(map(_type_name, given)), _reason(old, current)))
+        for held in list(self.memory.passes.values()):
+            for made in list(held.by_key.values()):
                 for target, known in made.trail:
                     if self.state_of(target) != known:
                         found.append(
@@ -307,6 +330,8 @@ def _type_name(kind: Any) -> str:
 
 
 def _signature_name(part: Any) -> str:
+    if type(part) is weakref.ref:
+        return _type_name(part() or "a class that went")
     if isinstance(part, tuple):
         return "tuple" if part and part[0] is tuple else f"{part[0]}[{', '.join([':'] * part[1])}]"
     return _type_name(part)
@@ -336,7 +361,7 @@ def guard_of(
         for owner, name, value in attributes:
             if getattr(owner, name, guard) is not value:
                 return False
-        return not relied or all(map(is_as_it_was, relied))
+        return not relied or all(is_as_it_was(named, namespace) for named in relied)
 
     return guard
 

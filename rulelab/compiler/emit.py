@@ -21,10 +21,15 @@ MARK = "A pass of rulelab: the forward sweep of the author's function."
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated."""
+    """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated.
 
-    forward: Any
+    It has no globals yet, and no function to read captured variables from: that goes into its closure cell
+    number `slot`, if there is one.
+    """
+
+    forward: types.FunctionType
     text: str
+    slot: int | None
 
 
 class _Text:
@@ -56,23 +61,15 @@ class _Text:
                     self.nodes(depth + 1, body, add)
 
 
-def emit(
-    emitted: Emitted,
-    free: list[str],
-    own: list[str],
-    filename: str,
-    first_line: int,
-    namespace: dict[str, Any],
-) -> Compiled:
-    """Compile both sweeps into one function whose globals are the author's.
+def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first_line: int) -> Compiled:
+    """Compile both sweeps into one function.
 
-    A function with captured variables takes itself as first argument, so that its cells are read at each
-    call; `own` are those of them that hold the function itself. Every line keeps the position of the
-    author's statement it came from.
+    Captured variables are read from the cells of the author's function at each call; `own` are those of them
+    that hold the function itself. Every line keeps the position of the author's statement it came from.
     """
     text = _Text()
     closure, add = emitted.fresh("function"), emitted.helper(support.add, "add")
-    text.put(0, f"def {emitted.name}({', '.join(([closure] if free else []) + emitted.parameters)}):", None)
+    text.put(0, f"def {emitted.name}({', '.join(emitted.parameters)}):", None)
     text.put(1, repr(MARK), None)
     for number, name in enumerate(free):
         content = "" if name in emitted.cells else ".cell_contents"
@@ -90,9 +87,11 @@ def emit(
         if emitted.has_effects:
             back = f"{emitted.helper(heap.effectful, 'effectful')}({back})"
         text.put(1, f"return {emitted.result}, {back}", None)
-    forward = _compile(text, emitted, filename, first_line, namespace)
+    constants = {**emitted.constants, closure: None} if free else emitted.constants
+    forward = _compile(text, emitted, constants, filename, first_line)
     shown = [line for line in text.lines if line != _INDENT + repr(MARK)]
-    return Compiled(forward, "\n".join(shown) + "\n")
+    slot = forward.__code__.co_freevars.index(closure) if free else None
+    return Compiled(forward, "\n".join(shown) + "\n", slot)
 
 
 def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> str:
@@ -107,7 +106,7 @@ def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> st
     return f"({', '.join([self_bar, *emitted.returned[len(free) :]])},)"
 
 
-def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, namespace: dict[str, Any]) -> Any:
+def _compile(text: _Text, emitted: Emitted, constants: dict[str, Any], filename: str, first_line: int) -> Any:
     """Wrap the function in one that takes the named objects: they become closure variables, not globals."""
     try:
         with PARSING:
@@ -121,7 +120,7 @@ def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, name
             read="limitations#syntax",
         ) from error
     _locate(inner, text.positions, first_line)
-    arguments = [ast.arg(name) for name in emitted.constants]
+    arguments = [ast.arg(constant) for constant in constants]
     factory = ast.FunctionDef(
         "factory",
         ast.arguments([], arguments, None, [], [], None, []),
@@ -135,7 +134,7 @@ def _compile(text: _Text, emitted: Emitted, filename: str, first_line: int, name
     with PARSING:
         code = compile(module, filename, "exec", dont_inherit=True)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
-    made = types.FunctionType(factory_code, namespace)(*emitted.constants.values())
+    made = types.FunctionType(factory_code, {})(*constants.values())
     if not emitted.shown.isidentifier():  # a lambda, which messages and tracebacks call by that name
         made.__code__ = made.__code__.replace(co_name=emitted.shown)
     return made

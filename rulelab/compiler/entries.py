@@ -4,10 +4,10 @@ found it.
 
 from __future__ import annotations
 
-import types
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,11 @@ from ..rules.rule import Rule
 from ..tangents.zeros import NoTangent
 from .cache import Cache, Pass
 from .effects import noting
-from .types import signature_of
+from .nesting import enter, leave
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
+KEPT = "__rulelab_entries__"  # where a function keeps its entries: they reach its globals, so no cache may
 _FEW = 64  # signatures remembered for one function
 
 
@@ -32,29 +33,38 @@ class Entry:
     epoch: int
     forward: Callable[..., Any]
     guard: Callable[[dict[str, Any]], bool] | None
-    namespace: dict[str, Any]
     projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
 
 
-@dataclass(eq=False)
 class _Known:
-    function: Callable[[], Any]  # a weak reference
-    code: weakref.ref[types.CodeType]
-    entries: dict[Any, Entry] = field(default_factory=dict)
+    """The entries of one function. Its copies and pickles start without, and so does a wrapper, to which
+    functools.wraps gives the very same object.
+    """
+
+    __slots__ = ("code", "entries", "era", "function")
+
+    def __init__(
+        self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
+    ) -> None:
+        self.function = weakref.ref(function) if function is not None else lambda: None
+        self.code = code
+        self.era = era
+        self.entries: dict[Any, Entry] = {}
+
+    def __reduce__(self) -> Any:
+        return _Known, ()
+
+    def __deepcopy__(self, memo: Any) -> _Known:
+        return _Known()
 
 
 class Entries:
-    """The entries over one cache. Holds no function and no rule alive."""
+    """The entries over one cache. Holds no function and no rule alive. `find` is the slow way."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, find: Callable[..., Callable[..., Any]]) -> None:
         self.cache = cache
+        self._find = find
         self._registry = cache.registry
-        self._known: dict[int, _Known] = {}
-        cache.quick_ways.add(self)
-
-    def clear(self) -> None:
-        """Forget every entry."""
-        self._known.clear()
 
     def find(
         self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
@@ -63,60 +73,89 @@ class Entries:
 
         `flags` tell for which arguments a cotangent is wanted; None means all that can have one.
         """
-        known = self._known.get(id(function))
-        if known is None or known.function() is not function or known.code() is not function.__code__:
+        if type(function) is not FunctionType:
+            return None
+        known = function.__dict__.get(KEPT)
+        if (
+            known is None
+            or known.era is not self.cache.memory.era
+            or known.code is not function.__code__
+            or known.function() is not function
+        ):
             return None
         entry = known.entries.get(
             (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
         )
         if entry is None or entry.epoch != self._registry.snapshot.epoch:
             return None
-        if entry.guard is not None and (
-            entry.namespace is not function.__globals__ or not entry.guard(entry.namespace)
-        ):
+        if entry.guard is not None and not entry.guard(function.__globals__):
             return None
         return entry
 
     def add_pass(
-        self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+        self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
     ) -> None:
         """Remember a pass of a function that captures nothing, called with all its parameters in order."""
-        if self.cache.mode == "auto" and not made.takes_function and made.epoch == self.cache.registry.epoch:
-            forward = noting(self.cache.watches, made.noted, made.forward) if made.noted else made.forward
-            self._add(function, args, flags, Entry(made.epoch, forward, made.guard, made.namespace, False))
+        if made.slot is None:
+            forward: Callable[..., Any] = made.bound_to(function)
+            if made.noted:
+                forward = noting(self.cache.watches, made.noted, forward)
+            self._add(function, args, flags, made.epoch, forward, made.guard)
 
     def add_rule(
-        self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule
+        self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
     ) -> None:
-        """Remember the user's rule that applies to a call with all parameters in order."""
-        if self.cache.mode == "auto" and not rule.requires:
-            forward = _by_rule(weakref.ref(rule), weakref.ref(function))
-            self._add(
-                function,
-                args,
-                flags,
-                Entry(self.cache.registry.epoch, forward, None, function.__globals__, True),
-            )
+        """Remember the user's rule that, at this epoch, applies to a call with all parameters in order."""
+        if rule.differentiable and not rule.house and not rule.requires:
+            held = weakref.ref(function)
+
+            def again(*args: Any) -> Any:
+                return self._find(held(), args, {}, (False, *flags), None)(*args)
+
+            self._add(function, args, flags, epoch, _by_rule(weakref.ref(rule), held, again), None)
 
     def _add(
-        self, function: types.FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], entry: Entry
+        self,
+        function: FunctionType,
+        args: tuple[Any, ...],
+        flags: tuple[bool, ...],
+        epoch: int,
+        forward: Callable[..., Any],
+        guard: Callable[[dict[str, Any]], bool] | None,
     ) -> None:
-        code = function.__code__
+        memory, code = self.cache.memory, function.__code__
+        if memory.mode != "auto" or epoch != self._registry.epoch:
+            return
         if code.co_flags & 0x0C or code.co_kwonlyargcount or len(args) != code.co_argcount:
             return
-        known = self._known.get(id(function))
-        if known is None or known.function() is not function or known.code() is not code:
-            number, every = id(function), self._known
-            known = _Known(weakref.ref(function, lambda _: every.pop(number, None)), weakref.ref(code))
-            self._known[number] = known
-        if len(known.entries) >= _FEW:
-            known.entries.clear()
-        signature = tuple(map(signature_of, args))
         if tuple in map(type, args):
             return  # the types of its items would have to be looked at
+        known = function.__dict__.get(KEPT)
+        if (
+            type(known) is not _Known
+            or known.era is not memory.era
+            or known.code is not code
+            or known.function() is not function
+        ):
+            known = function.__dict__[KEPT] = _Known(function, code, memory.era)
+        if len(known.entries) >= _FEW:
+            known.entries.clear()
+        kinds = list(map(type, args))
+        for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
+            known.entries.pop(key, None)
+        entry = Entry(epoch, forward, guard, guard is None)
+        signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
             known.entries[(None, *signature)] = entry
+
+
+def _is_older(part: Any, kinds: list[type]) -> bool:
+    """Whether part of a key is an earlier version of one of these classes: its cell has been run again."""
+    return isinstance(part, type) and any(
+        kind is not part and kind.__qualname__ == part.__qualname__ and kind.__module__ == part.__module__
+        for kind in kinds
+    )
 
 
 def varies(x: Any) -> bool | None:
@@ -127,12 +166,20 @@ def varies(x: Any) -> bool | None:
 _VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
 
 
-def _by_rule(held: Callable[[], Any], target: Callable[[], Any]) -> Callable[..., Any]:
-    """The forward sweep by a user's rule; function and rule live as long as the entry is found."""
+def _by_rule(
+    held: Callable[[], Any], target: Callable[[], Any], again: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The forward sweep by a user's rule, or `again` where another thread has just removed that."""
 
     def by_rule(*args: Any) -> Any:
         rule = held()
-        answer = rule.function(*args)
+        if rule is None:
+            return again(*args)
+        enter()
+        try:
+            answer = rule.function(*args)
+        finally:
+            leave()
         if type(answer) is not tuple or len(answer) != 2 or not callable(answer[1]):
             return checked_answer(rule, target(), args, answer)
         return answer[0], quick_pullback(rule, target, args, *answer)

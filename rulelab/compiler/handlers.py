@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import heap, support
+from .nesting import enter, leave
 
 NO, ZERO = support.NO, support.ZERO
 
@@ -64,7 +65,11 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
     """A handler that brings the object of a bound method along; its cotangent is that of the function."""
 
     def call_bound(*args: Any, **kwargs: Any) -> Any:
-        y, pullback = inner(*bound, *args, **kwargs)
+        enter()
+        try:
+            y, pullback = inner(*bound, *args, **kwargs)
+        finally:
+            leave()
 
         def back(y_bar: Any) -> Any:
             got = pullback(y_bar)

@@ -154,16 +154,15 @@ def compile_pass(
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
-    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, namespace)
+    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno)
     return Pass(
         code.co_name,
         made.forward,
-        namespace,
+        made.slot,
         _guard(looked_up, lowered, kinds, sites.relied),
         tuple(sites.trail.values()),
         epoch,
         made.text,
-        bool(lowered.free),
         signature,
         effects_of(lowered, kinds, lambda target: pullbacks.cache.registry.house_entry(target) is not None),
     )

@@ -29,6 +29,7 @@ from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
 from .holders import CACHED, Holders
 from .iterators import Iteration
 from .libraries import compiled_function, is_library
+from .nesting import enter, leave
 from .operands import carries, contents, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, operator_handler
@@ -43,7 +44,7 @@ class Pullbacks:
 
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
-        self.entries = Entries(cache)
+        self.entries = Entries(cache, self.find)
         self.config = RuleConfig(reverse=self.via_ad)
         self.iteration = Iteration(self)
         self.holders = Holders(self)
@@ -105,6 +106,7 @@ class Pullbacks:
             return method
         if args and heap.changes_set(target, args[0]) and all(map(heap.may_be_in_set, args[1:])):
             return constant(target)
+        memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
             if answer.rule.house:
@@ -112,6 +114,8 @@ class Pullbacks:
                 if handler is not None:
                     return _handed_in(handler, target, args)
             self.note_rule(answer.rule, target, args, kwargs)
+            if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory:
+                self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
             return _for_containers(handler, answer.rule, target, args, kwargs)
         self.refuse_mutation(target, args, kwargs, place)
@@ -226,10 +230,9 @@ class Pullbacks:
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)
-        if entry is None:
-            return self.cache.ask(target, types_of(args), self.config)
         positional = args
-        if kwargs or entry.user:
+        # Bound also where there is no rule yet: in manual mode the question must be the same as after one.
+        if kwargs or (entry is not None and entry.user) or type(target) is types.FunctionType:
             try:
                 positional, _ = Binder.of(target).bind(args, kwargs)
             except TypeError:  # the call itself is wrong, and will say so in its own words
@@ -347,11 +350,13 @@ class Pullbacks:
                     read="rules#keywords",
                 )
         config = self.config
-        if not kwargs and type(target) is types.FunctionType:
-            self.entries.add_rule(target, args, active[1:], rule)
 
         def by_rule(*args: Any, **kwargs: Any) -> Any:
-            found = apply_rrule(rule, target, args, kwargs, config)
+            enter()
+            try:
+                found = apply_rrule(rule, target, args, kwargs, config)
+            finally:
+                leave()
             if found is None:
                 raise RuleLabError(
                     f"The rule of {name_of(target)} declined this call by returning None", place=rule.place
@@ -405,10 +410,19 @@ class Pullbacks:
         for slot in held:
             flags[slot] = True
         forward = self.pass_of(function, values, tuple(flags), active[0], True, place).bound_to(function)
+        names, code = forward.__code__.co_varnames, function.__code__
+        if not held and where == list(range(len(where))) and not code.co_kwonlyargcount:
+            if names[: len(values)] == code.co_varnames[: len(values)]:
+                forward.__defaults__ = function.__defaults__
+                return forward  # which binds as the function does, in no frame more
 
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)
-            y, pullback = forward(*values)
+            enter()
+            try:
+                y, pullback = forward(*values)
+            finally:
+                leave()
 
             def back(y_bar: Any) -> tuple[Any, ...]:
                 got = pullback(y_bar)
@@ -480,8 +494,12 @@ class Pullbacks:
         if function is not None:
             values, where = bind(function, everything, kwargs)
             flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
-            made = self.pass_of(function, values, tuple(flags), varied[0], False, place)
-            return made.bound_to(function)(*values)
+            forward = self.pass_of(function, values, tuple(flags), varied[0], False, place).bound_to(function)
+            enter()
+            try:
+                return forward(*values)
+            finally:
+                leave()
         spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
         if known is None and type(target) is CACHED and any(varied):
             return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)

@@ -32,9 +32,8 @@ _OF_VALUES = frozenset(
 _HARMLESS = _OF_VALUES - _CHANGING - _ARRAYS_OWN
 
 
-Named = tuple[
-    dict[str, Any], str, Any
-]  # (the globals, a name in them, a weak reference to the code it meant)
+# (the globals or None for the reader's own, a name in them, a weak reference to the code it meant)
+Named = tuple[dict[str, Any] | None, str, Any]
 
 
 def seems_to_change(
@@ -60,11 +59,12 @@ def seems_to_change(
     )
 
 
-def is_as_it_was(named: Named) -> bool:
-    """Whether a name still means the function that was looked at."""
+def is_as_it_was(named: Named, namespace: dict[str, Any]) -> bool:
+    """Whether a name still means the function that was looked at; None stands for `namespace`."""
     names, name, code = named
     meant = code()
-    return meant is not None and getattr(names.get(name), "__code__", None) is meant
+    found = (namespace if names is None else names).get(name)
+    return meant is not None and getattr(found, "__code__", None) is meant
 
 
 def _changes(

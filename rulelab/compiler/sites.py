@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 import types
 import weakref
 from collections import defaultdict
@@ -90,7 +91,7 @@ class Sites:
         self.pullbacks = pullbacks
         self.source = source
         self.types = types_
-        self.namespace = namespace
+        self._namespace = namespace
         self._loaded = {target: value for target, (_, value) in loaded.items()}
         self._names = {target: name for target, (name, _) in loaded.items()}
         self.relied: list[Named] = []  # functions that are taken for ones that change nothing
@@ -102,12 +103,11 @@ class Sites:
         if isinstance(op, (ir.Call, ir.Apply)) and op.method is None and isinstance(op.function, str):
             called = self._loaded.get(op.function)
             if isinstance(called, types.FunctionType):
-                relied: list[Named] = [
-                    (self.namespace, self._names[op.function], weakref.ref(called.__code__))
-                ]
+                relied: list[Named] = [(None, self._names[op.function], weakref.ref(called.__code__))]
                 if seems_to_change(called, relied=relied):
                     return False
-                self.relied += relied
+                own = self._namespace  # not held: it is that of the function whose pass this is
+                self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
                 return True
         if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
             return False
@@ -131,7 +131,8 @@ class Sites:
 
     def relies_on_house(self, target: Any) -> Any:
         """The entry of a target for which only the house has rules, noted in the trail; else None."""
-        self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
+        if id(target) not in self.trail:  # the first answer: if it changes meanwhile, the pass is not kept
+            self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
         return self.pullbacks.cache.registry.house_entry(target)
 
     def target(self, op: ir.Op) -> Any:
@@ -352,7 +353,7 @@ class Sites:
         return lambda value: iteration.unpacked(value, op.count, op.or_more, place)
 
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
-        code, namespace, names = op.code, self.namespace, [name for name, _ in op.keyword_defaults]
+        code, names = op.code, [name for name, _ in op.keyword_defaults]
         as_cells = [name in op.cells for name, _ in op.captured]
 
         def make_function(
@@ -362,6 +363,7 @@ class Sites:
                 x if is_cell else types.CellType() if x is ir.UNBOUND else types.CellType(x)
                 for x, is_cell in zip(captured, as_cells, strict=True)
             )
+            namespace = sys._getframe(1).f_globals  # of the pass, which are the author's
             made = types.FunctionType(code, namespace, code.co_name, tuple(defaults) or None, cells)
             made.__kwdefaults__ = keyword_defaults if names else None
             for cell, x in zip(cells, captured, strict=True):
@@ -378,28 +380,27 @@ def _depends_on_items(stand_in: StandIn | None) -> bool:
 
 
 def _operator_finder(pullbacks: Pullbacks, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
-    known: dict[Any, Handler] = {}
     registry = pullbacks.cache.registry
-    epoch = -1
+    found: tuple[int, dict[Any, Handler]] = (-1, {})  # as of which epoch: both change in one store
 
     def find(*args: Any) -> Handler:
-        nonlocal epoch
+        nonlocal found
         if heap.is_own(args[0]):
             return pullbacks.find_target(target, args, {}, active, place)
-        if epoch == registry.epoch:
+        asked_at = registry.epoch  # first: a rule that comes meanwhile makes the answer old
+        of, known = found
+        if of == asked_at:
             handler = known.get(tuple(map(type, args)))
             if handler is not None:
                 return handler
         else:
-            known.clear()
-        asked_at = registry.epoch  # first: a rule that another thread defines meanwhile makes it old
+            found = (asked_at, known := {})
         handler = pullbacks.find_target(target, args, {}, active, place)
         if (
             pullbacks.cache.mode == "auto"
             and type(handler) is not Unsettled
             and registry.house_entry(target) is not None
         ):
-            epoch = asked_at
             if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
                 handler = specialise.OF_REALS[target]
             known[tuple(map(type, args))] = handler
@@ -420,7 +421,7 @@ def _item_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
 
         def call(owner: Any, key: Any) -> Any:
             y, back = handler(owner, key)
-            return y, lambda y_bar: (NO, back(y_bar)[1], NO)
+            return y, heap.like(back, lambda y_bar: (NO, back(y_bar)[1], NO))
 
         return call
 
@@ -429,24 +430,24 @@ def _item_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
 
 def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | None) -> Handler:
     """What finds the handler of each call at a site: `finder(g, *args)`."""
-    known: dict[Any, tuple[Any, Handler]] = {}
     cache, registry = pullbacks.cache, pullbacks.cache.registry
-    epoch = -1
+    found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
 
     def find(g: Any, *args: Any, **kwargs: Any) -> Handler:
-        nonlocal epoch
-        if not kwargs and epoch == registry.epoch:
+        nonlocal found
+        asked_at = registry.epoch
+        of, known = found
+        if of != asked_at:
+            found = (asked_at, known := {})
+        elif not kwargs:
             asked = known.get((id(g), *map(type, args)))
             if asked is not None and asked[0] is g:
                 return asked[1]
-        elif epoch != registry.epoch:
-            known.clear()
         if not kwargs and type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
             if entry is not None and not (entry.projected and any(map(heap.is_structure, args))):
                 return heap.through_pass(entry.forward, g, args)
             return pullbacks.find(g, args, kwargs, active, place)
-        asked_at = registry.epoch
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
             if (
@@ -455,7 +456,6 @@ def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | N
                 and not _depends_on_items(registry.stand_in(g))
                 and len(known) < 64
             ):
-                epoch = asked_at
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler
 

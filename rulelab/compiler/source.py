@@ -115,8 +115,8 @@ def _compiled(filename: str, text: str, flags: int) -> tuple[ast.Module, types.C
             module = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    while len(_FILES) >= _KEPT_FILES:
-        _FILES.pop(next(iter(_FILES)), None)
+    for oldest in list(_FILES)[: len(_FILES) - _KEPT_FILES + 1]:  # a list: other threads add and drop too
+        _FILES.pop(oldest, None)
     _FILES[filename] = (text, flags, tree, module)
     return tree, module
 
@@ -126,15 +126,19 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     if built is None:
         return None
     tree, module = built
-    if not any(
-        _same(code, other) for unit in (module, _statement_alone(code, tree)) for other in _codes(unit)
-    ):
+    if not any(_same(code, other) for unit in _units(code, tree, module) for other in _codes(unit)):
         return None
     nodes = _innermost([node for node in ast.walk(tree) if is_of(node, code)], code)
     if len(nodes) != 1:
         return None
     node = cast(FunctionNode, nodes[0])  # `is_of` lets nothing else pass; a coroutine is refused by the fence
     return Source(node, code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
+
+
+def _units(code: types.CodeType, tree: ast.Module, module: types.CodeType) -> Iterator[types.CodeType | None]:
+    """What `code` may have been compiled in: the whole text, or its statement alone."""
+    yield module
+    yield _statement_alone(code, tree)
 
 
 def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..rules.signatures import weakly
 from . import ir
 
 
@@ -73,13 +74,15 @@ Signature = tuple[Any, ...]
 
 
 def signature_of(value: Any) -> Any:
-    """The part of a value that a compiled pass depends on; hashable, holds no reference to the value."""
+    """The part of a value that a compiled pass depends on; hashable, keeps neither the value nor a class of
+    the author's alive.
+    """
     kind = type(value)
     if kind is np.ndarray:
         return (value.dtype, value.ndim)
     if kind is tuple:
         return (tuple, *map(signature_of, value))
-    return kind
+    return weakly(kind)
 
 
 def type_of_signature(signature: Any) -> Type:

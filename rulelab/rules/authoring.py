@@ -211,19 +211,20 @@ def scalar_rule(f, partials, *, registry=DEFAULT):
     target = _plain_target(f)
     name, place = name_of(target), Place.of_function(partials)
     accepts = accepts_of(partials, skip=1)
-    for mode, make in (("rrule", scalar_rrule), ("frule", scalar_frule)):
-        function = make(target, name, partials)
-        rule = Rule(
+    rules = [
+        Rule(
             name,
             mode,
-            function,
+            make(target, name, partials),
             accepts,
             place,
             partials=partials,
             leading=arity_of(partials),
             takes_keywords=True,
         )
-        registry.register(rule, target)
+        for mode, make in (("rrule", scalar_rrule), ("frule", scalar_frule))
+    ]
+    registry.register_all(rules, target)
 
 
 def _plain_target(f):
@@ -247,10 +248,11 @@ def non_differentiable(f, types=None, *, registry=DEFAULT):
     target = target_for_rule(f)
     accepts = Accepts((), ANY) if types is None else accepts_from(types)
     place, name = Place.of_frame(sys._getframe(1)), name_of(target)
-    for mode, make in (("rrule", constant_rrule), ("frule", constant_frule)):
-        function = make(target, name)
-        rule = Rule(name, mode, function, accepts, place, differentiable=False, takes_keywords=True)
-        registry.register(rule, target)
+    rules = [
+        Rule(name, mode, make(target, name), accepts, place, differentiable=False, takes_keywords=True)
+        for mode, make in (("rrule", constant_rrule), ("frule", constant_frule))
+    ]
+    registry.register_all(rules, target)
 
 
 def opt_out(f, *types, mode=None, registry=DEFAULT):

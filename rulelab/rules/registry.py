@@ -6,18 +6,18 @@ import contextlib
 import threading
 import types
 import weakref
-from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .rule import OptOut, Rule
-from .signatures import ArrayType, most_specific
+from .signatures import ArrayType, most_specific, weakly
 from .targets import name_of
 
 KEPT = "__rulelab_rules__"  # where a Python function or class keeps its own rules alive
-_MOST_ANSWERS = 256  # remembered per target; they hold argument classes, so they may not pile up
+_MOST_ANSWERS = 256  # remembered per target, so that those for ever new types do not pile up
+_WRITING = threading.RLock()  # one for all registries: they keep their rules side by side on a function
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Entry:
 
     def ask(self, given, mode, config):
         """The answer for arguments of these types, remembered."""
-        key = (given, mode, config.traits if config is not None else None)
+        key = (*map(weakly, given), mode, config.traits if config is not None else None)
         answer = self.answers.get(key)
         if answer is None:
             answer = self._choose(given, mode, config)
@@ -129,7 +129,7 @@ class Snapshot:
     def __init__(self, epoch, entries, hidden, mutators, stand_ins):
         self.epoch = epoch
         self.entries = entries  # id of the target -> Entry, or a weak reference to one that the target keeps
-        self.hidden = hidden  # id of the target -> how many `without` are open
+        self.hidden = hidden  # id of the target -> a token for each open `without`
         self.mutators = mutators  # id of the target -> (the target, description)
         self.stand_ins = stand_ins  # id of the target -> (the target, StandIn)
 
@@ -142,7 +142,25 @@ class Snapshot:
 
 
 class _Kept(dict):
-    """The entries that a function keeps, by registry. Copies and pickles of the function start without."""
+    """The entries that a function or class keeps alive: registry -> list. Its copies and pickles start
+    without, and so does a wrapper, which functools.wraps gives the very same object.
+    """
+
+    owner: Any = None  # a weak reference
+
+    @classmethod
+    def by(cls, target):
+        """Those of this target."""
+        kept = target.__dict__.get(KEPT)
+        if type(kept) is cls and kept.owner is not None and kept.owner() is target:
+            return kept
+        kept = cls()
+        kept.owner = weakref.ref(target)
+        if isinstance(target, type):
+            type.__setattr__(target, KEPT, kept)
+        else:
+            target.__dict__[KEPT] = kept
+        return kept
 
     def __reduce__(self):
         return _Kept, ()
@@ -154,15 +172,15 @@ class _Kept(dict):
 class Registry:
     """Rules by the identity of what they are for.
 
-    Readers take the snapshot and never wait; writers queue and swap it in one store, which raises the epoch.
-    Rules of Python functions and classes live on these (a rule may close over its function, and both go
-    together); C functions and ufuncs are immortal and are held by the snapshot.
+    Readers take the snapshot and never wait; writers queue and swap it in one store, which raises the epoch:
+    a writer that is interrupted leaves the old state whole or the new one. Rules of Python functions and
+    classes live on these (a rule may close over its function, and both go together); C functions and ufuncs
+    are immortal and are held by the snapshot.
     """
 
     def __init__(self):
-        self._lock = threading.RLock()
         # ids of targets that went, noted by weak reference callbacks, which must not lock
-        self._dead: deque[int] = deque()
+        self._dead: set[int] = set()
         self.snapshot = Snapshot(0, {}, {}, {}, {})
 
     @property
@@ -186,61 +204,85 @@ class Registry:
 
     def register(self, rule, target):
         """Adds a rule; it replaces one for exactly the same types in the same mode."""
-        with self._lock:
-            entry = self._entry_for(target)
-            if rule.house:
-                self._store([(target, entry.changed(house=_joined(entry.house, rule)))])
-            else:
-                self._store([(target, entry.changed(user=_joined(entry.user, rule)))])
+        self.register_all((rule,), target)
+
+    def register_all(self, rules, target):
+        """Adds the rules of one target in one step: all of them count, or none."""
+        self.install([(target, rule) for rule in rules])
 
     def install(self, pairs, mutators=(), stand_ins=()):
         """Adds many `(target, rule)`, `(target, description)` and `(target, StandIn)` in one step: all of
-        them count, or none."""
-        with self._lock:
-            changed: dict[int, tuple[Any, Any]] = {}
+        them count, or none.
+        """
+        known = {id(target): (target, text) for target, text in mutators}
+        standing = {id(target): (target, stand_in) for target, stand_in in stand_ins}
+
+        def add(old):
+            changed: dict[int, tuple[Any, Entry]] = {}
             for target, rule in pairs:
                 _, entry = changed.get(id(target), (target, None))
-                entry = entry or self._entry_for(target)
-                changed[id(target)] = (target, entry.changed(house=_joined(entry.house, rule)))
-            self._store(
-                changed.values(),
-                {id(target): (target, text) for target, text in mutators},
-                {id(target): (target, stand_in) for target, stand_in in stand_ins},
-            )
+                entry = entry or _entry_for(old, target)
+                if rule.house:
+                    entry = entry.changed(house=_joined(entry.house, rule))
+                else:
+                    entry = entry.changed(user=_joined(entry.user, rule))
+                changed[id(target)] = (target, entry)
+            return list(changed.values()), {
+                "mutators": {**old.mutators, **known} if known else old.mutators,
+                "stand_ins": {**old.stand_ins, **standing} if standing else old.stand_ins,
+            }
+
+        self._write(add)
 
     def opt_out(self, target, opt_out):
         """Rules for these types of arguments no longer apply."""
-        with self._lock:
-            entry = self._entry_for(target)
-            self._store([(target, entry.changed(user=(*entry.user, opt_out)))])
+
+        def add(old):
+            entry = _entry_for(old, target)
+            return [(target, entry.changed(user=(*entry.user, opt_out)))], {}
+
+        self._write(add)
 
     def remove(self, target, rule=None):
         """Drops the user's rules and opt-outs for `target`, or the one `rule`; returns those that were
         dropped."""
-        with self._lock:
-            entry = self.snapshot.entry(target)
+        gone: tuple[Any, ...] = ()
+
+        def drop(old):
+            nonlocal gone
+            entry = old.entry(target)
             gone = tuple(e for e in entry.user if rule is None or e is rule) if entry is not None else ()
-            if gone:
-                self._store([(target, entry.changed(user=tuple(e for e in entry.user if e not in gone)))])
-            return gone
+            if not gone:
+                return None
+            left = tuple(e for e in entry.user if e not in gone)
+            return [(target, entry.changed(user=left))], {}
+
+        self._write(drop)
+        return gone
 
     @contextlib.contextmanager
     def without(self, target):
         """A block in which no rule for `target` is found, by any thread."""
-        self._hide(target, +1)
+        token = object()
         try:
-            yield
-        finally:
-            self._hide(target, -1)
+            try:
+                self._hide(target, {token}, set())
+                yield
+            finally:
+                self._hide(target, set(), {token})
+        except BaseException:  # perhaps an interrupt in the very line above: nothing may stay hidden
+            self._hide(target, set(), {token})
+            raise
 
-    def _hide(self, target, step):
-        with self._lock:
-            old = self.snapshot
-            count = old.hidden.get(id(target), 0) + step
-            hidden = {key: value for key, value in old.hidden.items() if key != id(target)}
-            if count:
-                hidden[id(target)] = count
-            self.snapshot = Snapshot(old.epoch + 1, old.entries, hidden, old.mutators, old.stand_ins)
+    def _hide(self, target, added, dropped):
+        def change(old):
+            hidden = dict(old.hidden)
+            tokens = (hidden.pop(id(target), frozenset()) | added) - dropped
+            if tokens:
+                hidden[id(target)] = tokens
+            return [], {"hidden": hidden}
+
+        self._write(change)
 
     def is_hidden(self, target):
         """Whether a `without` block for the target is open."""
@@ -273,47 +315,72 @@ class Registry:
 
     def entry(self, target):
         """What is known of one target; None if nothing."""
-        return self.snapshot.entry(target)
+        while True:
+            snapshot = self.snapshot
+            entry = snapshot.entry(target)
+            if entry is not None or snapshot is self.snapshot:
+                return entry  # else a writer replaced the entry between the two reads
 
     def house_entry(self, target):
         """What is known of a target for which only the house has rules; None for any other."""
         entry = self.entry(target)
         return entry if entry is not None and not entry.user and not self.is_hidden(target) else None
 
-    def _entry_for(self, target):
-        entry = self.snapshot.entry(target)
-        return entry if entry is not None else Entry(_reference(target), name_of(target))
+    def _write(self, change):
+        """Swap in what `change` makes of the snapshot: `(changed entries, other parts by name)`, None for no
+        change. It is asked again if a signal handler or finaliser, which the lock lets in, wrote meanwhile.
+        """
+        with _WRITING:
+            while True:
+                old = self.snapshot
+                made = change(old)
+                if made is None:
+                    return
+                changed, others = made
+                gone = frozenset(self._dead)
+                entries = dict(old.entries)
+                for key in gone:
+                    held = entries.get(key)
+                    if type(held) is weakref.ref and held() is None:
+                        del entries[key]
+                # What a target keeps goes only after the swap: readers may be between the two.
+                swaps = []
+                for target, entry in changed:
+                    kept = self._kept_by(target, entry)
+                    swaps.append((kept, old.entry(target), entry))
+                    kept.append(entry)
+                    entries[id(target)] = self._held(target, entry)
+                kept_parts = {name: getattr(old, name) for name in ("hidden", "mutators", "stand_ins")}
+                new = Snapshot(old.epoch + 1, entries, **{**kept_parts, **others})
+                written = self.snapshot is old
+                if written:  # no call between the question and the answer, so nobody comes between
+                    self.snapshot = new
+                    self._dead.difference_update(gone)
+                for kept, before, after in swaps:
+                    idle = before if written else after
+                    if idle in kept:
+                        kept.remove(idle)
+                if written:
+                    return
 
-    def _store(self, changed, mutators=None, stand_ins=None):
-        old = self.snapshot
-        entries = dict(old.entries)
-        while self._dead:
-            key = self._dead.popleft()
-            held = entries.get(key)
-            if type(held) is weakref.ref and held() is None:
-                del entries[key]
-        replaced = []  # alive until the new snapshot is in place: a reader may be between the two
-        for target, entry in changed:
-            replaced.append(old.entry(target))
-            entries[id(target)] = self._held(target, entry)
-        known = {**old.mutators, **mutators} if mutators else old.mutators
-        standing = {**old.stand_ins, **stand_ins} if stand_ins else old.stand_ins
-        self.snapshot = Snapshot(old.epoch + 1, entries, old.hidden, known, standing)
+    def _kept_by(self, target, entry):
+        """The list in which a target keeps its entries; an idle one for a target that cannot."""
+        return _Kept.by(target).setdefault(self, []) if isinstance(entry.target, weakref.ref) else []
 
     def _held(self, target, entry):
+        """What the snapshot holds of an entry: a weak reference, where the target keeps it."""
         if not isinstance(entry.target, weakref.ref):
             return entry
-        kept = _Kept(target.__dict__.get(KEPT, ()))  # a copy: functools.wraps shares the old one
-        kept[self] = entry
-        if isinstance(target, type):
-            type.__setattr__(target, KEPT, kept)
-        else:
-            target.__dict__[KEPT] = kept
         key, dead = id(target), self._dead
-        return weakref.ref(entry, lambda _: dead.append(key))
+        return weakref.ref(entry, lambda _: dead.add(key))
 
     def __reduce__(self):
         raise TypeError("a registry is not pickled")
+
+
+def _entry_for(snapshot, target):
+    entry = snapshot.entry(target)
+    return entry if entry is not None else Entry(_reference(target), name_of(target))
 
 
 def _reference(target):

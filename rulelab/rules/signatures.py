@@ -6,6 +6,7 @@ import ast
 import builtins
 import types
 import typing
+import weakref
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -37,6 +38,19 @@ def type_of(x):
 def types_of(args):
     """The types of a tuple of arguments."""
     return tuple([type_of(x) for x in args])
+
+
+_MADE_BY_A_CLASS_STATEMENT = 1 << 9
+
+
+def weakly(kind):
+    """A type as part of a key that is kept: one that can go is not kept alive by it.
+
+    References to one living class are equal and have its hash.
+    """
+    if isinstance(kind, type) and kind.__flags__ & _MADE_BY_A_CLASS_STATEMENT:
+        return weakref.ref(kind)
+    return kind
 
 
 # What an annotation also takes besides subclasses: an int where a float is meant, not a bool.

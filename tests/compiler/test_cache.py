@@ -298,3 +298,21 @@ def test_refresh_as_a_function(cache):
     """The function answers for the cache it is given."""
     assert refresh("manual", cache=cache).mode == "manual" == cache.mode
     assert Cache().mode == "auto" and Cache(DEFAULT).registry is DEFAULT
+
+
+def test_manual_with_a_default_left_out(cache):
+    """In mode manual the old derivative counts too where the call leaves defaults or gives keywords."""
+
+    def scaled(x, k=2.0):
+        return x * x * k
+
+    said = []
+    cache.on_notice.append(said.append)
+    assert gradient(scaled, 3.0, cache=cache) == (12.0,)
+    assert gradient(lambda x: scaled(x=x), 3.0, cache=cache) == (12.0,)
+    cache.refresh("manual")
+    rl.rrule_for(scaled)(lambda x, k=2.0: (x, lambda y_bar: (rl.NoTangent(), 100.0 * y_bar, rl.NoTangent())))
+    assert gradient(scaled, 3.0, cache=cache) == (12.0,) and len(said) == 1
+    assert gradient(lambda x: scaled(x=x), 3.0, cache=cache) == (12.0,) and len(said) == 2
+    cache.refresh()
+    assert gradient(scaled, 3.0, cache=cache) == (100.0,)

@@ -169,6 +169,20 @@ def test_rules_are_not_kept():
     assert second() is None
 
 
+def test_rule_removed_between_look_up_and_call(pullbacks):
+    """A rule that another thread removes after its entry was found: the gradient is that without the rule."""
+
+    def f(x):
+        return x * x
+
+    rl.rrule_for(f)(lambda x: (x * x, lambda y_bar: (rl.NoTangent(), 50.0 * y_bar)))
+    entry = run(pullbacks, f, 3.0)
+    assert entry.forward(3.0)[1](1.0)[1] == 50.0
+    rl.remove_rule(f)
+    gc.collect()
+    assert entry.forward(3.0)[1](1.0)[1] == 6.0
+
+
 def test_the_number_of_entries_is_bounded(pullbacks):
     """A function called with ever new kinds of arguments does not gather entries without end."""
 
