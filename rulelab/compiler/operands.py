@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tangents.algebra import is_number
-from . import heap, ir
+from . import heap
 
 
 def carries(value: Any) -> bool:
@@ -29,7 +29,7 @@ def carries(value: Any) -> bool:
         return any(map(carries, value.values()))
     if isinstance(value, types.FunctionType):
         return value.__closure__ is not None and any(
-            heap.is_own(cell) or carries(contents(cell)) for cell in value.__closure__
+            heap.is_own(cell) or carries(heap.contents(cell)) for cell in value.__closure__
         )
     if callable(value) and not _is_callable_object(value):
         return False
@@ -62,10 +62,3 @@ def describe(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return type(value).__name__
-
-
-def contents(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned yet
-        return ir.UNBOUND

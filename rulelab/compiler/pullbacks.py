@@ -24,7 +24,7 @@ from .constructors import constructor, is_authors, make_plain
 from .emit import calls_leading_here
 from .entries import Entries
 from .handlers import NO, Handler, constant, with_bound
-from .operands import carries, contents, describe
+from .operands import carries, describe
 from .passes import compile_pass
 from .refusals import mutation, star_refusal
 from .types import signature_of
@@ -320,7 +320,7 @@ class Pullbacks:
         if function.__closure__:
             free = tuple(_own_signature(function, cell) for cell in function.__closure__)
             captured = captured and any(
-                part in ("own", "cell") or carries(contents(cell))
+                part in ("own", "cell") or carries(heap.contents(cell))
                 for part, cell in zip(free, function.__closure__, strict=True)
             )
         key = (signature, flags, free, captured, differentiate)
@@ -536,5 +536,5 @@ _PACKAGE = str(Path(__file__).parent.parent)
 def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
     if heap.is_own(cell):
         return "cell"  # rebound meanwhile: read at each use
-    content = contents(cell)
+    content = heap.contents(cell)
     return "own" if content is function else signature_of(content)
