@@ -488,7 +488,8 @@ def _arrays_of(back: Any) -> Iterator[np.ndarray]:
 
 
 _WALKED = ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
-_OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "_")  # all else is an object of the author's
+# All else is an object of the author's. An iterator of `itertools` may hold a tuple that it has not filled yet.
+_OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "itertools", "_")
 
 
 def _cells(function: types.FunctionType) -> list[Any]:

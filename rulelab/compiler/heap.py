@@ -277,9 +277,12 @@ def outline(x: Any, seen: frozenset[int] = frozenset()) -> Outline | None:
     """Where in a structure containers of this sweep are; None if there are none."""
     if isinstance(x, _LEAVES) or not any_made() or id(x) in seen:
         return None
-    if isinstance(x, types.FunctionType | types.BuiltinFunctionType | types.MethodType | range | slice):
+    if isinstance(x, types.BuiltinFunctionType | types.MethodType | range | slice):
         return None
     seen = seen | {id(x)}
+    if isinstance(x, types.FunctionType):
+        held = {name: where for name, part in _held(x) if (where := _outline_held(part, seen)) is not None}
+        return (None, held) if held else None
     inner = {}
     for key, part in _parts(x):
         found = outline(part, seen)
@@ -287,6 +290,32 @@ def outline(x: Any, seen: frozenset[int] = frozenset()) -> Outline | None:
             inner[key] = found
     mine = is_own(x)
     return (x if mine else None, inner) if mine or inner else None
+
+
+def _outline_held(part: Any, seen: frozenset[int]) -> Outline | None:
+    """The outline of what a function holds under a name: a variable that is rebound, or a value."""
+    if not isinstance(part, types.CellType):
+        return outline(part, seen)
+    inside = None if contents(part) is ir.UNBOUND else outline(contents(part), seen)
+    return (part, {_CELL: inside} if inside is not None else {}) if is_own(part) else inside
+
+
+def _held(function: types.FunctionType) -> Iterable[tuple[str, Any]]:
+    """What a function holds: the cells of what it captures, and its defaults, by name."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    yield from zip(code.co_freevars, function.__closure__ or (), strict=True)
+    yield from zip(
+        code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True
+    )
+    yield from (function.__kwdefaults__ or {}).items()
+
+
+def contents(cell: types.CellType) -> Any:
+    """What a cell holds, or UNBOUND."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return ir.UNBOUND
 
 
 def _parts(x: Any) -> Iterable[tuple[Key, Any]]:
@@ -306,6 +335,9 @@ def hand_in(where: Outline | None, x_bar: Any) -> Any:
     if isinstance(x_bar, AbstractZero):
         return x_bar
     owner, inner = where
+    if isinstance(owner, types.CellType):
+        deposit(owner, _CELL, hand_in(inner.get(_CELL), x_bar))
+        return ZERO
     entries = _entries(x_bar)
     for key, bar in entries.items():
         rest = hand_in(inner.get(key), NO if bar is None else bar)
@@ -350,9 +382,26 @@ class _Snapshots:
             return tuple(map(self.of, x))
         if isinstance(x, tuple):
             return kind(*map(self.of, x)) if hasattr(kind, "_fields") else x
+        if kind is types.FunctionType:
+            return x if outline(x) is None else self._with_copies(x)
         if not is_own(x) and kind not in (list, dict, deque):
             return x
         return self._copied(x)
+
+    def _with_copies(self, function: types.FunctionType) -> types.FunctionType:
+        """The function as one that captures copies."""
+        cells = [types.CellType() for _ in function.__closure__ or ()]
+        defaults = tuple(map(self.of, function.__defaults__ or ())) or None
+        y = types.FunctionType(
+            function.__code__, function.__globals__, function.__name__, defaults, tuple(cells)
+        )
+        words = function.__kwdefaults__
+        y.__kwdefaults__ = {k: self.of(v) for k, v in words.items()} if words else None
+        self._made[id(function)] = function, y
+        for cell, captured in zip(cells, function.__closure__ or ()):
+            if contents(captured) is not ir.UNBOUND:
+                cell.cell_contents = self.of(contents(captured))
+        return y
 
     def _copied(self, x: Any) -> Any:
         if isinstance(x, types.CellType):
@@ -364,7 +413,7 @@ class _Snapshots:
             for key, part in () if isinstance(x, set) else _parts(x):
                 y[key] = self.of(part)
         else:
-            y = object.__new__(type(x))
+            y = type(x).__new__(type(x))  # type: ignore[call-overload]
             self._made[id(x)] = x, y
             for name, part in parts(x).items():
                 object.__setattr__(y, name, self.of(part))
@@ -386,7 +435,7 @@ class _Snapshots:
     def _is_as_copied(self, x: Any, y: Any) -> bool:
         if isinstance(x, set):
             return x == y
-        then, now = (dict(enumerate(z) if isinstance(z, (list, deque)) else parts(z)) for z in (x, y))
+        then, now = map(_all_parts, (x, y))
         return then.keys() == now.keys() and all(
             now[key] is part
             or isinstance(part, tuple)
@@ -458,6 +507,12 @@ def through_pass(
         return y, like(pullback, back)
 
     return call
+
+
+def _all_parts(x: Any) -> dict[Key, Any]:
+    if isinstance(x, types.FunctionType):
+        return {k: contents(v) if isinstance(v, types.CellType) else v for k, v in _held(x)}
+    return dict(enumerate(x) if isinstance(x, (list, deque)) else parts(x))
 
 
 def through_rule(
@@ -1020,7 +1075,9 @@ def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
 
 def is_structure(x: Any) -> bool:
     """Whether a value may hold containers."""
-    return not isinstance(x, _LEAVES) and not callable(x)
+    if isinstance(x, types.FunctionType):
+        return bool(x.__closure__ or x.__defaults__ or x.__kwdefaults__)
+    return not isinstance(x, _LEAVES) and (not callable(x) or is_own(x))
 
 
 def _hashable(x: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, Place
 from ..tangents.algebra import is_number
-from . import heap, ir
+from . import heap
 from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 
@@ -47,7 +47,7 @@ def carries(value: Any) -> bool:
 
 def _held_by(function: types.FunctionType) -> list[Any]:
     """What a function holds: the variables it captures and, of one made inside another, its defaults."""
-    held = list(map(contents, function.__closure__ or ()))
+    held = list(map(heap.contents, function.__closure__ or ()))
     if function.__code__.co_flags & inspect.CO_NESTED:
         held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     return [x for x in held if x is not function]
@@ -112,13 +112,6 @@ def describe(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return type(value).__name__
-
-
-def contents(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned yet
-        return ir.UNBOUND
 
 
 def decided(answer: Any) -> Any:

@@ -30,7 +30,7 @@ from .holders import CACHED, Holders
 from .iterators import Iteration
 from .libraries import compiled_function, is_library
 from .nesting import enter, leave
-from .operands import carries, contents, describe
+from .operands import carries, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, operator_handler
 from .refusals import fault, mutation
@@ -450,7 +450,7 @@ class Pullbacks:
         if function.__closure__:
             free = tuple(_own_signature(function, cell) for cell in function.__closure__)
             captured = captured and any(
-                part in ("own", "cell") or carries(contents(cell))
+                part in ("own", "cell") or carries(heap.contents(cell))
                 for part, cell in zip(free, function.__closure__, strict=True)
             )
         key = (signature, flags, free, captured, differentiate)
@@ -719,5 +719,5 @@ _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
     if heap.is_own(cell):
         return "cell"  # rebound meanwhile: read at each use
-    content = contents(cell)
+    content = heap.contents(cell)
     return "own" if content is function else signature_of(content)
