@@ -488,7 +488,7 @@ def _arrays_of(back: Any) -> Iterator[np.ndarray]:
 
 
 _WALKED = ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
-# All else is an object of the author's. An iterator of `itertools` may hold a tuple that it has not filled yet.
+# All else is an author's object. (An iterator of `itertools` may hold a tuple that is not filled yet.)
 _OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "itertools", "_")
 
 

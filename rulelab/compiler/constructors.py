@@ -57,10 +57,22 @@ def make_plain(
     """An object of the class where no cotangent is wanted; its attributes may be written from then on."""
     init = cls.__init__  # type: ignore[misc]
     if cls.__new__ is not object.__new__ or not isinstance(init, types.FunctionType) or is_generated(init):
-        return heap.own(cls(*args, **kwargs), False)
+        x = heap.own(cls(*args, **kwargs), False)
+        if dataclasses.is_dataclass(cls):
+            _own_defaults(cls, x, len(args), kwargs)
+        return x
     x = heap.own(cls.__new__(cls), False)  # type: ignore[call-overload]
     pullbacks.run_plain(init, (x, *args), kwargs, (False,) * (2 + len(args) + len(kwargs)), place)
     return x
+
+
+def _own_defaults(cls: type, x: Any, count: int, kwargs: dict[str, Any]) -> None:
+    """Note the containers that the factories of a dataclass have made for a new object."""
+    for number, field in enumerate(f for f in dataclasses.fields(cls) if f.init):
+        if field.default_factory is not dataclasses.MISSING and number >= count and field.name not in kwargs:
+            made = getattr(x, field.name)
+            if isinstance(made, (list, dict, set, collections.deque)):
+                heap.own(made, False)
 
 
 def is_authors(cls: Any) -> bool:

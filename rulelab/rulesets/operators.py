@@ -436,6 +436,8 @@ def _state_extreme(extreme):
         """The largest (smallest) of its arguments, or of the items of the only one."""
         if len(args) > 1:
             return _largest_of_several(extreme, args, key)
+        if isinstance(args[0], (range, str, bytes)):  # of which no item varies
+            return extreme(args[0], key=key, **default), lambda y_bar: (NoTangent(), NoTangent())
         if not isinstance(args[0], Sequence):
             refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
         return _largest_of_one(extreme, args[0], key, default)

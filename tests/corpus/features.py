@@ -72,6 +72,10 @@ TAKEN = frozenset(
         "try-else",
         "finally",
         "dict-comprehensions",
+        "map",
+        "reduce",
+        "partial",
+        "itertools",
     }
 )
 
