@@ -75,6 +75,7 @@ class Emitted:
     back_name: str
     cells: frozenset[str]  # the captured variables that are taken as cells
     has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
+    hands_on: bool  # whether it must be if the result is a container, which a callee may have made
     helper: Callable[[Any, str], str]  # the name under which a helper can be used
     fresh: Callable[[str], str]  # a name that nothing else has
 
@@ -155,7 +156,6 @@ class _Adjoint:
         bar = self.bar(function.result) if self.active(function.result) else self.fresh("y_bar")  # type: ignore[arg-type]
         if differentiate and isinstance(function.result, str):
             reverse[:0] = self.hand_over_result(function.result)
-            self.has_effects |= self.may_make and may_hold(self.types(function.result))
         if self.has_effects and self.active(function.result):
             reverse[:0] = self.begin_with_effects(bar)
         returned = []
@@ -182,6 +182,7 @@ class _Adjoint:
             self.fresh(f"{short}_pullback"),
             function.cells,
             self.has_effects and differentiate,
+            self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
             self.shared_constant,
             self.fresh,
         )

@@ -86,6 +86,8 @@ def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first
         back = emitted.back_name
         if emitted.has_effects:
             back = f"{emitted.helper(heap.effectful, 'effectful')}({back})"
+        elif emitted.hands_on:
+            back = f"{emitted.helper(heap.handing_on, 'handing_on')}({emitted.result}, {back})"
         text.put(1, f"return {emitted.result}, {back}", None)
     constants = {**emitted.constants, closure: None} if free else emitted.constants
     forward = _compile(text, emitted, constants, filename, first_line)

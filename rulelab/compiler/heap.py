@@ -87,6 +87,11 @@ def effectful(back: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return back
 
 
+def handing_on(y: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The pullback of a function that gives `y` as a callee gave it, marked if that may be a container."""
+    return back if isinstance(y, _LEAVES) else effectful(back)
+
+
 def like(inner: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`back`, which calls the pullback `inner`, marked as that is."""
     return effectful(back) if getattr(inner, "changes", False) else back

@@ -75,13 +75,31 @@ def lower(
     `cells` are its captured variables that are rebound while it may run.
     """
     check(source, code)
-    given = plain(_with_private_names(source, code))
-    return _Lowerer(given, code, around, cells).function()
+    shared: set[str] = set()
+    while True:
+        try:
+            given = plain(_with_private_names(source, code))
+            return _Lowerer(given, code, around, cells, shared).function()
+        except _PerhapsUnbound as found:
+            shared.add(found.name)
+
+
+class _PerhapsUnbound(Exception):
+    """A nested function captures a variable that may have no value yet: it has to live in a cell."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
 
 
 class _Lowerer:
     def __init__(
-        self, given: Plain, code: types.CodeType, around: Surroundings, cells: frozenset[str]
+        self,
+        given: Plain,
+        code: types.CodeType,
+        around: Surroundings,
+        cells: frozenset[str],
+        shared: set[str],
     ) -> None:
         self.source = source = given.source
         self.closing = given.closing
@@ -97,7 +115,7 @@ class _Lowerer:
         self.nested = list(_nested_codes(code))
         self.renaming: dict[str, str] = {}
         self.statement: ast.AST = source.node
-        self.rebound = rebound_captures(source.node, set(code.co_cellvars))
+        self.rebound = rebound_captures(source.node, set(code.co_cellvars)) | shared
         self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.ownership = Ownership(source.node, self._reads_only, self._makes_fresh)
 
@@ -1035,12 +1053,7 @@ class _Lowerer:
                 cells.add(name)
                 continue
             if name != own and self._may_be_unbound(self.env.get(inner, _UNBOUND)):
-                raise refusal(
-                    self.source,
-                    node,
-                    f"a nested function that captures {name}, which may have no value yet,",
-                    (f"give {name} a value on every path before it",),
-                )
+                raise _PerhapsUnbound(inner)
             captured.append((name, _UNBOUND if name == own else self._read(inner, node)))
         defaults = tuple(self._expression(d) for d in node.args.defaults)
         keyword_defaults = tuple(

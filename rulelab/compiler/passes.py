@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
 from . import ir
 from .activity import Activity
 from .adjoint import adjoint
@@ -18,6 +17,7 @@ from .effects import effects_of
 from .emit import emit
 from .lower import Surroundings, lower
 from .purity import Named
+from .refusals import text_read_again
 from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
@@ -145,12 +145,7 @@ def compile_pass(
     start |= set(lowered.free) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
     for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
-        raise NotDifferentiableError(
-            "A number that varies is written as text and handed on, perhaps to be read as a number again",
-            place=sites.place(reading.position),
-            fixes=("pass the number itself", "rl.ignore_derivatives around it"),
-            read="limitations#text",
-        )
+        raise text_read_again(sites.place(reading.position))
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]

@@ -33,8 +33,9 @@ from .nesting import enter, leave
 from .operands import carries, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, operator_handler
-from .refusals import fault, mutation
+from .refusals import fault, mutation, text_read_again
 from .sites import attribute_finder, method_finder
+from .spelling import reads_numbers
 from .standing_in import by_stand_in
 from .types import signature_of
 
@@ -106,6 +107,8 @@ class Pullbacks:
             return method
         if args and heap.changes_set(target, args[0]) and all(map(heap.may_be_in_set, args[1:])):
             return constant(target)
+        if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
+            raise text_read_again(place)
         memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from ..errors import InternalError, MutationError, Place
+from ..errors import InternalError, MutationError, NotDifferentiableError, Place
 from .emit import calls_leading_here
 
 
@@ -20,6 +20,16 @@ def mutation(called: str, place: Place | None, of_array: bool = True) -> Mutatio
         fixes=tuple(fixes),
         read="limitations#array-mutation",
         chain=calls_leading_here()[:-1],
+    )
+
+
+def text_read_again(place: Place | None) -> NotDifferentiableError:
+    """The refusal of a varying number that goes on as text, and loses its derivative on the way."""
+    return NotDifferentiableError(
+        "A number that varies is written as text and handed on, perhaps to be read as a number again",
+        place=place,
+        fixes=("pass the number itself", "rl.ignore_derivatives around it"),
+        read="limitations#text",
     )
 
 

@@ -12,6 +12,18 @@ from . import ir
 from .tidy import phis_of, reads_of
 from .types import STR, Types
 
+_READERS = {  # module, name: what makes numbers of text
+    ("builtins", "float"),
+    ("builtins", "int"),
+    ("builtins", "complex"),
+    ("ast", "literal_eval"),
+    ("json", "loads"),
+    ("decimal", "Decimal"),
+    ("fractions", "Fraction"),
+    ("numpy", "fromstring"),
+    ("numpy", "float64"),
+    ("numpy", "float32"),
+}
 _WRITERS = frozenset({builtins.str, builtins.repr, builtins.ascii, builtins.format})
 _CARRIERS = (
     ir.Binary,
@@ -24,6 +36,11 @@ _CARRIERS = (
     ir.Append,
     ir.Collect,
 )
+
+
+def reads_numbers(target: Any) -> bool:
+    """Whether a function makes numbers of a text that it is given."""
+    return (getattr(target, "__module__", None), getattr(target, "__name__", None)) in _READERS
 
 
 def readings(

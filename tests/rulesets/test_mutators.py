@@ -36,7 +36,7 @@ REGISTRY = registry_of(TABLE)
         {}.pop,
         set().add,
     ],
-    ids=str,
+    ids=lambda f: str(f).lower().partition(" at 0x")[0],
 )
 def test_writers_are_known_however_they_are_reached(callee):
     """A write is recognised through a bound method as well as through the class or the module."""
@@ -45,7 +45,7 @@ def test_writers_are_known_however_they_are_reached(callee):
 
 
 @pytest.mark.parametrize(
-    "callee", [np.sort, np.add, sorted, [].index, {}.get, np.zeros(2).sum, operator.add], ids=str
+    "callee", [np.sort, np.add, sorted, [].index, {}.get, np.zeros(2).sum, operator.add], ids=lambda f: str(f).partition(" at 0x")[0]
 )
 def test_readers_are_not(callee):
     """What only reads is not called a mutation."""
