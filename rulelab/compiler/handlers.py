@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
 from . import heap, support
 
 NO, ZERO = support.NO, support.ZERO
@@ -39,16 +38,7 @@ def indexable(x: Any) -> Any:
 def _nothing_lost(x: Any, items: tuple[Any, ...], y_bar: Any) -> Any:
     """NoTangent for what was handed out by something without positions; an error if that is not all."""
     y_bar = support.settle(support.value(y_bar))
-    if y_bar is not ZERO and y_bar is not NO:
-        for item, x_bar in zip(items, y_bar):
-            kept = x_bar is None or support.value(x_bar) is ZERO or support.value(x_bar) is NO
-            if not kept and not heap.may_be_in_set(item):
-                raise NotDifferentiableError(
-                    f"The items of a {type(x).__name__} cannot be differentiated",
-                    fixes=("make a list of them first",),
-                    read="limitations#iteration",
-                )
-    return NO
+    return NO if y_bar is ZERO or y_bar is NO else heap.nothing_lost(x, items, y_bar)
 
 
 def real_part(x: Any) -> Any:
