@@ -379,7 +379,7 @@ class _Snapshots:
             for key, part in () if isinstance(x, set) else _parts(x):
                 y[key] = self.of(part)
         else:
-            y = type(x).__new__(type(x))
+            y = type(x).__new__(type(x))  # type: ignore[call-overload]
             self._made[id(x)] = x, y
             for name, part in parts(x).items():
                 object.__setattr__(y, name, self.of(part))
@@ -438,13 +438,12 @@ def _first_layer(x: Any) -> Outline | None:
 
 
 def _held_lists(function: types.FunctionType) -> Outline | None:
-    """The outline of the lists that a function captures."""
+    """The outline of the lists that a function captures or has as defaults."""
+    if not (function.__closure__ or function.__defaults__ or function.__kwdefaults__):
+        return None
     inner: dict[Key, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            where = _first_layer(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            continue
+    for name, part in _held(function):
+        where = _first_layer(contents(part) if isinstance(part, types.CellType) else part)
         if where is not None:
             inner[name] = where
     return (None, inner) if inner else None
@@ -458,7 +457,7 @@ def through_pass(
     """
     if not any_made():
         return forward
-    held = _held_lists(function) if function.__closure__ else None
+    held = _held_lists(function)
     if held is None and not any(_first_layer(x) is not None for x in args):
         return forward
 

@@ -752,6 +752,23 @@ def test_functions_handed_to_rules_bring_what_they_capture(f, x):
     right(f, x)
 
 
+def list_as_default_of_a_reading_function(x):
+    xs, ys = [x], [x, 2.0]
+
+    def f(v, held=xs, *, more=ys):
+        return v * held[0] + more[1] * more[0]
+
+    a = f(x)
+    xs[0] = a * x
+    ys[1] = a
+    return f(x) * f(a, [2.0]) * f(x, more=[a, x])
+
+
+def test_lists_as_defaults():
+    """A function that reads a list it has as a default reads it as it is at the call."""
+    right(list_as_default_of_a_reading_function, 1.3)
+
+
 # --- operators and attributes ------------------------------------------------------------------------------
 
 
