@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -76,13 +77,20 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
     return call_bound
 
 
-def without_owner(inner: Handler) -> Handler:
+def of_attribute(inner: Handler, name: str) -> Handler:
+    """A handler of `owner.name(...)` where that is no method but a value: the cotangent of what is called is
+    that of the attribute.
+    """
+
     def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
         y, pullback = inner(*args, **kwargs)
+        is_part = name in getattr(owner, "__dict__", ()) and not isinstance(owner, (types.ModuleType, type))
 
         def back(y_bar: Any) -> Any:
             got = pullback(y_bar)
-            return got if got is NO else (NO, *got)
+            if got is NO:
+                return got
+            return (NO, heap.put_attribute(owner, name, got[0]) if is_part else NO, *tuple(got)[1:])
 
         return y, heap.like(pullback, back)
 

@@ -905,6 +905,16 @@ def read_attribute(o: Any, name: str) -> Any:
     return y, back
 
 
+def put_attribute(o: Any, name: str, x_bar: Any) -> Any:
+    """The cotangent of an object from that of its attribute; of one of this sweep, it goes into the table."""
+    if x_bar is ZERO or x_bar is NO:
+        return x_bar
+    if not is_own(o):
+        return Tangent.at(o, name, x_bar)
+    deposit(o, name, x_bar)
+    return ZERO
+
+
 def write_attribute(o: Any, name: str, value: Any) -> Any:
     """`o.name = value`"""
     setattr(o, name, value)

@@ -30,8 +30,8 @@ from .handlers import (
     indexable,
     method_of,
     no_cotangents,
+    of_attribute,
     real_part,
-    without_owner,
 )
 from .operands import carries, describe
 from .purity import Named, seems_to_change
@@ -371,7 +371,7 @@ def _method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], pl
             found = getattr(method, "__func__", None) or getattr(type(owner), name, None)
             if isinstance(found, (types.FunctionType, types.MethodDescriptorType)):
                 return pullbacks.find_target(found, (owner, *args), kwargs, (False, *active), place)
-        return without_owner(pullbacks.find(method, args, kwargs, active, place))
+        return of_attribute(pullbacks.find(method, args, kwargs, active, place), name)
 
     return find
 

@@ -807,6 +807,70 @@ def test_operators_in_place():
         rl.gradient(array_added_to_a_list, 1.3)
 
 
+def scaling(k):
+    def scale(v, k=k):
+        return v * k
+
+    return scale
+
+
+def function_as_attribute(x):
+    held = [x]
+    o = SimpleNamespace(f=lambda v: v * held[0])
+    a = o.f(x)
+    held[0] = a * x
+    b = o.f(x)
+    o.f = scaling(b)
+    return o.f(a) * o.f(x)
+
+
+def callable_object_as_attribute(x):
+    o = SimpleNamespace(f=Scale(x))
+    a = o.f(x)
+    o.f.k = a
+    return o.f(x)
+
+
+class Scale:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, v):
+        return v * self.k
+
+
+@pytest.mark.parametrize("f", [function_as_attribute, callable_object_as_attribute])
+def test_what_is_called_by_an_attribute(f):
+    """A function or object that is an attribute, not a method, keeps its cotangent when it is called."""
+    right(f, 1.3)
+
+
+def equal_keys(x, y):
+    k = "b"
+    d = {k: x, "b": y * x, "c": x, k + "c": y, "bc": x * y}
+    return d["b"] * d["c"] + d["bc"]
+
+
+def keys_equal_by_value(x, y):
+    d = {1: x, True: y, 1.0: x * y, 0: x}
+    return d[1] * 2.0 + d[False]
+
+
+def keys_equal_now_and_then(x, y):
+    s = 0.0
+    for k in range(3):
+        d = {k: x, k % 2: y}
+        for key in d:
+            s += d[key] * (k + 1)
+    return s
+
+
+@pytest.mark.parametrize("f", [equal_keys, keys_equal_by_value, keys_equal_now_and_then])
+def test_equal_keys_of_one_display(f):
+    """Of equal keys in a dict display the last one counts; computed keys are keys like others."""
+    right(f, 1.3, 0.4)
+
+
 class Square:
     def __init__(self, side):
         self.side = side
