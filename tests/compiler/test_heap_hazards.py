@@ -852,7 +852,7 @@ def equal_keys(x, y):
 
 
 def keys_equal_by_value(x, y):
-    d = {1: x, True: y, 1.0: x * y, 0: x}
+    d = {1: x, True: y, 1.0: x * y, 0: x}  # noqa: F601
     return d[1] * 2.0 + d[False]
 
 

@@ -218,7 +218,7 @@ def test_each_operation_on_a_dict(name):
     check(run_dict, [("write", 0, 1), (name, 1, 2), ("write", 2, 0), (name, 0, 0)])
 
 
-# --- the table of cotangents ---------------------------------------------------------------------------------
+# --- the table of cotangents ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def test_a_write_takes_the_cotangent_of_what_it_wrote(sweep):
 
 
 def test_undoing_a_removal_puts_the_later_items_back(sweep):
-    """After `pop(0)` the items moved down: their cotangents move up again, and that of the popped one joins."""
+    """After `pop(0)` the items moved down: their cotangents move up again, and the popped one joins."""
     xs = heap.own([1.0, 2.0, 3.0], True)
     y, pop = heap.pop(xs, 0)
     _, read = heap.read_item(xs, 0)
