@@ -704,6 +704,8 @@ class _Adjoint:
     def site_build(self, op: ir.Build, target: str, position: ir.Position) -> list[Node]:
         if op.kind == "set":
             return self.site_generic(op, target, position)
+        if op.kind == "dict":
+            self.flush()  # the reverse sweep reads the keys by name
         self.assign(target, self.expression(op, position), position)
         bar = self.bar(target)
         part = self.shared_constant(support.part, "part")
@@ -713,10 +715,18 @@ class _Adjoint:
             if op.kind != "dict"
             else [(op.items[k], op.items[k + 1]) for k in range(0, len(op.items), 2)]
         )
-        for key, atom in items:
+        for number, (key, atom) in enumerate(items):
             index = str(key) if op.kind != "dict" else self.need(key)  # type: ignore[arg-type]
-            nodes += self.add(atom, f"{part}({bar}, {index})", position, (bar,))
+            text = f"{part}({bar}, {index})"
+            later = [k for k, _ in items[number + 1 :] if _may_be_equal(k, key)] if op.kind == "dict" else []
+            if later:  # of equal keys the last one counts
+                zero = self.shared_constant(support.ZERO, "ZERO")
+                text = f"{zero} if {index} in {self.tuple_of(later)} else {text}"  # type: ignore[arg-type]
+            nodes += self.add(atom, text, position, (bar,))
         return nodes
+
+    def tuple_of(self, atoms: list[ir.Atom]) -> str:
+        return f"({', '.join(map(self.need, atoms))},)"
 
     def site_makefunction(self, op: ir.MakeFunction, target: str, position: ir.Position) -> list[Node]:
         self.flush()
@@ -1181,6 +1191,11 @@ class _Keeper:
 
     def result(self) -> str:
         return self._transform.need(self._target)
+
+
+def _may_be_equal(a: Any, b: Any) -> bool:
+    """Whether two keys of a dict display may be one."""
+    return not (isinstance(a, ir.Const) and isinstance(b, ir.Const)) or a.value == b.value
 
 
 def _keeps_its_truth(kind: Type) -> bool:

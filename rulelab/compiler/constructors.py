@@ -21,7 +21,7 @@ from ..tangents.structural import is_namedtuple, make
 from ..tangents.zeros import AbstractZero
 from . import heap, support
 from .handlers import NO, ZERO, Handler
-from .libraries import is_library
+from .libraries import is_of_library
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -92,8 +92,7 @@ def is_opaque(cls: type) -> bool:
     """Whether the objects of a library's class keep what they hold to themselves."""
     if cls in _CONTAINERS or cls.__module__ == "builtins" or cls is types.SimpleNamespace:
         return False
-    init = cls.__init__  # type: ignore[misc]
-    return not isinstance(init, types.FunctionType) or (not is_generated(init) and is_library(init))
+    return is_of_library(cls)
 
 
 def is_generated(function: Any) -> bool:

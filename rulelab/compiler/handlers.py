@@ -81,6 +81,8 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
 
 
 def without_owner(inner: Handler) -> Handler:
+    """The handler of `owner.name(...)` from that of the bound method, whose own cotangent is the object's."""
+
     def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
         y, pullback = inner(*args, **kwargs)
 

@@ -477,13 +477,12 @@ def _first_layer(x: Any) -> Outline | None:
 
 
 def _held_lists(function: types.FunctionType) -> Outline | None:
-    """The outline of the lists that a function captures."""
+    """The outline of the lists that a function captures or has as defaults."""
+    if not (function.__closure__ or function.__defaults__ or function.__kwdefaults__):
+        return None
     inner: dict[Key, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            where = _first_layer(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            continue
+    for name, part in _held(function):
+        where = _first_layer(contents(part) if isinstance(part, types.CellType) else part)
         if where is not None:
             inner[name] = where
     return (None, inner) if inner else None
@@ -497,7 +496,7 @@ def through_pass(
     """
     if not any_made():
         return forward
-    held = _held_lists(function) if function.__closure__ else None
+    held = _held_lists(function)
     if held is None and not any(_first_layer(x) is not None for x in args):
         return forward
 
@@ -724,7 +723,21 @@ class Given:
         if kind in (list, tuple, deque) or isinstance(self.source, (list, tuple)):
             found: Any = make(kind if kind is not deque else list, dict(enumerate(bars)), len(bars))
             return hand_in(self.outline, found)
-        return gather(self.source, bars[::-1])
+        if isinstance(self.source, np.ndarray):
+            return gather(self.source, bars[::-1])
+        return nothing_lost(self.source, self.items, bars)
+
+
+def nothing_lost(x: Any, items: Iterable[Any], bars: Iterable[Any]) -> Any:
+    """NoTangent for what something without positions handed out, if its items cannot lose anything."""
+    for item, bar in zip(items, bars):
+        if bar is not None and not isinstance(unthunk(bar), AbstractZero) and not may_be_in_set(item):
+            raise NotDifferentiableError(
+                f"The items of a {type(x).__name__} cannot be differentiated",
+                fixes=("make a list of them first",),
+                read="limitations#iteration",
+            )
+    return NO
 
 
 def _rearranged(xs: Any, act: Callable[[Any, list[Any]], Any], new: Any) -> Callable[[Any], Any]:
@@ -772,6 +785,12 @@ def extend_in_place(xs: Any, items: Any) -> Any:
     """`xs += items` of a list of this sweep: the same list, longer."""
     _, back = _EXTEND(xs, items)
     return xs, effectful(lambda y_bar: (hand_in((xs, {}), y_bar), back(y_bar))[1])
+
+
+def repeat_in_place(xs: Any, n: Any) -> Any:
+    """`xs *= n` of a list of this sweep: the same list, repeated."""
+    back = _rearranged(xs, lambda ys, _: ys.__imul__(n), ())
+    return xs, effectful(lambda y_bar: (hand_in((xs, {}), y_bar), back(ZERO), _NOTHING)[2])
 
 
 def update_in_place(d: Any, other: Any) -> Any:
@@ -1115,4 +1134,4 @@ def may_be_in_set(x: Any) -> bool:
     """Whether nothing is lost if `x` is an item of a set: it has no cotangent, or keeps it by identity."""
     if isinstance(x, (tuple, set, frozenset, list, range, dict)):
         return all(map(may_be_in_set, x))
-    return isinstance(x, (int, str, bytes, type(None), np.integer)) or is_own(x) or callable(x)
+    return isinstance(x, (int, str, bytes, type(None), np.integer, np.bool_)) or is_own(x) or callable(x)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import sysconfig
 import types
 from pathlib import Path, PurePath
@@ -73,6 +74,16 @@ def is_library(function: types.FunctionType) -> bool:
     """
     top = str(function.__globals__.get("__name__", "")).partition(".")[0]
     return _is_library_file(function.__code__.co_filename, top if top in BY_RULE else None)
+
+
+def is_of_library(cls: type) -> bool:
+    """Whether a class belongs to NumPy, SciPy, the standard library or this package."""
+    module = sys.modules.get(cls.__module__)
+    filename = getattr(module, "__file__", None)
+    if module is None or filename is None:
+        return module is not None and cls.__module__ in sys.builtin_module_names
+    top = cls.__module__.partition(".")[0]
+    return _is_library_file(filename, top if top in BY_RULE else None)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ import operator
 import sys
 import types
 import weakref
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -568,6 +568,13 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
                 place=place,
                 read="limitations#attributes",
             )
+        if name == "__dict__":  # not the object's own parts, to the cotangent of the object
+            raise NotDifferentiableError(
+                f"The attributes of a {kind.__name__} are not differentiated as a dict",
+                place=place,
+                fixes=("read them by their names",),
+                read="limitations#attributes",
+            )
         return attribute_handler(pullbacks, name, owner, place) or field(name)
 
     return find
@@ -595,8 +602,14 @@ def _augmented_finder(
         if any(active) and (type(left) is float or type(left) is np.float64):
             return rebinding(left, right)
         if any(active) and heap.is_followed(left):
-            if isinstance(left, list) and op.operator == "add":
-                return heap.extend_in_place
+            if isinstance(left, (list, deque)) and op.operator == "add" and not hasattr(right, "__radd__"):
+                return heap.extend_in_place  # else the right operand decides: an array adds item by item
+            if (
+                isinstance(left, (list, deque))
+                and op.operator == "mul"
+                and isinstance(right, (int, np.integer))
+            ):
+                return heap.repeat_in_place
             if isinstance(left, dict) and op.operator == "or_":
                 return heap.update_in_place
         unseen = not any(active) or (type(left) is set and heap.may_be_in_set(right))

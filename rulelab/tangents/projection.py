@@ -193,7 +193,7 @@ def _projector(x, memo):
     if is_number(x):
         return _number_projector(x)
     if isinstance(x, types.FunctionType):
-        return _ANYTHING if x.__closure__ else _NOTHING
+        return _ANYTHING if x.__closure__ or x.__defaults__ or x.__kwdefaults__ else _NOTHING
     if isinstance(x, _OPAQUE):
         return _NOTHING
     return _structure_projector(x, memo)

@@ -1,6 +1,7 @@
 """Traps for containers that change: aliases, helpers, factories, rules that look twice, orders of events."""
 
 import dataclasses
+import functools
 import sys
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
@@ -668,3 +669,223 @@ def test_namespaces_hold_lists():
         return sum(p.w) * sum(p.m[0]) * p.m[1][0]
 
     right(f, 1.3)
+
+
+# --- functions handed to rules -----------------------------------------------------------------------------
+
+
+def doubled(f, v):
+    return 2 * f(v)
+
+
+@rl.rrule_for(doubled, requires={"reverse"})
+def doubled_rrule(config, f, v):
+    if v > 1:
+        y, back = config.rrule_via_ad(f, v)
+        return 2 * y, lambda y_bar: (rl.NoTangent(), *back(2 * y_bar))
+
+    def runs_again(y_bar):
+        _, back = config.rrule_via_ad(f, v)
+        return rl.NoTangent(), *back(2 * y_bar)
+
+    return 2 * f(v), runs_again
+
+
+def function_that_captures_a_list(x):
+    xs = [x, 1.0]
+
+    def f(v):
+        return v * xs[0] + xs[1]
+
+    xs[0] = x * x
+    a = doubled(f, x)
+    xs[0] = a
+    xs[1] = x
+    return doubled(f, x) * a
+
+
+def function_that_captures_a_rebound_variable(x):
+    k = x
+
+    def f(v):
+        return v * k
+
+    a = doubled(f, x)
+    k = a * x
+    return doubled(f, x)
+
+
+def function_that_captures_an_object(x):
+    o = SimpleNamespace(w=x)
+
+    def f(v):
+        return v * o.w
+
+    a = doubled(f, x)
+    o.w = a * x
+    return doubled(f, x)
+
+
+def function_with_a_list_as_default(x):
+    xs = [x]
+
+    def f(v, held=xs):
+        return v * held[0]
+
+    a = doubled(f, x)
+    xs[0] = a * x
+    return doubled(f, x)
+
+
+@pytest.mark.parametrize("x", [0.7, 1.3])
+@pytest.mark.parametrize(
+    "f",
+    [
+        function_that_captures_a_list,
+        function_that_captures_a_rebound_variable,
+        function_that_captures_an_object,
+        function_with_a_list_as_default,
+    ],
+)
+def test_functions_handed_to_rules_bring_what_they_capture(f, x):
+    """A rule that differentiates its function argument, now or in back, finds what that captured then."""
+    right(f, x)
+
+
+def list_as_default_of_a_reading_function(x):
+    xs, ys = [x], [x, 2.0]
+
+    def f(v, held=xs, *, more=ys):
+        return v * held[0] + more[1] * more[0]
+
+    a = f(x)
+    xs[0] = a * x
+    ys[1] = a
+    return f(x) * f(a, [2.0]) * f(x, more=[a, x])
+
+
+def test_lists_as_defaults():
+    """A function that reads a list it has as a default reads it as it is at the call."""
+    right(list_as_default_of_a_reading_function, 1.3)
+
+
+# --- operators and attributes ------------------------------------------------------------------------------
+
+
+def list_repeated_in_place(x):
+    xs = [x]
+    ys = xs
+    xs *= 3
+    ys[0] = x * x
+    xs += (x, 1.0)
+    xs += range(2)
+    ys.extend({5: 1})
+    return sum([v * (k + 1) for k, v in enumerate(ys)]) * ys[-1]
+
+
+def array_added_to_a_constant_list(x):
+    xs = [1.0, 2.0]
+    ys = xs
+    xs += np.array([2.0, 3.0])
+    ys.append(1.0)
+    return np.sum(xs) * x * len(ys)
+
+
+def array_added_to_a_list(x):
+    xs = [x, x * x]
+    ys = xs
+    ys[0] *= 2
+    xs += np.array([2.0, 3.0])
+    return np.sum(xs) * ys[0]
+
+
+def test_operators_in_place():
+    """`*=` and `+=` change the list that other names mean, as Python has it, or are refused."""
+    right(list_repeated_in_place, 1.3)
+    right(array_added_to_a_constant_list, 1.3)
+    with pytest.raises(rl.MutationError):
+        rl.gradient(array_added_to_a_list, 1.3)
+
+
+def scaling(k):
+    def scale(v, k=k):
+        return v * k
+
+    return scale
+
+
+def function_as_attribute(x):
+    held = [x]
+    o = SimpleNamespace(f=lambda v: v * held[0])
+    a = o.f(x)
+    held[0] = a * x
+    b = o.f(x)
+    o.f = scaling(b)
+    return o.f(a) * o.f(x)
+
+
+def callable_object_as_attribute(x):
+    o = SimpleNamespace(f=Scale(x))
+    a = o.f(x)
+    o.f.k = a
+    return o.f(x)
+
+
+class Scale:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, v):
+        return v * self.k
+
+
+@pytest.mark.parametrize("f", [function_as_attribute, callable_object_as_attribute])
+def test_what_is_called_by_an_attribute(f):
+    """A function or object that is an attribute, not a method, keeps its cotangent when it is called."""
+    right(f, 1.3)
+
+
+def equal_keys(x, y):
+    k = "b"
+    d = {k: x, "b": y * x, "c": x, k + "c": y, "bc": x * y}
+    return d["b"] * d["c"] + d["bc"]
+
+
+def keys_equal_by_value(x, y):
+    d = {1: x, True: y, 1.0: x * y, 0: x}  # noqa: F601
+    return d[1] * 2.0 + d[False]
+
+
+def keys_equal_now_and_then(x, y):
+    s = 0.0
+    for k in range(3):
+        d = {k: x, k % 2: y}
+        for key in d:
+            s += d[key] * (k + 1)
+    return s
+
+
+@pytest.mark.parametrize("f", [equal_keys, keys_equal_by_value, keys_equal_now_and_then])
+def test_equal_keys_of_one_display(f):
+    """Of equal keys in a dict display the last one counts; computed keys are keys like others."""
+    right(f, 1.3, 0.4)
+
+
+class Square:
+    def __init__(self, side):
+        self.side = side
+
+    @functools.cached_property
+    def area(self):
+        return self.side**2
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: Square(x).area * x, lambda x: SimpleNamespace(a=x).__dict__["a"] * x]
+)
+def test_attributes_that_are_no_parts(f):
+    """What an object computes for itself or shows as a dict is followed or refused, never constant."""
+    try:
+        right(f, 1.3)
+    except rl.RuleLabError:
+        pass

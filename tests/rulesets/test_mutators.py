@@ -45,7 +45,9 @@ def test_writers_are_known_however_they_are_reached(callee):
 
 
 @pytest.mark.parametrize(
-    "callee", [np.sort, np.add, sorted, [].index, {}.get, np.zeros(2).sum, operator.add], ids=lambda f: str(f).partition(" at 0x")[0]
+    "callee",
+    [np.sort, np.add, sorted, [].index, {}.get, np.zeros(2).sum, operator.add],
+    ids=lambda f: str(f).partition(" at 0x")[0],
 )
 def test_readers_are_not(callee):
     """What only reads is not called a mutation."""
