@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError
+from ..errors import MutationError, NotDifferentiableError, Place
 from ..tangents.structural import Tangent, class_of, entries_of, is_sequence, make, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
@@ -775,10 +775,42 @@ def remove(xs: Any, item: Any) -> Any:
 
 def sort(xs: list[Any], *, key: Any = None, reverse: bool = False) -> Any:
     """`xs.sort(key=…, reverse=…)`, by the permutation that sorts it"""
-    ranks = list(xs) if key is None else [key(x) for x in xs]
+    ranks = list(xs) if key is None else watched(lambda: [key(x) for x in xs], None)()
     order = sorted(range(len(xs)), key=ranks.__getitem__, reverse=reverse)
     back = _rearranged(xs, lambda ys, _: ys.__setitem__(slice(None), [ys[k] for k in order]), ())
     return None, effectful(lambda _: (back(_), (NO, ZERO, NO, NO))[1])
+
+
+def watched(call: Callable[..., Any], place: Place | None) -> Callable[..., Any]:
+    """A call that runs functions of the author's out of sight, refused if they change what is followed."""
+
+    def watch(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        sweep = _STATE.sweep
+        if sweep is None or not sweep.followed:
+            return call(*args, **kwargs)
+        before = {number: _print_of(sweep.made[number]) for number in sweep.followed}
+        found = call(*args, **kwargs)
+        for number, seen in before.items():
+            if _print_of(sweep.made[number]) != seen:
+                raise MutationError(
+                    f"A {type(sweep.made[number]).__name__} was changed where that cannot be followed",
+                    place=place,
+                    fixes=("change it in the function itself", "return the value, and change it there"),
+                    read="limitations#array-mutation",
+                )
+        return found
+
+    return watch
+
+
+def _print_of(x: Any) -> Any:
+    """What tells one state of a container from another: which objects it holds, and where."""
+    if isinstance(x, types.CellType):
+        return id(contents(x))
+    if isinstance(x, (list, deque)):
+        return list(map(id, x))
+    return [(key, id(part)) for key, part in (x if isinstance(x, dict) else parts(x)).items()]
 
 
 def extend_in_place(xs: Any, items: Any) -> Any:

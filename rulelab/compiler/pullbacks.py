@@ -120,6 +120,8 @@ class Pullbacks:
             if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory:
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
+            if any(type(x) is types.FunctionType for x in (*args, *kwargs.values())):
+                handler = heap.watched(handler, place)  # it may call them, and nobody sees what they do
             return _for_containers(handler, answer.rule, target, args, kwargs)
         self.refuse_mutation(target, args, kwargs, place)
         function = compiled_function(target)

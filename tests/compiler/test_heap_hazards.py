@@ -889,3 +889,33 @@ def test_attributes_that_are_no_parts(f):
         right(f, 1.3)
     except rl.RuleLabError:
         pass
+
+
+def changed_by_an_ignored_function(x):
+    items = [x, x * x]
+    note(items)
+    rl.ignore_derivatives(lambda: items.insert(0, 5.0))
+    return items[1] * items[2]
+
+
+def changed_by_a_key(x):
+    items, seen = [x, -x], [x]
+    note(seen)
+
+    def rank(v):
+        seen.append(v)
+        return v
+
+    items.sort(key=rank)
+    return items[0] * seen[0]
+
+
+def note(items):
+    items.append(1.0)
+
+
+@pytest.mark.parametrize("f", [changed_by_an_ignored_function, changed_by_a_key])
+def test_changes_out_of_sight_are_refused(f):
+    """A function that is called without being differentiated may not change what is."""
+    with pytest.raises(rl.MutationError):
+        rl.gradient(f, 1.7)
