@@ -528,6 +528,8 @@ class Pullbacks:
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
+        if any(type(x) is types.FunctionType for x in (*args, *kwargs.values())):
+            return heap.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
 
     def refuse_mutation(

@@ -42,7 +42,7 @@ from .purity import Named, seems_to_change
 from .refusals import mutation
 from .regions import MAKERS, Regions
 from .source import Source
-from .types import LIST, Array, Known, Tuple, Types, is_real
+from .types import FUNCTION, LIST, Array, Known, Tuple, Types, is_real
 from .writes import write_finder, write_plain
 
 if TYPE_CHECKING:
@@ -263,7 +263,8 @@ class Sites:
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
         )
-        if target is not ir.UNBOUND and not writes:
+        runs = any(self.types(a) == FUNCTION for a in op.args)  # which may change what is followed
+        if target is not ir.UNBOUND and not writes and not runs:
             mutator = self.pullbacks.cache.registry.mutator(target) is not None
             if not mutator and (
                 self.relies_on_house(target) is not None
