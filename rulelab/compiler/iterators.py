@@ -169,7 +169,7 @@ class Iteration:
             handler = self.pullbacks.find_target(method, (owner,), {}, (False, True), place)
         except UnsupportedSyntaxError as error:
             if method.__code__.co_flags & 0x20:
-                error.fixes = ("return iter([...]) of a list instead of yield", *error.fixes)
+                error.fixes = ("return iter([...]) of a list instead of yield", *error.fixes[1:])
             raise
         items, back = handler(owner)
         changes = isinstance(getattr(type(items), "__next__", None), types.FunctionType)
