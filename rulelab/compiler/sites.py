@@ -124,7 +124,9 @@ class Sites:
         target = self.target(op)
         if isinstance(op, (ir.Call, ir.Apply)) and isinstance(op.function, str) and op.method is None:
             target = self._loaded.get(op.function, target)
-        return isinstance(target, type) and is_opaque(target)
+        if isinstance(target, type):
+            return is_opaque(target)
+        return target is not ir.UNBOUND and _gives_arrays(target) and self.relies_on_house(target) is not None
 
     def place(self, position: ir.Position) -> Place:
         return self.source.place_at(*position)
@@ -373,6 +375,21 @@ class Sites:
             return made
 
         return make_function
+
+
+def _gives_arrays(target: Any) -> bool:
+    """Whether a function of NumPy gives arrays or numbers, and no list of them."""
+    if isinstance(target, types.MethodDescriptorType):
+        return target.__objclass__ is np.ndarray and target.__name__ != "tolist"
+    module = str(getattr(target, "__module__", None)).partition(".")[0]
+    return isinstance(target, np.ufunc) or (module == "numpy" and target.__name__ not in _LISTING)
+
+
+# The functions of NumPy that give lists or tuples of arrays, and those that call what they are given.
+_LISTING = (
+    *("split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "broadcast_arrays", "meshgrid", "ix_"),
+    *("atleast_1d", "atleast_2d", "atleast_3d", "gradient", "apply_along_axis", "piecewise", "fromiter"),
+)
 
 
 def _depends_on_items(stand_in: StandIn | None) -> bool:
