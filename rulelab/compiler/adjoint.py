@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from . import heap, ir, specialise, support
+from . import heap, ir, outlines, specialise, support
 from .activity import Activity
 from .operands import decided
 from .regions import Regions, makes_list, may_hold
@@ -193,8 +193,9 @@ class _Adjoint:
             return []
         self.has_effects = True
         handed = self.fresh("handed_on")
-        self.line(f"{handed} = {self.shared_constant(heap.hand_on, 'hand_on')}({self.text(result)})", None)
-        return [Line(f"{self.shared_constant(heap.forget, 'forget')}({handed})", None)]
+        hand_on = self.shared_constant(outlines.hand_on, "hand_on")
+        self.line(f"{handed} = {hand_on}({self.text(result)})", None)
+        return [Line(f"{self.shared_constant(outlines.forget, 'forget')}({handed})", None)]
 
     def begin_with_effects(self, bar: str) -> list[Node]:
         """The seed may be a zero; what it says of containers that others may hold goes into the table."""
@@ -208,9 +209,9 @@ class _Adjoint:
             return []
         outline = self.fresh("outline")
         self.line(
-            f"{outline} = {self.shared_constant(heap.outline, 'outline_of')}({self.text(result)})", None
+            f"{outline} = {self.shared_constant(outlines.outline, 'outline_of')}({self.text(result)})", None
         )
-        hand_in = self.shared_constant(heap.hand_in, "hand_in")
+        hand_in = self.shared_constant(outlines.hand_in, "hand_in")
         return [Line(f"{bar} = {hand_in}({outline}, {bar})", None, frozenset({bar}))]
 
     def settled(self, name: str) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import NotDifferentiableError, Place
 from ..tangents.structural import is_namedtuple, make
 from ..tangents.zeros import AbstractZero
-from . import heap, support
+from . import containers, heap, outlines, support
 from .handlers import NO, ZERO, Handler
 from .libraries import is_of_library
 
@@ -130,7 +130,7 @@ def _no_init(x: Any) -> Any:
 
 def _spread(x: Any, x_bar: Any) -> None:
     """What is said of an object as a whole goes to its attributes."""
-    heap.hand_in((x, {}), x_bar)
+    outlines.hand_in((x, {}), x_bar)
 
 
 def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> None:
@@ -220,7 +220,7 @@ def copier(pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], place: Plac
 def _replace_fields(pullbacks: Pullbacks, place: Place | None, x: Any, **changes: Any) -> Any:
     cls, own = type(x), heap.is_own(x)
     kept = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in changes]
-    read = [heap.read_attribute(x, name) if own else (getattr(x, name), None) for name in kept]
+    read = [containers.read_attribute(x, name) if own else (getattr(x, name), None) for name in kept]
     values = {name: value for name, (value, _) in zip(kept, read)}
     dataclasses.replace(x, **changes)  # raises Python's own errors
     y, pullback = _make_dataclass(pullbacks, cls, place, **values, **changes)
@@ -259,7 +259,7 @@ def _make_container(
     source = args[-1] if args and (len(args) == 2 or cls is not collections.defaultdict) else None
     if cls is collections.deque:
         return _make_deque(*args, **kwargs)
-    where = heap.outline(source)
+    where = outlines.outline(source)
     y = heap.own(cls(*args, **kwargs), True)
     if not isinstance(source, dict | None) or not set(kwargs).isdisjoint(source or ()):
         raise NotDifferentiableError(
@@ -272,12 +272,12 @@ def _make_container(
         heap.made_by(y, lambda: _entry(pullbacks, y.default_factory, place))
 
     def back(y_bar: Any) -> Any:
-        heap.hand_in((y, {}), y_bar)
+        outlines.hand_in((y, {}), y_bar)
         left = heap.take_all(y)
         found: Any = ZERO
         if source:
             bars = {key: left[key] for key in source if key in left}
-            found = heap.hand_in(where, support.make(dict, bars))
+            found = outlines.hand_in(where, support.make(dict, bars))
         made = left.get(heap.FACTORY, ZERO)
         return (NO, *(found if x is source else made for x in args), *(left.get(k, ZERO) for k in kwargs))
 
@@ -298,14 +298,14 @@ def _nothing(y_bar: Any) -> Any:
 
 def _make_deque(*args: Any, **kwargs: Any) -> Any:
     source = args[0] if args else kwargs.get("iterable")
-    items = heap.Given(source if source is not None else ())
+    items = containers.Given(source if source is not None else ())
     most = args[1] if len(args) > 1 else kwargs.get("maxlen")
     y = heap.own(collections.deque(items.items, most), True)
     size = len(y)
     dropped = len(items) - size  # the first ones, where `maxlen` is less
 
     def back(y_bar: Any) -> Any:
-        heap.hand_in((y, {}), y_bar)
+        outlines.hand_in((y, {}), y_bar)
         left = heap.take_all(y)
         bars = [ZERO] * dropped + [left.get(key, ZERO) for key in range(size)]
         found = items.cotangent(bars) if source is not None else NO
@@ -322,7 +322,7 @@ def _make_set(active: tuple[bool, ...], *args: Any) -> Any:
 
 def refuse_in_set(items: list[Any], place: Place | None) -> None:
     """NotDifferentiableError for items that would lose their cotangents in a set."""
-    if not all(map(heap.may_be_in_set, items)):
+    if not all(map(containers.may_be_in_set, items)):
         raise NotDifferentiableError(
             "The items of a set cannot be differentiated: equal ones are one",
             place=place,

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, Place
 from ..tangents.algebra import is_number
-from . import heap
+from . import heap, outlines
 from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 
@@ -47,7 +47,7 @@ def carries(value: Any) -> bool:
 
 def _held_by(function: types.FunctionType) -> list[Any]:
     """What a function holds: the variables it captures and, of one made inside another, its defaults."""
-    held = list(map(heap.contents, function.__closure__ or ()))
+    held = list(map(outlines.contents, function.__closure__ or ()))
     if function.__code__.co_flags & inspect.CO_NESTED:
         held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     return [x for x in held if x is not function]

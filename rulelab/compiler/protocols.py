@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, Place
 from ..tangents.structural import Tangent
-from . import heap, support
+from . import containers, heap, support
 from .handlers import NO, Handler, Unsettled, attribute_of, constant, method_of
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def field(name: str) -> Handler:
 
     def read(x: Any) -> Any:
         if heap.is_own(x):
-            return heap.read_attribute(x, name)
+            return containers.read_attribute(x, name)
         return getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar))
 
     return read

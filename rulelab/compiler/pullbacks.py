@@ -19,7 +19,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..tangents.structural import Tangent, entries_of
-from . import heap, support
+from . import containers, crossings, heap, outlines, snapshots, support
 from .cache import Cache, Pass
 from .constructors import constructor, copier, is_authors, make_plain
 from .effects import Noted, loudness
@@ -103,9 +103,9 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler:
         __tracebackhide__ = True
-        if args and (method := heap.method_of(target, args[0])) is not None:
+        if args and (method := containers.method_of(target, args[0])) is not None:
             return method
-        if args and heap.changes_set(target, args[0]) and all(map(heap.may_be_in_set, args[1:])):
+        if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
             return constant(target)
         if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
             raise text_read_again(place)
@@ -121,13 +121,13 @@ class Pullbacks:
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
             if any(type(x) is types.FunctionType for x in (*args, *kwargs.values())):
-                handler = heap.watched(handler, place)  # it may call them, and nobody sees what they do
+                handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
             return _for_containers(handler, answer.rule, target, args, kwargs)
         self.refuse_mutation(target, args, kwargs, place)
         function = compiled_function(target)
         if function is not None:
             handler = self.by_pass(function, args, kwargs, active, place)
-            return heap.through_pass(handler, function, (*args, *kwargs.values()))
+            return crossings.through_pass(handler, function, (*args, *kwargs.values()))
         if isinstance(target, type):
             made = constructor(self, target, active, place)
         else:
@@ -455,7 +455,7 @@ class Pullbacks:
         if function.__closure__:
             free = tuple(_own_signature(function, cell) for cell in function.__closure__)
             captured = captured and any(
-                part in ("own", "cell") or carries(heap.contents(cell))
+                part in ("own", "cell") or carries(outlines.contents(cell))
                 for part, cell in zip(free, function.__closure__, strict=True)
             )
         key = (signature, flags, free, captured, differentiate)
@@ -529,7 +529,7 @@ class Pullbacks:
         self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
         if any(type(x) is types.FunctionType for x in (*args, *kwargs.values())):
-            return heap.watched(g, place)(*args, **kwargs)
+            return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
 
     def refuse_mutation(
@@ -622,21 +622,21 @@ def _for_containers(
     """The handler by a rule where an argument or the result is a container, whose cotangent may go by
     identity.
     """
-    adopts = rule.house and heap.makes_new(target, args)
-    if not rule.differentiable or not (adopts or any(map(heap.is_structure, (*args, *kwargs.values())))):
+    adopts = rule.house and crossings.makes_new(target, args)
+    if not rule.differentiable or not (adopts or any(map(crossings.is_structure, (*args, *kwargs.values())))):
         return handler
-    if rule.house and heap.keeps_alive(target, args):
-        return heap.through_rule(handler, None, adopts)
+    if rule.house and crossings.keeps_alive(target, args):
+        return crossings.through_rule(handler, None, adopts)
     name = "" if rule.house else name_of(target)
-    return heap.through_rule(
-        handler, "parts" if rule.house and heap.preserves(target) else "all", adopts, name
+    return crossings.through_rule(
+        handler, "parts" if rule.house and crossings.preserves(target) else "all", adopts, name
     )
 
 
 def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
     """The handler of a function of iterables, holders or operators, where containers may take part."""
-    adopts = heap.makes_new(target, args)
-    return Unsettled(heap.through_rule(handler, None, adopts))
+    adopts = crossings.makes_new(target, args)
+    return Unsettled(crossings.through_rule(handler, None, adopts))
 
 
 def _by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[bool]:
@@ -726,5 +726,5 @@ _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
     if heap.is_own(cell):
         return "cell"  # rebound meanwhile: read at each use
-    content = heap.contents(cell)
+    content = outlines.contents(cell)
     return "own" if content is function else signature_of(content)

@@ -19,7 +19,7 @@ from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import make
-from . import heap, ir, specialise, support
+from . import containers, crossings, heap, ir, specialise, support
 from .collecting import COLLECTORS
 from .constructors import is_opaque, refuse_in_set
 from .handlers import (
@@ -196,9 +196,9 @@ class Sites:
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None:
         """The house rule that certainly applies at a site, to be called without looking it up."""
         if isinstance(op, (ir.MakeCell, ir.ReadCell)):
-            return heap.make_cell if isinstance(op, ir.MakeCell) else heap.read_cell
+            return containers.make_cell if isinstance(op, ir.MakeCell) else containers.read_cell
         if isinstance(op, ir.Collect):
-            return heap.through_rule(COLLECTORS[op.kind][1], "parts", False)
+            return crossings.through_rule(COLLECTORS[op.kind][1], "parts", False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
         if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
@@ -333,7 +333,7 @@ class Sites:
                         fixes=("set the entry: d[key] = ...",),
                         read="limitations#iteration",
                     )
-                return heap.read_item(x, key)[0]
+                return containers.read_item(x, key)[0]
             if type(make) is types.FunctionType or (type(make) is type and make not in _IMMUTABLE):
                 x[key] = heap.made_plain(self.pullbacks.run_plain(make, (), {}, (False,), place))
             return x[key]
@@ -463,8 +463,8 @@ def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | N
                 return asked[1]
         if not kwargs and type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
-            if entry is not None and not (entry.projected and any(map(heap.is_structure, args))):
-                return heap.through_pass(entry.forward, g, args)
+            if entry is not None and not (entry.projected and any(map(crossings.is_structure, args))):
+                return crossings.through_pass(entry.forward, g, args)
             return pullbacks.find(g, args, kwargs, active, place)
         handler = pullbacks.find(g, args, kwargs, active, place)
         if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
@@ -621,16 +621,17 @@ def _augmented_finder(
             return rebinding(left, right)
         if any(active) and heap.is_followed(left):
             if isinstance(left, (list, deque)) and op.operator == "add" and not hasattr(right, "__radd__"):
-                return heap.extend_in_place  # else the right operand decides: an array adds item by item
+                # else the right operand decides: an array adds item by item
+                return containers.extend_in_place
             if (
                 isinstance(left, (list, deque))
                 and op.operator == "mul"
                 and isinstance(right, (int, np.integer))
             ):
-                return heap.repeat_in_place
+                return containers.repeat_in_place
             if isinstance(left, dict) and op.operator == "or_":
-                return heap.update_in_place
-        unseen = not any(active) or (type(left) is set and heap.may_be_in_set(right))
+                return containers.update_in_place
+        unseen = not any(active) or (type(left) is set and containers.may_be_in_set(right))
         if unseen and heap.may_change_unseen(left) and isinstance(left, (list, dict, set)):
             return lambda a, b: (in_place(a, b), no_cotangents)
         if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import heap, ir, support
+from . import containers, heap, ir, support
 from .collecting import COLLECTORS
 from .types import F8, FLOAT, INT, Type
 
@@ -192,8 +192,10 @@ _TEXTS: dict[type, Callable[..., str]] = {
     ir.Collect: lambda op, texts, helper: f"{helper(COLLECTORS[op.kind][0], op.kind)}({', '.join(texts)})",
     ir.Format: _format_text,
     ir.Indexable: lambda op, texts, helper: f"{helper(support.indexable, 'indexable')}({texts[0]})",
-    ir.MakeCell: lambda op, texts, helper: f"{helper(heap.plain_cell, 'make_cell')}({texts[0]})",
-    ir.ReadCell: lambda op, texts, helper: f"{helper(heap.cell_value, 'cell_value')}({', '.join(texts)})",
+    ir.MakeCell: lambda op, texts, helper: f"{helper(containers.plain_cell, 'make_cell')}({texts[0]})",
+    ir.ReadCell: lambda op, texts, helper: (
+        f"{helper(containers.cell_value, 'cell_value')}({', '.join(texts)})"
+    ),
     ir.Publish: lambda op, texts, helper: f"{helper(heap.publish_plain, 'publish')}({texts[0]})",
 }
 

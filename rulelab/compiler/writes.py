@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import Place
-from . import heap
+from . import containers, heap
 from .constructors import is_generated
 from .handlers import NO, ZERO, Handler
 from .operands import describe
@@ -27,11 +27,11 @@ _METHODS = {
     "delete attribute": "__delattr__",
 }
 _RECORDED: dict[str, Callable[..., Any]] = {
-    "item": heap.write_item,
-    "delete item": lambda target, key, _: heap.delete_item(target, key),
-    "attribute": heap.write_attribute,
-    "delete attribute": heap.delete_attribute,
-    "cell": heap.write_cell,
+    "item": containers.write_item,
+    "delete item": lambda target, key, _: containers.delete_item(target, key),
+    "attribute": containers.write_attribute,
+    "delete attribute": containers.delete_attribute,
+    "cell": containers.write_cell,
 }
 
 
@@ -40,7 +40,7 @@ def write_finder(pullbacks: Pullbacks, kind: str, place: Place) -> Handler:
 
     def find(target: Any, key: Any, value: Any) -> Handler:
         if kind == "cell":
-            return heap.write_cell
+            return containers.write_cell
         method = _author_method(target, kind, key)
         if method is not None:
             args = _arguments(kind, target, key, value)
@@ -59,7 +59,7 @@ def write_plain(pullbacks: Pullbacks, kind: str, place: Place) -> Callable[[Any,
         if kind == "cell":
             if heap.is_own(target) and not heap.may_change_unseen(target):
                 raise refusal(target, kind, key, place)
-            heap.write_cell(target, key, value)
+            containers.write_cell(target, key, value)
             return
         method = _author_method(target, kind, key)
         if method is not None:
@@ -82,7 +82,7 @@ def refusal(target: Any, kind: str, key: Any, place: Place | None) -> Exception:
 
 
 def _fits(target: Any, kind: str) -> bool:
-    return not kind.endswith("item") or heap.has_items(target)
+    return not kind.endswith("item") or containers.has_items(target)
 
 
 def _author_method(target: Any, kind: str, key: Any) -> Any:

@@ -8,7 +8,7 @@ import linecache
 import pytest
 
 import rulelab as rl
-from rulelab.compiler import ir
+from rulelab.compiler import heap, ir
 from rulelab.compiler.lower import Surroundings, lower
 from rulelab.compiler.source import find_source
 
@@ -52,3 +52,11 @@ def run_once():
     """The value is not compared with that of the plain function, which would run it once more."""
     with rl.debug_mode(compare=False):
         yield
+
+
+@pytest.fixture
+def sweep():
+    """A sweep of its own, left at the end."""
+    outer = heap.enter()
+    yield
+    heap.leave(outer)

@@ -16,6 +16,8 @@ from corpus.features import FEATURES, MEANINGS  # noqa: E402
 from corpus.harness import check, finite_differences, registered, waiting_cases  # noqa: E402
 
 import rulelab as rl  # noqa: E402
+from rulelab.compiler import heap  # noqa: E402
+from rulelab.compiler.support import NO, ZERO  # noqa: E402
 
 WAITING = waiting_cases()
 
@@ -496,3 +498,29 @@ def test_an_index_known_at_run_time(f):
     numeric, error = finite_differences(f, (1.7,), 0)
     (x_bar,) = rl.gradient(f, 1.7)
     assert x_bar == pytest.approx(numeric[0], rel=1e-8) and error[0] < 1e-8
+
+
+# --- sweeps ---
+
+
+def test_sweeps_do_not_meet():
+    """What one sweep made is not another's: inside a sweep of its own it may not be changed."""
+    outer = heap.enter()
+    try:
+        xs = heap.own([1.0], True)
+        assert heap.is_followed(xs)
+        inner = heap.enter()
+        assert not heap.is_own(xs)
+        heap.leave(inner)
+        assert heap.is_own(xs)
+    finally:
+        heap.leave(outer)
+
+
+def test_idle_pullbacks_need_not_be_asked():
+    """Only a pullback with effects is called where nothing flowed to its result."""
+    plain, changing = lambda _: NO, heap.effectful(lambda _: NO)
+    assert heap.is_idle(plain, ZERO)
+    assert not heap.is_idle(changing, ZERO)
+    assert not heap.is_idle(plain, 1.0)
+    assert not heap.is_idle(heap.like(changing, lambda _: NO), NO)

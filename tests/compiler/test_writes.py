@@ -12,14 +12,7 @@ from rulelab.compiler.writes import refusal, write_finder, write_plain
 from rulelab.errors import MutationError, Place
 
 PLACE = Place("somewhere.py", 3, 0, 5, "f", "xs[0] = 1.0")
-
-
-@pytest.fixture(autouse=True)
-def sweep():
-    """A sweep of its own, left at the end."""
-    outer = heap.enter()
-    yield
-    heap.leave(outer)
+pytestmark = pytest.mark.usefixtures("sweep")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rulelab as rl
-from rulelab.compiler import heap
+from rulelab.compiler import containers, heap
 from rulelab.compiler.support import NO, ZERO
 
 X = (0.7, -1.2)
@@ -221,20 +221,12 @@ def test_each_operation_on_a_dict(name):
 # --- the table of cotangents ------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def sweep():
-    """A sweep of its own, left at the end."""
-    outer = heap.enter()
-    yield
-    heap.leave(outer)
-
-
 def test_a_write_takes_the_cotangent_of_what_it_wrote(sweep):
     """Undoing a write gives the written item its cotangent; before it, the place has none."""
     xs = heap.own([1.0, 2.0], True)
-    _, read = heap.read_item(xs, -1)
-    _, write = heap.write_item(xs, 1, 5.0)
-    _, read_again = heap.read_item(xs, np.int64(1))
+    _, read = containers.read_item(xs, -1)
+    _, write = containers.write_item(xs, 1, 5.0)
+    _, read_again = containers.read_item(xs, np.int64(1))
     read_again(3.0)
     read_again(4.0)
     assert write(ZERO)[3] == 7.0
@@ -246,8 +238,8 @@ def test_a_write_takes_the_cotangent_of_what_it_wrote(sweep):
 def test_undoing_a_removal_puts_the_later_items_back(sweep):
     """After `pop(0)` the items moved down: their cotangents move up again, and the popped one joins."""
     xs = heap.own([1.0, 2.0, 3.0], True)
-    y, pop = heap.pop(xs, 0)
-    _, read = heap.read_item(xs, 0)
+    y, pop = containers.pop(xs, 0)
+    _, read = containers.read_item(xs, 0)
     assert y == 1.0
     read(10.0)
     pop(7.0)
@@ -258,57 +250,15 @@ def test_a_failed_operation_leaves_no_trace(sweep):
     """An operation that raises Python's own error changes neither the container nor the table."""
     xs, d = heap.own([], True), heap.own({}, True)
     for act, error in (
-        (lambda: heap.pop(xs), IndexError),
-        (lambda: heap.read_item(xs, 0), IndexError),
-        (lambda: heap.write_item(xs, 0, 1.0), IndexError),
-        (lambda: heap.remove(xs, 1.0), ValueError),
-        (lambda: heap.pop_entry(d, "a"), KeyError),
-        (lambda: heap.read_item(d, "a"), KeyError),
-        (lambda: heap.popitem(d), KeyError),
+        (lambda: containers.pop(xs), IndexError),
+        (lambda: containers.read_item(xs, 0), IndexError),
+        (lambda: containers.write_item(xs, 0, 1.0), IndexError),
+        (lambda: containers.remove(xs, 1.0), ValueError),
+        (lambda: containers.pop_entry(d, "a"), KeyError),
+        (lambda: containers.read_item(d, "a"), KeyError),
+        (lambda: containers.popitem(d), KeyError),
     ):
         with pytest.raises(error):
             act()
     assert (xs, d) == ([], {})
     assert not heap.any_cotangent()
-
-
-def test_sweeps_do_not_meet():
-    """What one sweep made is not another's: inside a sweep of its own it may not be changed."""
-    outer = heap.enter()
-    try:
-        xs = heap.own([1.0], True)
-        assert heap.is_followed(xs)
-        inner = heap.enter()
-        assert not heap.is_own(xs)
-        heap.leave(inner)
-        assert heap.is_own(xs)
-    finally:
-        heap.leave(outer)
-
-
-def test_structural_cotangents_are_handed_in(sweep):
-    """What a rule says of a tuple with own lists goes to these lists; the rest stays with the tuple."""
-    xs = heap.own([1.0, 2.0], True)
-    outline = heap.outline((xs, 3.0))
-    rest = heap.hand_in(outline, ([4.0, NO], 5.0))
-    assert heap.take_all(xs) == {0: 4.0}
-    assert rest[1] == 5.0
-    assert rest[0] is ZERO
-
-
-def test_an_outline_ends_where_a_structure_closes(sweep):
-    """A list that holds itself, and an object that knows itself, have an outline."""
-    xs = heap.own([1.0], True)
-    xs.append(xs)
-    owner, inner = heap.outline(xs)
-    assert owner is xs
-    assert inner == {}
-
-
-def test_idle_pullbacks_need_not_be_asked():
-    """Only a pullback with effects is called where nothing flowed to its result."""
-    plain, changing = lambda _: NO, heap.effectful(lambda _: NO)
-    assert heap.is_idle(plain, ZERO)
-    assert not heap.is_idle(changing, ZERO)
-    assert not heap.is_idle(plain, 1.0)
-    assert not heap.is_idle(heap.like(changing, lambda _: NO), NO)

@@ -1,0 +1,575 @@
+"""What stands for the operations on lists, deques, dicts, objects and cells of this sweep: each does what
+Python does, and its pullback puts the cotangents where the parts were before.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import NotDifferentiableError
+from ..tangents.structural import make
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero
+from . import ir
+from .heap import (
+    CELL,
+    FACTORY,
+    Key,
+    bars_of,
+    deposit,
+    effectful,
+    is_followed,
+    is_idle,
+    is_own,
+    note_change,
+    own,
+    take,
+    take_all,
+    written,
+)
+from .outlines import entries_in, hand_in, outline, whole
+from .snapshots import watched
+from .support import NO, ZERO, Taken, gather, settle
+
+_NOTHING = (NO, ZERO, NO)
+
+
+# --- lists and deques ---------------------------------------------------------------------------------------
+
+
+def _where(xs: Any, index: Any) -> int:
+    return index + len(xs) if index < 0 else int(index)
+
+
+def read_item(xs: Any, index: Any) -> Any:
+    """`xs[index]` of a list, dict or deque of this sweep."""
+    if isinstance(xs, dict):
+        return _read_entry(xs, index)
+    if isinstance(index, slice):
+        return _read_items(xs, index)
+    y = xs[index]
+    key, where = _where(xs, index), whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(xs, key, hand_in(where, y_bar))
+        return _NOTHING
+
+    return y, back
+
+
+def _read_items(xs: Any, index: slice) -> Any:
+    positions = range(len(xs))[index]
+    ys = own(xs[index], True)
+
+    def back(y_bar: Any) -> Any:
+        for key, part in _parts_taken(ys, y_bar).items():
+            deposit(xs, positions[key], part)
+        return _NOTHING
+
+    return ys, effectful(back)
+
+
+def _parts_taken(ys: Any, y_bar: Any) -> dict[Key, Any]:
+    """The cotangents of the parts of a new container, from the table and from a cotangent of the whole."""
+    if not isinstance(y_bar, AbstractZero):
+        for key, part in entries_in(settle(unthunk(y_bar))).items():
+            deposit(ys, key, part)
+    return take_all(ys)
+
+
+def append(xs: Any, item: Any) -> Any:
+    """`xs.append(item)`"""
+    n = len(xs)
+    xs.append(item)
+    note_change(xs)
+    return None, effectful(lambda _: (NO, ZERO, take(xs, n)))
+
+
+def write_item(xs: Any, index: Any, item: Any) -> Any:
+    """`xs[index] = item`"""
+    note_change(xs)
+    if isinstance(xs, dict):
+        xs[index] = item
+        return None, effectful(lambda _: (NO, ZERO, NO, take(xs, index)))
+    if isinstance(index, slice):
+        items = Given(item)
+        back = _rearranged(xs, lambda ys, new: ys.__setitem__(index, new), items)
+        return None, effectful(lambda _: (NO, ZERO, NO, back(_)))
+    xs[index] = item
+    key = _where(xs, index)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(xs, key)))
+
+
+def delete_item(xs: Any, index: Any) -> Any:
+    """`del xs[index]`"""
+    note_change(xs)
+    if isinstance(xs, dict):
+        del xs[index]
+        return None, effectful(lambda _: _NOTHING)
+    back = _rearranged(xs, lambda ys, _: ys.__delitem__(index), ())
+    return None, effectful(lambda _: (back(_), _NOTHING)[1])
+
+
+def pop(xs: Any, *index: Any) -> Any:
+    """`xs.pop(index)` of a list"""
+    key = _where(xs, index[0]) if index else len(xs) - 1
+    y = xs.pop(*index)
+    note_change(xs)
+    where = whole(y)
+
+    def back(y_bar: Any) -> Any:
+        bars = bars_of(xs)
+        for later in sorted((k for k in bars if k >= key), reverse=True):
+            bars[later + 1] = bars.pop(later)
+        deposit(xs, key, hand_in(where, y_bar))
+        return (NO, ZERO, NO)[: 2 + len(index)]
+
+    return y, effectful(back)
+
+
+def popleft(xs: Any) -> Any:
+    """`xs.popleft()` of a deque"""
+    y = xs[0]
+    where = whole(y)
+    put_back = _rearranged(xs, lambda ys, _: ys.popleft(), ())
+
+    def back(y_bar: Any) -> Any:
+        put_back(ZERO)
+        deposit(xs, 0, hand_in(where, y_bar))
+        return NO, ZERO
+
+    return y, effectful(back)
+
+
+def _mutator(change: Callable[..., Any], brings: int | None = None, many: bool = False) -> Callable[..., Any]:
+    """A method that moves the items of a list: `change(list, *args)` done on it and on its positions.
+
+    `brings` is the argument that is put in, or whose items are, if `many`.
+    """
+
+    def method(xs: Any, *args: Any) -> Any:
+        new = args[brings] if brings is not None and len(args) > brings else None
+        items = Given(new) if many else ((new,) if brings is not None else ())
+
+        def act(ys: Any, put: list[Any]) -> None:
+            given = list(args)
+            if brings is not None and len(args) > brings:
+                given[brings] = put if many else put[0]
+            change(ys, *given)
+
+        put_back = _rearranged(xs, act, items)
+
+        def back(_: Any) -> Any:
+            found = put_back(ZERO)
+            if not many:
+                found = found[0] if brings is not None and len(found) else ZERO
+            return (NO, ZERO, *(found if k == brings else NO for k in range(len(args))))
+
+        return None, effectful(back)
+
+    return method
+
+
+class Given:
+    """Items that are put into a list, with the way their cotangent goes back."""
+
+    __slots__ = ("items", "outline", "source")
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.items = list(source)
+        self.outline = outline(source)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Any:
+        return iter(self.items)
+
+    def cotangent(self, bars: list[Any]) -> Any:
+        kind = type(self.source)
+        if kind in (list, tuple, deque) or isinstance(self.source, (list, tuple)):
+            found: Any = make(kind if kind is not deque else list, dict(enumerate(bars)), len(bars))
+            return hand_in(self.outline, found)
+        if isinstance(self.source, np.ndarray):
+            return gather(self.source, bars[::-1])
+        return nothing_lost(self.source, self.items, bars)
+
+
+def nothing_lost(x: Any, items: Iterable[Any], bars: Iterable[Any]) -> Any:
+    """NoTangent for what something without positions handed out, if its items cannot lose anything."""
+    for item, bar in zip(items, bars):
+        if bar is not None and not isinstance(unthunk(bar), AbstractZero) and not may_be_in_set(item):
+            raise NotDifferentiableError(
+                f"The items of a {type(x).__name__} cannot be differentiated",
+                fixes=("make a list of them first",),
+                read="limitations#iteration",
+            )
+    return NO
+
+
+def _rearranged(xs: Any, act: Callable[[Any, list[Any]], Any], new: Any) -> Callable[[Any], Any]:
+    """Do `act(xs, items)`; the pullback moves the cotangents to where the items were, and gives those of the
+    new ones.
+    """
+    count = len(new)
+    positions: Any = list(range(len(xs)))
+    if isinstance(xs, deque):
+        positions = deque(positions, xs.maxlen)
+    act(xs, list(new))
+    note_change(xs)
+    act(positions, [~k for k in range(count)])
+
+    def back(_: Any) -> Any:
+        bars = take_all(xs)
+        added = [ZERO] * count
+        for place, origin in enumerate(positions):
+            if place in bars:
+                if origin >= 0:
+                    deposit(xs, origin, bars[place])
+                else:
+                    added[~origin] = bars[place]
+        return new.cotangent(added) if isinstance(new, Given) else added
+
+    return back
+
+
+def remove(xs: Any, item: Any) -> Any:
+    """`xs.remove(item)`"""
+    key = xs.index(item)
+    _, back = delete_item(xs, key)
+    return None, back
+
+
+def sort(xs: list[Any], *, key: Any = None, reverse: bool = False) -> Any:
+    """`xs.sort(key=…, reverse=…)`, by the permutation that sorts it"""
+    ranks = list(xs) if key is None else watched(lambda: [key(x) for x in xs], None)()
+    order = sorted(range(len(xs)), key=ranks.__getitem__, reverse=reverse)
+    back = _rearranged(xs, lambda ys, _: ys.__setitem__(slice(None), [ys[k] for k in order]), ())
+    return None, effectful(lambda _: (back(_), (NO, ZERO, NO, NO))[1])
+
+
+def extend_in_place(xs: Any, items: Any) -> Any:
+    """`xs += items` of a list of this sweep: the same list, longer."""
+    _, back = _EXTEND(xs, items)
+    return xs, effectful(lambda y_bar: (hand_in((xs, {}), y_bar), back(y_bar))[1])
+
+
+def repeat_in_place(xs: Any, n: Any) -> Any:
+    """`xs *= n` of a list of this sweep: the same list, repeated."""
+    back = _rearranged(xs, lambda ys, _: ys.__imul__(n), ())
+    return xs, effectful(lambda y_bar: (hand_in((xs, {}), y_bar), back(ZERO), _NOTHING)[2])
+
+
+def update_in_place(d: Any, other: Any) -> Any:
+    """`d |= other` of a dict of this sweep: the same dict, changed."""
+    _, back = update(d, other)
+    return d, effectful(lambda y_bar: (hand_in((d, {}), y_bar), back(y_bar))[1])
+
+
+def has_items(x: Any) -> bool:
+    """Whether the items of `x` go by index or key as those of Python's own containers do."""
+    return isinstance(x, (list, dict, deque))
+
+
+_EXTEND = _mutator(lambda xs, items: xs.extend(items), brings=0, many=True)
+
+
+# --- dicts --------------------------------------------------------------------------------------------------
+
+
+def _read_entry(d: Any, key: Key) -> Any:
+    if isinstance(d, defaultdict) and key not in d:
+        return _make_entry(d, key)
+    y = d[key]
+    where = whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(d, key, hand_in(where, y_bar))
+        return _NOTHING
+
+    return y, back
+
+
+def _make_entry(d: defaultdict[Any, Any], key: Key) -> Any:
+    """`d[key]` where the factory of a defaultdict makes the entry."""
+    make = written().factories.get(id(d))
+    if make is None:
+        y, made = d[key], lambda y_bar: _NOTHING
+        if type(y) in (list, dict):
+            own(y, True)
+    else:
+        y, made = make()
+        d[key] = y
+    note_change(d)
+    where = whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(d, key, hand_in(where, y_bar))
+        y_bar = take(d, key)
+        if not is_idle(made, y_bar):
+            deposit(d, FACTORY, made(y_bar)[0])
+        return _NOTHING
+
+    return y, effectful(back)
+
+
+def get(d: Any, key: Key, *default: Any) -> Any:
+    """`d.get(key, default)`"""
+    if key in d:
+        y = d[key]
+        where = whole(y)
+
+        def back(y_bar: Any) -> Any:
+            deposit(d, key, hand_in(where, y_bar))
+            return (NO, ZERO, NO, *(ZERO for _ in default))
+
+        return y, back
+    return (default[0] if default else None), lambda y_bar: (NO, ZERO, NO, *(y_bar for _ in default))
+
+
+def pop_entry(d: Any, key: Key, *default: Any) -> Any:
+    """`d.pop(key, default)` of a dict"""
+    if key not in d and default:
+        return default[0], lambda y_bar: (NO, ZERO, NO, y_bar)
+    y = d.pop(key)
+    note_change(d)
+    where = whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(d, key, hand_in(where, y_bar))
+        return (NO, ZERO, NO, *(ZERO for _ in default))
+
+    return y, effectful(back)
+
+
+def popitem(d: dict[Any, Any]) -> Any:
+    """`d.popitem()`"""
+    key, y = d.popitem()
+    note_change(d)
+    where = whole(y)
+
+    def back(y_bar: Any) -> Any:
+        if not isinstance(y_bar, AbstractZero):
+            deposit(d, key, hand_in(where, entries_in(settle(unthunk(y_bar))).get(1, ZERO)))
+        return NO, ZERO
+
+    return (key, y), effectful(back)
+
+
+def setdefault(d: Any, key: Key, default: Any = None) -> Any:
+    """`d.setdefault(key, default)`"""
+    if key in d:
+        y = d[key]
+        where = whole(y)
+
+        def present(y_bar: Any) -> Any:
+            deposit(d, key, hand_in(where, y_bar))
+            return NO, ZERO, NO, ZERO
+
+        return y, present
+    d[key] = default
+    note_change(d)
+    where = whole(default)
+
+    def back(y_bar: Any) -> Any:
+        deposit(d, key, hand_in(where, y_bar))
+        return NO, ZERO, NO, take(d, key)
+
+    return default, effectful(back)
+
+
+def update(d: Any, *others: Any, **more: Any) -> Any:
+    """`d.update(other, **more)`, with a dict or with pairs"""
+    other = others[0] if others else {}
+    is_dict = isinstance(other, dict)
+    given = Given(other.values() if is_dict else other)
+    keys = list(other) if is_dict else [key for key, _ in given.items]
+    where = outline(other)
+    d.update(dict(zip(keys, given.items)) if is_dict else given.items)
+    d.update(more)
+    note_change(d)
+
+    def back(_: Any) -> Any:
+        words = [take(d, key) for key in more]
+        found = [take(d, key) for key in reversed(keys)][::-1]  # of equal keys the last one counts
+        if is_dict:
+            bar = hand_in(where, make(dict, dict(zip(keys, found))))
+        else:
+            pairs = [make(type(pair), {1: x_bar}, 2) for pair, x_bar in zip(given.items, found)]
+            bar = given.cotangent(pairs)
+        return (NO, ZERO, *((bar,) if others else ()), *words)
+
+    return None, effectful(back)
+
+
+def clear(xs: Any) -> Any:
+    """`xs.clear()`"""
+    xs.clear()
+    note_change(xs)
+    return None, effectful(lambda _: (NO, ZERO))
+
+
+# --- objects ------------------------------------------------------------------------------------------------
+
+
+def read_attribute(o: Any, name: str) -> Any:
+    """`o.name` of an object of this sweep."""
+    y = getattr(o, name)
+    where = whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(o, name, hand_in(where, y_bar))
+        return NO, ZERO
+
+    return y, back
+
+
+def write_attribute(o: Any, name: str, value: Any) -> Any:
+    """`o.name = value`"""
+    setattr(o, name, value)
+    note_change(o)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(o, name)))
+
+
+def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
+    """`del o.name`"""
+    delattr(o, name)
+    note_change(o)
+    return None, effectful(lambda _: (NO, ZERO, NO, NO))
+
+
+def set_attribute(o: Any, name: str, value: Any) -> Any:
+    """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
+    object.__setattr__(o, name, value)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(o, name)))
+
+
+# --- variables that nested functions share ------------------------------------------------------------------
+
+
+def make_cell(x: Any) -> Any:
+    """A variable that is rebound while nested functions see it, with its first value."""
+    cell = types.CellType() if x is ir.UNBOUND else types.CellType(x)
+    own(cell, True)
+    return cell, effectful(lambda _: (NO, take(cell, CELL)))
+
+
+def plain_cell(x: Any) -> types.CellType:
+    """As `make_cell`, where no cotangent is wanted."""
+    return own(types.CellType() if x is ir.UNBOUND else types.CellType(x), False)
+
+
+def cell_value(cell: types.CellType, name: str, free: bool) -> Any:
+    """The value of a shared variable, or Python's own error where it has none."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        missing = f"variable '{name}' where it is not associated with a value"
+        if free:
+            raise NameError(f"cannot access free {missing} in enclosing scope") from None
+        raise UnboundLocalError(f"cannot access local {missing}") from None
+
+
+def read_cell(cell: types.CellType, name: str, free: bool) -> Any:
+    """The value of a shared variable and its pullback."""
+    y = cell_value(cell, name, free)
+    where = whole(y)
+
+    def back(y_bar: Any) -> Any:
+        deposit(cell, CELL, hand_in(where, y_bar))
+        return NO, ZERO
+
+    return y, back
+
+
+def write_cell(cell: types.CellType, name: str, value: Any) -> Any:
+    """The assignment to a shared variable."""
+    if value is ir.UNBOUND:
+        del cell.cell_contents
+    else:
+        cell.cell_contents = value
+    note_change(cell)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(cell, CELL)))
+
+
+# --- methods and operators ----------------------------------------------------------------------------------
+
+
+# What stands for a method or operator whose first argument is a container of this sweep.
+_LIST: dict[Any, Callable[..., Any]] = {
+    list.append: append,
+    list.pop: pop,
+    list.insert: _mutator(lambda xs, k, item: xs.insert(k, item), brings=1),
+    list.extend: _EXTEND,
+    list.remove: remove,
+    list.clear: clear,
+    list.reverse: _mutator(lambda xs: xs.reverse()),
+    list.sort: sort,
+    list.__setitem__: write_item,
+    list.__delitem__: delete_item,
+    list.__getitem__: read_item,
+    deque.append: _mutator(lambda xs, item: xs.append(item), brings=0),
+    deque.appendleft: _mutator(lambda xs, item: xs.appendleft(item), brings=0),
+    deque.extend: _mutator(lambda xs, items: xs.extend(items), brings=0, many=True),
+    deque.extendleft: _mutator(lambda xs, items: xs.extendleft(items), brings=0, many=True),
+    deque.pop: pop,
+    deque.popleft: popleft,
+    deque.rotate: _mutator(lambda xs, n=1: xs.rotate(n)),
+    deque.reverse: _mutator(lambda xs: xs.reverse()),
+    deque.clear: clear,
+}
+
+
+_DICT: dict[Any, Callable[..., Any]] = {
+    dict.get: get,
+    dict.pop: pop_entry,
+    dict.popitem: popitem,
+    dict.setdefault: setdefault,
+    dict.update: update,
+    dict.clear: clear,
+    dict.__setitem__: write_item,
+    dict.__delitem__: delete_item,
+    dict.__getitem__: read_item,
+}
+
+
+_METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
+
+
+def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
+    """What stands for a method or operator on the container `x`, if that is of this sweep and followed."""
+    if not is_followed(x):
+        return None
+    if target is operator.getitem:
+        return read_item if isinstance(x, (list, dict, deque, Taken)) else None
+    return _METHODS.get(target) if is_hashable(target) else None
+
+
+def is_hashable(x: Any) -> bool:
+    """Whether a value may be looked up in a table."""
+    return type(x).__hash__ is not None
+
+
+_OF_SETS = frozenset(
+    {set.add, set.discard, set.remove, set.pop, set.clear, set.update, set.intersection_update}
+    | {set.difference_update, set.symmetric_difference_update}
+)
+
+
+def changes_set(target: Any, x: Any) -> bool:
+    """Whether `target` is a method that changes the set `x` of this sweep."""
+    return type(x) is set and is_own(x) and is_hashable(target) and target in _OF_SETS
+
+
+def may_be_in_set(x: Any) -> bool:
+    """Whether nothing is lost if `x` is an item of a set: it has no cotangent, or keeps it by identity."""
+    if isinstance(x, (tuple, set, frozenset, list, range, dict)):
+        return all(map(may_be_in_set, x))
+    return isinstance(x, (int, str, bytes, type(None), np.integer, np.bool_)) or is_own(x) or callable(x)

@@ -1,0 +1,135 @@
+"""Where in a structure the containers of this sweep are, and cotangents of structures that hold some."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..tangents.structural import Tangent, class_of, entries_of, is_sequence, make, parts
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero
+from . import ir
+from .heap import CELL, LEAVES, Key, any_made, deposit, is_own, may_change_unseen, take_all, written
+from .support import NO, ZERO, settle
+
+Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
+
+
+def outline(x: Any, seen: frozenset[int] = frozenset()) -> Outline | None:
+    """Where in a structure containers of this sweep are; None if there are none."""
+    if isinstance(x, LEAVES) or not any_made() or id(x) in seen:
+        return None
+    if isinstance(x, types.BuiltinFunctionType | types.MethodType | range | slice):
+        return None
+    seen = seen | {id(x)}
+    if isinstance(x, types.FunctionType):
+        held = {name: where for name, part in held_by(x) if (where := _outline_held(part, seen)) is not None}
+        return (None, held) if held else None
+    inner = {}
+    for key, part in parts_by_key(x):
+        found = outline(part, seen)
+        if found is not None:
+            inner[key] = found
+    mine = is_own(x)
+    return (x if mine else None, inner) if mine or inner else None
+
+
+def _outline_held(part: Any, seen: frozenset[int]) -> Outline | None:
+    """The outline of what a function holds under a name: a variable that is rebound, or a value."""
+    if not isinstance(part, types.CellType):
+        return outline(part, seen)
+    inside = None if contents(part) is ir.UNBOUND else outline(contents(part), seen)
+    return (part, {CELL: inside} if inside is not None else {}) if is_own(part) else inside
+
+
+def held_by(function: types.FunctionType) -> Iterable[tuple[str, Any]]:
+    """What a function holds: the cells of what it captures, and its defaults, by name."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    yield from zip(code.co_freevars, function.__closure__ or (), strict=True)
+    yield from zip(
+        code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True
+    )
+    yield from (function.__kwdefaults__ or {}).items()
+
+
+def contents(cell: types.CellType) -> Any:
+    """What a cell holds, or UNBOUND."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return ir.UNBOUND
+
+
+def parts_by_key(x: Any) -> Iterable[tuple[Key, Any]]:
+    """The parts of a structure, each with its key."""
+    if type(x) in (list, tuple, deque):
+        return () if _QUICK.issuperset(map(type, x)) else enumerate(x)
+    return enumerate(x) if isinstance(x, deque) else parts(x).items()
+
+
+_QUICK = frozenset({float, int, np.ndarray, np.float64, str, bool})
+
+
+def whole(y: Any) -> Outline | None:
+    """For a part that is a container of this sweep itself: where what is said of it as a whole goes."""
+    return (y, {}) if is_own(y) else None
+
+
+def hand_in(where: Outline | None, x_bar: Any) -> Any:
+    """Put what a structural cotangent says of containers of this sweep into the table; what remains."""
+    if where is None or x_bar is None or isinstance(x_bar, AbstractZero):
+        return x_bar
+    x_bar = settle(unthunk(x_bar))
+    if isinstance(x_bar, AbstractZero):
+        return x_bar
+    owner, inner = where
+    if isinstance(owner, types.CellType):
+        deposit(owner, CELL, hand_in(inner.get(CELL), x_bar))
+        return ZERO
+    entries = entries_in(x_bar)
+    for key, bar in entries.items():
+        rest = hand_in(inner.get(key), NO if bar is None else bar)
+        entries[key] = rest
+        if owner is not None:
+            deposit(owner, key, rest)
+    if owner is not None:
+        return ZERO
+    kind = class_of(x_bar) if isinstance(x_bar, Tangent) else type(x_bar)
+    return make(kind, entries, len(x_bar) if is_sequence(kind) else None)
+
+
+def entries_in(x_bar: Any) -> dict[Key, Any]:
+    """What a structural cotangent says of each part."""
+    if isinstance(x_bar, Tangent):
+        return dict(entries_of(x_bar))
+    return dict(x_bar) if isinstance(x_bar, dict) else dict(enumerate(x_bar))
+
+
+def hand_on(y: Any) -> list[Any]:
+    """The containers of this sweep in the result of a function that were constant in it: their changes are
+    recorded from now on.
+    """
+    found: list[Any] = []
+    _containers(outline(y), found)
+    fresh = [x for x in found if may_change_unseen(x)]
+    if fresh:
+        written().followed.update(map(id, fresh))
+    return fresh
+
+
+def _containers(where: Outline | None, found: list[Any]) -> None:
+    if where is not None:
+        if where[0] is not None:
+            found.append(where[0])
+        for inner in where[1].values():
+            _containers(inner, found)
+
+
+def forget(handed: list[Any]) -> None:
+    """Drop what the reverse sweep found for containers that are constant from here back."""
+    for x in handed:
+        take_all(x)

@@ -1,0 +1,151 @@
+"""Containers as they are at one point, to be looked at or compared with later, when they may have changed."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import MutationError, NotDifferentiableError, Place
+from ..tangents.structural import parts
+from . import ir
+from .heap import LEAVES, Key, followed, is_own
+from .outlines import contents, held_by, outline, parts_by_key
+
+
+def snapshot(x: Any) -> Any:
+    """A container of this sweep as it is now, with the very parts that it has."""
+    kind = type(x)
+    return kind(x) if kind is list or kind is dict else x
+
+
+class Snapshots:
+    """Containers of this sweep as they are now, to all depths, for a rule that looks at its arguments again
+    later; what is reached twice is copied once.
+    """
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}  # identity -> (the original, its copy)
+
+    def of(self, x: Any) -> Any:
+        kind = type(x)
+        if isinstance(x, LEAVES):
+            return x
+        if id(x) in self._made:
+            return self._made[id(x)][1]
+        if kind is tuple:
+            return tuple(map(self.of, x))
+        if isinstance(x, tuple):
+            return kind(*map(self.of, x)) if hasattr(kind, "_fields") else x
+        if kind is types.FunctionType:
+            return x if outline(x) is None else self._with_copies(x)
+        if not is_own(x) and kind not in (list, dict, deque):
+            return x
+        return self._copied(x)
+
+    def _with_copies(self, function: types.FunctionType) -> types.FunctionType:
+        """The function as one that captures copies."""
+        cells = [types.CellType() for _ in function.__closure__ or ()]
+        defaults = tuple(map(self.of, function.__defaults__ or ())) or None
+        y = types.FunctionType(
+            function.__code__, function.__globals__, function.__name__, defaults, tuple(cells)
+        )
+        words = function.__kwdefaults__
+        y.__kwdefaults__ = {k: self.of(v) for k, v in words.items()} if words else None
+        self._made[id(function)] = function, y
+        for cell, captured in zip(cells, function.__closure__ or ()):
+            if contents(captured) is not ir.UNBOUND:
+                cell.cell_contents = self.of(contents(captured))
+        return y
+
+    def _copied(self, x: Any) -> Any:
+        if isinstance(x, types.CellType):
+            return x
+        y: Any
+        if isinstance(x, (list, dict, deque, set)):
+            y = x.copy()
+            self._made[id(x)] = x, y
+            for key, part in () if isinstance(x, set) else parts_by_key(x):
+                y[key] = self.of(part)
+        else:
+            y = type(x).__new__(type(x))  # type: ignore[call-overload]
+            self._made[id(x)] = x, y
+            for name, part in parts(x).items():
+                object.__setattr__(y, name, self.of(part))
+        return y
+
+    def refuse_changed(self, name: str) -> None:
+        """MutationError if a rule has written to the containers that it was given."""
+        for x, y in self._made.values():
+            if not self._is_as_copied(x, y):
+                raise MutationError(
+                    f"The rule of {name} changes its argument, a {type(x).__name__} that others may hold",
+                    fixes=(
+                        f"let the rule and {name} return what is new",
+                        f"differentiate {name} without a rule",
+                    ),
+                    read="limitations#array-mutation",
+                )
+
+    def _is_as_copied(self, x: Any, y: Any) -> bool:
+        if isinstance(x, set):
+            return x == y
+        then, now = map(_all_parts, (x, y))
+        return then.keys() == now.keys() and all(
+            now[key] is part
+            or isinstance(part, tuple)
+            or now[key] is self._made.get(id(part), (None, now))[1]
+            for key, part in then.items()
+        )
+
+    def refuse_alias(self, y: Any, name: str, depth: int = 3) -> None:
+        """NotDifferentiableError if the result of a rule is, or holds, a container that it was given."""
+        if isinstance(y, LEAVES):
+            return
+        if any(y is copied for _, copied in self._made.values()):
+            raise NotDifferentiableError(
+                f"The rule of {name} gives back its argument, a {type(y).__name__} that may change later",
+                fixes=("let it return a copy",),
+                read="limitations#array-mutation",
+            )
+        if depth and self._made and not callable(y):
+            for _, part in parts_by_key(y):
+                self.refuse_alias(part, name, depth - 1)
+
+
+def _all_parts(x: Any) -> dict[Key, Any]:
+    if isinstance(x, types.FunctionType):
+        return {k: contents(v) if isinstance(v, types.CellType) else v for k, v in held_by(x)}
+    return dict(enumerate(x) if isinstance(x, (list, deque)) else parts(x))
+
+
+def watched(call: Callable[..., Any], place: Place | None) -> Callable[..., Any]:
+    """A call that runs functions of the author's out of sight, refused if they change what is followed."""
+
+    def watch(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        before = [(x, _print_of(x)) for x in followed()]
+        found = call(*args, **kwargs)
+        for x, seen in before:
+            if _print_of(x) != seen:
+                raise MutationError(
+                    f"A {type(x).__name__} was changed where that cannot be followed",
+                    place=place,
+                    fixes=("change it in the function itself", "return the value, and change it there"),
+                    read="limitations#array-mutation",
+                )
+        return found
+
+    return watch
+
+
+def _print_of(x: Any) -> Any:
+    """What tells one state of a container from another: which objects it holds, and where."""
+    if isinstance(x, types.CellType):
+        return id(contents(x))
+    if isinstance(x, (list, deque)):
+        return list(map(id, x))
+    return [(key, id(part)) for key, part in (x if isinstance(x, dict) else parts(x)).items()]
