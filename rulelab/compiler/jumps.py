@@ -28,7 +28,7 @@ class Straightened:
 
     def __init__(self, body: list[ast.stmt], closing: frozenset[ast.stmt] = frozenset()) -> None:
         self.closing = closing
-        self.stop_of: dict[ast.stmt, str] = {}
+        self.stop_of: dict[ast.AST, str] = {}
         self._depth = 0
         self._count = 0
         start = [_assign(RESULT, ast.Constant(None), body[0]), _flag(_DONE, False, body[0])]

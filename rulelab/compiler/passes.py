@@ -15,7 +15,8 @@ from .adjoint import adjoint
 from .cache import Pass, guard_of
 from .effects import effects_of
 from .emit import emit
-from .lower import Surroundings, lower
+from .lower import lower
+from .lowering import Surroundings
 from .purity import Named
 from .refusals import text_read_again
 from .regions import Regions, share

@@ -9,7 +9,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.compiler import heap, ir
-from rulelab.compiler.lower import Surroundings, lower
+from rulelab.compiler.lower import lower
+from rulelab.compiler.lowering import Surroundings
 from rulelab.compiler.source import find_source
 
 COUNT = itertools.count(1)

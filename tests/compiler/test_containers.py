@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rulelab as rl
 from rulelab.compiler import containers, heap
-from rulelab.compiler.support import NO, ZERO
+from rulelab.compiler.support import ZERO
 
 X = (0.7, -1.2)
 

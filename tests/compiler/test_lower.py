@@ -14,7 +14,8 @@ from corpus.programs import program  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.compiler import ir  # noqa: E402
-from rulelab.compiler.lower import Surroundings, lower  # noqa: E402
+from rulelab.compiler.lower import lower  # noqa: E402
+from rulelab.compiler.lowering import Surroundings  # noqa: E402
 from rulelab.compiler.source import find_source  # noqa: E402
 from rulelab.compiler.tidy import reads_of  # noqa: E402
 from rulelab.errors import UnsupportedSyntaxError  # noqa: E402

@@ -1,0 +1,93 @@
+"""Which captured variables get another value while a nested function may see them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .bindings import binders
+
+
+def rebound_captures(node: ast.FunctionDef | ast.Lambda, captured: set[str]) -> set[str]:
+    """The captured variables that get another value while a nested function may see them."""
+    if not captured:
+        return set()
+    body: list[Any] = node.body if isinstance(node, ast.FunctionDef) else [node.body]
+    found = set()
+    for function in (n for s in body for n in ast.walk(s) if isinstance(n, (ast.FunctionDef, ast.Lambda))):
+        inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & captured
+        found |= {name for name in inner if _changes_after(name, function, body)}
+        if getattr(function, "decorator_list", None):  # its name stands for what the decorators make of it
+            found |= inner & {function.name}  # type: ignore[union-attr]
+        found |= {n for x in ast.walk(function) if isinstance(x, ast.Nonlocal) for n in x.names} & captured
+    return found
+
+
+def _changes_after(name: str, function: ast.FunctionDef | ast.Lambda, body: list[ast.stmt]) -> bool:
+    own = name == own_name(body, function)
+    if any(n is not function and _start(n) > _start(function) for s in body for n in binders(s, name)):
+        return True
+    if not own and any(_gives_its_result_to(s, function, name) for s in body):
+        return True
+    return any(
+        n is not function
+        for loop in _enclosing_loops(body, function)
+        for s in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else []))
+        for n in binders(s, name)
+    )
+
+
+def captured_inside(node: ast.expr) -> set[str]:
+    """The names that lambdas inside an expression mention."""
+    return {
+        n.id
+        for function in ast.walk(node)
+        if isinstance(function, ast.Lambda)
+        for n in ast.walk(function)
+        if isinstance(n, ast.Name)
+    }
+
+
+def own_name(body: list[ast.stmt], function: ast.FunctionDef | ast.Lambda) -> str | None:
+    """The variable that the function itself is given to at once: `def name` or `name = lambda`."""
+    if isinstance(function, ast.FunctionDef):
+        return function.name
+    for statement in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Assign)):
+        if (
+            statement.value is function
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
+            return statement.targets[0].id
+    return None
+
+
+def _gives_its_result_to(statement: ast.stmt, function: ast.AST, name: str) -> bool:
+    """Whether an expression that holds the function is assigned to the variable, which so changes after
+    it.
+    """
+    for node in ast.walk(statement):
+        value = node.iter if isinstance(node, ast.For) else getattr(node, "value", None)
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        if (
+            isinstance(node, ast.stmt)
+            and isinstance(value, ast.expr)
+            and any(n is function for n in ast.walk(value))
+            and any(binders(t, name) for t in targets if t is not None)
+        ):
+            return True
+    return False
+
+
+def _start(node: ast.AST) -> tuple[int, int]:
+    return (node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+
+def _enclosing_loops(body: list[ast.stmt], function: ast.AST) -> list[ast.For | ast.While]:
+    """The loops around a function, outermost first."""
+    return [
+        node
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, (ast.For, ast.While)) and any(n is function for n in ast.walk(node))
+    ]

@@ -1,0 +1,406 @@
+"""Expressions in the intermediate form, in the order in which Python evaluates their parts."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from . import asking, ir
+from .captures import own_name
+from .consumers import consumes_first
+from .fence import refusal
+from .loops import Loops
+from .lowering import UNBOUND, PerhapsUnbound
+from .plainer import Ask, Collect
+from .source import is_of
+from .types import IMMORTAL
+
+BINARY = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+}
+_UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not_", ast.Invert: "invert"}
+_COMPARE = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+
+
+class Expressions(Loops):
+    """The part of the lowering that reads values: a method for each kind of expression."""
+
+    def _get_Constant(self, node: ast.Constant, base: str) -> ir.Atom:
+        return ir.Const(node.value)
+
+    def _get_Name(self, node: ast.Name, base: str) -> ir.Atom:
+        return self._read(node.id, node)
+
+    def _get_Attribute(self, node: ast.Attribute, base: str) -> ir.Atom:
+        return self._let(ir.Attribute(self._expression(node.value), node.attr), node, base)
+
+    def _get_Subscript(self, node: ast.Subscript, base: str) -> ir.Atom:
+        value = self._expression(node.value)
+        return self._let(ir.Item(value, self._index(node.slice)), node, base)
+
+    def _get_Slice(self, node: ast.Slice, base: str) -> ir.Atom:
+        parts = [
+            ir.Const(None) if part is None else self._expression(part)
+            for part in (node.lower, node.upper, node.step)
+        ]
+        return self._let(ir.Slice(*parts), node)
+
+    def _get_BinOp(self, node: ast.BinOp, base: str) -> ir.Atom:
+        left, right = self._expression(node.left), self._expression(node.right)
+        return self._let(ir.Binary(BINARY[type(node.op)], left, right), node, base)
+
+    def _get_UnaryOp(self, node: ast.UnaryOp, base: str) -> ir.Atom:
+        value = self._expression(node.operand)
+        if (
+            isinstance(value, ir.Const)
+            and isinstance(node.op, ast.USub)
+            and type(value.value) in (int, float)
+        ):
+            return ir.Const(-value.value)
+        return self._let(ir.Unary(_UNARY[type(node.op)], value), node, base)
+
+    def _get_NamedExpr(self, node: ast.NamedExpr, base: str) -> ir.Atom:
+        value = self._expression(node.value, node.target.id)
+        self._store(node.target, value)
+        return value
+
+    def _get_JoinedStr(self, node: ast.JoinedStr, base: str) -> ir.Atom:
+        parts: list[tuple[ir.Atom, int, ir.Atom]] = []
+        for value in node.values:
+            if isinstance(value, ast.Constant):
+                parts.append((ir.Const(value.value), -1, ir.Const("")))
+            else:
+                assert isinstance(value, ast.FormattedValue)
+                shown = self._expression(value.value)
+                spec = self._expression(value.format_spec) if value.format_spec is not None else ir.Const("")
+                parts.append((shown, value.conversion, spec))
+        return self._let(ir.Format(tuple(parts)), node, base)
+
+    def _get_GeneratorExp(self, node: ast.GeneratorExp, base: str) -> ir.Atom:
+        raise refusal(self.source, node, "a generator expression", ("write a list comprehension",))
+
+    def _get_Ask(self, node: Ask, base: str) -> ir.Atom:
+        if node.function is asking.matches_itself:
+            cls = self._known(node.args[0])
+            if cls is not ir.UNBOUND and getattr(cls, "__module__", None) == "builtins":
+                self.assumed[cls.__name__] = cls
+                return ir.Const(asking.matches_itself(cls))
+        there = _module_that_stays(node)
+        if there is not None:
+            *_, wanted = node.args
+            if node.function is not asking.from_module:
+                return ir.Const(there)
+            assert isinstance(wanted, ast.Constant)
+            return self._let(ir.Attribute(ir.Const(there), str(wanted.value)), node, base)
+        items = tuple(map(self._expression, node.args))
+        return self._let(ir.Ask(node.function, items, node.answer), node, base)
+
+    # -- comparisons and choices -----------------------------------------------------------------------------
+
+    def _get_Compare(self, node: ast.Compare, base: str) -> ir.Atom:
+        left, right = self._expression(node.left), self._expression(node.comparators[0])
+        first = self._let(ir.Compare(_COMPARE[type(node.ops[0])], left, right), node, base)
+        return self._chain(node, first, right, 1)
+
+    def _chain(self, node: ast.Compare, value: ir.Atom, left: ir.Atom, number: int) -> ir.Atom:
+        if number == len(node.ops):
+            return value
+
+        def more() -> ir.Atom:
+            right = self._expression(node.comparators[number])
+            following = self._let(ir.Compare(_COMPARE[type(node.ops[number])], left, right), node)
+            return self._chain(node, following, right, number + 1)
+
+        return self._select(value, more, lambda: value, node)
+
+    def _get_BoolOp(self, node: ast.BoolOp, base: str) -> ir.Atom:
+        value = self._expression(node.values[0])
+        for following in node.values[1:]:
+            value = self._and_or(node, value, following)
+        return value
+
+    def _and_or(self, node: ast.BoolOp, value: ir.Atom, following: ast.expr) -> ir.Atom:
+        if isinstance(node.op, ast.And):
+            return self._select(value, lambda: self._expression(following), lambda: value, node)
+        return self._select(value, lambda: value, lambda: self._expression(following), node)
+
+    def _get_IfExp(self, node: ast.IfExp, base: str) -> ir.Atom:
+        test = self._expression(node.test)
+        return self._select(
+            test, lambda: self._expression(node.body), lambda: self._expression(node.orelse), node
+        )
+
+    def _select(
+        self, test: ir.Atom, then: Callable[[], ir.Atom], orelse: Callable[[], ir.Atom], node: ast.AST
+    ) -> ir.Atom:
+        """A value chosen by a branch, by way of a variable that no user can name."""
+        name = self.names.hidden()
+
+        def run(value: Callable[[], ir.Atom]) -> Callable[[], None]:
+            return lambda: self.env.__setitem__(name, value())
+
+        self._choose(test, run(then), run(orelse), node)
+        return self.env.pop(name)
+
+    # -- displays --------------------------------------------------------------------------------------------
+
+    def _get_Tuple(self, node: ast.Tuple, base: str) -> ir.Atom:
+        return self._build("tuple", node, node.elts, base)
+
+    def _get_List(self, node: ast.List, base: str) -> ir.Atom:
+        return self._build("list", node, node.elts, base)
+
+    def _get_Set(self, node: ast.Set, base: str) -> ir.Atom:
+        return self._build("set", node, node.elts, base)
+
+    def _get_Dict(self, node: ast.Dict, base: str) -> ir.Atom:
+        if any(key is None for key in node.keys):
+            return self._merge("merged", node, list(zip(node.keys, node.values, strict=True)), base)
+        pairs = [part for key, value in zip(node.keys, node.values, strict=True) for part in (key, value)]
+        return self._build("dict", node, pairs, base)  # type: ignore[arg-type]
+
+    def _get_DictComp(self, node: ast.DictComp, base: str) -> ir.Atom:
+        keys, values = self._lists(node, [node.key, node.value], "t")
+        return self._collect("paired", (keys, values), node, base)
+
+    def _get_Collect(self, node: Collect, base: str) -> ir.Atom:
+        return self._collect(node.kind, tuple(map(self._expression, node.args)), node, base)
+
+    def _collect(self, kind: str, parts: tuple[ir.Atom, ...], node: ast.AST, base: str) -> ir.Atom:
+        """A new dict made of other values."""
+        made = self._let(ir.Collect(kind, parts), node, base)
+        if kind != "keywords":
+            self._let(ir.Publish(made), node, "published")
+        return made
+
+    def _merge(
+        self, kind: str, node: ast.expr, pairs: list[tuple[ast.expr | None, ast.expr]], base: str
+    ) -> ir.Atom:
+        """A dict of keys with values and of whole mappings (no key), in order."""
+        parts: list[ir.Atom] = []
+        run: list[ir.Atom] = []
+
+        def finish() -> None:
+            if run:
+                parts.append(self._let(ir.Build("dict", tuple(run)), node))
+                run.clear()
+
+        for key, value in pairs:
+            if key is None:
+                finish()
+                parts.append(self._expression(value))
+            else:
+                run += [self._expression(key), self._expression(value)]
+        finish()
+        return self._collect(kind, tuple(parts), node, base)
+
+    def _starred(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
+        """A display with stars: sequences of the runs in it, joined."""
+        joined = "tuple" if kind == "tuple" else "list"
+        run: list[ir.Atom] = []
+        total: ir.Atom | None = None
+
+        def add(piece: ir.Atom) -> ir.Atom:
+            return piece if total is None else self._let(ir.Binary("add", total, piece), node)
+
+        for part in parts:
+            if not isinstance(part, ast.Starred):
+                run.append(self._expression(part))
+                continue
+            if run:
+                total = add(self._let(ir.Build(joined, tuple(run)), node))
+                run.clear()
+            total = add(self._all_of(part, joined))
+        if run:
+            total = add(self._let(ir.Build(joined, tuple(run)), node))
+        assert total is not None
+        return self._let(ir.Call(ir.Const(set), (total,)), node, base) if kind == "set" else total
+
+    def _all_of(self, part: ast.Starred, kind: str) -> ir.Atom:
+        """The items of `*value`, in a tuple or list of their own."""
+        if isinstance(part.value, ast.GeneratorExp):
+            value = self._get_ListComp(part.value, "t")
+            if kind == "list":
+                return value
+        else:
+            value = self._expression(part.value)
+        return self._let(ir.Call(ir.Const(tuple if kind == "tuple" else list), (value,)), part)
+
+    def _build(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
+        if any(isinstance(part, ast.Starred) for part in parts):
+            return self._starred(kind, node, parts, base)
+        items = tuple(self._expression(part) for part in parts)
+        made = self._let(ir.Build(kind, items), node, base)
+        if kind != "tuple":
+            self._let(ir.Publish(made), node, "published")
+        return made
+
+    # -- calls -----------------------------------------------------------------------------------------------
+
+    def _get_Call(self, node: ast.Call, base: str) -> ir.Atom:
+        method = None
+        self._refuse_frame_readers(node)
+        at_once = self._at_once(node, base)
+        if at_once is not None:
+            return at_once
+        if isinstance(node.func, ast.Attribute):
+            function, method = self._expression(node.func.value), node.func.attr
+        else:
+            function = self._expression(node.func)
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return self._apply(node, function, method, base)
+        args = self._super_arguments(node) + [self._argument(node, argument) for argument in node.args]
+        keywords = [(k.arg, self._expression(k.value)) for k in node.keywords]
+        return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
+
+    def _apply(self, node: ast.Call, function: ir.Atom, method: str | None, base: str) -> ir.Atom:
+        """A call with stars: all its positional arguments in a tuple, then its keywords in a dict."""
+        args = self._build("tuple", node, node.args, "t")
+        pairs = _keyword_pairs(node)
+        keywords = self._merge("keywords", node, pairs, "t") if pairs else ir.Const(None)
+        return self._let(ir.Apply(function, args, keywords, method), node, base)
+
+    def _refuse_frame_readers(self, node: ast.Call) -> None:
+        """Calls that look into the frame of their caller would find the pass there, not the author's
+        function.
+        """
+        known = self._known(node.func)
+        if any(known is f for f in (eval, exec, locals)) or (
+            all(isinstance(a, ast.Starred) for a in node.args) and any(known is f for f in (super, vars, dir))
+        ):
+            if known is super and "__class__" in self.free and self.code.co_argcount:
+                return
+            name = known.__name__
+            fixes = (
+                ("call the method of the class by its name: Base.method(self, ...)",)
+                if known is super
+                else ()
+            )
+            raise refusal(self.source, node, f"{name}(), which reads its caller's variables,", fixes)
+
+    def _super_arguments(self, node: ast.Call) -> list[ir.Atom]:
+        """What `super()` reads from the frame of a method: its class, and the first parameter."""
+        if node.args or node.keywords or not self._is_builtin(node.func, "super"):
+            return []
+        return [self._read("__class__", node), self._read(self.code.co_varnames[0], node)]
+
+    def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
+        """An argument; a generator expression that the call consumes at once is read as a list."""
+        if node is call.args[0] and consumes_first(call, self._known):
+            return self._unpackable(node)
+        return self._expression(node)
+
+    def _at_once(self, node: ast.Call, base: str) -> ir.Atom | None:
+        """A call of a generator expression that is another expression: `any`, `all`, `dict` of pairs."""
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
+            return None
+        generator = node.args[0]
+        pair = generator.elt
+        if any(self._is_builtin(node.func, kind) for kind in ("any", "all")):
+            return self._short_circuit(node, generator, node.func.id)  # type: ignore[attr-defined]
+        if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and self._is_builtin(node.func, "dict"):
+            if not any(isinstance(part, ast.Starred) for part in pair.elts):
+                keys, values = self._lists(generator, pair.elts, "t")
+                return self._collect("paired", (keys, values), node, base)
+        return None
+
+    # -- nested functions ------------------------------------------------------------------------------------
+
+    def _get_Lambda(self, node: ast.Lambda, base: str) -> ir.Atom:
+        return self._make_function(node, base if base != "t" else "function")
+
+    def _make_function(self, node: ast.FunctionDef | ast.Lambda, base: str) -> ir.Atom:
+        code = self._code_of(node)
+        own = own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
+        captured: list[tuple[str, ir.Atom]] = []
+        cells = set()
+        for name in code.co_freevars:
+            inner = self.renaming.get(name, name)
+            if inner in self.cells:
+                captured.append((name, self.cells[inner]))
+                cells.add(name)
+                continue
+            if name != own and self._may_be_unbound(self.env.get(inner, UNBOUND)):
+                raise PerhapsUnbound(inner)
+            captured.append((name, UNBOUND if name == own else self._read(inner, node)))
+        defaults = tuple(self._expression(d) for d in node.args.defaults)
+        keyword_defaults = tuple(
+            (a.arg, self._expression(d))
+            for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            if d is not None
+        )
+        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, keyword_defaults)
+        return self._let(op, node, base)
+
+    def _code_of(self, node: ast.FunctionDef | ast.Lambda) -> types.CodeType:
+        """The code object of a nested function; equal lambdas of one line share theirs."""
+        for code in self.nested:
+            if is_of(node, code):
+                return code
+        same = (n for n in ast.walk(self.source.node) if isinstance(n, ast.Lambda) and _alike(n, node))
+        return next(code for twin in same for code in self.nested if is_of(twin, code))
+
+
+def _module_that_stays(node: Ask) -> Any:
+    """The module of an import, if it is there and stays as it is while Python runs; else None."""
+    if node.function not in (asking.module, asking.top_module, asking.from_module):
+        return None
+    name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+    if not isinstance(name, str) or name.partition(".")[0] not in IMMORTAL or name not in sys.modules:
+        return None
+    if node.function is asking.from_module:
+        wanted = node.args[-1]
+        there = isinstance(wanted, ast.Constant) and hasattr(sys.modules[name], str(wanted.value))
+        return sys.modules[name] if there else None
+    return sys.modules[name.partition(".")[0] if node.function is asking.top_module else name]
+
+
+def _alike(left: ast.Lambda, right: ast.AST) -> bool:
+    return left.lineno == right.lineno and ast.dump(left) == ast.dump(right)  # type: ignore[attr-defined]
+
+
+def _keyword_pairs(node: ast.Call) -> list[tuple[ast.expr | None, ast.expr]]:
+    """(key, value) of each keyword of a call, (None, mapping) for what has two stars; a display with two
+    stars counts as keywords, for nobody else sees it.
+    """
+    pairs: list[tuple[ast.expr | None, ast.expr]] = []
+    for k in node.keywords:
+        if k.arg is not None:
+            pairs.append((ast.copy_location(ast.Constant(k.arg), k.value), k.value))
+        elif isinstance(k.value, ast.Dict) and all(isinstance(key, ast.Constant) for key in k.value.keys):
+            pairs += zip(k.value.keys, k.value.values, strict=True)
+        else:
+            pairs.append((None, k.value))
+    names = [key.value for key, _ in pairs if isinstance(key, ast.Constant)]
+    if len(names) == len(set(names)) and all(isinstance(name, str) for name in names):
+        return pairs
+    return [  # what comes twice is an error of the call, found when it is made
+        (None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value), k.value)
+        for k in node.keywords
+    ]
