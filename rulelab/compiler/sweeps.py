@@ -1,0 +1,275 @@
+"""What both sweeps are written with: names, short expressions in place, cotangents, what is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from . import ir, support
+from .activity import Activity
+from .facts import all_names, growing, use_counts
+from .phrases import bracketed
+from .regions import Regions
+from .tidy import Line, Node, Sum, begin
+from .types import F8, FLOAT, REAL, Types
+
+
+class Sites(Protocol):
+    """What the transform asks of the machinery that finds pullbacks at run time."""
+
+    def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Callable[..., Any]: ...
+    def plain(
+        self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any] | None: ...
+    def plain_apply(
+        self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any]: ...
+    def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
+    def indexer(self, position: ir.Position) -> Callable[..., Any]: ...
+    def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
+    def inline(self, op: ir.Op) -> bool: ...
+    def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]: ...
+    def caught(self, positions: list[ir.Position]) -> Callable[..., Any]: ...
+    def entry(self, position: ir.Position) -> Callable[..., Any]: ...
+    def iterate(self, position: ir.Position) -> Callable[..., Any]: ...
+    def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]: ...
+    def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]: ...
+
+
+@dataclass(eq=False)
+class _Scope:
+    """A block whose names live for one activation or one iteration; `needed` are those the reverse sweep
+    reads.
+    """
+
+    defined: dict[str, None] = field(default_factory=dict)
+    needed: set[str] = field(default_factory=set)
+    conditional: set[str] = field(default_factory=set)  # defined on a branch, so perhaps not at all
+    depth: int = 0  # how many branches deep inside the block we are
+
+
+class Sweeps:
+    """Two sweeps in the making: forward lines in `out`, and what the reverse lines need of them."""
+
+    def __init__(
+        self, function: ir.Function, types: Types, active: Activity, regions: Regions, sites: Sites
+    ) -> None:
+        self.function = function
+        self.regions = regions
+        self.has_effects = False
+        self.makes_unseen = False  # whether a list is complete whose changes are not recorded so far
+        self.may_make = False  # whether a call may give a container whose cotangent goes by identity
+        self.types = types
+        self.active = active
+        self.sites = sites
+        self.taken = set(function.reserved) | {
+            s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)
+        }
+        self.taken |= all_names(function)
+        self.constants: dict[str, Any] = {}
+        self.scopes: list[_Scope] = [_Scope()]
+        self.bars: dict[str, str] = {}
+        self.buffers: dict[str, str] = {}
+        # The buffer of an array as a memoryview, which is quicker for single elements.
+        self.views: dict[str, str] = {}
+        self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
+        self.shared: dict[int, str] = {}
+        self.alias: dict[str, str] = {}
+        self.pending: dict[str, tuple[str, ir.Position]] = {}
+        self.carried = {
+            phi.target
+            for st in ir.walk(function.body)
+            if isinstance(st, (ir.For, ir.While))
+            for phi in st.carried
+        }
+        self.out: list[Node] = []
+        self.uses = use_counts(function)
+        self.growing = {name for name in growing(function) if not regions.shared(name)}
+
+    # -- names -----------------------------------------------------------------------------------------------
+
+    def fresh(self, base: str) -> str:
+        name, number = base, 1
+        while name in self.taken:
+            name, number = f"{base}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    def constant(self, value: Any, base: str) -> str:
+        name = self.fresh(base)
+        self.constants[name] = value
+        return name
+
+    def shared_constant(self, value: Any, base: str) -> str:
+        """The name of a helper, the same at every use."""
+        if id(value) not in self.shared:
+            self.shared[id(value)] = self.constant(value, base)
+        return self.shared[id(value)]
+
+    def define(self, name: str) -> None:
+        scope = self.scopes[-1]
+        scope.defined[name] = None
+        if scope.depth:
+            scope.conditional.add(name)
+
+    def need(self, atom: ir.Atom | str) -> str:
+        """The text of a forward value in the reverse sweep; it will be kept for it."""
+        if isinstance(atom, ir.Const):
+            return self.literal(atom.value)
+        if atom in self.pending:
+            self.flush()
+        name = self.alias.get(atom, atom)
+        for scope in reversed(self.scopes):
+            scope.needed.add(name)
+            if name in scope.defined:
+                break
+        return name
+
+    def literal(self, value: Any) -> str:
+        if value is ir.UNBOUND:
+            return self.shared_constant(ir.UNBOUND, "UNBOUND")
+        if value is None or isinstance(value, (bool, str, bytes, int)):
+            return f"({value!r})" if type(value) is int and value < 0 else repr(value)
+        if type(value) is float and math.isfinite(value):
+            return f"({value!r})" if math.copysign(1.0, value) < 0 else repr(value)
+        if value is Ellipsis:
+            return "..."
+        return self.constant(value, "constant")
+
+    def text(self, atom: ir.Atom) -> str:
+        """The text of a forward value in the forward sweep, as a name."""
+        if isinstance(atom, ir.Const):
+            return self.literal(atom.value)
+        if atom in self.pending:
+            self.flush()
+        return self.alias.get(atom, atom)
+
+    def as_it_is(self, atom: ir.Atom) -> str:
+        """An operand that a pullback may keep: a list that grows later is handed over as it is now."""
+        return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
+
+    # -- short expressions stay inside the line that uses them -----------------------------------------------
+
+    def flush(self) -> None:
+        pending, self.pending = self.pending, {}
+        for name, (text, position) in pending.items():
+            self.out.append(Line(f"{name} = {text}", position))
+
+    def texts(
+        self, atoms: tuple[ir.Atom, ...], named: tuple[ir.Atom, ...] = (), tight: int = 1 << 30
+    ) -> list[str]:
+        """The operands as texts: those computed just before, and used only here, as expressions in place.
+
+        `named` are the operands that the reverse sweep reads, so they must keep a name; the first `tight`
+        stand where an expression needs brackets.
+        """
+        here = [a for a in atoms if isinstance(a, str) and a in self.pending]
+        if not here:
+            return [self.text(a) for a in atoms]
+        if list(self.pending)[-len(here) :] == here and not set(here) & {
+            a for a in named if isinstance(a, str)
+        }:
+            loose = {a for a in atoms[tight:] if isinstance(a, str)} - {
+                a for a in atoms[:tight] if isinstance(a, str)
+            }
+            found = {
+                a: text if a in loose else bracketed(text) for a in here for text in (self.pending.pop(a)[0],)
+            }
+            others = {a: self.text(a) for a in atoms if not (isinstance(a, str) and a in found)}
+            return [found[a] if isinstance(a, str) and a in found else others[a] for a in atoms]
+        self.flush()
+        return [self.text(a) for a in atoms]
+
+    def line(self, text: str, position: ir.Position | None) -> None:
+        self.flush()
+        self.out.append(Line(text, position))
+
+    def assign(self, target: str, text: str, position: ir.Position, *, may_wait: bool = False) -> None:
+        """`target = text`, now or (a value used once, just ahead) as a part of the line that uses it."""
+        scope = self.scopes[-1]
+        if may_wait and self.uses[target] == 1 and target not in scope.needed:
+            self.pending[target] = (text, position)
+            return
+        self.line(f"{target} = {text}", position)
+
+    # -- cotangents ------------------------------------------------------------------------------------------
+
+    def bar(self, name: str) -> str:
+        if name not in self.bars:
+            self.bars[name] = self.fresh(f"{name}_bar")
+        return self.bars[name]
+
+    def has_real_bar(self, name: str) -> bool:
+        return self.types(name) in (FLOAT, F8, REAL)
+
+    def zero(self, name: str) -> str:
+        return "0.0" if self.has_real_bar(name) else self.shared_constant(support.ZERO, "ZERO")
+
+    def add(
+        self,
+        atom: ir.Atom,
+        text: str,
+        position: ir.Position,
+        reads: tuple[str, ...] = (),
+        *,
+        exact: bool = False,
+    ) -> list[Node]:
+        """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a real
+        bar.
+        """
+        if not self.active(atom):
+            return []
+        assert isinstance(atom, str)
+        real = self.has_real_bar(atom)
+        if real and not exact:
+            text = f"{self.shared_constant(support.real, 'real')}({text})"
+        delayed = "" if real or exact else self.shared_constant(support.value, "value")
+        return [Sum(self.bar(atom), text, position, frozenset(reads), real, delayed)]
+
+    def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
+        """The whole cotangent of `source` goes to `atom`."""
+        if not self.active(atom):
+            return []
+        assert isinstance(atom, str)
+        bar = self.bar(source)
+        exact = self.has_real_bar(source) or not self.has_real_bar(atom)
+        return self.add(atom, bar, position, (bar,), exact=exact)
+
+    def open_bar(self, name: str, reverse: list[Node], must: bool = False) -> None:
+        """Give the cotangent of `name` its start in the reverse sweep of the block that defines it."""
+        if name != self.function.result:  # its cotangent starts as the seed
+            if not begin(reverse, self.bar(name), self.zero(name)) and must:
+                reverse.append(Line(f"{self.bar(name)} = {self.zero(name)}", None))
+        if name in self.buffers:
+            buffer, make = self.buffers[name], self.shared_constant(support.buffer, "buffer")
+            if name in self.views:
+                reverse.insert(
+                    0, Line(f"{self.views[name]} = memoryview({buffer})", None, frozenset({self.views[name]}))
+                )
+            reverse.insert(0, Line(f"{buffer} = {make}({self.need(name)})", None, frozenset({buffer})))
+
+    def complete(self, name: str, position: ir.Position | None) -> list[Node]:
+        """Cotangents of single elements are collected apart; they join before the whole is read."""
+        if name not in self.buffers:
+            return []
+        return [
+            Sum(self.bar(name), self.buffers[name], position, frozenset({self.buffers[name]}), real=False)
+        ]
+
+    # -- where names live ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def scope(self) -> Iterator[_Scope]:
+        scope = _Scope()
+        self.scopes.append(scope)
+        yield scope
+        self.scopes.pop()
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        self.scopes[-1].depth += 1
+        yield
+        self.scopes[-1].depth -= 1
