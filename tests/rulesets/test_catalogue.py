@@ -100,7 +100,8 @@ def test_every_rule_has_its_forward_rule():
     waits for forward mode. (`x.flat` is refused both ways.)
     """
     forward = rules_by_target("frule")
-    waiting = {id(target) for table in (containers.TABLE, python_statistics.TABLE) for target, _ in table.rules}
+    tables_of_containers = (containers.TABLE, python_statistics.TABLE)
+    waiting = {id(target) for table in tables_of_containers for target, _ in table.rules}
     missing = [
         name_of(t)
         for key, t in rules_by_target("rrule").items()
