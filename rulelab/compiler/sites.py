@@ -42,7 +42,7 @@ from .purity import Named, seems_to_change
 from .refusals import mutation
 from .regions import MAKERS, Regions
 from .source import Source
-from .types import FUNCTION, LIST, Array, Known, Tuple, Types, is_real
+from .types import FUNCTION, LIST, Array, Known, Tuple, Types, gives_arrays, is_real
 from .writes import write_finder, write_plain
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Sites:
             target = self._loaded.get(op.function, target)
         if isinstance(target, type):
             return is_opaque(target)
-        return target is not ir.UNBOUND and _gives_arrays(target) and self.relies_on_house(target) is not None
+        return target is not ir.UNBOUND and gives_arrays(target) and self.relies_on_house(target) is not None
 
     def place(self, position: ir.Position) -> Place:
         return self.source.place_at(*position)
@@ -375,21 +375,6 @@ class Sites:
             return made
 
         return make_function
-
-
-def _gives_arrays(target: Any) -> bool:
-    """Whether a function of NumPy gives arrays or numbers, and no list of them."""
-    if isinstance(target, types.MethodDescriptorType):
-        return target.__objclass__ is np.ndarray and target.__name__ != "tolist"
-    module = str(getattr(target, "__module__", None)).partition(".")[0]
-    return isinstance(target, np.ufunc) or (module == "numpy" and target.__name__ not in _LISTING)
-
-
-# The functions of NumPy that give lists or tuples of arrays, and those that call what they are given.
-_LISTING = (
-    *("split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "broadcast_arrays", "meshgrid", "ix_"),
-    *("atleast_1d", "atleast_2d", "atleast_3d", "gradient", "apply_along_axis", "piecewise", "fromiter"),
-)
 
 
 def _depends_on_items(stand_in: StandIn | None) -> bool:

@@ -56,6 +56,7 @@ Type = Kind | Array | Tuple | Known
 ANY, FLOAT, INT, BOOL, F8, REAL = (Kind(n) for n in ("any", "float", "int", "bool", "f8", "real"))
 STR, NONE, LIST, SLICE, FUNCTION = (Kind(n) for n in ("str", "none", "list", "slice", "function"))
 DICT, CELL = Kind("dict"), Kind("cell")
+NUMERIC = Kind("numeric")  # arrays and numbers, and tuples of them: what holds no container that can change
 _REALS = frozenset({FLOAT, INT, F8, REAL})
 _OF_CLASS = {
     float: FLOAT,
@@ -67,6 +68,7 @@ _OF_CLASS = {
     list: LIST,
     dict: DICT,
     slice: SLICE,
+    complex: NUMERIC,
 }
 _NATIVE = {np.dtype(float): "f8", np.dtype(int): "i8"}
 
@@ -93,8 +95,14 @@ def type_of_signature(signature: Any) -> Type:
         if signature[0] is tuple:
             return Tuple(tuple(map(type_of_signature, signature[1:])))
         dtype, ndim = signature
-        return Array(_NATIVE[dtype], ndim) if dtype in _NATIVE and ndim else ANY
-    return _OF_CLASS.get(signature, FUNCTION if signature is python_types.FunctionType else ANY)
+        if dtype in _NATIVE and ndim:
+            return Array(_NATIVE[dtype], ndim)
+        return NUMERIC if dtype.kind in "fciub" else ANY
+    if signature is python_types.FunctionType:
+        return FUNCTION
+    if isinstance(signature, type) and issubclass(signature, np.number) and signature is not np.float64:
+        return NUMERIC
+    return _OF_CLASS.get(signature, ANY)
 
 
 def type_of(value: Any) -> Type:
@@ -127,6 +135,11 @@ def is_real(kind: Type) -> bool:
     return kind in _REALS
 
 
+def is_numeric(kind: Type | None) -> bool:
+    """Whether values of this type are numbers or arrays, and hold no container that can change."""
+    return isinstance(kind, Array) or kind == NUMERIC or kind in _REALS
+
+
 def join(left: Type | None, right: Type | None) -> Type:
     """The least type that both have."""
     if left is None or right is None:
@@ -137,7 +150,7 @@ def join(left: Type | None, right: Type | None) -> Type:
         return REAL
     if isinstance(left, Tuple) and isinstance(right, Tuple) and len(left.items) == len(right.items):
         return Tuple(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)))
-    return ANY
+    return NUMERIC if is_numeric(left) and is_numeric(right) else ANY
 
 
 class Types:
@@ -236,8 +249,10 @@ class Types:
 
     def _element(self, kind: Type) -> Type:
         if isinstance(kind, Array):
-            return Array(kind.dtype, kind.ndim - 1) if kind.ndim > 1 else F8 if kind.dtype == "f8" else ANY
-        return ANY
+            return (
+                Array(kind.dtype, kind.ndim - 1) if kind.ndim > 1 else F8 if kind.dtype == "f8" else NUMERIC
+            )
+        return NUMERIC if kind == NUMERIC else ANY
 
     def _try(self, statement: ir.Try) -> None:
         """A slot may hold the value before, any that it takes in the block, and what a handler leaves."""
@@ -288,14 +303,16 @@ class Types:
         kind = self(op.value)
         if op.operator == "not_":
             return BOOL
-        return kind if (is_real(kind) or isinstance(kind, Array)) and op.operator in ("neg", "pos") else ANY
+        if (is_real(kind) or isinstance(kind, Array)) and op.operator in ("neg", "pos"):
+            return kind
+        return NUMERIC if is_numeric(kind) else ANY
 
     def _of_compare(self, op: ir.Compare) -> Type:
         if op.symbol in ("is", "is not", "in", "not in") or (
             is_real(self(op.left)) and is_real(self(op.right))
         ):
             return BOOL
-        return ANY
+        return NUMERIC if is_numeric(self(op.left)) and is_numeric(self(op.right)) else ANY
 
     def _of_attribute(self, op: ir.Attribute) -> Type:
         owner = self(op.value)
@@ -309,6 +326,8 @@ class Types:
                 return INT
             if op.name == "T":
                 return owner
+        if is_numeric(owner) and op.name in ("T", "mT", "real", "imag"):
+            return NUMERIC
         return ANY
 
     def _of_item(self, op: ir.Item) -> Type:
@@ -324,7 +343,7 @@ class Types:
                 return owner.items[0]
         if isinstance(owner, Array):
             return _indexed(owner, index)
-        return ANY
+        return NUMERIC if owner == NUMERIC else ANY
 
     def _of_slice(self, op: ir.Slice) -> Type:
         return SLICE
@@ -369,7 +388,8 @@ class Types:
         callee = self.callee(op)
         if callee is ir.UNBOUND:
             return self._of_method(op) if op.method is not None else ANY
-        return result_of_call(callee, [self(a) for a in op.args], bool(op.keywords))
+        found = result_of_call(callee, [self(a) for a in op.args], bool(op.keywords))
+        return NUMERIC if found == ANY and gives_arrays(callee) else found
 
     def _of_method(self, op: ir.Call) -> Type:
         owner = self(op.function)
@@ -378,15 +398,18 @@ class Types:
                 return F8
             if op.method == "copy":
                 return owner
+        if (isinstance(owner, Array) or owner == NUMERIC) and op.method in _ARRAY_METHODS:
+            return NUMERIC
         return ANY
 
 
 def _arithmetic(operator: str, left: Type, right: Type, exponent: ir.Atom) -> Type:
+    otherwise = NUMERIC if is_numeric(left) and is_numeric(right) else ANY
     if operator not in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv"):
-        return ANY
+        return otherwise
     if is_real(left) and is_real(right):
         if operator == "pow" and not _plain_power(left, right, exponent):
-            return ANY
+            return otherwise
         if F8 in (left, right):
             return F8
         if left == INT and right == INT:
@@ -395,10 +418,10 @@ def _arithmetic(operator: str, left: Type, right: Type, exponent: ir.Atom) -> Ty
     arrays = [kind for kind in (left, right) if isinstance(kind, Array)]
     others = [kind for kind in (left, right) if not isinstance(kind, Array)]
     if not arrays or not all(map(is_real, others)):
-        return ANY
+        return otherwise
     if all(a.dtype == "f8" for a in arrays) or (any(a.dtype == "f8" for a in arrays)):
         return Array("f8", max(a.ndim for a in arrays))
-    return ANY
+    return otherwise
 
 
 def _plain_power(base: Type, exponent: Type, atom: ir.Atom) -> bool:
@@ -413,11 +436,35 @@ def _plain_power(base: Type, exponent: Type, atom: ir.Atom) -> bool:
 def _indexed(owner: Array, index: Type) -> Type:
     parts = index.items if isinstance(index, Tuple) else (index,)
     if not all(part in (INT, SLICE) for part in parts) or len(parts) > owner.ndim:
-        return ANY
+        return NUMERIC
     left = owner.ndim - sum(part == INT for part in parts)
     if left:
         return Array(owner.dtype, left)
-    return F8 if owner.dtype == "f8" else ANY
+    return F8 if owner.dtype == "f8" else NUMERIC
+
+
+_ARRAY_METHODS = frozenset(name for name in dir(np.ndarray) if name[0] != "_" and name != "tolist")
+# The functions of NumPy that give lists of arrays, and those that call what they are given.
+_LISTING = frozenset(
+    {"split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "broadcast_arrays", "meshgrid", "ix_"}
+    | {"atleast_1d", "atleast_2d", "atleast_3d", "gradient", "apply_along_axis", "piecewise", "fromiter"}
+    | {"array", "asarray", "vectorize", "apply_over_axes", "fromfunction"}
+)
+
+
+def gives_arrays(target: Any) -> bool:
+    """Whether a function of NumPy gives arrays or numbers, and no list of them."""
+    if isinstance(target, python_types.MethodDescriptorType):
+        return target.__objclass__ is np.ndarray and target.__name__ in _ARRAY_METHODS
+    if isinstance(target, np.ufunc):
+        return True
+    module = str(getattr(target, "__module__", None)).partition(".")[0]
+    return (
+        module == "numpy"
+        and not isinstance(target, (type, python_types.ModuleType))
+        and callable(target)
+        and getattr(target, "__name__", "array") not in _LISTING
+    )
 
 
 _TO_F8 = frozenset({np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.std, np.var, np.median})
@@ -461,9 +508,9 @@ def result_of_call(callee: Any, args: list[Type], keywords: bool) -> Type:
         return FLOAT
     if callee is tuple and isinstance(args[0], Tuple):
         return args[0]
-    if callee is float and is_real(args[0]):
+    if callee is float and is_numeric(args[0]):
         return FLOAT
-    if callee is abs and (is_real(args[0]) or isinstance(args[0], Array)):
+    if callee is abs and is_numeric(args[0]):
         return args[0]
     if callee in (max, min) and len(args) > 1 and all(map(is_real, args)):
         return args[0] if all(a == args[0] for a in args) else REAL

@@ -18,6 +18,7 @@ from rulelab.compiler.types import (
     INT,
     LIST,
     NONE,
+    NUMERIC,
     REAL,
     SLICE,
     STR,
@@ -94,6 +95,8 @@ def describes(kind, value):
         DICT: dict,
         SLICE: slice,
     }
+    if kind == NUMERIC:
+        return isinstance(value, (np.ndarray, np.generic, int, float, complex))
     if kind == REAL:
         return type(value) in (float, int, np.float64)
     return type(value) is classes.get(kind) or (kind.name == "function" and callable(value))
@@ -107,9 +110,13 @@ def test_values(value):
 
 
 def test_what_is_not_claimed():
-    """A subclass, a foreign byte order, a single precision, no dimension: nothing is claimed."""
-    for value in (V.view(Sub), V.astype(">f8"), V.astype(np.float32), np.array(1.0), np.float32(1.0)):
-        assert type_of(value) == ANY
+    """Of a subclass nothing is; of a foreign byte order, a single precision or no dimension only that it is
+    numeric.
+    """
+    assert type_of(V.view(Sub)) == ANY
+    for value in (V.astype(">f8"), V.astype(np.float32), np.array(1.0), np.float32(1.0), 1j):
+        assert type_of(value) == NUMERIC
+    assert type_of(np.array([[], None], object)) == ANY
 
 
 def test_signatures():

@@ -11,6 +11,7 @@ from rule_points import rule_at
 
 from rulelab.rules.registry import Registry
 from rulelab.rules.targets import name_of
+from rulelab.rulesets import containers, python_statistics, standins
 from rulelab.rulesets.catalogue import install, tables
 
 
@@ -95,9 +96,17 @@ def test_numpy_is_covered_in_both_modes():
 
 
 def test_every_rule_has_its_forward_rule():
-    """What is differentiated backwards is so forwards too. (`x.flat` is refused both ways.)"""
+    """What is differentiated backwards is so forwards too, apart from what reads or copies containers, which
+    waits for forward mode. (`x.flat` is refused both ways.)
+    """
     forward = rules_by_target("frule")
-    missing = [name_of(t) for key, t in rules_by_target("rrule").items() if key not in forward]
+    tables_of_containers = (containers.TABLE, python_statistics.TABLE, standins.TABLE)
+    waiting = {id(target) for table in tables_of_containers for target, _ in table.rules}
+    missing = [
+        name_of(t)
+        for key, t in rules_by_target("rrule").items()
+        if key not in forward and key not in waiting
+    ]
     assert missing in ([], [name_of(np.ndarray.flat)])
 
 

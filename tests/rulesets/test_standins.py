@@ -69,7 +69,7 @@ def test_a_refusal_inside_of_a_stand_in_is_at_the_authors_line():
 
     def through(xs):
         x = np.array(xs)
-        return np.sum(np.piecewise(x, [x > 0], [lambda v: np.interp(v, [0, 1], [0, 1])]))
+        return np.sum(np.piecewise(x, [x > 0], [lambda v: np.apply_over_axes(np.sum, v, 0)]))
 
     with pytest.raises(ForeignCallError) as caught:
         rl.gradient(through, [0.5, -0.5])
