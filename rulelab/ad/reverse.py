@@ -166,6 +166,9 @@ def _value_and_gradient(
     try:
         y, back = _forward(f, args, kwargs, asked, cache)
         found = back(_seed_of(y, f, args, several))
+    except RuleLabError as error:
+        _complete(error, f, args)
+        raise
     finally:
         leave(outer)
     entries = [
@@ -190,10 +193,10 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     try:
         try:
             y, back = entry.forward(*args)
+            found = back(1.0 if type(y) is float or type(y) is float64 else _seed_of(y, f, args, several))
         except RuleLabError as error:
             _complete(error, f, args)
             raise
-        found = back(1.0 if type(y) is float or type(y) is float64 else _seed_of(y, f, args, several))
     finally:
         if not projected:
             leave(outer)

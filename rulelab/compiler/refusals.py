@@ -11,9 +11,10 @@ from .emit import calls_leading_here
 def mutation(called: str, place: Place | None, of_array: bool = True) -> MutationError:
     """The refusal of a write, worded after the call that would have made it."""
     what = "Mutating arrays" if of_array else "Changing an object that others may hold"
-    fixes = [
-        "write it without mutation" if of_array else "change a copy of it: list(x), dict(x) or copy.copy(x)"
-    ]
+    fixes = ["write it without mutation"]
+    if not of_array:
+        record = "rl.ignore_derivatives(lambda: ...) if it only keeps a record"
+        fixes = ["change a copy: list(x), copy.copy(x)", record]
     if place is not None and place.function and place.function != "<lambda>":
         fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
     return MutationError(
