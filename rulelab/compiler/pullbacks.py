@@ -237,7 +237,8 @@ class Pullbacks:
         entry = self.cache.registry.entry(target)
         positional = args
         # Bound also where there is no rule yet: in manual mode the question must be the same as after one.
-        if kwargs or (type(target) is types.FunctionType if entry is None else entry.user):
+        authors = type(target) is types.FunctionType and (entry is None or not entry.house)
+        if kwargs or authors or (entry is not None and entry.user):
             try:
                 positional, _ = Binder.of(target).bind(args, kwargs)
             except TypeError:  # the call itself is wrong, and will say so in its own words

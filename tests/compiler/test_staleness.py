@@ -854,3 +854,25 @@ def test_a14_other_argument_becomes_none_or_array(mode):
     x_bar, scale_bar = rl.gradient(f, 3.0, np.array([1.0, 2.0]))
     assert x_bar == 3.0 and scale_bar.tolist() == [3.0, 3.0]
     assert rl.gradient(f, 3.0) == (6.0,)
+
+
+def test_a9_a_removed_rule_counts_until_refresh_in_manual_mode(cells):
+    """In manual mode the answer with a rule stays when the rule goes, also for calls that leave out a default."""
+    names = cells.run("def f(x, k=2.0):\n    return k * x\n")
+    f = names["f"]
+
+    @rl.rrule_for(f)
+    def f_rrule(x, k):
+        return f(x, k), lambda y_bar: (rl.NoTangent(), 100.0 * y_bar, 0.0)
+
+    try:
+        assert rl.gradient(f, 1.0) == (100.0,)
+        rl.refresh("manual")
+        assert rl.gradient(f, 1.0) == (100.0,)
+        rl.remove_rule(f)
+        with pytest.warns(UserWarning):
+            assert rl.gradient(f, 1.0) == (100.0,)
+        rl.refresh()
+        assert rl.gradient(f, 1.0) == (2.0,)
+    finally:
+        rl.refresh("auto")
