@@ -35,12 +35,13 @@ FACTORY = object()  # the key of a defaultdict's factory, which may capture what
 class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
-    __slots__ = ("bars", "factories", "followed", "made", "numbers", "oldest")
+    __slots__ = ("bars", "changed", "factories", "followed", "made", "numbers", "oldest")
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
         self.numbers: dict[int, int] = {}  # in the order in which they were made
         self.oldest = sys.maxsize  # the number of the oldest one changed since somebody asked
+        self.changed: dict[int, int] = {}  # those that were changed, the latest last, with a rising number
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
@@ -144,6 +145,26 @@ def _note_change(x: Any) -> None:
     number = sweep.numbers.get(id(x), 0)
     if number < sweep.oldest:
         sweep.oldest = number
+    latest = now()
+    sweep.changed.pop(id(x), None)
+    sweep.changed[id(x)] = latest + 1
+
+
+def now() -> int:
+    """A point in the forward sweep, for `any_changed`."""
+    sweep = _STATE.sweep
+    return next(reversed(sweep.changed.values()), 0) if sweep is not None else 0
+
+
+def any_changed(point: int, *holders: Any) -> bool:
+    """Whether a container that is, or is in, one of these was changed after that point."""
+    if now() == point:
+        return False
+    found: list[Any] = []
+    for x in holders:
+        _containers(outline(getattr(x, "__self__", x)), found)
+    changed = _written().changed
+    return any(changed.get(id(x), 0) > point for x in found)
 
 
 def mark() -> tuple[int, int]:
@@ -787,14 +808,18 @@ def watched(call: Callable[..., Any], place: Place | None) -> Callable[..., Any]
     def watch(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         sweep = _STATE.sweep
-        if sweep is None or not sweep.followed:
+        if sweep is None or not sweep.made:
             return call(*args, **kwargs)
-        before = {number: _print_of(sweep.made[number]) for number in sweep.followed}
+        reached: list[Any] = []  # also those not followed: what varies could be put there
+        for x in (call, *args, *kwargs.values()):
+            _containers(outline(getattr(x, "__self__", x)), reached)
+        reached += [sweep.made[number] for number in sweep.followed]
+        before = [(x, _print_of(x)) for x in reached if not isinstance(x, set)]
         found = call(*args, **kwargs)
-        for number, seen in before.items():
-            if _print_of(sweep.made[number]) != seen:
+        for x, seen in before:
+            if _print_of(x) != seen:
                 raise MutationError(
-                    f"A {type(sweep.made[number]).__name__} was changed where that cannot be followed",
+                    f"A {type(x).__name__} was changed where that cannot be followed",
                     place=place,
                     fixes=("change it in the function itself", "return the value, and change it there"),
                     read="limitations#array-mutation",

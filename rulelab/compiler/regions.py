@@ -217,7 +217,8 @@ class _Sharing:
         if isinstance(result, str):
             made = _Made(function, self.types)
             complete = made.held_by(result)
-            if made.others(complete, lambda name: self.regions.same(name, result)):
+            others = made.others(complete, lambda name: self.regions.same(name, result))
+            if others or (result not in complete and made.may_be(result)):
                 self.regions.make_shared(result)
         self._block(function.body)
         if not self.regions.shared(result):
@@ -303,6 +304,15 @@ class _Made:
                 if isinstance(item, str):
                     found += [inner for inner in self.held_by(item) if inner not in found]
         return found
+
+    def may_be(self, name: ir.Atom, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether on some path a name stands for a container that was made here."""
+        if not isinstance(name, str) or name in seen:
+            return False
+        op, sources = self._defined.get(name, (None, []))
+        if op is None:
+            return any(self.may_be(source, seen | {name}) for source in sources)
+        return self.may_be(op.value, seen | {name}) if isinstance(op, ir.Move) else self._is_made(name)
 
     def others(self, complete: list[str], in_region: Callable[[str], bool]) -> bool:
         """Whether a container of the region holds one that is not among the complete ones."""
