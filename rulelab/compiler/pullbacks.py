@@ -421,8 +421,11 @@ class Pullbacks:
                 forward.__defaults__ = function.__defaults__
                 return forward  # which binds as the function does, in no frame more
 
+        own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS)  # a dict that is new at each call
+
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)
+            size = heap.publish(values[-1]) if own_words else None
             enter()
             try:
                 y, pullback = forward(*values)
@@ -431,12 +434,14 @@ class Pullbacks:
 
             def back(y_bar: Any) -> tuple[Any, ...]:
                 got = pullback(y_bar)
+                if size is not None:
+                    got = (*got[:-1], heap.collect(values[-1], got[-1], size))
                 own = got[0]
                 for slot, name in held.items():
                     own = support.add(own, support.captured(**{name: got[1 + slot]}))
                 return (own, *(_bar_at(got, slot) for slot in where))
 
-            return y, heap.like(pullback, back)
+            return y, heap.effectful(back) if own_words else heap.like(pullback, back)
 
         return bound
 

@@ -663,6 +663,9 @@ def _augmented_finder(
                 else f"{type(left).__name__}.__{_INPLACE[op.operator]}__"
             )
             raise mutation(f"{called}({describe(left)})", place, isinstance(left, np.ndarray))
+        method = getattr(type(left), f"__{_INPLACE[op.operator]}__", None)
+        if isinstance(method, types.FunctionType) and heap.is_own(left):
+            return _by_author(pullbacks, method, (left, right), active, place)
         if not isinstance(left, (list, dict, set, np.ndarray)) and hasattr(
             type(left), f"__{_INPLACE[op.operator]}__"
         ):
@@ -694,6 +697,26 @@ def _augmented_finder(
         return updated
 
     return find
+
+
+def _by_author(
+    pullbacks: Pullbacks, method: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place
+) -> Handler:
+    """`left op= right` by a method of the author's, on an object of this sweep."""
+    if any(active):
+        inner = pullbacks.find_target(method, args, {}, (False, True, True), place)
+    else:
+
+        def inner(*args: Any) -> Any:
+            return pullbacks.run_plain(method, args, {}, (False,) * 3, place), no_cotangents
+
+    def update(left: Any, right: Any) -> Any:
+        y, back = inner(left, right)
+        if y is NotImplemented:
+            raise mutation(f"{type(left).__name__}.{method.__name__}", place, False)
+        return y, back
+
+    return Unsettled(update)
 
 
 def _is_something(bar: Any) -> bool:
