@@ -165,10 +165,11 @@ def _value_and_gradient(
     outer = enter()
     try:
         y, back = _forward(f, args, kwargs, asked, cache)
-        found = back(_seed_of(y, f, args, several))
-    except RuleLabError as error:
-        _complete(error, f, args)
-        raise
+        try:
+            found = back(_seed_of(y, f, args, several))
+        except RuleLabError as error:
+            _complete(error, f, args)
+            raise
     finally:
         leave(outer)
     entries = [

@@ -90,9 +90,16 @@ def is_authors(cls: Any) -> bool:
 
 def is_opaque(cls: type) -> bool:
     """Whether the objects of a library's class keep what they hold to themselves."""
-    if cls in _CONTAINERS or cls.__module__ == "builtins" or cls is types.SimpleNamespace:
+    if cls in _CONTAINERS or cls.__module__.lstrip("_") in _HANDING_OUT:
         return False
     return is_of_library(cls)
+
+
+# Modules with classes whose objects hand out the very things they were given.
+_HANDING_OUT = frozenset(
+    {"builtins", "collections", "contextlib", "functools", "itertools", "operator", "queue", "types"}
+    | {"weakref"}
+)
 
 
 def is_generated(function: Any) -> bool:

@@ -32,12 +32,13 @@ LEAVES = (int, float, complex, str, bytes, bool, type(None), np.ndarray, np.gene
 class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
-    __slots__ = ("bars", "factories", "followed", "made", "numbers", "oldest")
+    __slots__ = ("bars", "changed", "factories", "followed", "made", "numbers", "oldest")
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
         self.numbers: dict[int, int] = {}  # in the order in which they were made
         self.oldest = sys.maxsize  # the number of the oldest one changed since somebody asked
+        self.changed: dict[int, int] = {}  # those that were changed, the latest last, with a rising number
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
@@ -149,6 +150,21 @@ def note_change(x: Any) -> None:
     number = sweep.numbers.get(id(x), 0)
     if number < sweep.oldest:
         sweep.oldest = number
+    latest = now()
+    sweep.changed.pop(id(x), None)
+    sweep.changed[id(x)] = latest + 1
+
+
+def now() -> int:
+    """A point in the forward sweep, for `was_changed`."""
+    sweep = _STATE.sweep
+    return next(reversed(sweep.changed.values()), 0) if sweep is not None else 0
+
+
+def was_changed(x: Any, point: int) -> bool:
+    """Whether a container of this sweep was changed after that point."""
+    sweep = _STATE.sweep
+    return sweep is not None and sweep.changed.get(id(x), 0) > point
 
 
 def mark() -> tuple[int, int]:

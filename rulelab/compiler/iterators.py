@@ -19,7 +19,7 @@ from ..tangents.algebra import is_number
 from ..tangents.structural import make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from . import heap, support
+from . import heap, outlines, support
 from .handlers import NO, ZERO, Handler, Unsettled, no_cotangents
 from .operands import carries
 from .protocols import hands_out_its_own, is_of_c
@@ -28,6 +28,7 @@ from .walks import (
     DICT_ITEMS,
     DICT_KEYS,
     DICT_VALUES,
+    Backwards,
     Called,
     Drawn,
     OfIndexed,
@@ -44,6 +45,7 @@ from .walks import (
     Walk,
     Whole,
     bars_by_number,
+    changed_while_read,
     drawn,
     give,
     tokens,
@@ -139,7 +141,7 @@ class Iteration:
         if isinstance(owner, np.ndarray):
             return OfRows(owner) if owner.dtype.kind in "fciuO" else Source(owner)
         if isinstance(owner, (DICT_VALUES, DICT_ITEMS)):
-            return OfView(owner, any(map(heap.is_own, gc.get_referents(owner))))
+            return OfView(owner, next(filter(heap.is_own, gc.get_referents(owner)), None))
         if isinstance(owner, Drawn):
             return OfIterator(owner)
         if isinstance(getattr(kind, "__iter__", None), types.FunctionType):
@@ -225,7 +227,7 @@ class Iteration:
                     sources[number] = source = self.source(x, active[1 + number], place)
                     given[number] = tokens(source)
                     if target is reversed:
-                        given[number] = list(given[number]) if _is_sequence(x) else _backwards(x, place)
+                        given[number] = Backwards(source, x) if _is_sequence(x) else _backwards(x, place)
                 elif letter == "v":
                     sources[number] = whole = Whole()
                     given[number] = Token(whole, 0, x)
@@ -298,9 +300,14 @@ class Iteration:
     def calls_of(self, function: Any, place: Place | None) -> Callable[[Args, tuple[bool, ...]], Any]:
         """What calls the function for values and flags of each item, and gives `(y, back)`."""
         finders: dict[tuple[bool, ...], Handler] = {}
+        start = (
+            heap.now()
+        )  # the calls are undone where the iterator was made, so what they read stays as it was
 
         def call(values: Args, flags: tuple[bool, ...]) -> Any:
             __tracebackhide__ = True
+            if outlines.any_changed(start, function, *values):
+                raise changed_while_read("list, dict or object")
             finder = finders.get(flags)
             if finder is None:
                 finder = finders[flags] = call_finder(self.pullbacks, flags, place)
@@ -335,8 +342,7 @@ class Iteration:
             if not callable(function):  # Python says so when it takes the first item
                 shapes = target(function, *map(tokens, sources))
             y = drawn(shapes, target.__name__)
-            y.back = lambda y_bar: _of_sources([own, *sources], [(y, y_bar)])
-            return y, y.back
+            return y, heap.effectful(lambda y_bar: _of_sources([own, *sources], [(y, y_bar)]))
 
         return _as_python_calls(target, args, kwargs, call, 2, len(args) if target is map else 2)
 
@@ -371,8 +377,7 @@ class Iteration:
                 )
                 return (NO, *(by_name[name] for name in names))
 
-            y.back = back
-            return y, back
+            return y, heap.effectful(back)
 
         return _as_python_calls(target, args, kwargs, call, 1, 2, ("iterable", "func", "initial"))
 

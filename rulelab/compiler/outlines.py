@@ -13,7 +13,19 @@ from ..tangents.structural import Tangent, class_of, entries_of, is_sequence, ma
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import ir
-from .heap import CELL, LEAVES, Key, any_made, deposit, is_own, may_change_unseen, take_all, written
+from .heap import (
+    CELL,
+    LEAVES,
+    Key,
+    any_made,
+    deposit,
+    is_own,
+    may_change_unseen,
+    now,
+    take_all,
+    was_changed,
+    written,
+)
 from .support import NO, ZERO, settle
 
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
@@ -119,6 +131,19 @@ def hand_on(y: Any) -> list[Any]:
     if fresh:
         written().followed.update(map(id, fresh))
     return fresh
+
+
+def reached_from(*holders: Any) -> list[Any]:
+    """The containers of this sweep that these values, functions or bound methods hold."""
+    found: list[Any] = []
+    for x in holders:
+        _containers(outline(getattr(x, "__self__", x)), found)
+    return found
+
+
+def any_changed(point: int, *holders: Any) -> bool:
+    """Whether a container that is, or is in, one of these was changed after that point."""
+    return now() != point and any(was_changed(x, point) for x in reached_from(*holders))
 
 
 def _containers(where: Outline | None, found: list[Any]) -> None:

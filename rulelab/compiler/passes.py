@@ -139,7 +139,7 @@ def compile_pass(
         for name, part in zip(lowered.free, free, strict=True)
     }
     kinds = Types(lowered, given, find_global)
-    sites = Sites(pullbacks, source, kinds, namespace, _loads(lowered, find_global))
+    sites = Sites(pullbacks, source, kinds, namespace, _loads(lowered, find_global), _nested(lowered))
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     share(lowered, regions, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
@@ -170,6 +170,15 @@ def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str,
         statement.target: (statement.op.name, find_global(statement.op.name))
         for statement in ir.walk(lowered.body)
         if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Load)
+    }
+
+
+def _nested(lowered: ir.Function) -> dict[str, types.CodeType]:
+    """The names of nested functions, and their code."""
+    return {
+        statement.target: statement.op.code
+        for statement in ir.walk(lowered.body)
+        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.MakeFunction)
     }
 
 

@@ -32,7 +32,7 @@ from .libraries import compiled_function, is_library
 from .nesting import enter, leave
 from .operands import carries, describe
 from .passes import compile_pass
-from .protocols import hands_out_its_own, is_author_class, operator_handler
+from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
 from .refusals import fault, mutation, text_read_again
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
@@ -120,7 +120,7 @@ class Pullbacks:
             if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory:
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
-            if any(type(x) is types.FunctionType for x in (*args, *kwargs.values())):
+            if any(map(_may_call_authors, (*args, *kwargs.values()))):
                 handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
             return _for_containers(handler, answer.rule, target, args, kwargs)
         self.refuse_mutation(target, args, kwargs, place)
@@ -422,8 +422,11 @@ class Pullbacks:
                 forward.__defaults__ = function.__defaults__
                 return forward  # which binds as the function does, in no frame more
 
+        own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS)  # a dict that is new at each call
+
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)
+            size = heap.publish(values[-1]) if own_words else None
             enter()
             try:
                 y, pullback = forward(*values)
@@ -432,12 +435,14 @@ class Pullbacks:
 
             def back(y_bar: Any) -> tuple[Any, ...]:
                 got = pullback(y_bar)
+                if size is not None:
+                    got = (*got[:-1], heap.collect(values[-1], got[-1], size))
                 own = got[0]
                 for slot, name in held.items():
                     own = support.add(own, support.captured(**{name: got[1 + slot]}))
                 return (own, *(_bar_at(got, slot) for slot in where))
 
-            return y, heap.like(pullback, back)
+            return y, heap.effectful(back) if own_words else heap.like(pullback, back)
 
         return bound
 
@@ -529,7 +534,7 @@ class Pullbacks:
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
-        if any(type(x) is types.FunctionType for x in (*args, *kwargs.values())):
+        if any(map(_may_call_authors, (*args, *kwargs.values()))):
             return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
 
@@ -615,6 +620,11 @@ class Pullbacks:
             read="limitations#foreign-calls",
             chain=calls_leading_here()[:-1],
         )
+
+
+def _may_call_authors(x: Any) -> bool:
+    """Whether a value is a function of the author's, or holds one to be called."""
+    return callable(x) and not is_of_c(x) and not isinstance(x, (type, np.ufunc))
 
 
 def _for_containers(

@@ -43,7 +43,16 @@ def seems_to_change(
 
     The functions that a denial relies on, by the names they have now, are added to `relied`.
     """
-    code = function.__code__
+    return text_changes(function.__code__, function.__globals__, seen, relied)
+
+
+def text_changes(
+    code: types.CodeType,
+    names: dict[str, Any],
+    seen: frozenset[Any] = frozenset(),
+    relied: list[Named] | None = None,
+) -> bool:
+    """The same of a function that is not made yet, from its code and the globals that it will see."""
     if code in seen:
         return False
     try:
@@ -53,10 +62,7 @@ def seems_to_change(
     relied = [] if relied is None else relied
     local = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
     parameters = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]) | set(code.co_freevars)
-    return any(
-        _changes(inner, local, parameters, function.__globals__, seen | {code}, relied)
-        for inner in ast.walk(node)
-    )
+    return any(_changes(inner, local, parameters, names, seen | {code}, relied) for inner in ast.walk(node))
 
 
 def is_as_it_was(named: Named, namespace: dict[str, Any]) -> bool:

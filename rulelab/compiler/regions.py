@@ -217,7 +217,8 @@ class _Sharing:
         if isinstance(result, str):
             made = _Made(function, self.types)
             complete = made.held_by(result)
-            if made.others(complete, lambda name: self.regions.same(name, result)):
+            others = made.others(complete, lambda name: self.regions.same(name, result))
+            if others or (result not in complete and made.may_be(result)):
                 self.regions.make_shared(result)
         self._block(function.body)
         if not self.regions.shared(result):
@@ -304,6 +305,13 @@ class _Made:
                     found += [inner for inner in self.held_by(item) if inner not in found]
         return found
 
+    def may_be(self, name: ir.Atom) -> bool:
+        """Whether on some path a name stands for a container that was made here."""
+        return any(
+            isinstance(origin, str) and origin in self._defined and self._is_made(origin)
+            for origin in self._origins(name, (ir.Move,))
+        )
+
     def others(self, complete: list[str], in_region: Callable[[str], bool]) -> bool:
         """Whether a container of the region holds one that is not among the complete ones."""
         return any(
@@ -312,20 +320,39 @@ class _Made:
             for item in (op.items if isinstance(op, ir.Build) else (op.item,))
         )
 
-    def _is_made(self, name: ir.Atom, seen: frozenset[str] = frozenset()) -> bool:
+    def _is_made(self, name: ir.Atom) -> bool:
+        """Whether a name certainly stands for a container that was made here, if it has a value."""
         if not isinstance(name, str) or name not in self._defined:
             return False
-        if name in seen:
-            return True
-        op, sources = self._defined[name]
-        seen |= {name}
-        if op is None:
-            return all(self._is_made(source, seen) or _is_nothing(source) for source in sources)
+        return all(
+            self._makes(origin) or (origin != name and _is_nothing(origin))
+            for origin in self._origins(name, (ir.Append, ir.Move))
+        )
+
+    def _makes(self, origin: ir.Atom) -> bool:
+        op = self._defined.get(origin, (None, []))[0] if isinstance(origin, str) else None
         if isinstance(op, ir.Build):
             return op.kind in ("list", "dict")
-        if isinstance(op, (ir.Append, ir.Move)):
-            return self._is_made(op.value, seen)
-        return _is_new_list(op, self._types)
+        return op is not None and _is_new_list(op, self._types)
+
+    def _origins(self, name: ir.Atom, passing: tuple[type, ...]) -> Iterator[ir.Atom]:
+        """Where the value of a name may come from, through joins and the operations that hand it on."""
+        waiting, seen = [name], set()
+        while waiting:
+            atom = waiting.pop()
+            if not isinstance(atom, str):
+                yield atom
+                continue
+            if atom in seen:
+                continue
+            seen.add(atom)
+            op, sources = self._defined.get(atom, (None, []))
+            if isinstance(op, passing):
+                waiting.append(op.value)  # type: ignore[union-attr]
+            elif op is None and sources:
+                waiting += sources
+            else:
+                yield atom
 
 
 def makes_list(op: ir.Op, types: Types) -> bool:

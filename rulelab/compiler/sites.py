@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import sys
 import types
@@ -37,8 +38,8 @@ from .handlers import (
 )
 from .holders import CACHED
 from .operands import carries, describe
-from .protocols import attribute_handler, field, hands_out_its_own, holds_callable
-from .purity import Named, seems_to_change
+from .protocols import attribute_handler, field, hands_out_its_own, holds_callable, is_of_c
+from .purity import Named, seems_to_change, text_changes
 from .refusals import mutation
 from .regions import MAKERS, Regions
 from .source import Source
@@ -49,6 +50,12 @@ if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
 
+# Which argument these call.
+_CALLED: dict[Any, int] = {
+    **dict.fromkeys((map, filter, functools.reduce, itertools.starmap, itertools.takewhile), 0),
+    **dict.fromkeys((itertools.dropwhile, itertools.filterfalse, functools.partial), 0),
+    **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
+}
 _CALLING = (map, filter)  # classes that call what they are given, which may write
 _IMMUTABLE = (int, float, complex, str, bool, tuple)
 _INPLACE = {
@@ -87,6 +94,7 @@ class Sites:
         types_: Types,
         namespace: dict[str, Any],
         loaded: dict[str, tuple[str, Any]],
+        nested: dict[str, types.CodeType],
     ) -> None:
         self.pullbacks = pullbacks
         self.source = source
@@ -94,6 +102,7 @@ class Sites:
         self._namespace = namespace
         self._loaded = {target: value for target, (_, value) in loaded.items()}
         self._names = {target: name for target, (name, _) in loaded.items()}
+        self._nested = nested
         self.relied: list[Named] = []  # functions that are taken for ones that change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
 
@@ -111,11 +120,40 @@ class Sites:
                 return True
         if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
             return False
+        if any(map(self._seems_changing, self._called_in(op, target))):
+            return False
         if self.relies_on_house(target) is not None:
             return True
         if isinstance(target, type):
             return target.__module__ in ("builtins", "itertools")
         return getattr(target, "__module__", None) == "builtins" and target not in _CHANGING
+
+    def _seems_changing(self, atom: ir.Atom) -> bool:
+        """Whether what is called item by item may change what it is handed, or captures."""
+        known = self.types.known(atom) if isinstance(atom, ir.Const) else self._loaded.get(atom, ir.UNBOUND)
+        if isinstance(known, types.FunctionType):
+            relied: list[Named] = [(None, self._names[str(atom)], weakref.ref(known.__code__))]
+            changing = seems_to_change(known, relied=relied)
+        elif isinstance(atom, str) and atom in self._nested:
+            relied = []
+            changing = text_changes(self._nested[atom], self._namespace, relied=relied)
+        else:
+            known = atom.value if isinstance(atom, ir.Const) else known
+            return not (known is None or is_of_c(known))
+        own = self._namespace  # not held: it is that of the function whose pass this is
+        self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
+        return changing
+
+    def _called_in(self, op: ir.Op, target: Any) -> list[ir.Atom]:
+        """The operands that a function of the library calls, as far as that can be told."""
+        if not isinstance(op, ir.Call):
+            return []
+        found = [atom for atom in op.operands()[1:] if self.types(atom) == FUNCTION]
+        found += [atom for name, atom in op.keywords if name in ("key", "func", "function")]
+        number = _CALLED.get(target) if is_of_c(target) else None
+        if number is not None and number < len(op.args):
+            found.append(op.args[number])
+        return found
 
     def holds_nothing(self, op: ir.Op) -> bool:
         """Whether the result of a call or an attribute certainly holds no container that may be changed."""
@@ -626,6 +664,9 @@ def _augmented_finder(
                 else f"{type(left).__name__}.__{_INPLACE[op.operator]}__"
             )
             raise mutation(f"{called}({describe(left)})", place, isinstance(left, np.ndarray))
+        method = getattr(type(left), f"__{_INPLACE[op.operator]}__", None)
+        if isinstance(method, types.FunctionType) and heap.is_own(left):
+            return _by_author(pullbacks, method, (left, right), active, place)
         if not isinstance(left, (list, dict, set, np.ndarray)) and hasattr(
             type(left), f"__{_INPLACE[op.operator]}__"
         ):
@@ -657,6 +698,26 @@ def _augmented_finder(
         return updated
 
     return find
+
+
+def _by_author(
+    pullbacks: Pullbacks, method: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place
+) -> Handler:
+    """`left op= right` by a method of the author's, on an object of this sweep."""
+    if any(active):
+        inner = pullbacks.find_target(method, args, {}, (False, True, True), place)
+    else:
+
+        def inner(*args: Any) -> Any:
+            return pullbacks.run_plain(method, args, {}, (False,) * 3, place), no_cotangents
+
+    def update(left: Any, right: Any) -> Any:
+        y, back = inner(left, right)
+        if y is NotImplemented:
+            raise mutation(f"{type(left).__name__}.{method.__name__}", place, False)
+        return y, back
+
+    return Unsettled(update)
 
 
 def _is_something(bar: Any) -> bool:

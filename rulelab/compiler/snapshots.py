@@ -10,8 +10,8 @@ from typing import Any
 from ..errors import MutationError, NotDifferentiableError, Place
 from ..tangents.structural import parts
 from . import ir
-from .heap import LEAVES, Key, followed, is_own
-from .outlines import contents, held_by, outline, parts_by_key
+from .heap import LEAVES, Key, any_made, followed, is_own
+from .outlines import contents, held_by, outline, parts_by_key, reached_from
 
 
 def snapshot(x: Any) -> Any:
@@ -127,7 +127,11 @@ def watched(call: Callable[..., Any], place: Place | None) -> Callable[..., Any]
 
     def watch(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        before = [(x, _print_of(x)) for x in followed()]
+        if not any_made():
+            return call(*args, **kwargs)
+        # Also those that are not followed: what varies could be put there.
+        reached = [*reached_from(call, *args, *kwargs.values()), *followed()]
+        before = [(x, _print_of(x)) for x in reached if not isinstance(x, set)]
         found = call(*args, **kwargs)
         for x, seen in before:
             if _print_of(x) != seen:

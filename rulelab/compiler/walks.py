@@ -124,11 +124,15 @@ class OfRows(Source):
 
 
 class OfView(Source):
-    """The values or items of a dict; the cotangent of a view is that of its dict."""
+    """The values or items of a dict; the cotangent of a view is that of its dict.
 
-    def __init__(self, owner: Any, is_own: bool) -> None:
+    A view shows the dict as it is when it is read: if the dict is one that may change (`own`), the cotangents
+    go to it there and then.
+    """
+
+    def __init__(self, owner: Any, own: Any = None) -> None:
         super().__init__(owner)
-        self.is_own = is_own
+        self.own = own
         self.of_items = isinstance(owner, DICT_ITEMS)
         self.at_start = dict(owner.mapping)
         self.keys = list(self.at_start)
@@ -141,11 +145,32 @@ class OfView(Source):
 
     def cotangent(self, sums: Sums) -> Any:
         bars = {key: sums.get(key, ZERO) for key in self.keys}
-        if not self.of_items:
+        if self.of_items:
+            if self.own is not None:
+                refuse_lost([(key, bar[0]) for key, bar in bars.items()], dict, None)
+            bars = {key: bar[1] for key, bar in bars.items()}
+        if self.own is None:
             return make(dict, bars)
-        if self.is_own:
-            refuse_lost([(key, bar[0]) for key, bar in bars.items()], dict, None)
-        return make(dict, {key: bar[1] for key, bar in bars.items()})
+        from .outlines import hand_in, outline  # which stands on this module
+
+        return hand_in(outline(self.own), make(dict, bars))
+
+
+class Backwards:
+    """What `reversed` reads in place of a list, tuple, array or range: its tokens, last one first."""
+
+    def __init__(self, source: Source, owner: Any) -> None:
+        self.owner = owner
+        self.tokens = list(tokens(source))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, number: int) -> Token:
+        token, owner = self.tokens[number], self.owner
+        if isinstance(owner, list) and (len(owner) != len(self) or owner[number] is not token.value):
+            raise changed_while_read("list")
+        return token
 
 
 class OfIterator(Source):
@@ -298,7 +323,6 @@ class Drawn:
     def __init__(self, shapes: Iterator[Any]) -> None:
         self.shapes = shapes
         self.drawn: list[Any] = []
-        self.back: Any = None  # the pullback of the call that made this, if it calls functions
 
     def __iter__(self) -> Drawn:
         return self
@@ -307,10 +331,6 @@ class Drawn:
         __tracebackhide__ = True
         shape = next(self.shapes)
         self.drawn.append(shape)
-        if type(shape) is Called and self.back is not None and getattr(shape.back, "changes", False):
-            self.back.changes = (
-                True  # what a call has made is asked for whether something flowed to it or not
-            )
         return valued(shape)
 
     def spread(self, y_bar: Any, sums: dict[Any, Sums]) -> None:

@@ -131,6 +131,12 @@ def colours(convert):
     return [(lambda c, k=k: convert(c[0], c[1], c[2])[k], point) for point in points for k in range(3)]
 
 
+def handed_out(x):
+    with contextlib.nullcontext([x, 2.0]) as items:
+        items.append(items[0] * x)
+    return items[2] * items[1]
+
+
 CASES = {
     ("colorsys", "rgb_to_yiq"): colours(colorsys.rgb_to_yiq),
     ("colorsys", "yiq_to_rgb"): colours(colorsys.yiq_to_rgb),
@@ -163,6 +169,7 @@ CASES = {
     ("numpy.polynomial.hermite", "hermval"): series(hermite.hermval),
     ("numpy.polynomial.hermite_e", "hermeval"): series(hermite_e.hermeval),
     ("numpy.polynomial.laguerre", "lagval"): series(laguerre.lagval),
+    **{("contextlib", f"nullcontext.{name}"): [(handed_out, 1.3)] for name in ("__init__", "__enter__", "__exit__")},
 }  # fmt: skip
 
 

@@ -857,7 +857,7 @@ def test_a14_other_argument_becomes_none_or_array(mode):
 
 
 def test_a9_a_removed_rule_counts_until_refresh_in_manual_mode(cells):
-    """In manual mode the answer with a rule stays when the rule goes, also for calls that leave out a default."""
+    """In manual mode the answer with a rule stays when the rule goes, whatever the call leaves out."""
     names = cells.run("def f(x, k=2.0):\n    return k * x\n")
     f = names["f"]
 
