@@ -169,7 +169,9 @@ CASES = {
     ("numpy.polynomial.hermite", "hermval"): series(hermite.hermval),
     ("numpy.polynomial.hermite_e", "hermeval"): series(hermite_e.hermeval),
     ("numpy.polynomial.laguerre", "lagval"): series(laguerre.lagval),
-    **{("contextlib", f"nullcontext.{name}"): [(handed_out, 1.3)] for name in ("__init__", "__enter__", "__exit__")},
+    ("contextlib", "nullcontext.__init__"): [(handed_out, 1.3)],
+    ("contextlib", "nullcontext.__enter__"): [(handed_out, 0.7)],
+    ("contextlib", "nullcontext.__exit__"): [(handed_out, -1.1)],
 }  # fmt: skip
 
 
