@@ -504,6 +504,8 @@ class Pullbacks:
         if function is not None:
             values, where = bind(function, everything, kwargs)
             flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
+            if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+                heap.publish_plain(values[-1])
             forward = self.pass_of(function, values, tuple(flags), varied[0], False, place).bound_to(function)
             enter()
             try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -71,14 +72,14 @@ def refuse_lost(pairs: list[tuple[Any, Any]], kind: type, place: Place | None) -
 
 
 class OfSequence(Source):
-    """A list, tuple or NamedTuple, by position.
+    """A list, tuple, NamedTuple or deque, by position.
 
     A list must stay as it is while it is read, for a position is one of the list at the start.
     """
 
     def __init__(self, owner: Any) -> None:
         super().__init__(owner)
-        self.kind, self.size = type(owner), len(owner)
+        self.kind, self.size = list if type(owner) is deque else type(owner), len(owner)
         self.owner, self.at_start = owner, tuple(owner)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
