@@ -63,6 +63,10 @@ class Regions:
         """Whether what this name stands for may be changed under another name."""
         return self._is_member(atom) and self._root(atom) in self._shared
 
+    def from_outside(self, atom: ir.Atom) -> bool:
+        """Whether this name may stand for a container that the caller has, and may change after the call."""
+        return self._is_member(atom) and self._root(atom) in self._outside
+
     def same(self, a: ir.Atom, b: ir.Atom) -> bool:
         """Whether two names may stand for one container, or for one and what it holds."""
         return self._is_member(a) and self._is_member(b) and self._root(a) == self._root(b)
