@@ -303,7 +303,7 @@ class Iteration:
     def calls_of(self, function: Any, place: Place | None) -> Callable[[Args, tuple[bool, ...]], Any]:
         """What calls the function for values and flags of each item, and gives `(y, back)`."""
         finders: dict[tuple[bool, ...], Handler] = {}
-        start = heap.now()  # the calls are undone where the iterator was made, so what they read stays as it was
+        start = heap.now()  # the calls are undone where the iterator was made
 
         def call(values: Args, flags: tuple[bool, ...]) -> Any:
             __tracebackhide__ = True

@@ -62,10 +62,7 @@ def text_changes(
     relied = [] if relied is None else relied
     local = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
     parameters = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]) | set(code.co_freevars)
-    return any(
-        _changes(inner, local, parameters, names, seen | {code}, relied)
-        for inner in ast.walk(node)
-    )
+    return any(_changes(inner, local, parameters, names, seen | {code}, relied) for inner in ast.walk(node))
 
 
 def is_as_it_was(named: Named, namespace: dict[str, Any]) -> bool:

@@ -41,6 +41,7 @@ class Regions:
         self._parent: dict[str, str] = {}
         self._empty = set(_holding_nothing(function, holds_nothing))
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
+        self._join(*function.parameters, *function.free)  # a caller may hand over one thing twice
         for statement in ir.walk(function.body):
             self._visit(statement)
             self._visit_iteration(statement)

@@ -79,7 +79,8 @@ class OfSequence(Source):
 
     def __init__(self, owner: Any) -> None:
         super().__init__(owner)
-        self.kind, self.size = list if type(owner) is deque else type(owner), len(owner)
+        self.kind: Any = list if type(owner) is deque else type(owner)
+        self.size = len(owner)
         self.owner, self.at_start = owner, tuple(owner)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:

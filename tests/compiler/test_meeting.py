@@ -120,6 +120,71 @@ def test_a_shallow_copy_holds_the_very_items():
     right(f)
 
 
+# --- one thing under two names of a callee ------------------------------------------------------------------
+
+
+def grown_and_read(a, b, v):
+    a.append(v)
+    return b[2]
+
+
+def test_an_argument_may_be_another_one_or_a_captured_list():
+    """What is changed under one name is read under the other."""
+
+    def two_arguments(x, y):
+        items = [x, y]
+        return grown_and_read(items, items, x * y) * y
+
+    def argument_and_captured(x, y):
+        items = [x, y]
+
+        def grown(a):
+            a.append(x)
+            return items[:]
+
+        return sum(grown(items)) * y
+
+    def inside_another(x, y):
+        table = {"k": [x]}
+
+        def scaled(items):
+            items[0] = items[0] * y
+            return table["k"][0]
+
+        return scaled(table["k"])
+
+    for f in (two_arguments, argument_and_captured, inside_another):
+        right(f)
+
+
+def repeated(items):
+    return items * 2
+
+
+def joined(items, v):
+    return items + [v]
+
+
+def test_a_list_that_a_callee_has_read_may_change_after_the_call():
+    """`items * 2` and `items + [v]` of an argument that the caller changes when it has the result."""
+
+    def of_repeated(x, y):
+        items = [x, y]
+        found = repeated(items)
+        items.append(x)
+        return sum(found) * items[2]
+
+    def of_joined(x, y):
+        items = [x, y]
+        found = joined(items, x)
+        items.append(x)
+        del items[0]
+        return sum(found) * items[0]
+
+    right(of_repeated)
+    right(of_joined)
+
+
 # --- calls behind iterators ---------------------------------------------------------------------------------
 
 
@@ -371,7 +436,7 @@ class Vector:
 
 
 def test_in_place_operators_of_an_authors_class():
-    """`v += w` changes v under all its names where `__iadd__` does, and rebinds it where it gives a new one."""
+    """`v += w` changes v where `__iadd__` does, and rebinds it where that gives a new one."""
 
     def changed(x, y):
         v = Vector(x, y)
