@@ -460,3 +460,31 @@ def test_in_place_operators_of_an_authors_class():
 
     for f in (changed, rebound, in_loop):
         right(f)
+
+
+def test_a_function_with_words_may_be_called_without_any():
+    """Also one that puts constants, or what varies, into the dict of its words."""
+
+    def counted(v, **words):
+        words["own"] = 1.0
+        return v * len(words)
+
+    def stored(v, **words):
+        words["own"] = v
+        return words["own"] * words["scale"]
+
+    def f(x, y):
+        return counted(x, scale=2.0) * counted(y) * stored(x, scale=2.0) * stored(y, scale=x)
+
+    def constant(x, y):
+        return counted(2.0) * counted(3.0, scale=1.0) * x * y
+
+    right(f)
+    right(constant)
+
+
+def test_a_seed_for_a_view_has_to_be_a_tangent():
+    """`pullback` of a function that returns `d.values()` says so, in an error of ours."""
+    _, back = rl.pullback(lambda x: {"a": x}.values(), 3.0)
+    with pytest.raises(rl.RuleDtypeError, match="dict_values"):
+        back([1.0])
