@@ -488,3 +488,33 @@ def test_a_seed_for_a_view_has_to_be_a_tangent():
     _, back = rl.pullback(lambda x: {"a": x}.values(), 3.0)
     with pytest.raises(rl.RuleDtypeError, match="dict_values"):
         back([1.0])
+
+
+class Lazy:
+    def __init__(self, items):
+        self.items = items
+
+    @functools.cached_property
+    def total(self):
+        return sum(self.items)
+
+    @functools.cached_property
+    def scaled(self):
+        return [v * self.total for v in self.items]
+
+
+def test_a_cached_property_is_kept_while_what_it_was_made_of_changes():
+    """The value is that of the first read, until it is deleted; a cached list may be changed."""
+
+    def f(x, y):
+        items = [x, y]
+        lazy = Lazy(items)
+        first = lazy.total
+        items.append(x)
+        lazy.scaled.append(y)
+        lazy.scaled[0] *= x
+        second = lazy.total
+        del lazy.total
+        return first * second * lazy.total * sum(lazy.scaled)
+
+    right(f)
