@@ -383,7 +383,15 @@ def test_a_window_of_the_last_values():
             total += sum(window) * max(window) * window[0]
         return total
 
+    def unpacked(x, y):
+        queue = deque([x, y])
+        doubled = [v * 2 for v in queue]
+        queue.append(doubled[0])
+        a, b, c = queue
+        return a * b * c + sum(u * v for u, v in zip(queue, doubled, strict=False))
+
     right(f)
+    right(unpacked)
 
 
 # --- functions and classes of the author's ------------------------------------------------------------------
