@@ -112,7 +112,7 @@ def through_rule(
 # Functions whose result is a new container of the very parts of their argument.
 _PRESERVING = frozenset(
     {list, tuple, dict, sorted, operator.add, operator.concat, operator.mul, operator.getitem, operator.or_}
-    | {list.copy, dict.copy, max, min}
+    | {list.copy, dict.copy, copy.copy, max, min}
 )
 
 

@@ -32,13 +32,15 @@ LEAVES = (int, float, complex, str, bytes, bool, type(None), np.ndarray, np.gene
 class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
-    __slots__ = ("bars", "changed", "factories", "followed", "made", "numbers", "oldest")
+    __slots__ = ("bars", "changed", "clock", "factories", "followed", "made", "numbers", "oldest", "settled")
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
         self.numbers: dict[int, int] = {}  # in the order in which they were made
         self.oldest = sys.maxsize  # the number of the oldest one changed since somebody asked
-        self.changed: dict[int, int] = {}  # those that were changed, the latest last, with a rising number
+        self.clock = 0  # counts the changes
+        self.changed: dict[int, int] = {}  # when each was changed last, the latest at the end
+        self.settled: dict[int, int] = {}  # when the call of an iterator ended that made it
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
@@ -150,21 +152,40 @@ def note_change(x: Any) -> None:
     number = sweep.numbers.get(id(x), 0)
     if number < sweep.oldest:
         sweep.oldest = number
-    latest = now()
+    sweep.clock += 1
     sweep.changed.pop(id(x), None)
-    sweep.changed[id(x)] = latest + 1
+    sweep.changed[id(x)] = sweep.clock
 
 
-def now() -> int:
-    """A point in the forward sweep, for `was_changed`."""
+def now() -> tuple[int, int]:
+    """A point in the forward sweep, for `was_changed`: how many changes and containers there were."""
     sweep = _STATE.sweep
-    return next(reversed(sweep.changed.values()), 0) if sweep is not None else 0
+    return (sweep.clock, len(sweep.numbers)) if sweep is not None else (0, 0)
 
 
-def was_changed(x: Any, point: int) -> bool:
-    """Whether a container of this sweep was changed after that point."""
+def was_changed(x: Any, point: tuple[int, int]) -> bool:
+    """Whether a container of this sweep was changed after that point; of one made later, in a call of an
+    iterator, after that call.
+    """
     sweep = _STATE.sweep
-    return sweep is not None and sweep.changed.get(id(x), 0) > point
+    if sweep is None:
+        return False
+    clock, count = point
+    later = sweep.numbers.get(id(x), 0) >= count
+    return sweep.changed.get(id(x), 0) > (max(clock, sweep.settled.get(id(x), 0)) if later else clock)
+
+
+def settle_made(point: tuple[int, int]) -> None:
+    """What was made since that point is from now on as the call of an iterator has left it."""
+    clock, count = point
+    sweep = _STATE.sweep
+    if sweep is None:
+        return
+    for key in reversed(sweep.changed):
+        if sweep.changed[key] <= clock:
+            return
+        if sweep.numbers.get(key, 0) >= count:
+            sweep.settled[key] = sweep.clock
 
 
 def mark() -> tuple[int, int]:
@@ -195,10 +216,14 @@ def made_by(x: Any, make: Callable[[], Any]) -> None:
 
 
 def publish(x: Any) -> Any:
-    """A list or dict is complete and may be handed on; gives its length, for `collect`."""
-    if type(x) is not list and type(x) is not dict or is_own(x):
+    """A list or dict is complete and may be handed on; gives its length, for `collect`.
+
+    One that has been noted before, where a call made it, may have grown unseen since.
+    """
+    if type(x) is not list and type(x) is not dict or may_change_unseen(x):
         return None
-    own(x, True)
+    if not is_own(x):
+        own(x, True)
     return len(x)
 
 

@@ -9,6 +9,7 @@ import gc
 import itertools
 import operator
 import types
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,7 @@ class Iteration:
             return self.chained(target, args, kwargs, active, place)
         stand_in = self.pullbacks.cache.registry.stand_in(target)
         if stand_in is not None and stand_in.reads_items and args:
-            unlisted = not _is_sequence(args[0]) or "default" in kwargs
+            unlisted = not _is_sequence(args[0]) or isinstance(args[0], range) or "default" in kwargs
             if unlisted and (len(args) == 1 or target not in (max, min)):
                 return self.listed_first(target, active, place)
         return None
@@ -137,6 +138,8 @@ class Iteration:
         if not on or constant or (isinstance(owner, dict) and not hands_out_its_own(owner)):
             return Source(owner)
         if isinstance(owner, (list, tuple)) and not hands_out_its_own(owner):
+            return OfSequence(owner)
+        if type(owner) is deque and heap.is_own(owner):
             return OfSequence(owner)
         if isinstance(owner, np.ndarray):
             return OfRows(owner) if owner.dtype.kind in "fciuO" else Source(owner)
@@ -300,9 +303,7 @@ class Iteration:
     def calls_of(self, function: Any, place: Place | None) -> Callable[[Args, tuple[bool, ...]], Any]:
         """What calls the function for values and flags of each item, and gives `(y, back)`."""
         finders: dict[tuple[bool, ...], Handler] = {}
-        start = (
-            heap.now()
-        )  # the calls are undone where the iterator was made, so what they read stays as it was
+        start = heap.now()  # the calls are undone where the iterator was made
 
         def call(values: Args, flags: tuple[bool, ...]) -> Any:
             __tracebackhide__ = True
@@ -311,10 +312,11 @@ class Iteration:
             finder = finders.get(flags)
             if finder is None:
                 finder = finders[flags] = call_finder(self.pullbacks, flags, place)
-            mark = heap.mark()
+            before, mark = heap.now(), heap.mark()
             found = finder(function, *values)(*values)
             if heap.changed_since(mark):
                 raise _changes_what_others_hold(place)
+            heap.settle_made(before)
             return found
 
         return call

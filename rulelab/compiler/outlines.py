@@ -141,9 +141,9 @@ def reached_from(*holders: Any) -> list[Any]:
     return found
 
 
-def any_changed(point: int, *holders: Any) -> bool:
+def any_changed(point: tuple[int, int], *holders: Any) -> bool:
     """Whether a container that is, or is in, one of these was changed after that point."""
-    return now() != point and any(was_changed(x, point) for x in reached_from(*holders))
+    return now()[0] != point[0] and any(was_changed(x, point) for x in reached_from(*holders))
 
 
 def _containers(where: Outline | None, found: list[Any]) -> None:

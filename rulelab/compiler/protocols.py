@@ -290,7 +290,14 @@ def _property(
 def _cached(
     pullbacks: Pullbacks, found: functools.cached_property[Any], owner: Any, name: str, place: Place | None
 ) -> Handler:
-    """The function is differentiated and its result not kept; one that was kept must be what it gives now."""
+    """The function is differentiated and its result not kept; one that was kept must be what it gives now.
+
+    An object made in this sweep keeps it, as it keeps any attribute that is written.
+    """
+    if heap.is_followed(owner):
+        if name in getattr(owner, "__dict__", {}):
+            return Unsettled(lambda x: containers.read_attribute(x, name))
+        return Unsettled(functools.partial(_kept_from_now, pullbacks, found, name, place))
     inner = pullbacks.find(found.func, (owner,), {}, (False, True), place)
     kept = getattr(owner, "__dict__", {})
 
@@ -307,6 +314,22 @@ def _cached(
         return y, back
 
     return Unsettled(call)
+
+
+def _kept_from_now(
+    pullbacks: Pullbacks, found: functools.cached_property[Any], name: str, place: Place | None, x: Any
+) -> Any:
+    """The first read of a cached property of an object of this sweep: work it out, write it, read it."""
+    y, compute_back = pullbacks.find(found.func, (x,), {}, (False, True), place)(x)
+    _, write_back = containers.write_attribute(x, name, y)
+    _, read_back = containers.read_attribute(x, name)
+
+    def back(y_bar: Any) -> Any:
+        read_back(y_bar)
+        y_bar = write_back(NO)[3]
+        return NO if heap.is_idle(compute_back, y_bar) else compute_back(y_bar)
+
+    return y, heap.effectful(back)
 
 
 def _same(kept: Any, y: Any) -> bool:

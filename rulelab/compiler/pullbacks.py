@@ -33,6 +33,7 @@ from .nesting import enter, leave
 from .operands import carries, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
+from .purity import seems_to_change
 from .refusals import fault, mutation, text_read_again
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
@@ -415,14 +416,17 @@ class Pullbacks:
         held = _active_defaults(function, values, where) if active[0] else {}
         for slot in held:
             flags[slot] = True
+        code = function.__code__
+        own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS)  # a dict that is new at each call
+        if own_words and seems_to_change(function):
+            flags[-1] = True  # what varies may be put there
         forward = self.pass_of(function, values, tuple(flags), active[0], True, place).bound_to(function)
-        names, code = forward.__code__.co_varnames, function.__code__
-        if not held and where == list(range(len(where))) and not code.co_kwonlyargcount:
+        names = forward.__code__.co_varnames
+        as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`
+        if not held and where == list(range(len(where))) and as_written:
             if names[: len(values)] == code.co_varnames[: len(values)]:
                 forward.__defaults__ = function.__defaults__
                 return forward  # which binds as the function does, in no frame more
-
-        own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS)  # a dict that is new at each call
 
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)
@@ -505,6 +509,8 @@ class Pullbacks:
         if function is not None:
             values, where = bind(function, everything, kwargs)
             flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
+            if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+                heap.publish_plain(values[-1])
             forward = self.pass_of(function, values, tuple(flags), varied[0], False, place).bound_to(function)
             enter()
             try:

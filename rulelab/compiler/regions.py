@@ -41,6 +41,7 @@ class Regions:
         self._parent: dict[str, str] = {}
         self._empty = set(_holding_nothing(function, holds_nothing))
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
+        self._join(*function.parameters, *function.free)  # a caller may hand over one thing twice
         for statement in ir.walk(function.body):
             self._visit(statement)
             self._visit_iteration(statement)
@@ -62,6 +63,10 @@ class Regions:
     def shared(self, atom: ir.Atom) -> bool:
         """Whether what this name stands for may be changed under another name."""
         return self._is_member(atom) and self._root(atom) in self._shared
+
+    def from_outside(self, atom: ir.Atom) -> bool:
+        """Whether this name may stand for a container that the caller has, and may change after the call."""
+        return self._is_member(atom) and self._root(atom) in self._outside
 
     def same(self, a: ir.Atom, b: ir.Atom) -> bool:
         """Whether two names may stand for one container, or for one and what it holds."""

@@ -241,6 +241,8 @@ class Sites:
             return None
         if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
             return None  # it may be a container whose cotangent goes by identity
+        if any(map(self.regions.from_outside, op.operands())):
+            return None  # the rule may look at it again when it has changed
         if (
             isinstance(op, ir.Binary)
             and self.target(op) in specialise.OF_REALS

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -70,14 +71,15 @@ def refuse_lost(pairs: list[tuple[Any, Any]], kind: type, place: Place | None) -
 
 
 class OfSequence(Source):
-    """A list, tuple or NamedTuple, by position.
+    """A list, tuple, NamedTuple or deque, by position.
 
     A list must stay as it is while it is read, for a position is one of the list at the start.
     """
 
     def __init__(self, owner: Any) -> None:
         super().__init__(owner)
-        self.kind, self.size = type(owner), len(owner)
+        self.kind: Any = list if type(owner) is deque else type(owner)
+        self.size = len(owner)
         self.owner, self.at_start = owner, tuple(owner)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
@@ -94,7 +96,12 @@ class OfSequence(Source):
     def cotangent(self, sums: Sums) -> Any:
         if is_namedtuple(self.kind):
             return make(self.kind, {self.kind._fields[key]: bar for key, bar in sums.items()})
-        return make(self.kind, {key: sums.get(key, ZERO) for key in range(self.size)}, self.size)
+        bars = make(self.kind, {key: sums.get(key, ZERO) for key in range(self.size)}, self.size)
+        if isinstance(self.owner, deque):  # of this sweep: its cotangent goes by identity alone
+            from .outlines import hand_in, outline
+
+            return hand_in(outline(self.owner), bars)
+        return bars
 
 
 def changed_while_read(what: str) -> MutationError:

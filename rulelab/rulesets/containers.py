@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..errors import NotDifferentiableError, RuleDtypeError
 from ..rules.house import RuleTable
 from ..tangents.structural import Tangent, entries_of, make
 from ..tangents.thunks import unthunk
@@ -42,6 +42,11 @@ def _state_view(method):
     def view_rrule(d: dict, /):
         def view_pullback(y_bar):
             y_bar = unthunk(y_bar)
+            if not is_zero(y_bar) and not isinstance(y_bar, Tangent):
+                raise RuleDtypeError(
+                    f"a {type(method(d)).__name__} cannot have a gradient of kind {type(y_bar).__name__}",
+                    fixes=("return list(...) of it",),
+                )
             return NoTangent(), y_bar if is_zero(y_bar) else make(type(d), entries_of(y_bar))
 
         return method(d), view_pullback

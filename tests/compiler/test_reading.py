@@ -1,5 +1,6 @@
 """What `adjoint_source` shows is the code that runs, or the rule that applies, or why there is neither."""
 
+import gc
 import math
 
 import numpy as np
@@ -140,9 +141,11 @@ def test_wrong_arguments():
 
 def test_cache():
     """With a cache given, nothing enters the default one."""
-    own, before, f = Cache(), len(DEFAULT), lambda x: x * 3.0
+    own, f = Cache(), lambda x: x * 3.0
+    gc.collect()  # what earlier tests let go leaves the default cache now, not in between
+    before = len(DEFAULT)
     adjoint_source(f, 1.0, cache=own)
-    assert len(own) == 1 and len(DEFAULT) == before
+    assert len(own) == 1 and len(DEFAULT) <= before
 
 
 def test_a_write_is_shown_where_it_is_refused():
