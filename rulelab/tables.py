@@ -3,7 +3,8 @@ JSON.
 
 Reports hold numbers; this module is the one place where their layout is decided. The HTML carries no
 script, takes its colours from the theme of the notebook with fallbacks for a page without one, and escapes
-every word it is given.
+every word it is given. Two classes keep MathJax, in a notebook and in an exported page, from taking a name
+with dollars in it for a formula.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 _PAGE = """\
-<div class="rulelab-report">
+<div class="rulelab-report tex2jax_ignore mathjax_ignore">
 <style>
 .rulelab-report { color: var(--jp-content-font-color1, inherit); }
 .rulelab-report table { border-collapse: collapse; margin: 0.3em 0; font-variant-numeric: tabular-nums; }

@@ -30,6 +30,12 @@ def test_html_escapes_every_word():
     assert "<script" not in html and "&lt;script&gt;" in html and "{{ 7 * 7 }}" in html
 
 
+def test_html_tells_mathjax_to_leave_it_alone():
+    """A key of a dict that is called `$x$` is shown so, in Jupyter and in an exported page."""
+    html = Hostile()._repr_html_()
+    assert html.startswith('<div class="rulelab-report tex2jax_ignore mathjax_ignore">')
+
+
 def test_html_can_be_read_aloud_and_folded():
     """Tables have captions and header cells, long ones are folded, and no script is needed."""
     html = Hostile()._repr_html_()
