@@ -26,6 +26,22 @@ def register_cell_label(filename, label):
             _labels.popitem(last=False)
 
 
+_CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+_DIRECTIONS = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+
+
+def printable(text):
+    """The text with a sign in the place of each character that would act instead of being seen.
+
+    A name or a message of others may hold terminal commands, or marks that turn the direction of the text.
+    One sign stands for one character, so that a caret below a line keeps its place.
+
+    >>> printable("\x1b[31mred")
+    '␛[31mred'
+    """
+    return text if text.isprintable() else text.translate(_CONTROLS).translate(_DIRECTIONS)
+
+
 class Place(NamedTuple):
     """A spot in somebody's source: `column` and `end_column` count from 0, as `ast` does.
 
@@ -155,7 +171,7 @@ class RuleLabError(Exception):
             lines.append(_clip("do: " + "; or ".join(self.fixes)))
         if self.read:
             lines.append(_clip(f"read: {self.read}"))
-        return "\n".join(lines)
+        return "\n".join(printable(line.replace("\n", " ")) for line in lines)
 
     def __reduce__(self):
         return _rebuilt, (type(self), dict(self.__dict__))

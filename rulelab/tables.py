@@ -13,6 +13,8 @@ import json
 from dataclasses import dataclass
 from functools import cache
 
+from .errors import printable
+
 _PAGE = """\
 <div class="rulelab-report tex2jax_ignore mathjax_ignore">
 <style>
@@ -28,19 +30,19 @@ _PAGE = """\
 .rulelab-report .rulelab-verdict { font-weight: 600; }
 </style>
 {%- for line in page.lead %}
-<p class="rulelab-verdict">{{ line }}</p>
+<p class="rulelab-verdict">{{ line | printable }}</p>
 {%- endfor %}
 {%- for table in page.tables %}
 {%- if table.folded %}
-<details><summary>{{ table.caption }}</summary>
+<details><summary>{{ table.caption | printable }}</summary>
 {%- endif %}
 <table>
-<caption>{{ table.caption }}</caption>
-<thead><tr>{% for name in table.columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
+<caption>{{ table.caption | printable }}</caption>
+<thead><tr>{% for name in table.columns %}<th scope="col">{{ name | printable }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell }}</th>
-{%- else %}<td>{{ cell }}</td>{% endif %}
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
+{%- else %}<td>{{ cell | printable }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
 </tbody></table>
@@ -49,7 +51,7 @@ _PAGE = """\
 {%- endif %}
 {%- endfor %}
 {%- for line in page.notes %}
-<p>{{ line }}</p>
+<p>{{ line | printable }}</p>
 {%- endfor %}
 </div>"""
 
@@ -75,15 +77,17 @@ class Table:
     def text(self, style: str = "simple") -> str:
         """The table in one of tabulate's styles, under its caption."""
         if self.folded and style == "simple":
-            return self.caption
-        return f"{self.caption}\n{self._body(style)}"
+            return _one_line(self.caption)
+        return f"{_one_line(self.caption)}\n{self._body(style)}"
 
     def _body(self, style: str) -> str:
         from tabulate import tabulate  # here, because `import rulelab` must stay light
 
+        # A LaTeX tabular counts its columns in the rows, and without one it would have none.
+        rows = self.rows or ([""] * len(self.columns),)
         return tabulate(
-            [[_one_line(cell) for cell in row] for row in self.rows],
-            headers=list(self.columns),
+            [[_one_line(cell) for cell in row] for row in rows],
+            headers=list(map(_one_line, self.columns)),
             tablefmt=style,
             disable_numparse=True,
         )
@@ -99,7 +103,9 @@ class Page:
 
     def text(self) -> str:
         """The page for a terminal."""
-        return "\n".join([*self.lead, *(table.text() for table in self.tables), *self.notes])
+        return "\n".join(
+            [*map(printable, self.lead), *(table.text() for table in self.tables), *map(printable, self.notes)]
+        )
 
     def html(self) -> str:
         """The page for a notebook: escaped, without script, folded parts in `<details>`."""
@@ -195,11 +201,13 @@ def _three_digits(value: float) -> str:
 def _template():
     from jinja2 import Environment, StrictUndefined  # here, because `import rulelab` must stay light
 
-    return Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.filters["printable"] = lambda word: printable(str(word))
+    return environment.from_string(_PAGE)
 
 
 def _one_line(cell: str) -> str:
-    return " ".join(str(cell).split("\n"))
+    return printable(" ".join(str(cell).split("\n")))
 
 
 def _markdown_table(table: Table) -> str:

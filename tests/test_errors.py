@@ -98,3 +98,12 @@ def test_every_class_is_under_one_roof():
     with pytest.raises(RuleLabError):
         raise errors.RuleShapeError("x")
     assert issubclass(errors.RuleShapeError, errors.RuleError)
+
+
+def test_what_would_act_in_a_terminal_is_shown_as_a_sign():
+    """One sign for one character, so the caret stays below what it points at."""
+    place = Place("cell\x1b", 1, 7, 8, text="x\x07\u202e\x1b = y")
+    text = str(RuleLabError("\x1b[2J", place=place, fixes="\x9b"))
+    assert not set(text) & set("\x1b\x07\u202e\x9b")
+    line, caret = text.splitlines()[1:3]
+    assert line[caret.index("^")] == "="  # columns count the bytes of UTF-8, and the second mark has three

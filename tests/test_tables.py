@@ -83,3 +83,17 @@ def test_json_is_json():
 def test_numbers_are_read_at_a_glance(value, unit, shown):
     """Three digits and a prefix."""
     assert engineering(value, unit) == shown
+
+
+def test_a_table_without_rows_is_still_a_table():
+    """In LaTeX, too, where the columns are counted."""
+    empty = Table("none", ("a", "b"), ())
+    assert "\\begin{tabular}{ll}" in Page(tables=(empty,)).latex()
+    assert Page(tables=(empty,)).text().splitlines()[1].split() == ["a", "b"]
+
+
+def test_what_would_act_in_a_terminal_is_shown_as_a_sign():
+    """An escape sequence in a name does not colour the screen, nor does a mark turn its text around."""
+    page = Page(("\x1b[31m",), (Table("\x07", ("\u202e", "b"), (("\x9b", "1"),)),), ("\x7f",))
+    for face in (page.text(), page.html(), page.markdown(), page.latex()):
+        assert not set(face) & set("\x1b\x07\u202e\x9b\x7f")
