@@ -77,3 +77,16 @@ def test_json_is_json():
 def test_numbers_are_read_at_a_glance(value, unit, shown):
     """Three digits and a prefix."""
     assert engineering(value, unit) == shown
+
+
+def test_lines_of_a_program_keep_their_indentation():
+    """In every face the spaces at the head of a verbatim cell, and those inside, are there; elsewhere a table
+    is laid out as before.
+    """
+    table = Table("t", ("line", "source"), (("1", "    x  = [<b>]"),), verbatim=("source",))
+    assert table.text().splitlines()[-1] == "1           x  = [<b>]"
+    page = Page(tables=(table,))
+    assert '<td class="rulelab-verbatim">    x  = [&lt;b&gt;]</td>' in page.html()
+    assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.markdown()
+    assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.latex()
+    assert "\ue000" not in page.text() + page.markdown() + page.latex() + page.html()

@@ -22,13 +22,11 @@ Line = tuple[str, int]
 class Held:
     """The bytes that live from the forward to the reverse sweep.
 
-    `own` gives them by the innermost of the author's lines that was running when they were taken, `within`
-    by each of the lines that led there; `total` has also those of no line. `peak` is the most that the reverse
-    sweep took beyond them.
+    `within` gives them by line: what was taken there and in what the line called; `total` has also those of
+    no line. `peak` is the most that the reverse sweep took beyond them.
     """
 
     total: int
-    own: dict[Line, int]
     within: dict[Line, int]
     peak: int
 
@@ -47,27 +45,24 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line])
         gc.collect()  # empties the free lists of floats and tuples, whose blocks nobody would have traced
         y, back = forward()
         del y
-        total, own, within = _account(back, lines)
+        total, within = _account(back, lines)
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         back(seed)
-        return Held(total, own, within, max(0, tracemalloc.get_traced_memory()[1] - before))
+        return Held(total, within, max(0, tracemalloc.get_traced_memory()[1] - before))
     finally:
         if not was_tracing:
             tracemalloc.stop()
 
 
-def _account(back: Any, lines: set[Line]) -> tuple[int, dict[Line, int], dict[Line, int]]:
-    total, own, within = 0, dict.fromkeys(lines, 0), dict.fromkeys(lines, 0)
+def _account(back: Any, lines: set[Line]) -> tuple[int, dict[Line, int]]:
+    total, within = 0, dict.fromkeys(lines, 0)
     for found, traceback in _made_since(back):
         size = sys.getsizeof(found)
         total += size
-        passed = [line for frame in traceback if (line := (frame.filename, frame.lineno)) in lines]
-        if passed:
-            own[passed[-1]] += size
-        for line in set(passed):
+        for line in {(frame.filename, frame.lineno) for frame in traceback} & lines:
             within[line] += size
-    return total, own, within
+    return total, within
 
 
 def _made_since(back: Any) -> Iterator[tuple[Any, tracemalloc.Traceback]]:

@@ -11,10 +11,17 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from statistics import median
 from timeit import timeit
 from typing import NamedTuple
 
 from .clock import Clock, wall
+
+Path = tuple[int, ...]
+"""The numbers of the sites that lead to a place, outermost first; () is outside of all lines."""
+
+PROBES_ARE_LARGE = 0.1
+"""The part of a probed run above which the probes' cost is corrected by the difference to runs without."""
 
 
 class Site(NamedTuple):
@@ -44,7 +51,7 @@ class Spent:
             for spent in context.values():
                 spent.clear()
 
-    def walk(self, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Spent]]:
+    def walk(self, path: Path = ()) -> Iterator[tuple[Path, Spent]]:
         """Each place that was come to, as the numbers of the sites that lead to it, with what was spent."""
         yield path, self
         for context in self.calls.values():
@@ -194,6 +201,56 @@ def calibrated(clock: Clock = wall, loops: int = 2000, repeat: int = 5) -> Costs
 
     lines.start()
     ticks, calls, nothing = (
-        min(timeit(run, timer=clock, number=1) for _ in range(repeat)) / loops for run in (ticking, calling, idle)
+        min(timeit(run, timer=clock, number=1) for _ in range(repeat)) / loops
+        for run in (ticking, calling, idle)
     )
     return Costs(max(0.0, ticks - nothing), max(0.0, (calls - nothing) / 2))
+
+
+Recorded = dict[Path, Spent]
+"""One probed sweep: what was spent at each path."""
+
+
+def recorded(outside: Spent) -> Recorded:
+    """What `LineClock.stop()` gave, as it is now."""
+    return {
+        path: Spent(spent.seconds, spent.came, spent.entered, spent.returned)
+        for path, spent in outside.walk()
+        if not path or spent.came or spent.entered or spent.returned
+    }
+
+
+def least(runs: list[Recorded]) -> Recorded:
+    """What is typical of several runs: at each path the least seconds and the middle counts.
+
+    The least, since other programs only ever add.
+    """
+    paths = dict.fromkeys(path for run in runs for path in run)
+    found = {}
+    for path in paths:
+        here = [run[path] for run in runs if path in run]
+        found[path] = Spent(
+            min(s.seconds for s in here),
+            int(median(s.came for s in here)),
+            int(median(s.entered for s in here)),
+            int(median(s.returned for s in here)),
+        )
+    return found
+
+
+def without_probes(spent: Recorded, total: float, costs: Costs) -> dict[Path, float]:
+    """Seconds at each path as they are without probes: their cost taken off, the rest scaled to `total`.
+
+    Where the probes are a large part of what was measured, their calibrated cost is corrected so that what
+    is left is the total of the runs without them; unless that takes more than half, or less than nothing,
+    for then something else was different between the runs.
+    """
+    measured = sum(s.seconds for s in spent.values())
+    probing = sum(map(costs.of, spent.values()))
+    if total == total and probing > PROBES_ARE_LARGE * measured:
+        factor = (measured - total) / probing
+        costs = costs.times(factor) if 0.5 < factor < 1.5 else costs
+    net = {path: max(0.0, s.seconds - costs.of(s)) for path, s in spent.items()}
+    left = sum(net.values())
+    scale = total / left if left and total == total else 1.0
+    return {path: seconds * scale for path, seconds in net.items()}

@@ -145,6 +145,7 @@ def _compile(
         ) from error
     _locate(inner, text.positions, first_line)
     if probing is not None:
+        assert isinstance(inner, ast.FunctionDef)
         probing.insert(inner)
     arguments = [ast.arg(constant) for constant in constants]
     factory = ast.FunctionDef(

@@ -152,7 +152,8 @@ def compile_pass(
     emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
     probes = pullbacks.cache.probes
-    probed = None if probes is None or is_stand_in(code.co_filename) or is_library(function) else (probes, code)
+    of_library = is_stand_in(code.co_filename) or is_library(function)
+    probed = None if probes is None or of_library else (probes, code)
     made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, probed)
     return Pass(
         code.co_name,

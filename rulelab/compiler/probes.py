@@ -1,4 +1,4 @@
-"""Calls put into a pass wherever it goes on to another line of the author's, for whoever wants to follow it."""
+"""Calls put into a pass wherever it goes on to another of the author's lines, for whoever follows it."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Probing:
         function.body = [*opening, _at(entered, function), *body]
 
     def _block(self, body: list[ast.stmt], line: int | None, sweep: int) -> tuple[list[ast.stmt], int | None]:
-        """The statements with their probes, and the line that the sweep is at behind them, if that is certain;
-        `line` is the one it comes from.
+        """The statements with their probes, and the line that the sweep is at behind them, if that is
+        certain; `line` is the one it comes from.
         """
         made: list[ast.stmt] = []
         for statement in body:
