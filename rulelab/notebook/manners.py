@@ -71,10 +71,11 @@ def faced(*, plain: str, usage: str | None = None) -> Callable:
             __tracebackhide__ = True
             if takes_cell and cell is None:
                 return print(manners.__doc__)
-            extra = {"cell": cell} if takes_cell else {}
+            extra, line = ({"cell": cell} if takes_cell else {}), line.rstrip()
             scope = self.shell.user_ns if local_ns is None else local_ns
             try:
-                return magic(self, without_semicolon(line), scope, **extra)
+                result = magic(self, without_semicolon(line), scope, **extra)
+                return None if takes_cell and silenced(line) else result
             except UsageError as error:
                 if hasattr(error, "_render_traceback_"):
                     raise
@@ -191,6 +192,10 @@ def without_semicolon(line: str) -> str:
     >>> without_semicolon('f("a;", 1);  # quiet')
     'f("a;", 1)'
     """
+    return _without_comment(line).removesuffix(";").rstrip()
+
+
+def _without_comment(line: str) -> str:
     try:
         tokens = [
             t
@@ -199,10 +204,19 @@ def without_semicolon(line: str) -> str:
             not in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
         ]
     except (tokenize.TokenError, SyntaxError):
-        return line.rstrip().removesuffix(";").rstrip()
+        return line.rstrip()
     if tokens and tokens[-1].type == tokenize.COMMENT and tokens[-1].start[0] == 1:
         line = line[: tokens.pop().start[1]]
-    return line.rstrip().removesuffix(";").rstrip()
+    return line.rstrip()
+
+
+def silenced(line: str) -> bool:
+    """Whether a line ends with `;`: of a cell magic IPython only looks at the end of the cell.
+
+    >>> silenced("mse_cr --of mse;"), silenced("mse_cr --of mse  # why; why not")
+    (True, False)
+    """
+    return _without_comment(line).endswith(";")
 
 
 def split_at(line: str) -> tuple[str, str | None]:
