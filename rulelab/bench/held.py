@@ -5,14 +5,18 @@ from __future__ import annotations
 import gc
 import sys
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-MOST_FRAMES = 200
-"""Frames that a traceback of an allocation keeps: a line further out than that is not told of."""
+FRAMES = 20
+"""Frames that may lie between an allocation and the author's line."""
+FRAMES_OF_A_CALL = 5
+"""Frames that one of the author's functions and what finds its pass may take."""
+MOST_FRAMES = 500
 
 Line = tuple[str, int]
 """File name and number of a line."""
@@ -31,38 +35,41 @@ class Held:
     peak: int
 
 
-def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line]) -> Held:
+def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line], depth: int = 1) -> Held:
     """Run both sweeps once and account for what the forward sweep left to the reverse sweep.
 
     Counted is what can be reached from the pullback and was not there before: neither the arguments nor
-    the result, unless the pullback needs it. Where somebody traces memory already, their limit of frames
-    counts.
+    the result, unless the pullback needs it. The author's functions call each other `depth` deep: a line
+    further out than about 100 calls may lack what they hold. Where somebody traces memory already, their
+    limit of frames counts.
     """
     was_tracing = tracemalloc.is_tracing()
     if not was_tracing:
-        tracemalloc.start(MOST_FRAMES)
+        tracemalloc.start(min(MOST_FRAMES, FRAMES + FRAMES_OF_A_CALL * depth))
     try:
         gc.collect()  # empties the free lists of floats and tuples, whose blocks nobody would have traced
         y, back = forward()
         del y
-        total, within = _account(back, lines)
+        sizes = [(traceback, sys.getsizeof(found)) for found, traceback in _made_since(back)]
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         back(seed)
-        return Held(total, within, max(0, tracemalloc.get_traced_memory()[1] - before))
+        peak = max(0, tracemalloc.get_traced_memory()[1] - before)
     finally:
         if not was_tracing:
-            tracemalloc.stop()
+            tracemalloc.stop()  # before the tracebacks are looked at: each frame would be traced itself
+    return Held(sum(size for _, size in sizes), _by_line(sizes, lines), peak)
 
 
-def _account(back: Any, lines: set[Line]) -> tuple[int, dict[Line, int]]:
-    total, within = 0, dict.fromkeys(lines, 0)
-    for found, traceback in _made_since(back):
-        size = sys.getsizeof(found)
-        total += size
+def _by_line(sizes: list[tuple[tracemalloc.Traceback, int]], lines: set[Line]) -> dict[Line, int]:
+    by_traceback: Counter[tracemalloc.Traceback] = Counter()
+    for traceback, size in sizes:
+        by_traceback[traceback] += size
+    within = dict.fromkeys(lines, 0)
+    for traceback, size in by_traceback.items():
         for line in {(frame.filename, frame.lineno) for frame in traceback} & lines:
             within[line] += size
-    return total, within
+    return within
 
 
 def _made_since(back: Any) -> Iterator[tuple[Any, tracemalloc.Traceback]]:

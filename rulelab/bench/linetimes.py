@@ -97,6 +97,7 @@ class LineClock:
     leave: Callable[[int], None]
     start: Callable[[], None]
     stop: Callable[[], Spent]
+    deepest: Callable[[], int]  # how many sweeps were inside each other at most
 
     def __init__(self, clock: Clock = wall) -> None:
         self.sites: list[Site] = []
@@ -122,6 +123,7 @@ class LineClock:
         context, spent = outermost, outside
         stack: list[tuple[Context, Spent]] = []
         last = 0.0
+        deepest = 0
 
         def tick(number: int) -> None:
             nonlocal spent, last
@@ -132,11 +134,13 @@ class LineClock:
             last = now
 
         def enter(number: int) -> int:
-            nonlocal context, spent, last
+            nonlocal context, spent, last, deepest
             now = clock()
             spent.seconds += now - last
             depth = len(stack)
             stack.append((context, spent))
+            if depth >= deepest:
+                deepest = depth + 1
             context = context.of_call(spent, functions[number])
             spent = context[number]
             spent.entered += 1
@@ -164,6 +168,7 @@ class LineClock:
             return outside
 
         self.enter, self.tick, self.leave, self.start, self.stop = enter, tick, leave, start, stop
+        self.deepest = lambda: deepest
 
 
 class Costs(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..ad import reverse
 from ..compiler.cache import DEFAULT, Cache
+from ..compiler.entries import Entries
 from ..compiler.libraries import compiled_function
 from ..compiler.operands import describe
 from ..compiler.pullbacks import Pullbacks
@@ -144,11 +145,8 @@ class Profiling:
         self._answered = _answered(Pullbacks(self._cache), self.f, args, kwargs)
 
     def _first_probed(self) -> None:
-        self._probed.noting = True
-        try:
+        with self._probed.noting():
             self._run_probed(self._running)
-        finally:
-            self._probed.noting = False
 
     def _round(self) -> None:
         collecting = gc.isenabled()
@@ -168,7 +166,8 @@ class Profiling:
         forward = reverse.forward_sweep(self.f, args, kwargs, self._plain)
         self._calls += 1
         lines = {(site.code.co_filename, site.line) for site in self._lines.sites}
-        self._held = held_by(lambda: forward(*args, **kwargs), self._seed, lines)
+        depth = self._lines.deepest()
+        self._held = held_by(lambda: forward(*args, **kwargs), self._seed, lines, depth)
 
     def _run_plain(self) -> tuple[float, float]:
         args, kwargs = self._arguments()
@@ -291,6 +290,13 @@ class _Tally:
         return sum(most.values())
 
 
+class _NoEntries(Entries):
+    """Entries of which none is found, so that every call is looked up."""
+
+    def find(self, function, args, flags=None):
+        return None
+
+
 class _Watching(Pullbacks):
     """Finds pullbacks, and remarks what was found at which line: rules of the author's, functions with a
     pass, and what had to be looked up at run time because the types did not tell.
@@ -298,11 +304,21 @@ class _Watching(Pullbacks):
 
     def __init__(self, cache: Cache) -> None:
         super().__init__(cache)
-        self.noting = False
+        self._noting = False
         self._found: dict[tuple[str, int], dict[str, dict[str, None]]] = {}
 
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Remark what is found meanwhile, all of it by the slow way."""
+        quickly = self.entries
+        self._noting, self.entries = True, _NoEntries(self.cache, self.find)
+        try:
+            yield
+        finally:
+            self._noting, self.entries = False, quickly
+
     def find_target(self, target, args, kwargs, active, place):
-        if self.noting and place is not None:
+        if self._noting and place is not None:
             kind, name = self._remark(target, args, kwargs)
             at_line = self._found.setdefault((place.filename, place.line), {})
             at_line.setdefault(kind, {})[name] = None

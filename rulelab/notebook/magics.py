@@ -7,13 +7,14 @@ from IPython.core.magic_arguments import argument
 
 from ..ad.reverse import gradient
 from ..bench.duel import gradient_duel
+from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import argument_names, compare, compare_without
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..rules.stub import rule_stub
 from .cells import Interrupted, MagicError, cell_label, run_body
 from .displays import Defined, Gradient, Refreshed, Rules, Source, Stub
-from .manners import AT, EXPRESSION, OUTPUT, ManneredMagics, faced, parse_arguments
+from .manners import AT, EXPRESSION, OUTPUT, ManneredMagics, faced, parse_arguments, raw_rest
 from .settings import Settings
 
 
@@ -220,6 +221,37 @@ class RuleLab(ManneredMagics, Settings):
                 "the table shows these"
             )
         return duel
+
+    @line_magic
+    @faced(plain="rulelab.bench.profile(f, x, y, k=1)", usage="[--seconds S] [-o RESULT] EXPR")
+    @argument("--seconds", type=float, default=SECONDS, metavar="S", help="how long to measure (1, else)")
+    @OUTPUT
+    @EXPRESSION
+    def grad_profile(self, line, scope):
+        """Time and memory of the gradient of a call, per line of your source.
+
+        For each line: how often it ran, the time of the forward and of the reverse sweep, their share of the
+        whole, and the bytes held from one to the other. The call runs many times. Ctrl-C ends it early and
+        shows what there is.
+
+        Examples::
+
+            %grad_profile mse(y, yh)
+            %grad_profile --seconds 0.2 -o found mse(y, yh)
+        """
+        __tracebackhide__ = True
+        args, call = self.with_call(self.grad_profile, line, scope)
+        if not args.seconds > 0:
+            raise MagicError(f"%grad_profile: --seconds must be more than 0, not {args.seconds:g}")
+        shown = raw_rest(line, args.expression)
+        found = profile_call(call.function, call.args, call.kwargs, seconds=args.seconds, shown=shown)
+        self.kept(args, found)
+        if found.interrupted:
+            self.show(found)
+            raise Interrupted(
+                f"%grad_profile was stopped after {found.rounds} rounds; the table shows what there was"
+            )
+        return found
 
     @line_magic
     @faced(plain="rulelab.symbolic.prove(f)")

@@ -113,6 +113,7 @@ RESULTS = {
     "adjoint": "%adjoint -o kept mse(y, yh)",
     "grad_compare": "%grad_compare mse mse_cr -o kept --at y, yh",
     "grad_bench": "%grad_bench mse mse_cr --rounds 8 -o kept --at y, yh",
+    "grad_profile": "%grad_profile --seconds 0.02 -o kept mse(y, yh)",
     "rule_symbolic": "%rule_symbolic area -o kept",
 }
 """A cell of each magic that keeps its result; a magic that is missing here fails the first test below."""
