@@ -8,6 +8,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ FRAMES = 20
 FRAMES_OF_A_CALL = 5
 """Frames that one of the author's functions and what finds its pass may take."""
 MOST_FRAMES = 500
+MOST_OBJECTS = 1000
+"""So many objects are looked up one by one, which takes a tenth of a millisecond each."""
 
 Line = tuple[str, int]
 """File name and number of a line."""
@@ -39,9 +42,10 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line],
     """Run both sweeps once and account for what the forward sweep left to the reverse sweep.
 
     Counted is what can be reached from the pullback and was not there before: neither the arguments nor
-    the result, unless the pullback needs it. The author's functions call each other `depth` deep: a line
-    further out than about 100 calls may lack what they hold. Where somebody traces memory already, their
-    limit of frames counts.
+    the result, unless the pullback needs it. Where that is more than 1,000 objects, counted is whatever is
+    left of what the forward sweep made, which may be a few kB more. The author's functions call each other
+    `depth` deep: a line further out than about 100 calls may lack what they hold. Where somebody traces
+    memory already, their limit of frames counts.
     """
     was_tracing = tracemalloc.is_tracing()
     if not was_tracing:
@@ -50,18 +54,43 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line],
         gc.collect()  # empties the free lists of floats and tuples, whose blocks nobody would have traced
         y, back = forward()
         del y
-        sizes = [(traceback, sys.getsizeof(found)) for found, traceback in _made_since(back)]
+        found = _found(back)
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         back(seed)
         peak = max(0, tracemalloc.get_traced_memory()[1] - before)
     finally:
         if not was_tracing:
-            tracemalloc.stop()  # before the tracebacks are looked at: each frame would be traced itself
+            tracemalloc.stop()  # before they are looked at: what that takes would be traced itself
+    sizes = found if isinstance(found, list) else _left(found)
     return Held(sum(size for _, size in sizes), _by_line(sizes, lines), peak)
 
 
-def _by_line(sizes: list[tuple[tracemalloc.Traceback, int]], lines: set[Line]) -> dict[Line, int]:
+Sizes = list[tuple[tracemalloc.Traceback, int]]
+"""Bytes and where they were taken, in no order."""
+
+
+def _found(back: Any) -> Sizes | tracemalloc.Snapshot:
+    """What a pullback reaches, one by one; if that is too much, all there is."""
+    found = [(traceback, sys.getsizeof(x)) for x, traceback in islice(_made_since(back), MOST_OBJECTS + 1)]
+    if len(found) <= MOST_OBJECTS:
+        return found
+    del found
+    gc.collect()  # else the free lists hold what was dropped
+    return tracemalloc.take_snapshot()
+
+
+def _left(snapshot: tracemalloc.Snapshot) -> Sizes:
+    """All there is but what looking took."""
+    ours = (__file__, tracemalloc.__file__)
+    return [
+        (statistic.traceback, statistic.size)
+        for statistic in snapshot.statistics("traceback")
+        if statistic.traceback[-1].filename not in ours
+    ]
+
+
+def _by_line(sizes: Sizes, lines: set[Line]) -> dict[Line, int]:
     by_traceback: Counter[tracemalloc.Traceback] = Counter()
     for traceback, size in sizes:
         by_traceback[traceback] += size

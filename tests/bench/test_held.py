@@ -60,10 +60,30 @@ def test_numbers_and_tuples_of_a_tape_count():
             tape.append((i + 1000, i * 0.5))
         return 0.0, lambda y_bar: tape
 
-    found = held_by(lambda: taped(1000), 1.0, {line_of(taped, 3)})
-    # a list of 1000 places, and 1000 times a tuple of two, an int and a float
-    assert 1000 * (8 + 56 + 24 + 24) <= found.within[line_of(taped, 3)] + 10_000
-    assert found.total < 1000 * (16 + 72 + 28 + 24) + 2_000
+    found = held_by(lambda: taped(300), 1.0, {line_of(taped, 3)})
+    # each time a tuple of two, an int and a float, and their place in the list
+    assert 300 * (56 + 28 + 24) <= found.within[line_of(taped, 3)] <= 300 * (56 + 32 + 24)
+    assert found.total < 300 * (56 + 32 + 24 + 2 * 8) + 2_000
+
+
+def test_a_long_tape_is_counted_as_well():
+    """By what is left at all, when there are too many objects to look at each."""
+
+    def taped(x, n):
+        kept = np.exp(x)
+        dropped = [np.sin(kept) for _ in range(3)]
+        del dropped
+        tape = []
+        for i in range(n):
+            tape.append((i + 1000, i * 0.5))
+        return 0.0, lambda y_bar: (tape, kept)
+
+    lines = {line_of(taped, n) for n in range(1, 8)}
+    found = held_by(lambda: taped(np.ones(10_000), 20_000), 1.0, lines)
+    exact = 20_000 * (8 + 56 + 32 + 24)
+    assert abs(found.within[line_of(taped, 6)] - exact) < 0.03 * exact
+    assert 80_000 <= found.within[line_of(taped, 1)] < 81_000 and found.within[line_of(taped, 2)] < 1_000
+    assert abs(found.total - exact - 80_000) < 0.04 * exact
 
 
 def test_somebody_elses_tracing_is_left_alone():

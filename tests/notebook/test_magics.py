@@ -329,6 +329,50 @@ def test_ctrl_c_shows_what_there_is_and_stops_the_rest(notebook, monkeypatch):
     assert "Traceback" not in shown
 
 
+def test_profile_shows_the_lines_beside_the_source(notebook):
+    """The call as it was typed, the cell's own lines and numbers, and the object under a name."""
+    found = notebook.ok("%grad_profile --seconds 0.02 -o kept mse(y, yh)")
+    assert found is notebook["kept"] and found.call == "mse(y, yh)"
+    assert "mse(y, yh): " in notebook.text and "mse, cell In [1], line 4: " in notebook.text
+    row = next(line for line in notebook.text.splitlines() if "total += (y[i]" in line)
+    assert row.startswith("7               total += (y[i] - yh[i]) ** 2  8 ")
+
+
+def test_profile_of_a_function_that_has_a_rule_and_of_one_that_calls_it(notebook):
+    """The first has no lines; the second says at which line the rule answered."""
+    notebook.ok(MSE_RULE)
+    assert "answered by the rule mse_cr_rrule (cell In [2], line 2" in str(
+        notebook.ok("%grad_profile --seconds 0.01 mse_cr(y, yh)")
+    )
+    notebook.ok("def loss(w):\n    return mse_cr(w * y, yh)\n")
+    assert "rule mse_cr_rrule" in str(notebook.ok("%grad_profile --seconds 0.01 loss(2.0)"))
+
+
+def test_profile_wrong_use_and_refusals(notebook):
+    """One line for wrong use, the AD's own words for what it refuses."""
+    shown = notebook.fails("%grad_profile --seconds 0 mse(y, yh)")
+    assert "%grad_profile: --seconds must be more than 0, not 0" in shown
+    assert "%grad_profile: give a call, as in %grad_profile f(x)" in notebook.fails("%grad_profile")
+    assert "Mutating arrays is not supported" in notebook.fails("%grad_profile addone(y)")
+
+
+def test_ctrl_c_in_a_profile_shows_the_lines_there_are(notebook, monkeypatch):
+    """The table, one line, and the partial result under its name."""
+    profile = importlib.import_module("rulelab.bench.profile")
+    real, count = profile.Profiling._round, iter(range(10**6))
+
+    def stopping(self):
+        if next(count) == 3:
+            raise KeyboardInterrupt
+        real(self)
+
+    monkeypatch.setattr(profile.Profiling, "_round", stopping)
+    shown = notebook.fails("%grad_profile -o kept mse(y, yh)")
+    assert "total += (y[i]" in shown and notebook["kept"].interrupted
+    assert "Interrupted: %grad_profile was stopped after 3 rounds; the table shows what there was" in shown
+    assert "Traceback" not in shown
+
+
 def test_symbolic_verdict(notebook):
     """A scalar rule is proved; a wrong one is refuted."""
     notebook.ok("def area(w):\n    return w * w\n")
