@@ -146,7 +146,7 @@ class Profile(Report):
             engineering(line.forward, "s") if line.forward else "",
             engineering(line.reverse, "s") if line.reverse else "",
             _percent(share),
-            "█" * round(10 * share),
+            "#" * round(10 * share),
             engineering(line.held, "B") if line.held else "",
             "; ".join(line.remarks),
         )

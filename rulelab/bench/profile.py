@@ -44,10 +44,10 @@ def profile(f: Callable, *args, seconds: float = SECONDS, cache: Cache | None = 
     does so as often; `Profile.calls` has the number. Its arguments are copied for each run, and the
     caller's stay as they are. What other threads do is not told of.
 
-    Shares were right to about 3 points in a hundred for lines of known cost (array products of 1:2:5, a loop
-    of scalars beside one product, a heavy helper) on a machine that was busy otherwise; a scalar line of
-    30 ns in a loop is known to about 20 ns. Ctrl-C ends it early with what there is. Where the AD refuses
-    `f`, that error is raised.
+    Shares agreed to 5 points in a hundred with the same lines measured alone (arrays of sizes 1:2:5, a loop
+    of scalar lines beside one array line, the same loop in a helper) on a machine with three times as much
+    to do as it had processors. Ctrl-C ends it early with what there is. Where the AD refuses `f`, that error is
+    raised.
 
     >>> def square(x):
     ...     return x * x

@@ -334,7 +334,7 @@ def test_profile_shows_the_lines_beside_the_source(notebook):
     found = notebook.ok("%grad_profile --seconds 0.02 -o kept mse(y, yh)")
     assert found is notebook["kept"] and found.call == "mse(y, yh)"
     assert "mse(y, yh): " in notebook.text and "mse, cell In [1], line 4: " in notebook.text
-    row = next(line for line in notebook.text.splitlines() if "total += (y[i]" in line)
+    row = next(line for line in notebook.text.splitlines() if line.startswith("7 "))
     assert row.startswith("7               total += (y[i] - yh[i]) ** 2  8 ")
 
 
