@@ -46,8 +46,8 @@ def profile(f: Callable, *args, seconds: float = SECONDS, cache: Cache | None = 
 
     Shares agreed to 5 points in a hundred with the same lines measured alone (arrays of sizes 1:2:5, a loop
     of scalar lines beside one array line, the same loop in a helper) on a machine with three times as much
-    to do as it had processors. Ctrl-C ends it early with what there is. Where the AD refuses `f`, that error is
-    raised.
+    to do as it had processors. Ctrl-C ends it early with what there is. Where the AD refuses `f`, that
+    error is raised.
 
     >>> def square(x):
     ...     return x * x
