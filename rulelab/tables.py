@@ -28,6 +28,7 @@ _PAGE = """\
 .rulelab-report p { margin: 0.3em 0; }
 .rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-report .rulelab-verdict { font-weight: 600; }
+.rulelab-report td.rulelab-verbatim { white-space: pre; }
 </style>
 {%- for line in page.lead %}
 <p class="rulelab-verdict">{{ line | printable }}</p>
@@ -42,6 +43,7 @@ _PAGE = """\
 <tbody>
 {%- for row in table.rows %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
+{%- elif table.columns[loop.index0] in table.verbatim %}<td class="rulelab-verbatim">{{ cell | printable }}</td>
 {%- else %}<td>{{ cell | printable }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
@@ -60,7 +62,8 @@ _PAGE = """\
 class Table:
     """Rows of words under column names; the first column names the row.
 
-    `folded` tables are shown closed in HTML and left out of the text, where only their caption stands.
+    `folded` tables are shown closed in HTML and left out of the text, where only their caption stands. The
+    cells of the columns named in `verbatim` keep their spaces, as lines of a program must.
 
     >>> print(Table("Ages", ("name", "age"), (("Ada", "36"),)).text())
     Ages
@@ -73,6 +76,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     folded: bool = False
+    verbatim: tuple[str, ...] = ()
 
     def text(self, style: str = "simple") -> str:
         """The table in one of tabulate's styles, under its caption."""
@@ -85,12 +89,14 @@ class Table:
 
         # A LaTeX tabular counts its columns in the rows, and without one it would have none.
         rows = self.rows or ([""] * len(self.columns),)
-        return tabulate(
-            [[_one_line(cell) for cell in row] for row in rows],
+        kept = [name in self.verbatim for name in self.columns]
+        body = tabulate(
+            [[_kept(c) if keep else _one_line(c) for c, keep in zip(row, kept)] for row in rows],
             headers=list(map(_one_line, self.columns)),
             tablefmt=style,
             disable_numparse=True,
         )
+        return body.replace(_SPACE, " " if style == "simple" else "\N{NO-BREAK SPACE}")
 
 
 @dataclass(frozen=True)
@@ -210,11 +216,19 @@ def _one_line(cell: str) -> str:
     return printable(" ".join(str(cell).split("\n")))
 
 
+_SPACE = "\ue000"  # a space of a program while the table is laid out, which cuts off spaces at the ends
+
+
+def _kept(cell: str) -> str:
+    return _one_line(cell).expandtabs(4).replace(" ", _SPACE)
+
+
 def _markdown_table(table: Table) -> str:
     escaped = Table(
         table.caption,
         tuple(map(_md, table.columns)),
         tuple(tuple(_md(cell) for cell in row) for row in table.rows),
+        verbatim=tuple(map(_md, table.verbatim)),
     )
     return escaped._body("github")
 

@@ -97,3 +97,16 @@ def test_what_would_act_in_a_terminal_is_shown_as_a_sign():
     page = Page(("\x1b[31m",), (Table("\x07", ("\u202e", "b"), (("\x9b", "1"),)),), ("\x7f",))
     for face in (page.text(), page.html(), page.markdown(), page.latex()):
         assert not set(face) & set("\x1b\x07\u202e\x9b\x7f")
+
+
+def test_lines_of_a_program_keep_their_indentation():
+    """In every face the spaces at the head of a verbatim cell, and those inside, are there; elsewhere a table
+    is laid out as before.
+    """
+    table = Table("t", ("line", "source"), (("1", "    x  = [<b>]"),), verbatim=("source",))
+    assert table.text().splitlines()[-1] == "1           x  = [<b>]"
+    page = Page(tables=(table,))
+    assert '<td class="rulelab-verbatim">    x  = [&lt;b&gt;]</td>' in page.html()
+    assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.markdown()
+    assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.latex()
+    assert "\ue000" not in page.text() + page.markdown() + page.latex() + page.html()

@@ -303,11 +303,7 @@ def _forward(
             f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)"
         )
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
-    active = (
-        False,
-        *(on and _may_vary(x) for on, x in zip(asked, args, strict=True)),
-        *(False,) * len(kwargs),
-    )
+    active = _active(args, kwargs, asked)
     try:
         with Compared(pullbacks.cache, f, args, kwargs, active) as run:
             run.found = pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
@@ -315,6 +311,34 @@ def _forward(
     except RuleLabError as error:
         _complete(error, f, args)
         raise
+
+
+def _active(args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Whether a cotangent is wanted of the function, of each argument and of each keyword."""
+    wanted = (on and _may_vary(x) for on, x in zip(asked, args, strict=True))
+    return (False, *wanted, *(False,) * len(kwargs))
+
+
+def forward_sweep(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], pullbacks: Pullbacks | None = None
+) -> Callable[..., Any]:
+    """What `gradient` runs forwards for these arguments: called with them it gives the value and the reverse
+    sweep. For measuring the sweeps alone, without the checks of `pullback`.
+    """
+    asked = _asked(args, None)
+    return (_PULLBACKS if pullbacks is None else pullbacks).find(
+        f, args, kwargs, _active(args, kwargs, asked), None
+    )
+
+
+def seed_for(y: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """A cotangent to run a reverse sweep with: that of `withgradient` for a number, ones for an array.
+
+    Raises ScalarOutputError where y is neither, nor a tuple that begins with a number.
+    """
+    if isinstance(y, np.ndarray) and y.ndim and y.dtype.kind in "fciu":
+        return np.ones_like(y, dtype=np.result_type(y, float))
+    return _seed_of(y, f, args, several=True)
 
 
 def _complete(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:

@@ -2,5 +2,6 @@
 
 from .clock import Memory, memory_of
 from .duel import Duel, Timings, duel, gradient_duel, measure
+from .profile import Profile, profile
 
-__all__ = ["Duel", "Memory", "Timings", "duel", "gradient_duel", "measure", "memory_of"]
+__all__ = ["Duel", "Memory", "Profile", "Timings", "duel", "gradient_duel", "measure", "memory_of", "profile"]

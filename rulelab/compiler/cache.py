@@ -18,6 +18,7 @@ from ..rules.registry import NO_RULE, Found, OptedOut, Registry
 from ..rules.signatures import weakly
 from ..rules.targets import name_of
 from .effects import Noted, Watches
+from .probes import Probes
 from .purity import Named, is_as_it_was
 
 _PACKAGE = str(Path(__file__).parent.parent)
@@ -150,6 +151,7 @@ class Cache:
     """
 
     compare: bool | str = "first"
+    probes: Probes | None = None  # what follows the passes that are compiled for this cache
 
     def __init__(self, registry: Registry = DEFAULT_REGISTRY) -> None:
         self.registry = registry
@@ -210,6 +212,15 @@ class Cache:
             held.by_key.pop(oldest, None)
         held.by_key[key] = made
         self.watches.note_compiled(target for target, _ in made.trail)
+
+    def probed(self, probes: Probes) -> Cache:
+        """A cache that answers as this one does and has passes of its own, which tell the probes where they
+        are.
+        """
+        other = Cache(self.registry)
+        other.probes = probes
+        other.memory = _Memory(self.memory.mode, answers=dict(self.memory.answers))
+        return other
 
     def drop_passes(self) -> None:
         """Forget every pass and every quick way to one."""

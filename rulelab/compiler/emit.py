@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import Place, UnsupportedSyntaxError
 from . import heap, ir, support
 from .adjoint import Emitted
+from .probes import Probes, Probing
 from .source import PARSING
 from .tidy import Line, Node, Region, Sum
 
@@ -61,11 +62,19 @@ class _Text:
                     self.nodes(depth + 1, body, add)
 
 
-def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first_line: int) -> Compiled:
+def emit(
+    emitted: Emitted,
+    free: list[str],
+    own: list[str],
+    filename: str,
+    first_line: int,
+    probes: tuple[Probes, types.CodeType] | None = None,
+) -> Compiled:
     """Compile both sweeps into one function.
 
     Captured variables are read from the cells of the author's function at each call; `own` are those of them
     that hold the function itself. Every line keeps the position of the author's statement it came from.
+    `probes` are called as the function with that code goes from line to line; the text is without them.
     """
     text = _Text()
     closure, add = emitted.fresh("function"), emitted.helper(support.add, "add")
@@ -89,8 +98,9 @@ def emit(emitted: Emitted, free: list[str], own: list[str], filename: str, first
         elif emitted.hands_on:
             back = f"{emitted.helper(heap.handing_on, 'handing_on')}({emitted.result}, {back})"
         text.put(1, f"return {emitted.result}, {back}", None)
+    probing = None if probes is None else _probing(emitted, *probes)
     constants = {**emitted.constants, closure: None} if free else emitted.constants
-    forward = _compile(text, emitted, constants, filename, first_line)
+    forward = _compile(text, emitted, constants, filename, first_line, probing)
     shown = [line for line in text.lines if line != _INDENT + repr(MARK)]
     slot = forward.__code__.co_freevars.index(closure) if free else None
     return Compiled(forward, "\n".join(shown) + "\n", slot)
@@ -108,7 +118,19 @@ def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> st
     return f"({', '.join([self_bar, *emitted.returned[len(free) :]])},)"
 
 
-def _compile(text: _Text, emitted: Emitted, constants: dict[str, Any], filename: str, first_line: int) -> Any:
+def _probing(emitted: Emitted, probes: Probes, code: types.CodeType) -> Probing:
+    names = {name: emitted.helper(getattr(probes, name), name) for name in ("enter", "tick", "leave")}
+    return Probing(probes, code, names, emitted.fresh("depth"))
+
+
+def _compile(
+    text: _Text,
+    emitted: Emitted,
+    constants: dict[str, Any],
+    filename: str,
+    first_line: int,
+    probing: Probing | None,
+) -> Any:
     """Wrap the function in one that takes the named objects: they become closure variables, not globals."""
     try:
         with PARSING:
@@ -122,6 +144,9 @@ def _compile(text: _Text, emitted: Emitted, constants: dict[str, Any], filename:
             read="limitations#syntax",
         ) from error
     _locate(inner, text.positions, first_line)
+    if probing is not None:
+        assert isinstance(inner, ast.FunctionDef)
+        probing.insert(inner)
     arguments = [ast.arg(constant) for constant in constants]
     factory = ast.FunctionDef(
         "factory",

@@ -14,7 +14,8 @@ from .activity import Activity
 from .adjoint import adjoint
 from .cache import Pass, guard_of
 from .effects import effects_of
-from .emit import emit
+from .emit import emit, is_stand_in
+from .libraries import is_library
 from .lower import lower
 from .lowering import Surroundings
 from .purity import Named
@@ -150,7 +151,10 @@ def compile_pass(
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
-    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno)
+    probes = pullbacks.cache.probes
+    of_library = is_stand_in(code.co_filename) or is_library(function)
+    probed = None if probes is None or of_library else (probes, code)
+    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, probed)
     return Pass(
         code.co_name,
         made.forward,

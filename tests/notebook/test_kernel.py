@@ -56,6 +56,15 @@ def test_interrupt_shows_what_there_is(kernel):
     )
 
 
+def test_interrupt_shows_the_profile_there_is(kernel):
+    """The Stop button during a profile that would take minutes."""
+    kernel.run("long = np.ones(60000)")
+    reply, shown = kernel.interrupted_after(2.0, "%grad_profile --seconds 600 mse(long, long)")
+    assert reply["status"] == "error" and "total += (y[i]" in shown["text/plain"]
+    assert "Interrupted: %grad_profile was stopped after" in shown["error"]
+    assert "Traceback" not in shown["error"] and kernel.run("1 + 1")[0]["status"] == "ok"
+
+
 def test_the_stub_reaches_the_next_cell(kernel):
     """Jupyter is told to put it there."""
     reply, _ = kernel.run("%rule_stub mse")

@@ -5,30 +5,7 @@ import re
 
 import pytest
 
-from rulelab.errors import RuleLabError
-from rulelab.notebook.magics import (
-    RuleLab,
-    load_ipython_extension,
-    raw_rest,
-    split_at,
-    unload_ipython_extension,
-    without_semicolon,
-)
-
 from .conftest import MSE_RULE
-
-MAGICS = [
-    "rrule",
-    "rule_stub",
-    "rules",
-    "grad_refresh",
-    "gradient",
-    "adjoint",
-    "grad_compare",
-    "grad_bench",
-    "rule_symbolic",
-]
-
 
 # -- %%rrule -------------------------------------------------------------------------------------------------
 
@@ -36,7 +13,7 @@ MAGICS = [
 def test_a_rule_in_a_cell(notebook):
     """The copy is made, carries the rule, and the rule is used at once."""
     notebook.ok(MSE_RULE)
-    assert notebook.text == "mse_cr, a copy of mse, now has the rule mse_cr_rrule.\n"
+    assert notebook.text == "Out[2]: mse_cr, a copy of mse, now has the rule mse_cr_rrule.\n"
     assert notebook["mse_cr"](notebook["y"], notebook["yh"]) == 11.5
     assert repr(notebook.ok("rl.which_rule(mse_cr)")).endswith(
         "by mse_cr_rrule at cell In [2], line 2, in mse_cr_rrule"
@@ -65,7 +42,7 @@ def test_a_rule_for_a_name_with_dots(notebook):
     """A library's function, or a method, is named as in Python."""
     notebook.ok("class Bar:\n    def method(self, x):\n        return x\n")
     notebook.ok("%%rrule Bar.method\ndef method_rrule(self, x):\n    return x, None\n")
-    assert notebook.text == "Bar.method now has the rule method_rrule.\n"
+    assert notebook.text == "Out[3]: Bar.method now has the rule method_rrule.\n"
     assert notebook.ok("rl.has_rrule(Bar.method)")
 
 
@@ -191,7 +168,7 @@ def test_names_of_the_caller_are_seen(notebook):
             "%grad_bench: argument --rounds: invalid int value: 'many'",
         ),
         ("%grad_bench mse addone --rounds 0 --at y", "%grad_bench: --rounds must be at least 1, not 0"),
-        ("%grad_refresh never", "%grad_refresh: argument mode: invalid choice: 'never'"),
+        ("%grad_refresh never", "%grad_refresh: argument MODE: invalid choice: 'never'"),
         ("%rule_stub", "%rule_stub: the following arguments are required: F"),
         ("%rule_stub nope", "%rule_stub: there is no function nope"),
         ("%rules all", "%rules: unrecognized arguments: all"),
@@ -352,6 +329,50 @@ def test_ctrl_c_shows_what_there_is_and_stops_the_rest(notebook, monkeypatch):
     assert "Traceback" not in shown
 
 
+def test_profile_shows_the_lines_beside_the_source(notebook):
+    """The call as it was typed, the cell's own lines and numbers, and the object under a name."""
+    found = notebook.ok("%grad_profile --seconds 0.02 -o kept mse(y, yh)")
+    assert found is notebook["kept"] and found.call == "mse(y, yh)"
+    assert "mse(y, yh): " in notebook.text and "mse, cell In [1], line 4: " in notebook.text
+    row = next(line for line in notebook.text.splitlines() if line.startswith("7 "))
+    assert row.startswith("7               total += (y[i] - yh[i]) ** 2  8 ")
+
+
+def test_profile_of_a_function_that_has_a_rule_and_of_one_that_calls_it(notebook):
+    """The first has no lines; the second says at which line the rule answered."""
+    notebook.ok(MSE_RULE)
+    assert "answered by the rule mse_cr_rrule (cell In [2], line 2" in str(
+        notebook.ok("%grad_profile --seconds 0.01 mse_cr(y, yh)")
+    )
+    notebook.ok("def loss(w):\n    return mse_cr(w * y, yh)\n")
+    assert "rule mse_cr_rrule" in str(notebook.ok("%grad_profile --seconds 0.01 loss(2.0)"))
+
+
+def test_profile_wrong_use_and_refusals(notebook):
+    """One line for wrong use, the AD's own words for what it refuses."""
+    shown = notebook.fails("%grad_profile --seconds 0 mse(y, yh)")
+    assert "%grad_profile: --seconds must be more than 0, not 0" in shown
+    assert "%grad_profile: give a call, as in %grad_profile f(x)" in notebook.fails("%grad_profile")
+    assert "Mutating arrays is not supported" in notebook.fails("%grad_profile addone(y)")
+
+
+def test_ctrl_c_in_a_profile_shows_the_lines_there_are(notebook, monkeypatch):
+    """The table, one line, and the partial result under its name."""
+    profile = importlib.import_module("rulelab.bench.profile")
+    real, count = profile.Profiling._round, iter(range(10**6))
+
+    def stopping(self):
+        if next(count) == 3:
+            raise KeyboardInterrupt
+        real(self)
+
+    monkeypatch.setattr(profile.Profiling, "_round", stopping)
+    shown = notebook.fails("%grad_profile -o kept mse(y, yh)")
+    assert "total += (y[i]" in shown and notebook["kept"].interrupted
+    assert "Interrupted: %grad_profile was stopped after 3 rounds; the table shows what there was" in shown
+    assert "Traceback" not in shown
+
+
 def test_symbolic_verdict(notebook):
     """A scalar rule is proved; a wrong one is refuted."""
     notebook.ok("def area(w):\n    return w * w\n")
@@ -363,100 +384,3 @@ def test_symbolic_verdict(notebook):
     assert "PROVED" in str(notebook.ok("%rule_symbolic area_cr"))
     notebook.ok(rule.replace("2 * w", "3 * w"))
     assert "REFUTED" in str(notebook.ok("%rule_symbolic area_cr --at 2.0"))
-
-
-# -- help, loading, unloading --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", MAGICS)
-def test_help_has_usage_and_an_example(notebook, name):
-    """`%magic?` shows how to call it, its arguments, and an example."""
-    mark = "%%" if name == "rrule" else "%"
-    text = notebook.shell.find_line_magic(name).__doc__
-    assert f"::\n\n  {mark}{name}" in text and "Examples::" in text
-    assert f"  {mark}{name} [" in text or f"  {mark}{name} F" in text or f"  {mark}{name} N" in text
-
-
-def test_the_cell_magic_as_a_line_magic_prints_its_help(notebook):
-    """`%rrule` alone is how one looks it up."""
-    notebook.ok("%rrule")
-    assert "%%rrule [--of F] NAME" in notebook.text
-
-
-def test_loading_binds_nothing_and_unloading_leaves_no_trace(bare_shell):
-    """Magics, completion, hooks, error display and settings are gone; loading twice is loading once."""
-
-    def state():
-        manager = bare_shell.magics_manager
-        return (
-            {kind: dict(names) for kind, names in manager.magics.items()},
-            list(bare_shell.Completer.custom_matchers),
-            {event: list(hooks) for event, hooks in bare_shell.events.callbacks.items()},
-            list(bare_shell.configurables),
-            set(bare_shell.user_ns),
-            set(vars(RuleLabError)),
-            set(dict.keys(manager.registry)),
-        )
-
-    bare_shell.find_line_magic("timeit")
-    before = state()
-    load_ipython_extension(bare_shell)
-    names = set(bare_shell.user_ns)
-    load_ipython_extension(bare_shell)
-    assert sum(isinstance(c, RuleLab) for c in bare_shell.configurables) == 1
-    assert len(bare_shell.Completer.custom_matchers) == len(before[1]) + 1
-    assert names == before[4]
-    assert set(MAGICS) <= set(bare_shell.magics_manager.magics["line"])
-    unload_ipython_extension(bare_shell)
-    unload_ipython_extension(bare_shell)
-    assert state() == before
-
-
-def test_load_ext_by_name(bare_shell, capsys):
-    """%load_ext rulelab, %reload_ext rulelab, %unload_ext rulelab."""
-    for line in ("%load_ext rulelab", "%reload_ext rulelab", "%unload_ext rulelab"):
-        assert bare_shell.run_cell(line).success
-    assert bare_shell.find_line_magic("grad_compare") is None
-
-
-# -- the line ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("line", "options", "at"),
-    [
-        ("f f_cr --at -x, y", "f f_cr", "-x, y"),
-        ("f f_cr", "f f_cr", None),
-        ("f --at=x", "f", "x"),
-        ("--at x", "", "x"),
-        ("f --at", "f", ""),
-        ("f --at x, s=' --at '", "f", "x, s=' --at '"),
-        ("f --att x", "f --att x", None),
-    ],
-)
-def test_at_takes_the_rest_of_the_line(line, options, at):
-    """The first --at counts; what follows is not looked into."""
-    assert split_at(line) == (options, at)
-
-
-@pytest.mark.parametrize(
-    ("line", "kept"),
-    [
-        ("f(x);", "f(x)"),
-        ("f(x) ;  ", "f(x)"),
-        ("f('a;')", "f('a;')"),
-        ("f(x)  # why;", "f(x)"),
-        ("f('#');", "f('#')"),
-        ("f('unclosed;", "f('unclosed"),
-        ("", ""),
-    ],
-)
-def test_a_semicolon_at_the_end_is_not_part_of_the_line(line, kept):
-    """Nor is a comment; both within strings are."""
-    assert without_semicolon(line) == kept
-
-
-def test_an_expression_keeps_its_spaces():
-    """What follows the options is taken as it was written."""
-    assert raw_rest("-o g f( 'a   b' )", ["f(", "'a   b'", ")"]) == "f( 'a   b' )"
-    assert raw_rest("", []) == ""

@@ -1,0 +1,236 @@
+"""What a profile found: seconds and bytes by line, and how they are shown beside the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..tables import Page, Report, Table, engineering
+
+COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "of 10", "held", "remark")
+SHOWN_LINES = 40
+"""A function of more lines than this is shown without those that did nothing."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one line of the author's costs in one call: seconds, and bytes held from forward to reverse.
+
+    `forward`, `reverse` and `held` are with all that the line calls; `own` (seconds of both sweeps) is
+    without the author's functions that have a table of their own. `runs` says how often the forward sweep
+    came to it. The seconds of a recursive call count once, at the lines where they are spent.
+    """
+
+    number: int
+    text: str
+    runs: int = 0
+    forward: float = 0.0
+    reverse: float = 0.0
+    own: float = 0.0
+    held: int = 0
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Both sweeps."""
+        return self.forward + self.reverse
+
+    @property
+    def ran(self) -> bool:
+        """Whether anything is told of it."""
+        return bool(self.runs or self.seconds or self.held)
+
+
+@dataclass(frozen=True)
+class FunctionLines:
+    """The lines of one of the author's functions that a pass was compiled for."""
+
+    name: str
+    file: str
+    place: str
+    calls: int
+    lines: tuple[Line, ...]
+
+    @property
+    def own(self) -> float:
+        """Seconds spent in its lines in one call of the whole, without functions with their own table."""
+        return sum(line.own for line in self.lines)
+
+
+@dataclass(frozen=True, repr=False)
+class Profile(Report):
+    """The time and the memory of both sweeps of one call, by the author's lines; the hottest function first.
+
+    `forward` and `reverse` are the seconds of the sweeps as they run without probes, the least of `rounds`
+    runs (nan if none was finished: then the lines' seconds are as measured in one run, with compiling).
+    `held` bytes live from one to the other, `peak` is the most that the reverse sweep took beyond them; both
+    are None if it was stopped before they were measured. `outside` are the seconds that belong to no line:
+    the rule of the function itself, or the binding of its arguments.
+    """
+
+    call: str
+    forward: float
+    reverse: float
+    outside: float
+    held: int | None
+    peak: int | None
+    functions: tuple[FunctionLines, ...]
+    rounds: int
+    calls: int
+    answered: str | None = None
+    interrupted: bool = False
+    mode: str = "auto"
+
+    @property
+    def seconds(self) -> float:
+        """What all the shares are parts of."""
+        both = self.forward + self.reverse
+        return both if both == both else self.outside + sum(function.own for function in self.functions)
+
+    @property
+    def hottest(self) -> tuple[FunctionLines, Line] | None:
+        """The line that itself takes most of the time, and its function."""
+        lines = [(function, line) for function in self.functions for line in function.lines if line.own]
+        return max(lines, key=lambda pair: pair[1].own, default=None)
+
+    def share(self, seconds: float) -> float:
+        """The part of the whole that some seconds are; 0 where nothing was measured."""
+        return seconds / self.seconds if self.seconds else 0.0
+
+    @property
+    def sentence(self) -> str:
+        """The whole, and the line to look at first."""
+        if not self.seconds:
+            return f"{self.call}: nothing measured, stopped before the first run was over."
+        parts = [f"{engineering(self.forward, 's')} forward, {engineering(self.reverse, 's')} reverse"]
+        if self.forward != self.forward or self.reverse != self.reverse:
+            parts = ["stopped in its first run, which includes compiling"]
+        if self.held is not None:
+            parts[0] += f", {engineering(self.held, 'B')} held between them"
+        if self.answered is not None:
+            parts.append(self.answered)
+        if self.answered is not None and not self.functions:
+            parts.append("there is no pass to look into")
+        if self.hottest is not None:
+            function, line = self.hottest
+            where = f" of {function.name}" if len(self.functions) > 1 else ""
+            text = f": {_shortened(line.text.strip())}" if line.text.strip() else ""
+            parts.append(f"{_percent(self.share(line.own))} at line {line.number}{where}{text}")
+        return f"{self.call}: {'; '.join(parts)}"
+
+    def page(self) -> Page:
+        if self.functions:
+            tables = tuple(self._table(function) for function in self.functions)
+        else:
+            tables = (self._whole(),) if self.seconds else ()
+        return Page((self.sentence,), tables, tuple(self._notes()))
+
+    def _table(self, function: FunctionLines) -> Table:
+        own = _percent(self.share(function.own))
+        calls = "1 call" if function.calls == 1 else f"{function.calls:,} calls"
+        caption = f"{function.name}, {function.place}: {own} of the time in its own lines, {calls}"
+        rows = [self._row(line) for line in _shown(function.lines)]
+        most = len(COLUMNS) if any(row[-1] for row in rows) else len(COLUMNS) - 1
+        return Table(caption, COLUMNS[:most], tuple(row[:most] for row in rows), verbatim=("source",))
+
+    def _row(self, line: Line | None) -> tuple[str, ...]:
+        if line is None:
+            return ("…", *[""] * 8)
+        if not line.ran:
+            return (str(line.number), line.text, *[""] * 7)
+        share = self.share(line.seconds)
+        return (
+            str(line.number),
+            line.text,
+            f"{line.runs:,}",
+            engineering(line.forward, "s") if line.forward else "",
+            engineering(line.reverse, "s") if line.reverse else "",
+            _percent(share),
+            "#" * round(10 * share),
+            engineering(line.held, "B") if line.held else "",
+            "; ".join(line.remarks),
+        )
+
+    def _whole(self) -> Table:
+        row = (
+            self.call,
+            engineering(self.forward, "s"),
+            engineering(self.reverse, "s"),
+            "–" if self.held is None else engineering(self.held, "B"),
+        )
+        return Table("No pass to look into", ("call", "forward", "reverse", "held"), (row,))
+
+    def _notes(self) -> Iterator[str]:
+        if self.functions and len(self.functions) > 1:
+            yield "A line's time and bytes are with what it calls; the hottest function comes first."
+        if self.functions and self.share(self.outside) >= 0.02:
+            part = _percent(self.share(self.outside))
+            yield f"{part} of the time belongs to no line: handing over the arguments, reading the clock."
+        if self._lines_are_shared():
+            yield "Functions that share a line share its bytes."
+        if self.mode == "manual":
+            yield "The refresh mode is manual: totals are of the passes in use, lines of passes made now."
+        if self.peak is not None:
+            yield f"At its peak the reverse sweep took {engineering(self.peak, 'B')} more than was held."
+        if self.interrupted:
+            yield f"Interrupted after {self.rounds} rounds; the table shows what there was."
+        else:
+            yield f"The least of {self.rounds} rounds; the function ran {self.calls} times."
+
+    def _lines_are_shared(self) -> bool:
+        seen = [
+            (function.file, line.number)
+            for function in self.functions
+            for line in function.lines
+            if line.held
+        ]
+        return len(seen) > len(set(seen))
+
+    def to_dict(self) -> dict:
+        return {
+            "call": self.call,
+            "forward": self.forward,
+            "reverse": self.reverse,
+            "outside": self.outside,
+            "held": self.held,
+            "peak": self.peak,
+            "rounds": self.rounds,
+            "calls": self.calls,
+            "answered": self.answered,
+            "interrupted": self.interrupted,
+            "mode": self.mode,
+            "functions": [
+                {
+                    "name": function.name,
+                    "file": function.file,
+                    "place": function.place,
+                    "calls": function.calls,
+                    "own": function.own,
+                    "lines": [
+                        {**vars(line), "remarks": list(line.remarks)} for line in function.lines if line.ran
+                    ],
+                }
+                for function in self.functions
+            ],
+        }
+
+
+def _shown(lines: Sequence[Line]) -> list[Line | None]:
+    """The lines that a table shows; None stands for those left out of a long function."""
+    if len(lines) <= SHOWN_LINES:
+        return list(lines)
+    shown: list[Line | None] = []
+    for number, line in enumerate(lines):
+        if line.ran or number == 0:
+            shown.append(line)
+        elif shown[-1] is not None:
+            shown.append(None)
+    return shown
+
+
+def _percent(share: float) -> str:
+    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def _shortened(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,261 @@
+"""Where the time of a pass goes: seconds at each of the author's lines, told by the probes in a pass.
+
+The pass itself says when it comes to another line. `sys.settrace` was tried first: it slows every Python
+instruction that runs meanwhile, rules included, so that its cost cannot be subtracted as so much per line
+(an array operation that took 28 % was given 59 %), and it takes the place of a debugger. A sampler sees
+CPython only at calls and at the ends of loops.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+from timeit import timeit
+from typing import NamedTuple
+
+from .clock import Clock, wall
+
+Path = tuple[int, ...]
+"""The numbers of the sites that lead to a place, outermost first; () is outside of all lines."""
+
+PROBES_ARE_LARGE = 0.1
+"""The part of a probed run above which the probes' cost is corrected by the difference to runs without."""
+
+
+class Site(NamedTuple):
+    """A place at which a sweep of a function comes to a line of the author's; a line may have several."""
+
+    code: types.CodeType
+    line: int
+    sweep: int
+
+
+@dataclass
+class Spent:
+    """What was spent at one site in one context: seconds, with those of the probes; how often the sweep came
+    to it, how often as its first line, how often a sweep that it called came back.
+    """
+
+    seconds: float = 0.0
+    came: int = 0
+    entered: int = 0
+    returned: int = 0
+    calls: dict[int, Context] = field(default_factory=dict)  # by the number of the function
+
+    def clear(self) -> None:
+        """Back to nothing, here and in what was called from here."""
+        self.seconds, self.came, self.entered, self.returned = 0.0, 0, 0, 0
+        for context in self.calls.values():
+            for spent in context.values():
+                spent.clear()
+
+    def walk(self, path: Path = ()) -> Iterator[tuple[Path, Spent]]:
+        """Each place that was come to, as the numbers of the sites that lead to it, with what was spent."""
+        yield path, self
+        for context in self.calls.values():
+            for number, spent in context.items():
+                yield from spent.walk((*path, number))
+
+
+class Context(dict[int, Spent]):
+    """What was spent at the sites (by number) of one function, called from one place.
+
+    What a function spends that is called again further in counts where it was called first, so nothing
+    counts twice and recursion makes the tree no deeper.
+    """
+
+    def __init__(self, above: dict[int, Context]) -> None:
+        super().__init__()
+        self.above = above
+
+    def __missing__(self, number: int) -> Spent:
+        spent = self[number] = Spent()
+        return spent
+
+    def of_call(self, spent: Spent, function: int) -> Context:
+        """The context of a call of the function with this number, from the site with `spent`."""
+        found = self.above.get(function)
+        if found is None:
+            found = spent.calls.get(function)
+        if found is None:
+            found = spent.calls[function] = Context(dict(self.above))
+            found.above[function] = found
+        return found
+
+
+class LineClock:
+    """Follows probed passes (`compiler.probes.Probes`) in one thread, and reads the clock at each probe.
+
+    `start()` begins a sweep; `stop()` gives what was spent in it: seconds outside of all lines, and by
+    `walk` those at each line.
+    """
+
+    enter: Callable[[int], int]
+    tick: Callable[[int], None]
+    leave: Callable[[int], None]
+    start: Callable[[], None]
+    stop: Callable[[], Spent]
+    deepest: Callable[[], int]  # how many sweeps were inside each other at most
+
+    def __init__(self, clock: Clock = wall) -> None:
+        self.sites: list[Site] = []
+        self._sweeps: list[types.CodeType] = []
+        self._functions: list[int] = []  # by site: equal code may be of two functions, so its identity counts
+        self._make(clock)
+
+    def sweep(self, code: types.CodeType) -> int:
+        """One more sweep of the function with this code."""
+        self._sweeps.append(code)
+        return len(self._sweeps) - 1
+
+    def site(self, sweep: int, line: int) -> int:
+        """One more place at which a sweep comes to a line."""
+        self.sites.append(Site(self._sweeps[sweep], line, sweep))
+        self._functions.append(id(self._sweeps[sweep]))
+        return len(self.sites) - 1
+
+    def _make(self, clock: Clock) -> None:
+        """The probes: closures, since they run at every line."""
+        functions = self._functions
+        outermost, outside = Context({}), Spent()
+        context, spent = outermost, outside
+        stack: list[tuple[Context, Spent]] = []
+        last = 0.0
+        deepest = 0
+
+        def tick(number: int) -> None:
+            nonlocal spent, last
+            now = clock()
+            spent.seconds += now - last
+            spent = context[number]
+            spent.came += 1
+            last = now
+
+        def enter(number: int) -> int:
+            nonlocal context, spent, last, deepest
+            now = clock()
+            spent.seconds += now - last
+            depth = len(stack)
+            stack.append((context, spent))
+            if depth >= deepest:
+                deepest = depth + 1
+            context = context.of_call(spent, functions[number])
+            spent = context[number]
+            spent.entered += 1
+            last = now
+            return depth
+
+        def leave(depth: int) -> None:
+            nonlocal context, spent, last
+            now = clock()
+            spent.seconds += now - last
+            context, spent = stack[depth]
+            del stack[depth:]  # with what an error left there
+            spent.returned += 1
+            last = now
+
+        def start() -> None:
+            nonlocal context, spent, last
+            del stack[:]
+            outside.clear()
+            context, spent = outermost, outside
+            last = clock()
+
+        def stop() -> Spent:
+            spent.seconds += clock() - last
+            return outside
+
+        self.enter, self.tick, self.leave, self.start, self.stop = enter, tick, leave, start, stop
+        self.deepest = lambda: deepest
+
+
+class Costs(NamedTuple):
+    """Seconds that a probe takes: at a line, and at the beginning or the end of a sweep."""
+
+    line: float
+    call: float
+
+    def of(self, spent: Spent) -> float:
+        """Seconds of the probes that told of one place."""
+        return spent.came * self.line + (spent.entered + spent.returned) * self.call
+
+    def times(self, factor: float) -> Costs:
+        """These costs on a machine that is so much slower."""
+        return Costs(self.line * factor, self.call * factor)
+
+
+def calibrated(clock: Clock = wall, loops: int = 2000, repeat: int = 5) -> Costs:
+    """What the probes cost here and now, measured by the same clock."""
+    lines = LineClock(clock)
+    number = lines.site(lines.sweep(calibrated.__code__), 1)
+    tick, enter, leave = lines.tick, lines.enter, lines.leave
+
+    def ticking() -> None:
+        for _ in range(loops):
+            tick(number)
+
+    def calling() -> None:
+        for _ in range(loops):
+            leave(enter(number))
+
+    def idle() -> None:
+        for _ in range(loops):
+            pass
+
+    lines.start()
+    ticks, calls, nothing = (
+        min(timeit(run, timer=clock, number=1) for _ in range(repeat)) / loops
+        for run in (ticking, calling, idle)
+    )
+    return Costs(max(0.0, ticks - nothing), max(0.0, (calls - nothing) / 2))
+
+
+Recorded = dict[Path, Spent]
+"""One probed sweep: what was spent at each path."""
+
+
+def recorded(outside: Spent) -> Recorded:
+    """What `LineClock.stop()` gave, as it is now."""
+    return {
+        path: Spent(spent.seconds, spent.came, spent.entered, spent.returned)
+        for path, spent in outside.walk()
+        if not path or spent.came or spent.entered or spent.returned
+    }
+
+
+def least(runs: list[Recorded]) -> Recorded:
+    """What is typical of several runs: at each path the least seconds and the middle counts.
+
+    The least, since other programs only ever add.
+    """
+    paths = dict.fromkeys(path for run in runs for path in run)
+    found = {}
+    for path in paths:
+        here = [run[path] for run in runs if path in run]
+        found[path] = Spent(
+            min(s.seconds for s in here),
+            int(median(s.came for s in here)),
+            int(median(s.entered for s in here)),
+            int(median(s.returned for s in here)),
+        )
+    return found
+
+
+def without_probes(spent: Recorded, total: float, costs: Costs) -> dict[Path, float]:
+    """Seconds at each path as they are without probes: their cost taken off, the rest scaled to `total`.
+
+    Where the probes are a large part of what was measured, their calibrated cost is corrected so that what
+    is left is the total of the runs without them; unless that takes more than half, or less than nothing,
+    for then something else was different between the runs.
+    """
+    measured = sum(s.seconds for s in spent.values())
+    probing = sum(map(costs.of, spent.values()))
+    if total == total and probing > PROBES_ARE_LARGE * measured:
+        factor = (measured - total) / probing
+        costs = costs.times(factor) if 0.5 < factor < 1.5 else costs
+    net = {path: max(0.0, s.seconds - costs.of(s)) for path, s in spent.items()}
+    left = sum(net.values())
+    scale = total / left if left and total == total else 1.0
+    return {path: seconds * scale for path, seconds in net.items()}
