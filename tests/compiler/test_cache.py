@@ -130,11 +130,16 @@ def test_redefinitions_leak_nothing(cells):
             assert rl.gradient(cells.names["f"], 3.0) == (6.0,)
         gc.collect()
 
+    def kept_by(times):
+        before = tracemalloc.get_traced_memory()[0]
+        rerun(times)
+        return tracemalloc.get_traced_memory()[0] - before
+
     rerun(20)
     tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    rerun(1000)
-    kept = tracemalloc.get_traced_memory()[0] - before
+    kept = kept_by(1000)
+    if kept > 1e6:  # CPython renews its table of interned strings now and then, 2 MB at once
+        kept = kept_by(1000)
     tracemalloc.stop()
     assert kept < 1e6, f"{kept / 1e6:.1f} MB"
 
