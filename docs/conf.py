@@ -1,0 +1,67 @@
+"""How Sphinx builds the manual: `make docs`."""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import rulelab
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "extensions"))
+
+
+def of_the_package() -> str:
+    """A short name for the package as it is now: outputs made by another one are made anew."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(rulelab.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+project = "rulelab"
+author = "The rulelab authors"
+project_copyright = author
+version = release = rulelab.__version__
+
+extensions = ["sphinx.ext.autodoc", "myst_nb", "mirror", "mathml"]
+exclude_patterns = ["_build"]
+# A group of pages may have no more than those that it names, and some pages are generated.
+suppress_warnings = ["toc.empty_glob"]
+
+# Reference. Docstrings are prose with `code` in backticks; what they say of types, they say in words.
+default_role = "code"
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+autodoc_member_order = "bysource"
+add_module_names = False
+
+# Pages and notebooks.
+myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE.parent / "build" / "docs" / "executed" / of_the_package())
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_merge_streams = True
+nb_ipywidgets_js = {}                        # no script from elsewhere: panels come out as tables
+os.environ["RULELAB_WIDGETS"] = "0"          # the kernels inherit it
+os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+# HTML. Nothing is fetched when a page is read: the theme brings its fonts, formulas are MathML.
+html_theme = "pydata_sphinx_theme"
+html_title = "rulelab"
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_static_path = ["static"]
+html_css_files = ["manual.css"]
+html_theme_options = {
+    "logo": {"text": "rulelab"},
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+}
