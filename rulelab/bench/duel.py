@@ -221,9 +221,6 @@ def duel(
 
     `others` (name to function) run in the same rounds, for the table. `rng` draws the order and the
     bootstrap samples.
-
-    >>> duel(lambda: sum(range(2000)), lambda: sum(range(20)), rounds=10).ratio > 1
-    True
     """
     others = dict(others or {})
     contestants = _ready([*names, *others], [a, b, *others.values()], clock)

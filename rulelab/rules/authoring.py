@@ -376,7 +376,7 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     >>> bool(answer), answer.mode
     (True, 'rrule')
     >>> which_rule(open, "data.txt")
-    no rrule for open(str)
+    no rrule for io.open(str)
     """
     target, bound = resolve(f)
     entry = registry.entry(target)
