@@ -24,7 +24,7 @@ author = "The rulelab authors"
 project_copyright = author
 version = release = rulelab.__version__
 
-extensions = ["sphinx.ext.autodoc", "myst_nb", "mirror", "mathml"]
+extensions = ["sphinx.ext.autodoc", "myst_nb", "mirror", "mathml", "code_shown"]
 exclude_patterns = ["_build"]
 # A group of pages may have no more than those that it names, and some pages are generated.
 suppress_warnings = ["toc.empty_glob"]
@@ -45,9 +45,7 @@ nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_merge_streams = True
-nb_ipywidgets_js = {}                        # no script from elsewhere: panels come out as tables
-os.environ["RULELAB_WIDGETS"] = "0"          # the kernels inherit it
-os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+nb_ipywidgets_js = {}  # no script from elsewhere: panels come out as tables
 
 # HTML. Nothing is fetched when a page is read: the theme brings its fonts, formulas are MathML.
 html_theme = "pydata_sphinx_theme"
@@ -65,3 +63,9 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
+
+
+def setup(app):
+    """The kernels that run the notebooks inherit these; not set when this file is merely imported."""
+    os.environ["RULELAB_WIDGETS"] = "0"
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")

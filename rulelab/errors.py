@@ -204,7 +204,7 @@ class ScalarOutputError(RuleLabError):
 
 
 class UnsupportedSyntaxError(RuleLabError):
-    """The function holds Python that is not differentiated: `yield`, `async`, a class definition, …
+    """The function holds Python that is not differentiated, such as `yield`, `async` or a class definition.
 
     Raised before anything runs, with the place.
     """

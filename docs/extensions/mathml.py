@@ -10,7 +10,8 @@ from latex2mathml.converter import convert
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-IN_A_CELL_OF_A_TABLE = re.compile(r"(?<=[> ])\$([^$<>]+)\$(?=[< ])")
+FORMULA = re.compile(r"(?<=[> ])\$(?!\s)([^$<>]+)(?<!\s)\$(?=[< ])")
+HOLDS_FORMULAS = 'class="rulelab-symbolic"'  # the one report that does
 
 
 def mathml(latex: str, display: str = "inline") -> str:
@@ -31,11 +32,11 @@ def typeset_in_html(text: str) -> str:
     >>> typeset_in_html("<td>$x$</td><td>5 $ and 6 $</td>").count("<math")
     1
     """
-    return IN_A_CELL_OF_A_TABLE.sub(lambda found: mathml(html.unescape(found[1])), text)
+    return FORMULA.sub(lambda found: mathml(html.unescape(found[1])), text)
 
 
 class SetInOutputs(SphinxPostTransform):
-    """What a notebook's cell shows as HTML may hold formulas, as JupyterLab would set them."""
+    """What a cell shows as HTML may hold formulas, which JupyterLab would set."""
 
     default_priority = 900
 
@@ -44,7 +45,7 @@ class SetInOutputs(SphinxPostTransform):
             if output.get("nb_element") != "cell_code_output":
                 continue
             for raw in output.findall(nodes.raw):
-                if raw["format"] == "html":
+                if raw["format"] == "html" and HOLDS_FORMULAS in raw.astext():
                     raw.children = [nodes.Text(typeset_in_html(raw.astext()))]
 
 
