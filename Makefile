@@ -41,7 +41,7 @@ support-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/corpus/support_table.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find . -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
 

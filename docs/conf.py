@@ -51,6 +51,8 @@ nb_ipywidgets_js = {}  # no script from elsewhere: panels come out as tables
 html_theme = "pydata_sphinx_theme"
 html_title = "rulelab"
 html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}     # light or dark as the reader's system is
+html_show_search_summary = False            # a page opened from a file may not fetch others
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["static"]
@@ -69,3 +71,12 @@ def setup(app):
     """The kernels that run the notebooks inherit these; not set when this file is merely imported."""
     os.environ["RULELAB_WIDGETS"] = "0"
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    os.environ["IPYTHONDIR"] = str(ipython_folder(HERE.parent / "build" / "docs" / "ipython"))
+
+
+def ipython_folder(folder):
+    """An IPython folder of the manual's own: no reader's start-up files, no remarks about the transport."""
+    profile = folder / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n")
+    return folder

@@ -42,20 +42,6 @@ def reference(repository: Path) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def manual(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The manual, built as `make docs` does, but for the notebooks, which are not run."""
-    pytest.importorskip("myst_nb")
-    folder = tmp_path_factory.mktemp("manual")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "nb_execution_mode=off"]
-    done = subprocess.run(
-        [*command, "-b", "html", "-d", str(folder / "doctrees"), "docs", str(folder / "html")],
-        cwd=repository, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "html"
-
-
 def test_every_public_name_is_in_the_reference(repository):
     """What `import rulelab` offers can be looked up, once."""
     named = [name for name in DOCUMENTED.findall(reference(repository)) if "." not in name]
