@@ -72,6 +72,12 @@ def setup(app):
     os.environ["RULELAB_WIDGETS"] = "0"
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     os.environ["IPYTHONDIR"] = str(ipython_folder(HERE.parent / "build" / "docs" / "ipython"))
+    app.connect("autodoc-process-signature", without_inherited_signature)
+
+
+def without_inherited_signature(app, what, name, thing, options, signature, returns):
+    """Errors are all made alike; the page says so once, at the class that they share."""
+    return ("", None) if what == "exception" and "__init__" not in vars(thing) else None
 
 
 def ipython_folder(folder):
