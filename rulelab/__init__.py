@@ -64,20 +64,14 @@ _MARKS.install(_REGISTRY)
 
 
 def load_ipython_extension(ipython):
-    """What `%load_ext rulelab` calls: bring the magics into a notebook or IPython session.
-
-    `ipython` is the shell, as `IPython.get_ipython()` gives it.
-    """
+    """`%load_ext rulelab`: bring the magics into a notebook or IPython session."""
     from .notebook.magics import load_ipython_extension as load
 
     load(ipython)
 
 
 def unload_ipython_extension(ipython):
-    """What `%unload_ext rulelab` calls: take everything away that loading brought.
-
-    Rules stay: they belong to their functions.
-    """
+    """`%unload_ext rulelab`: take everything away that loading brought."""
     from .notebook.magics import unload_ipython_extension as unload
 
     unload(ipython)

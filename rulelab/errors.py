@@ -309,7 +309,4 @@ class WrongTransformError(InternalError):
 
 
 class KeywordError(RuleLabError):
-    """A rule does not cover a keyword argument, or would lose the derivative of one.
-
-    Nothing is dropped without a word: make it positional, or say that it is a constant.
-    """
+    """A keyword argument that a rule does not cover, or one that would lose its derivative."""
