@@ -32,9 +32,9 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
-# Notebooks are run once and kept until they or the package change. A warning fails the build.
+# Pages are read anew (-E), notebooks run only if they or the package changed. A warning fails the build.
 docs: $(VENV)/installed-dev
-	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/docs/doctrees $(ARGS) docs build/docs/html
+	@$(BIN)/python -m sphinx -q -E -W --keep-going -b html -d build/docs/doctrees $(ARGS) docs build/docs/html
 	@echo "The manual is $(CURDIR)/build/docs/html/index.html"
 
 support-table: $(VENV)/installed-dev

@@ -77,7 +77,7 @@ def setup(app):
 
 def without_inherited_signature(app, what, name, thing, options, signature, returns):
     """Errors are all made alike; the page says so once, at the class that they share."""
-    return ("", None) if what == "exception" and "__init__" not in vars(thing) else None
+    return ("", None) if what == "exception" and signature and "__init__" not in vars(thing) else None
 
 
 def ipython_folder(folder):
