@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-import importlib
+import importlib.util
 import inspect
+import math
 import os
 import re
 import subprocess
@@ -93,6 +94,36 @@ def test_every_notebook_is_in_the_manual(manual, repository):
         assert f'href="notebooks/{notebook.stem}.html"' in tutorial
 
 
+def extension(repository: Path, name: str):
+    """A module of docs/extensions, which is no package."""
+    path = repository / "docs" / "extensions" / f"{name}.py"
+    specification = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_notebook_that_is_gone_leaves_the_manual(repository, tmp_path):
+    """The tutorial has the notebooks that there are, as they are, and no others."""
+    module = extension(repository, "mirror")
+    source, target = tmp_path / "notebooks", tmp_path / "tutorial"
+    source.mkdir()
+    (source / "01.ipynb").write_text("one")
+    (source / "02.ipynb").write_text("two")
+    module.mirror(source, target)
+    (source / "01.ipynb").unlink()
+    (source / "02.ipynb").write_text("new")
+    module.mirror(source, target)
+    assert {path.name: path.read_text() for path in target.iterdir()} == {"02.ipynb": "new"}
+
+
+def test_the_body_of_a_rule_cell_is_in_colour(manual):
+    """A `%%rrule` cell is Python below its first line, and looks it."""
+    page = (manual / "tutorial" / "three-cells.html").read_text(encoding="utf-8")
+    cell = page[page.index("%%rrule mse_cr") :][:400]
+    assert '<span class="k">def</span>' in cell
+
+
 def test_what_errors_tell_to_read_is_there(manual, repository):
     """`read: limitations#syntax` is the section #syntax of limitations.html."""
     sources = [path.read_text(encoding="utf-8") for path in (repository / "rulelab").rglob("*.py")]
@@ -126,6 +157,23 @@ def test_formulas_are_set_without_a_script(manual):
     page = (manual / "explanation" / "compiler.html").read_text(encoding="utf-8")
     assert page.count("<math") >= 5
     assert "\\bar" not in page
+
+
+@pytest.mark.parametrize(
+    "expression", ["math.sqrt(x) / (1 + x**2)", "math.exp(-x * x) * math.log(x)", "abs(x) ** 1.5"]
+)
+def test_formulas_that_a_cell_shows_are_set(repository, expression):
+    """What SymPy finds stands in the manual as mathematics, not as TeX between dollars."""
+    pytest.importorskip("latex2mathml")
+    from rulelab.symbolic import prove
+
+    mathml = extension(repository, "mathml")
+    space: dict = {"math": math}
+    exec(f"def f(x): return {expression}\ndef rule(x): return f(x), lambda y_bar: (None, y_bar)", space)
+    shown = prove(space["f"], space["rule"])._repr_html_()
+    assert mathml.HOLDS_FORMULAS in shown and "$" in shown
+    set_in_html = mathml.typeset_in_html(shown)
+    assert set_in_html.count("<math") >= 4 and "$" not in set_in_html
 
 
 def code_cells(page: Path):
