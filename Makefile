@@ -15,7 +15,7 @@ help:
 	@echo "make test    all tests: unit, doctests, notebooks, browser"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios"
-	@echo "make docs    runs the examples in README.md and docs/ (the built manual comes with a later release)"
+	@echo "make docs    builds the manual, with what the notebooks print, and says where it is"
 	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
 
@@ -32,15 +32,16 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
+# Pages are read anew (-E), notebooks run only if they or the package changed. A warning fails the build.
 docs: $(VENV)/installed-dev
-	@echo "There is no built manual in this release; this runs the examples in README.md and docs/."
-	@$(BIN)/python -m pytest README.md docs $(ARGS)
+	@$(BIN)/python -m sphinx -q -E -W --keep-going -b html -d build/docs/doctrees $(ARGS) docs build/docs/html
+	@echo "The manual is $(CURDIR)/build/docs/html/index.html"
 
 support-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/corpus/support_table.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find . -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
 

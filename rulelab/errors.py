@@ -185,83 +185,143 @@ def _rebuilt(cls, state):
 
 
 class MutationError(RuleLabError):
-    """An array that a derivative depends on was about to be written."""
+    """An array that a derivative depends on, or an object that others may hold, was about to be changed.
+
+    Raised at the write and before it, so that nothing is lost.
+    """
 
 
 class MutatedAfterCaptureError(RuleLabError):
-    """What the forward pass saved was changed before the pullback ran."""
+    """What the forward pass saved was changed before the pullback ran.
+
+    The old values are needed and gone: call `back` first, or give `pullback` a copy.
+    """
 
 
 class ForeignCallError(RuleLabError):
-    """A function without Python source and without a rule met a differentiable argument."""
+    """A function without Python source and without a rule was given something that carries a gradient.
+
+    C code cannot be looked into; write a rule for it.
+    """
 
 
 class CatchBlockError(RuleLabError):
-    """A cotangent reached what an exception handler computed."""
+    """A cotangent reached what an exception handler had computed.
+
+    The value is right and was returned; how far the `try` had got, nobody can say.
+    """
 
 
 class ScalarOutputError(RuleLabError):
-    """`gradient` was asked of something whose result is not a real number."""
+    """A gradient was asked of something whose result is not one real number.
+
+    Ask `pullback`, with a cotangent of your choice.
+    """
 
 
 class UnsupportedSyntaxError(RuleLabError):
-    """Python that the compiler does not take."""
+    """The function holds Python that is not differentiated, such as `yield`, `async` or a class definition.
+
+    Raised before anything runs, with the place.
+    """
 
 
 class SourceMismatchError(RuleLabError):
-    """The text found for a function is not the text that is running."""
+    """The text found for a function is not the code that is running.
+
+    The file was edited under the function, or something rewrote its code: define it anew.
+    """
 
 
 class SourceNotFoundError(RuleLabError):
-    """No text could be found for a function."""
+    """No source text could be found for a function.
+
+    It was made by `exec`, `eval` or at a bare prompt: define it in a file or in a cell.
+    """
 
 
 class RuleError(RuleLabError):
-    """A rule, or its pullback, answered with something that cannot be right."""
+    """A rule, or its pullback, answered with something that cannot be right.
+
+    The message names the rule and the line where it was written.
+    """
 
 
 class RuleCountError(RuleError):
-    """A pullback returned the wrong number of cotangents."""
+    """A pullback returned the wrong number of cotangents.
+
+    One is due for the function itself and one for each positional parameter, those with defaults included.
+    """
 
 
 class RuleShapeError(RuleError):
-    """A cotangent does not have the shape or the structure of its primal."""
+    """A cotangent does not have the shape or the structure of its primal.
+
+    Cotangents are never broadcast: sum over the axes that the function repeated.
+    """
 
 
 class RuleDtypeError(RuleError):
-    """A cotangent is of a kind that cannot belong to its primal."""
+    """A cotangent is of a kind that cannot belong to its primal: text, None, an object.
+
+    A zero is `ZeroTangent()`, and what has no derivative `NoTangent()`.
+    """
 
 
 class RuleEffectsError(RuleError):
-    """A rule changed something it was only lent."""
+    """A rule changed something that it was only lent: an argument or a cotangent.
+
+    Work on a copy.
+    """
 
 
 class RuleRegistrationError(RuleLabError):
-    """A rule that cannot be stated this way, refused when it is registered."""
+    """A rule cannot be stated in this way; refused when it is registered.
+
+    What there was before stays.
+    """
 
 
 class AmbiguousRuleError(RuleLabError):
-    """Two rules fit equally well."""
+    """Two rules fit the types of a call equally well.
+
+    State a third for exactly these types.
+    """
 
 
 class NotImplementedTangentError(RuleLabError):
-    """A cotangent was needed that the author of its rule has not derived."""
+    """A cotangent was needed that the author of its rule has not derived.
+
+    It was made by `not_implemented`; the message shows where.
+    """
 
 
 class NotDifferentiableError(RuleLabError):
-    """A derivative was asked of something that has none."""
+    """A derivative was asked of something that has none, or none that rulelab knows.
+
+    The message says what it was and what to write instead.
+    """
 
 
 class ThunkMutationError(RuleLabError):
-    """A delayed value was written to."""
+    """A delayed value, a `Thunk`, was written to.
+
+    Write to `unthunk(t)`, if it is yours.
+    """
 
 
 class InternalError(RuleLabError):
-    """rulelab itself failed where it should have answered or refused."""
+    """rulelab itself failed where it should have answered or refused.
+
+    A fault of ours: please report it. A rule for the function takes its place until then.
+    """
 
 
 class WrongTransformError(InternalError):
-    """A compiled pass does not compute what the function itself computes: a fault of rulelab."""
+    """A compiled pass does not compute what the function itself computes.
+
+    A fault of ours, found before a wrong derivative was given: please report it, with the function.
+    """
 
 
 class KeywordError(RuleLabError):

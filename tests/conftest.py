@@ -40,8 +40,8 @@ EMPTY_NOTEBOOK = {
 @pytest.fixture(autouse=True)
 def values_are_compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """In every test each derived value is compared with that of the plain function, whatever the cache."""
-    monkeypatch.setattr(Cache, "compare", True)
-    with rl.debug_mode(compare=True):
+    with rl.debug_mode(compare=True):  # first, so that it finds, and puts back, what was there before
+        monkeypatch.setattr(Cache, "compare", True)
         yield
 
 
@@ -63,6 +63,20 @@ class Lab:
 def repository() -> Path:
     """The folder of the project."""
     return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def manual(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The manual, built as `make docs` does, but for the notebooks, which are not run."""
+    pytest.importorskip("myst_nb")
+    folder = tmp_path_factory.mktemp("manual")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "nb_execution_mode=off"]
+    done = subprocess.run(
+        [*command, "-b", "html", "-d", str(folder / "doctrees"), "docs", str(folder / "html")],
+        cwd=repository, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "html"
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,12 @@ _PULLBACKS = Pullbacks(DEFAULT_CACHE)
 
 
 class WithGradient(NamedTuple):
-    """The value of a function and its gradient, one entry per argument."""
+    """The value of a function, `val`, and its gradient, `grad`, with one entry per argument.
+
+    >>> found = withgradient(lambda x: x * x, 3.0)
+    >>> found.val, found.grad
+    (9.0, (6.0,))
+    """
 
     val: Any
     grad: tuple[Any, ...]

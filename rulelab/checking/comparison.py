@@ -34,6 +34,9 @@ class Settings:
     `rtol` is the relative difference that still counts as agreement (None: by dtype and by who computed
     it), `rng` draws the seeds, `ad` is who differentiates (an object with `gradient` and `pullback`; None:
     rulelab's own reverse mode).
+
+    >>> compare(lambda x: x, lambda x: 1.001 * x, 1.0, settings=Settings(rtol=0.01)).agree
+    True
     """
 
     rtol: float | None = None
@@ -201,6 +204,13 @@ def compare(
     Where `f` is refused (it mutates, it calls C), finite differences of `f` stand in its column, and the
     result says why. An error in the rule of `f_cr` is raised as it is. With `without=True`, `f` is a whole
     loss and `f_cr` a function in it whose rule is left out on the left side: see `compare_without`.
+    `settings` says how closely the two have to agree and which seeds are drawn.
+
+    >>> import rulelab as rl
+    >>> def f(x): return x**3
+    >>> found = rl.compare(f, lambda x: x * x * x, 2.0)
+    >>> found.agree, found.gradients[0].name
+    (True, 'gradient of x')
     """
     if without:
         return compare_without(f, f_cr, *args, settings=settings, **kwargs)
@@ -214,7 +224,12 @@ def compare(
 def compare_without(
     loss: Callable, f: Callable, *args, settings: Settings | None = None, **kwargs
 ) -> Comparison:
-    """The gradient of a whole `loss` without the rule of `f` (left) and with it (right)."""
+    """The gradient of a whole `loss` without the rule of `f` (left) and with it (right), side by side.
+
+    >>> import math
+    >>> compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
+    True
+    """
     settings = settings or Settings()
     ad, names = settings.ad or reverse, argument_names(loss, args)
     left = _Side(

@@ -27,7 +27,10 @@ MODES = ("auto", "manual")
 
 
 class StaleRuleWarning(UserWarning):
-    """A derivative was taken with an old answer of the registry, because the refresh mode is manual."""
+    """A derivative was taken with an old answer of the registry, because the refresh mode is manual.
+
+    A warning, not an error: this is what that mode is for. `refresh()` takes the new answer.
+    """
 
 
 @dataclass(eq=False)

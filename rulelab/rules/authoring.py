@@ -47,9 +47,23 @@ def rrule_for(f, *, registry=DEFAULT, requires=None):
 
 
 def frule_for(f, *, registry=DEFAULT, requires=None):
-    """Decorator that makes a function the forward rule of `f`: it takes the tuple of tangents (that of `f`
-    itself
-    first), then the arguments, and returns `(y, y_dot)`."""
+    """Decorator that makes a function the forward rule of `f`.
+
+    The rule takes the tuple of tangents (that of `f` itself first, then one for each positional argument),
+    then the arguments, and returns `(y, y_dot)`, the value and the tangent that goes with it.
+    RuleRegistrationError where `f` cannot carry a rule.
+
+    >>> from rulelab.rules.registry import Registry
+    >>> from rulelab.tangents.zeros import NoTangent
+    >>> r = Registry()
+    >>> def square(x): return x * x
+    >>> @frule_for(square, registry=r)
+    ... def square_frule(tangents, x):
+    ...     _, x_dot = tangents
+    ...     return x * x, 2 * x * x_dot
+    >>> frule((NoTangent(), 1.0), square, 3.0, registry=r)
+    (9.0, 6.0)
+    """
     return _decorator(f, "frule", registry, requires)
 
 
@@ -146,8 +160,16 @@ def _catches_everything(target):
 def rrule(f, *args, config=None, registry=DEFAULT, **kwargs):
     """`(y, pullback)` by the rule for `f` and these arguments, or None where no rule applies.
 
-    The pullback returns a tuple: the cotangent of `f` itself (of the object, for a bound method or a
-    callable object), then one per positional argument, defaults included for a user's rule.
+    Only the rule is asked: nothing is compiled, and no other rule is tried. The pullback returns a tuple:
+    the cotangent of `f` itself (of the object, for a bound method or a callable object), then one per
+    positional argument, defaults included for a user's rule.
+
+    >>> import rulelab as rl
+    >>> y, pullback = rl.rrule(pow, 3.0, 2)
+    >>> y, pullback(1.0)[1]
+    (9.0, 6.0)
+    >>> rl.rrule(open, "data.txt") is None
+    True
     """
     target, bound = resolve(f)
     args = (*bound, *args)
@@ -159,8 +181,16 @@ def rrule(f, *args, config=None, registry=DEFAULT, **kwargs):
 
 
 def frule(tangents, f, *args, config=None, registry=DEFAULT, **kwargs):
-    """`(y, y_dot)` by the forward rule for `f`, or None where no rule applies. `tangents[0]` is that of `f`
-    itself."""
+    """`(y, y_dot)` by the forward rule for `f`, or None where no rule applies.
+
+    `tangents[0]` is the tangent of `f` itself, `NoTangent()` for a plain function; one for each positional
+    argument follows.
+
+    >>> import math
+    >>> import rulelab as rl
+    >>> rl.frule((rl.NoTangent(), 2.0), math.exp, 0.0)
+    (1.0, 2.0)
+    """
     target, bound = resolve(f)
     if bound:  # the object is what varies; the function of its class is a constant
         tangents = (*[NoTangent()] * len(bound), *tangents)
@@ -243,8 +273,18 @@ def _plain_target(f):
 
 
 def non_differentiable(f, types=None, *, registry=DEFAULT):
-    """States that `f` has no derivative: its result is a constant. `types` limits it to arguments of these
-    types."""
+    """States that `f` has no derivative: its result counts as a constant, whatever it is given.
+
+    `types` limits it to arguments of these types. RuleRegistrationError where `f` cannot carry a rule.
+
+    >>> from rulelab.rules.registry import Registry
+    >>> r = Registry()
+    >>> def nearest(x): return float(int(x + 0.5))
+    >>> non_differentiable(nearest, registry=r)
+    >>> y, pullback = rrule(nearest, 2.7, registry=r)
+    >>> y, pullback(1.0)
+    (3.0, (NoTangent(), NoTangent()))
+    """
     target = target_for_rule(f)
     accepts = Accepts((), ANY) if types is None else accepts_from(types)
     place, name = Place.of_frame(sys._getframe(1)), name_of(target)
@@ -258,7 +298,16 @@ def non_differentiable(f, types=None, *, registry=DEFAULT):
 def opt_out(f, *types, mode=None, registry=DEFAULT):
     """Rules of `f` do not apply to arguments of these types: the AD looks inside `f` instead.
 
-    Without types it covers every rule there is now; a rule stated later counts again.
+    Without types it covers every rule there is now; a rule stated later counts again. `mode` limits it to
+    "rrule" or "frule".
+
+    >>> from rulelab.rules.registry import Registry
+    >>> r = Registry()
+    >>> def cube(x): return x**3
+    >>> scalar_rule(cube, lambda out, x: 3 * x**2, registry=r)
+    >>> opt_out(cube, int, registry=r)
+    >>> has_rrule(cube, 2.0, registry=r), has_rrule(cube, 2, registry=r)
+    (True, False)
     """
     target = target_for_rule(f)
     accepts = accepts_from(types) if types else Accepts((), ANY)
@@ -271,6 +320,14 @@ def remove_rule(f, *, registry=DEFAULT):
     """Takes back all rules and opt-outs of yours for `f`; those of the house count again.
 
     RuleRegistrationError if there were none.
+
+    >>> from rulelab.rules.registry import Registry
+    >>> r = Registry()
+    >>> def cube(x): return x**3
+    >>> scalar_rule(cube, lambda out, x: 3 * x**2, registry=r)
+    >>> remove_rule(cube, registry=r)
+    >>> has_rrule(cube, registry=r)
+    False
     """
     target, _ = resolve(f)
     gone = registry.remove(target)
@@ -284,19 +341,43 @@ def remove_rule(f, *, registry=DEFAULT):
 
 
 def without_rule(f, *, registry=DEFAULT):
-    """A context in which no rule of `f` is found: `with rl.without_rule(f): …`. Rules are back after it,
-    always."""
+    """A context in which no rule of `f` is found, neither yours nor one of the house.
+
+    The AD looks inside `f` instead. The rules are back after the block, also after an error in it.
+
+    >>> import math
+    >>> with without_rule(math.exp):
+    ...     has_rrule(math.exp, 1.0)
+    False
+    >>> has_rrule(math.exp, 1.0)
+    True
+    """
     return registry.without(resolve(f)[0])
 
 
 def has_rrule(f, *args, registry=DEFAULT, **kwargs):
-    """Whether a reverse rule applies to this call; without arguments, whether `f` has any."""
+    """Whether a reverse rule applies to this call; without arguments, whether `f` has any.
+
+    >>> import math
+    >>> has_rrule(math.exp, 1.0), has_rrule(math.exp), has_rrule(open)
+    (True, True, False)
+    """
     return which_rule(f, *args, registry=registry, **kwargs).found
 
 
 def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
-    """Which rule applies to a call and where it was written, or why none does. Its repr says so in a
-    sentence."""
+    """Which rule applies to a call and where it was written, or why none does.
+
+    The answer is a `WhichRule`: true where a rule was found, and its repr says in a sentence what it found.
+    Without arguments any rule of `f` will do; `mode` is "rrule" or "frule".
+
+    >>> import math
+    >>> answer = which_rule(math.exp, 1.0)
+    >>> bool(answer), answer.mode
+    (True, 'rrule')
+    >>> which_rule(open, "data.txt")
+    no rrule for io.open(str)
+    """
     target, bound = resolve(f)
     entry = registry.entry(target)
     known = (

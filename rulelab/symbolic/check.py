@@ -45,6 +45,12 @@ def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None):
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
     `RuleError` where `f` has no rule.
+
+    >>> def cube(x): return x**3
+    >>> def cube_rrule(x):
+    ...     return x**3, lambda y_bar: (None, 3 * x**2 * y_bar)
+    >>> prove(cube, cube_rrule).verdict.word
+    'PROVED'
     """
     started = time.monotonic()
     rng = np.random.default_rng(0) if rng is None else rng

@@ -1,0 +1,243 @@
+"""The manual: every public name is in it, its pages run, and nothing is fetched when it is read."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import inspect
+import math
+import os
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import rulelab
+
+pytestmark = pytest.mark.xdist_group("manual")  # it is built once
+
+READ = re.compile(r'read="(\w+)#([\w-]+)"')
+DOCUMENTED = re.compile(r"^\.\. (?:auto\w+|py:data):: ([\w.]+)$", re.MULTILINE)
+FETCHED = re.compile(
+    r"<(?:script|img|iframe|source|embed)\b[^>]*?\ssrc=\"([^\"]*)\"|<link\b[^>]*?\shref=\"([^\"]*)\""
+)
+IN_STYLES = re.compile(r"(?:url\(|@import )\s*[\"']?((?:https?:)?//[^\"')\s]+)")
+ELSEWHERE = re.compile(r"(?:https?:)?//")
+SUBPACKAGES = ("bench", "checking", "symbolic", "notebook")
+# Called by IPython alone; their example is `%load_ext rulelab`.
+WITHOUT_EXAMPLE = {"load_ipython_extension", "unload_ipython_extension"}
+
+
+def public_names() -> list[str]:
+    """What `rulelab` offers: not its packages, not what begins with an underscore."""
+    offered = vars(rulelab).items()
+    return sorted(n for n, value in offered if n[0] != "_" and not isinstance(value, types.ModuleType))
+
+
+def reference(repository: Path) -> str:
+    return "\n".join(
+        page.read_text(encoding="utf-8") for page in sorted((repository / "docs" / "reference").glob("*.md"))
+    )
+
+
+def test_every_public_name_is_in_the_reference(repository):
+    """What `import rulelab` offers can be looked up, once."""
+    named = [name for name in DOCUMENTED.findall(reference(repository)) if "." not in name]
+    assert sorted(named) == public_names()
+
+
+def test_every_error_is_in_the_reference(repository):
+    """Whatever may be raised can be looked up, also where `rulelab` itself does not offer the class."""
+    named = {name.rpartition(".")[2] for name in DOCUMENTED.findall(reference(repository))}
+    classes = [value for value in vars(rulelab.errors).values() if isinstance(value, type)]
+    assert {cls.__name__ for cls in classes if issubclass(cls, rulelab.RuleLabError)} <= named
+
+
+@pytest.mark.parametrize("name", SUBPACKAGES)
+def test_every_subpackage_is_in_the_reference(name, repository):
+    """Its page lists all that it offers, also what is added tomorrow."""
+    assert f".. automodule:: rulelab.{name}\n   :members:\n" in reference(repository)
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_a_docstring_says_what_it_means(name):
+    """The first line is a sentence on its own; a function has an example, which the tests run."""
+    value = getattr(rulelab, name)
+    text = inspect.getdoc(value) or ""
+    first = text.split("\n\n")[0]
+    assert len(first.split()) >= 4 and re.search(r"[.:)]$", first), first
+    if isinstance(value, types.FunctionType) and name not in WITHOUT_EXAMPLE:
+        assert ">>>" in text
+
+
+@pytest.mark.parametrize("name", SUBPACKAGES)
+def test_what_a_subpackage_offers_has_docstrings(name):
+    """One sentence at least, for each function and class, and their public methods."""
+    package = importlib.import_module(f"rulelab.{name}")
+    assert inspect.getdoc(package)
+    for public in getattr(package, "__all__", ()):
+        assert len((inspect.getdoc(getattr(package, public)) or "").split()) >= 4, public
+
+
+def test_the_manual_builds_without_a_warning(manual):
+    """Every link, term and docstring is in order: `-W` makes an error of each warning."""
+    assert (manual / "index.html").is_file()
+
+
+def test_every_notebook_is_in_the_manual(manual, repository):
+    """A notebook put into `notebooks` is part of the tutorial, with no other page to be changed."""
+    tutorial = (manual / "tutorial" / "index.html").read_text(encoding="utf-8")
+    for notebook in (repository / "notebooks").glob("*.ipynb"):
+        assert f'href="notebooks/{notebook.stem}.html"' in tutorial
+
+
+def extension(repository: Path, name: str):
+    """A module of docs/extensions, which is no package."""
+    path = repository / "docs" / "extensions" / f"{name}.py"
+    specification = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_notebook_that_is_gone_leaves_the_manual(repository, tmp_path):
+    """The tutorial has the notebooks that there are, as they are, and no others."""
+    module = extension(repository, "mirror")
+    source, target = tmp_path / "notebooks", tmp_path / "tutorial"
+    source.mkdir()
+    (source / "01.ipynb").write_text("one")
+    (source / "02.ipynb").write_text("two")
+    module.mirror(source, target)
+    (source / "01.ipynb").unlink()
+    (source / "02.ipynb").write_text("new")
+    module.mirror(source, target)
+    assert {path.name: path.read_text() for path in target.iterdir()} == {"02.ipynb": "new"}
+
+
+def test_the_body_of_a_rule_cell_is_in_colour(manual):
+    """A `%%rrule` cell is Python below its first line, and looks it."""
+    page = (manual / "tutorial" / "three-cells.html").read_text(encoding="utf-8")
+    cell = page[page.index("%%rrule mse_cr") :][:400]
+    assert '<span class="k">def</span>' in cell
+
+
+def test_what_errors_tell_to_read_is_there(manual, repository):
+    """`read: limitations#syntax` is the section #syntax of limitations.html."""
+    sources = [path.read_text(encoding="utf-8") for path in (repository / "rulelab").rglob("*.py")]
+    places = {place for text in sources for place in READ.findall(text)}
+    assert ("limitations", "array-mutation") in places
+    for page, anchor in sorted(places):
+        assert f'id="{anchor}"' in (manual / f"{page}.html").read_text(encoding="utf-8"), f"{page}#{anchor}"
+
+
+def test_a_name_leads_from_the_index_to_its_page(manual):
+    """The general index knows the names, as they are called."""
+    index = (manual / "genindex.html").read_text(encoding="utf-8")
+    for name in ("gradient", "rrule_for", "MutationError", "ProjectTo"):
+        assert re.search(rf'href="reference/\w+\.html#rulelab\.{name}"', index), name
+
+
+def test_nothing_is_fetched_when_a_page_is_read(manual):
+    """No script, style, picture or font comes from elsewhere: the manual can be read without a network."""
+    pages = sorted(manual.rglob("*.html"))
+    assert len(pages) > 30
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        fetched = [html.unescape(a or b) for a, b in FETCHED.findall(text)]
+        assert [address for address in fetched if ELSEWHERE.match(address)] == [], page.name
+    for style in manual.rglob("*.css"):
+        assert IN_STYLES.findall(style.read_text(encoding="utf-8")) == [], style.name
+
+
+def test_formulas_are_set_without_a_script(manual):
+    """They are MathML, which browsers set themselves, and no TeX is left standing in the text."""
+    page = (manual / "explanation" / "compiler.html").read_text(encoding="utf-8")
+    assert page.count("<math") >= 5
+    assert "\\bar" not in page
+
+
+@pytest.mark.parametrize(
+    "expression", ["math.sqrt(x) / (1 + x**2)", "math.exp(-x * x) * math.log(x)", "abs(x) ** 1.5"]
+)
+def test_formulas_that_a_cell_shows_are_set(repository, expression):
+    """What SymPy finds stands in the manual as mathematics, not as TeX between dollars."""
+    pytest.importorskip("latex2mathml")
+    from rulelab.symbolic import prove
+
+    mathml = extension(repository, "mathml")
+    space: dict = {"math": math}
+    exec(f"def f(x): return {expression}\ndef rule(x): return f(x), lambda y_bar: (None, y_bar)", space)
+    shown = prove(space["f"], space["rule"])._repr_html_()
+    assert mathml.HOLDS_FORMULAS in shown and "$" in shown
+    set_in_html = mathml.typeset_in_html(shown)
+    assert set_in_html.count("<math") >= 4 and "$" not in set_in_html
+
+
+def code_cells(page: Path):
+    """The notebook that a page with code cells is."""
+    from myst_nb.core.read import read_myst_markdown_notebook
+
+    return read_myst_markdown_notebook(page.read_text(encoding="utf-8"))
+
+
+def run(notebook, folder: Path) -> list[str]:
+    """What each code cell shows as plain text, after a run in a fresh kernel; an error fails."""
+    from nbclient import NotebookClient
+
+    where = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=where).execute()
+    return ["\n".join(map(plain, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def plain(output) -> str:
+    return output["text"] if output.output_type == "stream" else output.get("data", {}).get("text/plain", "")
+
+
+def test_the_first_rule_takes_three_cells(repository, tmp_path):
+    """From install to the first rule compared and timed: three cells, and each does what the page says."""
+    pytest.importorskip("myst_nb")
+    shown = run(code_cells(repository / "docs" / "tutorial" / "three-cells.md"), tmp_path)
+    assert len(shown) == 3
+    assert "mse_cr, a copy of mse, now has the rule" in shown[1]
+    assert "mse and mse_cr agree" in shown[2] and "Time of one call" in shown[2]
+
+
+def test_the_miniature_compiler_is_right(repository, tmp_path):
+    """On the page about the compiler, the miniature's gradient is that of rulelab; it stays a miniature."""
+    pytest.importorskip("myst_nb")
+    notebook = code_cells(repository / "docs" / "explanation" / "compiler.md")
+    shown = run(notebook, tmp_path)
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    lines = [line for source in sources[:2] for line in source.splitlines() if line.strip()]
+    assert len(lines) <= 80
+    ours, theirs = shown[3].strip().splitlines()
+    numbers = [[float(n) for n in re.findall(r"\d+\.\d+", line)] for line in (ours, theirs)]
+    assert len(numbers[0]) == 3 and numbers[0] == pytest.approx(numbers[1], rel=1e-12)
+    assert "def polynomial_pullback(y_bar)" in shown[4]
+    assert "find(cube_1, x)(x)" in shown[5]
+
+
+def exported(notebook: Path, target: Path, *options: str) -> str:
+    """The notebook, run and exported to HTML as the how-to page says."""
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", str(target)]
+    done = subprocess.run(
+        [*command, *options, "--ExecutePreprocessor.timeout=120", str(notebook)],
+        env=os.environ | {"RULELAB_WIDGETS": "0"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return (target / f"{notebook.stem}.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in Path(__file__).parents[1].glob("notebooks/*.ipynb")))
+def test_an_exported_notebook_can_be_read_without_a_network(name, repository, tmp_path):
+    """Text, tables and pictures are in the file; what it asks for are two scripts, that it can do without."""
+    page = exported(repository / "notebooks" / name, tmp_path)
+    fetched = [html.unescape(a or b) for a, b in FETCHED.findall(page)]
+    elsewhere = [address for address in fetched if ELSEWHERE.match(address)]
+    assert len(elsewhere) <= 2 and all(re.search(r"(?i)mathjax|require", address) for address in elsewhere)
+    assert all(a.startswith("data:") for a in re.findall(r"<img\b[^>]*?\ssrc=\"([^\"]*)\"", page))
+    assert IN_STYLES.findall(page) == []
+    assert "jp-OutputArea-output" in page and "application/vnd.jupyter.widget-view" not in page
