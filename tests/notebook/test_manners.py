@@ -167,6 +167,47 @@ def test_a_result_can_be_assigned(notebook, name):
     assert notebook["got"] is notebook["kept"] is not None
 
 
+# -- Ctrl-C --------------------------------------------------------------------------------------------------
+
+SLOW = """\
+def slow(x):
+    global running
+    if running:
+        raise KeyboardInterrupt
+    return x * x
+running = False
+@rl.rrule_for(slow)
+def slow_rrule(x):
+    def slow_pullback(s):
+        return rl.NoTangent(), 2 * x * s
+    return slow(x), slow_pullback
+def loss(x):
+    return slow(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%gradient loss(2.0)",
+        "%adjoint slow(slow(2.0))",
+        "%grad_compare loss loss --at 2.0",
+        "%grad_compare loss --without slow --at 2.0",
+        "%grad_bench loss loss --at 2.0",
+        "%rule_symbolic slow",
+    ],
+)
+def test_ctrl_c_before_there_is_a_result(notebook, line):
+    """One line, the cells that follow do not run, and the last result is still there."""
+    notebook.ok(SLOW)
+    notebook.ok("%gradient mse(y, yh)")
+    before = rulelab.notebook.last()
+    shown = notebook.fails(f"running = True\n{line}\n")
+    magic = line.split()[0]
+    assert shown == f"Interrupted: {magic} was stopped before it had a result\n"
+    assert rulelab.notebook.last() is before
+
+
 # -- the line ------------------------------------------------------------------------------------------------
 
 
