@@ -170,10 +170,12 @@ def test_a_result_can_be_assigned(notebook, name):
 # -- Ctrl-C --------------------------------------------------------------------------------------------------
 
 SLOW = """\
+import os, signal, time
+here = os.getpid()  # %rule_symbolic calls the function in a child of this process
 def slow(x):
-    global running
     if running:
-        raise KeyboardInterrupt
+        os.kill(here, signal.SIGINT)
+        time.sleep(5.0)
     return x * x
 running = False
 @rl.rrule_for(slow)
