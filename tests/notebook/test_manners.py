@@ -174,6 +174,7 @@ import os, signal, time
 here = os.getpid()  # %rule_symbolic calls the function in a child of this process
 def slow(x):
     if running:
+        time.sleep(0.2)  # the fork is over by then; an interrupt within it would be lost
         os.kill(here, signal.SIGINT)
         time.sleep(5.0)
     return x * x
