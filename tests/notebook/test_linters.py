@@ -3,6 +3,8 @@
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -17,7 +19,12 @@ CELLS = [
 @pytest.fixture
 def complaints(tmp_path):
     """The rules that ruff says a notebook with a `%%rrule` cell breaks, under a configuration."""
-    ruff = shutil.which("ruff") or pytest.skip("ruff is not installed: its configuration was not tried")
+    beside = str(Path(sys.executable).parent)  # where pip puts it, whether or not that is on the path
+    ruff = (
+        shutil.which("ruff", path=beside)
+        or shutil.which("ruff")
+        or pytest.skip("ruff is not installed: its configuration was not tried")
+    )
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     book = nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
     nbformat.write(book, tmp_path / "book.ipynb")
