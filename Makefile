@@ -8,13 +8,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench docs support-table clean
+.PHONY: help lab test lint bench bench-duels docs support-table clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
 	@echo "make test    all tests: unit, doctests, notebooks, browser"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios"
+	@echo "make bench-duels   how far the verdicts of duels can be trusted: idle and loaded, some 30 minutes"
 	@echo "make docs    runs the examples in README.md and docs/ (the built manual comes with a later release)"
 	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
@@ -31,6 +32,9 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
+
+bench-duels: $(VENV)/installed-dev
+	@$(BIN)/python tests/benchmarks/duels.py $(ARGS)
 
 docs: $(VENV)/installed-dev
 	@echo "There is no built manual in this release; this runs the examples in README.md and docs/."

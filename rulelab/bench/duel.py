@@ -128,6 +128,8 @@ class Timings(Report):
     def from_dict(cls, saved: dict) -> Timings:
         """The timings that `to_dict` wrote."""
         memory = saved["memory"]
+        if int(saved["loops"]) < 1:
+            raise ValueError("a block has at least one call")
         return cls(
             str(saved["name"]),
             int(saved["loops"]),

@@ -51,7 +51,8 @@ def warnings_of(stamp: Mapping[str, Any]) -> list[str]:
     """What in a stamp makes times less sure, in words; empty where nothing does."""
     found = []
     load, cores = stamp.get("load"), stamp.get("cores")
-    if load is not None and cores and load > 1 + BUSY * cores:
+    # A stamp that was saved may hold anything.
+    if isinstance(load, (int, float)) and isinstance(cores, int) and load > 1 + BUSY * cores:
         found.append(f"Load {load:.1f} on {_counted(cores, 'core')}: expect wide intervals.")
     if stamp.get("governor") == "powersave":
         found.append("The processor saves power: its speed may change while it is timed.")

@@ -87,6 +87,8 @@ class ScalingLine:
     def from_dict(cls, saved: dict) -> ScalingLine:
         """The line that `to_dict` wrote."""
         refused = saved["refused"]
+        if not len(saved["sizes"]) == len(saved["medians"]) == len(saved["minima"]):
+            raise ValueError("each size has one median and one minimum")
         return cls(
             str(saved["name"]),
             tuple(int(size) for size in saved["sizes"]),

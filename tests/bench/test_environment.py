@@ -47,6 +47,7 @@ def test_it_is_plain_and_names_nobody(stamp):
         ({"battery": True}, ["On battery: the processor may be slowed down."]),
         ({"battery": False, "governor": "performance"}, []),
         ({}, []),
+        ({"load": "9", "cores": 2}, []),
     ],
 )
 def test_what_disturbs_is_said_in_words(stamp, said):

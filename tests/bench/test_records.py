@@ -47,6 +47,9 @@ def test_what_is_saved_comes_back_equal(name, tmp_path):
     assert json.loads((tmp_path / "it.json").read_text())["format"] == FORMAT
 
 
+TIMED = Timings("a", 1, (1.0,)).to_dict()
+UNEVEN = {"name": "f", "sizes": [1, 2], "medians": [0.5], "minima": [0.5], "refused": None}
+SCALED = {"sizes_wanted": [1], "lines": [], "stopped": None, "interrupted": False, "environment": {}}
 WHOLE = {"format": FORMAT, "kind": "Duel", "result": EMPTY.to_dict()}
 
 
@@ -70,6 +73,8 @@ WHOLE = {"format": FORMAT, "kind": "Duel", "result": EMPTY.to_dict()}
         (json.dumps({**WHOLE, "result": {**WHOLE["result"], "interval": [1.0]}}), "is damaged"),
         (json.dumps({**WHOLE, "result": {**WHOLE["result"], "rounds_wanted": math.inf}}), "is damaged"),
         (json.dumps({**WHOLE, "result": {**WHOLE["result"], "environment": 3}}), "is damaged"),
+        (json.dumps({**WHOLE, "kind": "Timings", "result": {**TIMED, "loops": 0}}), "is damaged"),
+        (json.dumps({**WHOLE, "kind": "Scaling", "result": {**SCALED, "lines": [UNEVEN]}}), "is damaged"),
     ],
 )
 def test_what_is_no_record_is_told_in_one_line(text, said, tmp_path):
