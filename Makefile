@@ -8,13 +8,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench docs support-table magics-table clean
+.PHONY: help lab test lint bench bench-duels docs support-table magics-table clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
 	@echo "make test    all tests: unit, doctests, notebooks, browser"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios"
+	@echo "make bench-duels   how far the verdicts of duels can be trusted: idle and loaded, some 30 minutes"
 	@echo "make docs    builds the manual, with what the notebooks print, and says where it is"
 	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
 	@echo "make magics-table    writes docs/magics.md anew: the magics and the same in plain Python"
@@ -32,6 +33,9 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
+
+bench-duels: $(VENV)/installed-dev
+	@$(BIN)/python tests/benchmarks/duels.py $(ARGS)
 
 # Pages are read anew (-E), notebooks run only if they or the package changed. A warning fails the build.
 docs: $(VENV)/installed-dev

@@ -1,7 +1,41 @@
 """Is this rule worth it? Two functions timed against each other, with a verdict one can trust."""
 
 from .clock import Memory, memory_of
-from .duel import Duel, Timings, duel, gradient_duel, measure
+from .duel import Duel, DuelRun, GradientDuel, Timings, duel, gradient_duel, measure
+from .environment import environment
+from .first import FirstGradient, first_gradient
+from .pieces import Measurement, Progress, run
 from .profile import Profile, profile
+from .records import RecordComparison, compare_records, load, save
+from .scaling import Scaling, ScalingLine, ScalingRun, scaling
+from .sizes import sized, sized_text
 
-__all__ = ["Duel", "Memory", "Profile", "Timings", "duel", "gradient_duel", "measure", "memory_of", "profile"]
+__all__ = [
+    "Duel",
+    "DuelRun",
+    "FirstGradient",
+    "GradientDuel",
+    "Measurement",
+    "Memory",
+    "Profile",
+    "Progress",
+    "RecordComparison",
+    "Scaling",
+    "ScalingLine",
+    "ScalingRun",
+    "Timings",
+    "compare_records",
+    "duel",
+    "environment",
+    "first_gradient",
+    "gradient_duel",
+    "load",
+    "measure",
+    "memory_of",
+    "profile",
+    "run",
+    "save",
+    "scaling",
+    "sized",
+    "sized_text",
+]

@@ -28,6 +28,7 @@ from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
 from .linetimes import Costs, LineClock, Path, Recorded, Spent, calibrated, least, recorded, without_probes
+from .pieces import Progress, run
 
 SECONDS = 1.0
 """The time that the rounds may take together, if one round does not take longer."""
@@ -69,22 +70,14 @@ def profile_call(
     shown: str | None = None,
 ) -> Profile:
     """As `profile`, of a call with any keywords; `shown` is how the report spells it."""
-    work = Profiling(f, args, kwargs, seconds=seconds, cache=cache, clock=clock, shown=shown)
-    try:
-        for _ in work.pieces():
-            pass
-    except KeyboardInterrupt:
-        return work.result(interrupted=True)
-    return work.result()
+    return run(Profiling(f, args, kwargs, seconds=seconds, cache=cache, clock=clock, shown=shown))
 
 
 # -- the work ------------------------------------------------------------------------------------------------
 
 
 class Profiling:
-    """A profile in the making, measured in pieces: `pieces()` yields (done, total, doing) after each run, and
-    `result()` gives what there is.
-    """
+    """`profile` in pieces, for whoever wants to stop it or let others run meanwhile."""
 
     def __init__(
         self,
@@ -115,22 +108,22 @@ class Profiling:
         self._held: Held | None = None
         self._calls = 0
 
-    def pieces(self) -> Iterator[tuple[int, int, str]]:
+    def pieces(self) -> Iterator[Progress]:
         """Compile, run in rounds, account for the memory."""
         self._compile()
-        yield 0, MOST_ROUNDS, "compiling"
+        yield Progress(0, MOST_ROUNDS, "compiling")
         self._first_probed()
-        yield 0, MOST_ROUNDS, "compiling with probes"
+        yield Progress(0, MOST_ROUNDS, "compiling with probes")
         self._costs = calibrated(self.clock)
         start, rounds = self.clock(), 0
         while rounds == 0 or (rounds < MOST_ROUNDS and self.clock() - start < self.seconds):
             with _quiet(self._cache):
                 self._round()
             rounds += 1
-            yield rounds, MOST_ROUNDS, "timing"
+            yield Progress(rounds, MOST_ROUNDS, "timing")
         with _quiet(self._cache):
             self._account()
-        yield rounds, rounds, "memory"
+        yield Progress(rounds, rounds, "memory")
 
     def _arguments(self) -> tuple[tuple, dict]:
         return copy.deepcopy(self._given)
