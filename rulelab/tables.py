@@ -40,7 +40,8 @@ _PAGE = """\
 {%- endif %}
 <table>
 <caption>{{ table.caption | printable }}</caption>
-<thead><tr>{% for name in table.columns %}<th scope="col">{{ name | printable }}</th>{% endfor %}</tr></thead>
+<thead><tr>
+{%- for name in table.columns %}<th scope="col">{{ name | printable }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
@@ -110,9 +111,8 @@ class Page:
 
     def text(self) -> str:
         """The page for a terminal."""
-        return "\n".join(
-            [*map(printable, self.lead), *(table.text() for table in self.tables), *map(printable, self.notes)]
-        )
+        tables = (table.text() for table in self.tables)
+        return "\n".join([*map(printable, self.lead), *tables, *map(printable, self.notes)])
 
     def html(self) -> str:
         """The page for a notebook: escaped, without script, folded parts in `<details>`."""

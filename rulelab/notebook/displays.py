@@ -12,7 +12,7 @@ from html import escape
 import numpy as np
 
 from ..checking.comparison import plain_data, shortened
-from ..errors import ForeignCallError, MutationError, RuleLabError
+from ..errors import ForeignCallError, MutationError, RuleLabError, printable
 from ..tables import Page, Report, Table
 
 _SOURCE_STYLE = """\
@@ -77,10 +77,11 @@ class Source(str):
     """Python source that shows itself coloured in a notebook and as it is elsewhere."""
 
     def _repr_html_(self) -> str:
-        return f'<div class="rulelab-source tex2jax_ignore">{_SOURCE_STYLE}<pre>{_coloured(self)}</pre></div>'
+        classes = "rulelab-source tex2jax_ignore mathjax_ignore"
+        return f'<div class="{classes}">{_SOURCE_STYLE}<pre>{_coloured(printable(self))}</pre></div>'
 
     def _repr_pretty_(self, printer, cycle) -> None:
-        printer.text(str(self))
+        printer.text(printable(str(self)))
 
     def to_dict(self) -> dict:
         """The source, under its name."""
@@ -115,7 +116,7 @@ class Stub(Source):
 
     @property
     def sentence(self) -> str:
-        return f"The skeleton of a rule for {self.function} is in the next cell."
+        return printable(f"The skeleton of a rule for {self.function} is in the next cell.")
 
     def _repr_html_(self) -> str:
         return f"<details><summary>{escape(self.sentence)}</summary>{super()._repr_html_()}</details>"

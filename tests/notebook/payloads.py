@@ -1,0 +1,133 @@
+"""Hostile words, functions that carry them wherever a name can stand, and the reports made of those."""
+
+from __future__ import annotations
+
+import linecache
+import types
+from pathlib import Path
+
+import numpy as np
+
+import rulelab as rl
+from rulelab.bench import (
+    Duel,
+    compare_records,
+    first_gradient,
+    gradient_duel,
+    load,
+    measure,
+    profile,
+    save,
+    scaling,
+)
+from rulelab.checking.comparison import compare, compare_without
+from rulelab.errors import ForeignCallError, Place, register_cell_label
+from rulelab.notebook.displays import Defined, Gradient, Refreshed, Rules, Source, Stub
+from rulelab.rules.registry import Registry
+from rulelab.symbolic import prove
+
+WORDS = (
+    "<script>window.ran=1</script>",
+    "<img src=x onerror=window.ran=1>",
+    '"><svg onload=window.ran=1>',
+    "</td></table></pre></details><iframe src=javascript:window.ran=1>",
+    "</style><style>*{display:none}</style>",
+    r"$\href{javascript:window.ran=1}{x}$",
+    r"$$\unicode{x}\require{html}\class{x}{y}$$",
+    r"\(x\) \[y\] \input{x} \write18{x} }{",
+    r"\end{verbatim}\input{x}\end{tabular}\end{document}",
+    "[x](javascript:window.ran=1) ![y](https://example.org/z.png) `|` <https://example.org>",
+    "&lt;script&gt; &#60;b&#62; {{ 7 * 7 }} {% raw %}",
+    "\x1b[31m\x07\u202e\u2066 a\nb\rc",
+)
+"""What a name, a docstring, a unit, a key or an error may contain, all of it harmless as words."""
+
+
+def carrying(word: str) -> tuple[types.FunctionType, types.FunctionType]:
+    """A function of a dict and its twin with a rule, named and documented by `word`."""
+
+    def f(p):
+        return sum(np.sum(p[k] ** 2) for k in p)
+
+    def f_rule(p):
+        return f(p), lambda y_bar: (rl.NoTangent(), {k: 2 * p[k] * y_bar for k in p})
+
+    for function in (f, f_rule):
+        function.__name__ = function.__qualname__ = word
+        function.__doc__ = word
+    return f, f_rule
+
+
+def reports(word: str, folder: Path) -> dict[str, object]:
+    """One of everything that is shown, with `word` wherever words of others go."""
+    f, f_rule = carrying(word)
+    twin = rl.twin(lambda p: f(p), "other")
+    twin.__name__ = word
+    point = {word: 2.0, "plain": np.array([1.0, 2.0])}
+    filename = f.__code__.co_filename
+    register_cell_label(filename, word)
+    try:
+        return {
+            **_of_rules(word, f, f_rule),
+            "gradient": Gradient((rl.gradient(f, point)[0], None), word, (word,)),
+            "comparison": compare(f, twin, point),
+            "without": compare_without(f, twin, point),
+            "profile": profile(_with_source(word), 2.0, seconds=0.01),
+            "symbolic": prove(*_about_numbers(word)),
+            **_measured(word, f, twin, point, folder),
+        }
+    finally:
+        register_cell_label(filename, "payloads")
+
+
+def _of_rules(word, f, f_rule):
+    registry = Registry()
+    rl.rrule_for(f, registry=registry)(f_rule)
+    stale = types.SimpleNamespace(function=word, signature=(word,), reason=word)
+    source = f"def f(x):\n    return {word!r}  # {word}\n"
+    return {
+        "rules": Rules(registry.rules()),
+        "refreshed": Refreshed(types.SimpleNamespace(mode="auto", stale=[stale])),
+        "source": Source(source),
+        "stub": Stub(source, word),
+        "defined": Defined(word, word, word, word, (word,)),
+    }
+
+
+def _measured(word, f, twin, point, folder):
+    duel = gradient_duel(f, twin, point, rounds=1)
+    saved = {**duel.to_dict(), "refused": word, "environment": {word: word, "blas": [{"library": word}]}}
+    stamped = Duel.from_dict(saved)
+    save(stamped, folder / "duel.json")
+    return {
+        "timings": measure(lambda: None, name=word, rounds=1),
+        "duel": duel,
+        "loaded": load(folder / "duel.json"),
+        "records": compare_records(stamped, duel),
+        "first": first_gradient(f, point),
+        "scaling": scaling(f, twin, lambda n: (point,), sizes=[1, 2], rounds=1),
+    }
+
+
+def _with_source(word):
+    """A function whose lines hold the word, as in somebody's cell."""
+    text = f"def f(x):\n    y = x * x  # {' '.join(word.split())}\n    return y if {word!r} else x\n"
+    filename = f"<{' '.join(word.split())}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    names: dict = {}
+    exec(compile(text, filename, "exec"), names)
+    return names["f"]
+
+
+def _about_numbers(word):
+    def squared(x):
+        return x**2
+
+    squared.__name__ = word
+    return squared, lambda x: (x**2, lambda y_bar: (rl.NoTangent(), 2 * x))
+
+
+def error(word: str) -> rl.RuleLabError:
+    """An error with the word in each of its parts."""
+    place = Place(word, 1, 0, 3, function=word, text=word)
+    return ForeignCallError(word, asked=word, place=place, fixes=(word,), read=word, chain=(place,))
