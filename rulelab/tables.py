@@ -45,7 +45,8 @@ _PAGE = """\
 <tbody>
 {%- for row in table.rows %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
-{%- elif table.columns[loop.index0] in table.verbatim %}<td class="rulelab-verbatim">{{ cell | printable }}</td>
+{%- elif table.columns[loop.index0] in table.verbatim %}
+<td class="rulelab-verbatim">{{ cell | printable }}</td>
 {%- else %}<td>{{ cell | printable }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}

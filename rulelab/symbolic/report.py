@@ -6,6 +6,7 @@ import functools
 import json
 from dataclasses import dataclass
 
+from ..errors import printable
 from ..tables import Page, Report, Table
 from .formulas import Formula, name_latex
 from .verdicts import Refuted, Verdict
@@ -72,7 +73,7 @@ class SymbolicReport(Report):
         yield from (f"    {line}" for line in example.code.splitlines())
 
     def __str__(self):
-        return "\n".join(self.lines())
+        return "\n".join(printable(line.replace("\n", " ")) for line in self.lines())
 
     def page(self):
         """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
@@ -114,6 +115,7 @@ class SymbolicReport(Report):
     def _repr_html_(self):
         return _template().render(
             report=self,
+            function=printable(self.function),
             sentence=self.verdict.sentence(),
             math=_math,
             symbol=name_latex,
@@ -157,7 +159,7 @@ def _math(latex):
 
 _PAGE = """\
 <div class="rulelab-symbolic">
-<p><strong>{{ report.verdict.word }}</strong> rule of <code>{{ report.function }}</code>: {{ sentence }}</p>
+<p><strong>{{ report.verdict.word }}</strong> rule of <code>{{ function }}</code>: {{ sentence }}</p>
 {%- for cell in report.cells %}
 <table>
 <caption style="text-align: left">{{ "where " ~ cell.condition if cell.condition else "formulas" }}</caption>

@@ -1,4 +1,4 @@
-"""Names, docstrings, keys, units and errors from elsewhere are shown as words, in every form, and never run."""
+"""Names, docstrings, keys, units and errors are shown as words, in every form, and never run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ COMMANDS = re.compile(r"(?<!\\)(?:\\\\)*\\([a-zA-Z]+|[()\[\]])")
 VERBATIM = re.compile(r"\\begin\{verbatim\}.*?\\end\{verbatim\}", re.S)
 LATEX = {
     "begin", "end", "toprule", "midrule", "bottomrule", "textbackslash", "textasciitilde",
-    "textasciicircum", "textless", "textgreater", "mu", "textbar", "texttt", "newline", "par", "ensuremath", "%", "_", "#", "&", "$"
+    "textasciicircum", "textless", "textgreater", "mu", "textbar", "texttt", "newline", "par",
+    "ensuremath",
 }  # fmt: skip
 
 
