@@ -65,14 +65,14 @@ _MARKS.install(_REGISTRY)
 
 def load_ipython_extension(ipython):
     """`%load_ext rulelab`: bring the magics into a notebook or IPython session."""
-    from .notebook.magics import load_ipython_extension as load
+    from .notebook.loading import load_ipython_extension as load
 
     load(ipython)
 
 
 def unload_ipython_extension(ipython):
     """`%unload_ext rulelab`: take everything away that loading brought."""
-    from .notebook.magics import unload_ipython_extension as unload
+    from .notebook.loading import unload_ipython_extension as unload
 
     unload(ipython)
 

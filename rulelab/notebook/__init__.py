@@ -1,1 +1,20 @@
 """The bench in a notebook: magics, their completion, what they show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def last() -> Any:
+    """What the last magic of this session found, whole or cut short by Ctrl-C; None before the first."""
+    from .loading import session  # here, because the magics load IPython
+
+    return session().last
+
+
+def rules() -> Any:
+    """The rules that there are: yours one by one, those of the house folded. `%rules` shows the same."""
+    from ..rules.registry import DEFAULT
+    from .displays import Rules
+
+    return Rules(DEFAULT.rules())

@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
-from rulelab.notebook.magics import load_ipython_extension, unload_ipython_extension
+from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
 
 SETUP = """\
 import numpy as np

@@ -1,0 +1,228 @@
+"""What the magics share: how a line is read, how its end is evaluated, how a result is kept, how wrong use
+and Ctrl-C are told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import inspect
+import io
+import re
+import tokenize
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, needs_local_scope, no_var_expand, output_can_be_silenced
+from IPython.core.magic_arguments import argument, kwds, magic_arguments, parse_argstring
+from IPython.utils.process import arg_split
+
+from .cells import Interrupted, MagicError, evaluate, parse
+from .session import Session, lookup
+
+
+def _name(text: str) -> str:
+    """What `-o` takes: a name to bind."""
+    if not text.isidentifier():
+        raise argparse.ArgumentTypeError(f"needs a name to keep the result under, not {text}")
+    return text
+
+
+AT = argument(
+    "--at",
+    metavar="ARGS",
+    help="the arguments to call with, as in a call; the last option: it takes the "
+    'rest of the line (--at -x, y, k={"a": -2})',
+)
+OUTPUT = argument(
+    "-o", dest="output", metavar="RESULT", type=_name, help="also keep the result under this name"
+)
+EXPRESSION = argument("expression", metavar="EXPR", nargs="...", help="one call, f(x, y, k=1)")
+
+
+class Invocation(NamedTuple):
+    """A call taken apart: the function and its arguments, all evaluated."""
+
+    function: Any
+    args: tuple
+    kwargs: dict
+
+
+def faced(*, plain: str, usage: str | None = None) -> Callable:
+    """Make a magic of a method `name(self, line, scope)`, or `name(self, line, scope, cell=None)`, that has
+    `@argument`s: its parser, its help, and the manners that all of ours share.
+
+    `plain` is the same in plain Python; the help and docs/magics.md show it. `usage` replaces what argparse
+    would write after the name. The docstring says first what the magic does and ends with `Examples::`,
+    which a test runs. Braces and dollars in the line are left alone, a `;` at its end silences the result,
+    wrong use and Ctrl-C are told in one line and stop the cells that follow, and our frames stay out of
+    tracebacks. A cell magic that is used as a line magic prints its help.
+    """
+
+    def decorate(magic):
+        takes_cell = "cell" in inspect.signature(magic).parameters
+        spelled = f"%%{magic.__name__}" if takes_cell else f"%{magic.__name__}"
+        _give_parser(magic, spelled, plain, usage)
+
+        @functools.wraps(magic)
+        def manners(self, line, cell=None, local_ns=None):
+            __tracebackhide__ = True
+            if takes_cell and cell is None:
+                return print(manners.__doc__)
+            extra = {"cell": cell} if takes_cell else {}
+            scope = self.shell.user_ns if local_ns is None else local_ns
+            try:
+                return magic(self, without_semicolon(line), scope, **extra)
+            except UsageError as error:
+                if hasattr(error, "_render_traceback_"):
+                    raise
+                raise MagicError(f"{spelled}: {error}") from None
+            except Interrupted:
+                raise
+            except KeyboardInterrupt:
+                raise Interrupted(f"{spelled} was stopped before it had a result") from None
+
+        manners.spelled, manners.plain = spelled, plain  # type: ignore[attr-defined]
+        return needs_local_scope(no_var_expand(output_can_be_silenced(manners)))
+
+    return decorate
+
+
+def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
+    """Build the parser of a magic from its decorators, and its help: usage, meaning, arguments, examples."""
+    about, _, examples = inspect.cleandoc(magic.__doc__).partition("\nExamples::\n")
+    words = {
+        "description": f"{about.rstrip()}\n\nIn plain Python::\n\n    {plain}",
+        "epilog": f"\nExamples::\n{examples}",  # headed by a newline, or IPython takes the indent away
+    }
+    if usage is not None:
+        words["usage"] = f"{spelled[1:]} {usage}"
+    magic = magic_arguments(spelled[1:])(kwds(**words)(magic))
+    # IPython heads the help with the marks of a reST literal block, which a reader of `?` would only see
+    magic.__doc__ = magic.__doc__.removeprefix("::\n\n  ")
+
+
+class ManneredMagics(Magics):
+    """Magics that read their lines alike, and keep what they find in one session."""
+
+    shell: Any
+
+    def __init__(self, shell, session: Session | None = None, **kwargs):
+        super().__init__(shell, **kwargs)
+        self.session = session or Session()
+
+    def kept(self, args, result):
+        """Remember a result, under the name that `-o` gave and as the session's last."""
+        self.session.last = result
+        if args.output is not None:
+            self.shell.user_ns[args.output] = result
+        return result
+
+    def show(self, result) -> None:
+        """Display a result now: before an interrupt is told, or where there are several."""
+        from IPython.display import display
+
+        display(result)
+
+    def function(self, method, name: str, scope: dict):
+        """The function that an argument of a magic names."""
+        found = lookup(name, scope) if lookup(name, scope) is not None else lookup(name, self.shell.user_ns)
+        if found is None:
+            raise MagicError(f"{method.spelled}: there is no function {name}")
+        if not callable(found):
+            raise MagicError(f"{method.spelled}: {name} is a {type(found).__name__}, which cannot be called")
+        return found
+
+    def with_call(self, method, line: str, scope: dict):
+        """The options of a line, and the call at its end evaluated as IPython evaluates any expression."""
+        __tracebackhide__ = True
+        args, magic = parse_arguments(method, line), method.spelled
+        text = raw_rest(line, args.expression)
+        if not text:
+            raise MagicError(f"{magic}: give a call, as in {magic} f(x)")
+        call = parse(magic, text, "the call")
+        if not isinstance(call, ast.Call):
+            raise MagicError(f"{magic}: give one call, as in {magic} f(x), not `{text}`")
+        return args, self._evaluated(call, text, scope)
+
+    def with_at(self, method, line: str, scope: dict, needed: bool = True):
+        """The options of a line, and the arguments after `--at` evaluated; None without `--at`, if that is
+        not `needed`.
+        """
+        __tracebackhide__ = True
+        options, at = split_at(line)
+        args, magic = parse_arguments(method, options), method.spelled
+        if at is None and not needed:
+            return args, None
+        if at is None:
+            raise MagicError(f"{magic}: say where with --at, the last option: --at x, y")
+        text = f"at({at})"
+        call = parse(magic, text, "the arguments after --at", shown=at)
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
+            raise MagicError(f"{magic}: the arguments after --at must be one argument list, not `{at}`")
+        call.func = ast.copy_location(ast.Constant(None), call.func)
+        return args, self._evaluated(call, text, scope)
+
+    def _evaluated(self, call: ast.Call, text: str, scope: dict) -> Invocation:
+        """Function and arguments of a call, without calling it: evaluated as (f, (args…), {kwargs…})."""
+        __tracebackhide__ = True
+        names: list[ast.expr | None] = [None if k.arg is None else ast.Constant(k.arg) for k in call.keywords]
+        args = ast.Tuple(call.args, ast.Load())
+        kwargs = ast.Dict(names, [k.value for k in call.keywords])
+        parts = ast.Tuple([call.func, args, kwargs], ast.Load())
+        located = ast.fix_missing_locations(ast.copy_location(parts, call))
+        return Invocation(*evaluate(self.shell, text, scope, located))
+
+
+def parse_arguments(method, line: str):
+    """The options of a line by the parser of a magic; unbalanced quotes are wrong use, too."""
+    __tracebackhide__ = True
+    try:
+        return parse_argstring(method, line)
+    except ValueError as error:
+        raise MagicError(f"{method.spelled}: {error}") from None
+
+
+def without_semicolon(line: str) -> str:
+    """The line without a comment and a `;` at its end, both of which are IPython's, not the expression's.
+
+    >>> without_semicolon('f("a;", 1);  # quiet')
+    'f("a;", 1)'
+    """
+    try:
+        tokens = [
+            t
+            for t in tokenize.generate_tokens(io.StringIO(line).readline)
+            if t.type
+            not in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
+        ]
+    except (tokenize.TokenError, SyntaxError):
+        return line.rstrip().removesuffix(";").rstrip()
+    if tokens and tokens[-1].type == tokenize.COMMENT and tokens[-1].start[0] == 1:
+        line = line[: tokens.pop().start[1]]
+    return line.rstrip().removesuffix(";").rstrip()
+
+
+def split_at(line: str) -> tuple[str, str | None]:
+    """The options of a line, and what follows its first `--at`; None where there is none.
+
+    >>> split_at('f f_cr -o c --at -x, {"a": " --at "}')
+    ('f f_cr -o c', '-x, {"a": " --at "}')
+    """
+    found = re.search(r"(?:^|\s)--at(?:\s+|=|$)", line)
+    return (line, None) if found is None else (line[: found.start()], line[found.end() :].strip())
+
+
+def raw_rest(line: str, rest: list[str]) -> str:
+    """The end of the line that was split into the words `rest`, as it was written: joining them would
+    change its spaces.
+
+    >>> raw_rest('-o g  f("a  b")', ['f("a', 'b")'])
+    'f("a  b")'
+    """
+    words, position = arg_split(line, posix=False, strict=False), 0
+    for word in words[: len(words) - len(rest)]:
+        position = line.index(word, position) + len(word)
+    return line[position:].strip()
