@@ -4,12 +4,17 @@ lines.
 
 from __future__ import annotations
 
+import sysconfig
+import traceback
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from ..errors import ForeignCallError, MutationError, RuleLabError
+from ..errors import ForeignCallError, MutationError, Place, RuleLabError
 from ..tables import Page, Report, Table
 
-_SOURCE_STYLE = """\
+_LIBRARIES = (str(Path(__file__).parents[1]), *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")))
+
+SOURCE_STYLE = """\
 <style>
 .rulelab-source pre { color: var(--jp-content-font-color1, inherit);
   background: transparent; line-height: 1.3; margin: 0.3em 0;
@@ -27,7 +32,7 @@ class Source(str):
     """Python source that shows itself coloured in a notebook and as it is elsewhere."""
 
     def _repr_html_(self) -> str:
-        return f'<div class="rulelab-source">{_SOURCE_STYLE}<pre>{_coloured(self)}</pre></div>'
+        return f'<div class="rulelab-source">{SOURCE_STYLE}<pre>{_coloured(self)}</pre></div>'
 
     def _repr_pretty_(self, printer, cycle) -> None:
         printer.text(str(self))
@@ -102,6 +107,26 @@ def error_lines(error: RuleLabError) -> list[str]:
     return lines[:6] if len(lines) <= 6 else [*lines[:5], lines[-1]]
 
 
+def error_in_words(error: BaseException) -> str:
+    """An error in a line or a few, with the user's own line: for a place that has no room for a traceback."""
+    if isinstance(error, RuleLabError):
+        return "\n".join(error_lines(error))
+    if type(error).__module__.startswith("rulelab."):
+        return str(error)
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    steps = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not _of_a_library(frame)]
+    if not steps:
+        return f"{words} (inside rulelab; please report it)"
+    frame, line = steps[-1]
+    place = Place.of_frame(frame)._replace(line=line)
+    return f"{words}\n{place.label()}: {place.source().strip()}"
+
+
+def _of_a_library(frame) -> bool:
+    """Whether a frame is of rulelab, of an installed package or of Python's own library."""
+    return frame.f_code.co_filename.startswith(_LIBRARIES)
+
+
 def _culprit(error: RuleLabError) -> str:
     """The function a rule would help: the one in whose body it happened."""
     name = getattr(error.place, "function", None)
@@ -127,14 +152,21 @@ def _words(value) -> str:
 
 
 def _coloured(source: str) -> str:
-    """The source as escaped HTML with one class for each kind of token; plain where Pygments is not there."""
+    """The source as escaped HTML with one class for each kind of token."""
+    return "\n".join(coloured_lines(source)).rstrip("\n")
+
+
+def coloured_lines(source: str) -> list[str]:
+    """Each line of the source as escaped HTML with one class for each kind of token, none of which goes on
+    into the next line; plain where Pygments is not there.
+    """
     from html import escape
 
     try:
         from pygments.lexers import PythonLexer
         from pygments.token import Token
     except ImportError:
-        return escape(source)
+        return escape(source).split("\n")
     kinds = (
         (Token.Keyword, "k"),
         (Token.Operator.Word, "k"),
@@ -147,8 +179,13 @@ def _coloured(source: str) -> str:
 
     def part(token, text: str) -> str:
         kind = next((letter for parent, letter in kinds if token in parent), None)
-        return escape(text) if kind is None else f'<span class="rulelab-{kind}">{escape(text)}</span>'
+        if kind is None or not text:
+            return escape(text)
+        return f'<span class="rulelab-{kind}">{escape(text)}</span>'
 
-    return "".join(part(token, text) for token, text in PythonLexer(stripnl=False).get_tokens(source)).rstrip(
-        "\n"
-    )
+    lines = [""]
+    for token, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens(source):
+        first, *others = text.split("\n")
+        lines[-1] += part(token, first)
+        lines += [part(token, other) for other in others]
+    return lines

@@ -226,3 +226,26 @@ def raw_rest(line: str, rest: list[str]) -> str:
     for word in words[: len(words) - len(rest)]:
         position = line.index(word, position) + len(word)
     return line[position:].strip()
+
+
+def parse_generator(text: str) -> ast.Lambda:
+    """The argument list of a generator, in `n` and `rng`, as a function of the two; nothing of it is run.
+
+    >>> ast.unparse(parse_generator("rng.random(n), 2.0"))
+    'lambda n, rng: (rng.random(n), 2.0)'
+    """
+    call = parse("The arguments of size n", f"at({text})", "the arguments", shown=text)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
+        raise MagicError(f"The arguments of size n must be one argument list, not `{text}`")
+    if call.keywords:
+        raise MagicError("The arguments of size n are positional ones; keywords stay as --at gave them")
+    names = ast.arguments([], [ast.arg("n"), ast.arg("rng")], None, [], [], None, [])
+    made = ast.Lambda(names, ast.Tuple(call.args, ast.Load()))
+    return ast.fix_missing_locations(ast.copy_location(made, call))
+
+
+def generator(shell, text: str) -> Callable[[int, Any], tuple]:
+    """The function of `n` and `rng` that a generator's text is, in the user's namespace; what its names
+    stand for is looked up when it is called.
+    """
+    return evaluate(shell, f"at({text})", {}, parse_generator(text))
