@@ -24,7 +24,7 @@ from ..bench.scaling import Make, Scaling, ScalingRun, arguments, sized
 from ..checking.comparison import Comparison, Difference, compare
 from ..compiler.reading import AdjointSource, adjoint_source
 from ..errors import MeasurementError, RuleLabError
-from ..tables import Page, Report, Table
+from ..tables import Page, Report, Table, engineering
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, error_in_words
 
@@ -187,12 +187,13 @@ class Words(str):
 
 
 def gradients(pair: Pair) -> list[Any]:
-    """Values and gradients side by side, maps of the differences in large arrays, shapes and dtypes."""
+    """Values and gradients side by side, maps of where large arrays differ, shapes and dtypes."""
     comparison = pair.comparison
     at = [] if pair.size is None else [Words(f"At the size N = {pair.size:,}.")]
     maps = [
         figures.difference_map(difference, comparison.left_name, comparison.right_name)
         for difference in (*comparison.value, *comparison.gradients)
+        if not difference.agree
     ]
     return [*at, comparison, *filter(None, maps), Shapes(pair.args, comparison)]
 
@@ -213,7 +214,7 @@ def times(pair: Pair) -> list[Any]:
 
 def code(pair: Pair) -> list[Any]:
     """The function, the rule of its twin, and the pass compiled from the function, beside one another."""
-    return [Listings((_primal(pair.f), _pass(pair.f, pair), _pass(pair.f_cr, pair)))]
+    return [Listings((_primal(pair.f), _pass(pair.f_cr, pair), _pass(pair.f, pair)))]
 
 
 def symbolic(pair: Pair) -> list[Any]:
@@ -320,18 +321,18 @@ class Listings:
 
 
 class FirstGradients(Report):
-    """How long the first gradient of each function took, compiling included."""
+    """How long the first gradient of each function took, compiling included, beside a second one."""
 
     def __init__(self, first: tuple[FirstGradient, ...]):
         self.first = first
 
     def page(self) -> Page:
-        tables = [table for one in self.first for table in one.page().tables]
-        if not tables:
-            return Page(tuple(line for one in self.first for line in one.page().lead))
-        rows = tuple(row for table in tables for row in table.rows)
-        notes = dict.fromkeys(note for one in self.first for note in one.page().notes)
-        return Page((), (Table(tables[0].caption, tables[0].columns, rows),), tuple(notes))
+        rows = tuple(
+            (one.name, *(engineering(seconds, "s") for seconds in (one.first, one.second, one.compiling)))
+            for one in self.first
+        )
+        columns = ("gradient of", "first call", "second call", "only at the first")
+        return Page(tables=(Table("Time to the first gradient", columns, rows),))
 
     def to_dict(self) -> dict:
         return {"first": [one.to_dict() for one in self.first]}
