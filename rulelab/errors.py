@@ -250,3 +250,11 @@ class WrongTransformError(InternalError):
 
 class KeywordError(RuleLabError):
     """A keyword argument that a rule does not cover, or one that would lose its derivative."""
+
+
+class MeasurementError(RuleLabError):
+    """What was asked of the bench cannot be measured as it was asked."""
+
+
+class RecordError(RuleLabError):
+    """A saved result that cannot be read or written."""

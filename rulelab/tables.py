@@ -9,6 +9,7 @@ every word it is given.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cache
 
@@ -243,3 +244,18 @@ def _jsonable(value):
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return str(value)
     return value
+
+
+def saved_number(saved: object) -> float:
+    """A number as `to_json` wrote it: what JSON lacks stands there as a word.
+
+    Every nan is the same object, so that two results without numbers are equal. Raises TypeError or
+    ValueError where there is no number.
+
+    >>> saved_number("-inf"), saved_number(2), saved_number("nan") is math.nan
+    (-inf, 2.0, True)
+    """
+    if isinstance(saved, bool) or not isinstance(saved, (int, float, str)):
+        raise TypeError(f"{saved!r} is no number")
+    value = float(saved)
+    return math.nan if value != value else value

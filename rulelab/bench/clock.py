@@ -14,10 +14,12 @@ Clock = Callable[[], float]
 
 wall: Clock = time.perf_counter
 
-LEAST_BLOCK = 2e-3
-"""Seconds a block of calls should last: long beside the clock's resolution, short beside a change of the
-machine's load.
+LEAST_BLOCK = 5e-4
+"""Seconds a block of calls should last: long beside the clock's resolution, short beside the time for which
+the system leaves a process in peace (some 3 ms under load).
 """
+LONGEST_DISTURBANCE = 0.05
+"""Seconds by which the system may have held up a block; a block that took longer did so by itself."""
 
 
 def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wall) -> float:
@@ -30,6 +32,7 @@ def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wal
 def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = LEAST_BLOCK) -> int:
     """How many calls make a block of at least `least` seconds: 1, 2, 5, 10, …
 
+    A block counts as long enough when it was so three times: the first time may have been an interruption.
     `timeit.Timer.autorange` does this with a fixed fifth of a second, which is too long for rounds that
     take turns.
     """
@@ -37,9 +40,19 @@ def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = L
     while True:
         for step in (1, 2, 5):
             loops = step * scale
-            if seconds_per_call(thunk, loops, clock) * loops >= least or loops >= 1_000_000:
+            if loops >= 1_000_000 or _lasts(thunk, loops, clock, least):
                 return loops
         scale *= 10
+
+
+def _lasts(thunk: Callable[[], object], loops: int, clock: Clock, least: float) -> bool:
+    for _ in range(3):
+        seconds = seconds_per_call(thunk, loops, clock) * loops
+        if seconds < least:
+            return False
+        if seconds > LONGEST_DISTURBANCE:
+            return True
+    return True
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,28 @@
 """Two functions timed against each other so that the verdict can be trusted on a machine that is busy with
 other things.
 
-Every round times one block of calls of each, in an order drawn anew; what is compared is the ratio within a
-round, so a machine that slows down slows both. A fixed order would not do: with A B A B a 95 % interval
-excluded 1 for nearly every pair of equal functions. The ratio comes with a 99 % bootstrap interval, and
-differences of less than 3 % are no verdict.
+What is compared is the ratio of both times within a round (see `rounds`), so a machine that slows down slows
+both. The ratio comes with a 99 % bootstrap interval, and differences of less than 3 % are no verdict.
 """
 
 from __future__ import annotations
 
 import copy
-import os
-import platform
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from ..ad import reverse
-from ..errors import RuleLabError
-from ..tables import Page, Report, Table, engineering
+from ..tables import Page, Report, Table, engineering, saved_number
+from .calls import gradient_of, gradient_thunk, name_of, plain, refusal
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
+from .environment import environment, warnings_of
+from .pieces import Progress, run
+from .rounds import Contestant, Rounds, Thunk
 
 ROUNDS = 60
 BAND = 1.03
@@ -33,8 +32,6 @@ LEAST_ROUNDS = 8
 """Fewer rounds than this give no verdict: the median of so few says more about chance than about the
 functions.
 """
-
-Thunk = Callable[[], object]
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,27 +59,35 @@ class Timings(Report):
     @property
     def best(self) -> float:
         """The fastest block's seconds per call; nan without any."""
-        return min(self.timings, default=np.nan)
+        return min(self.timings, default=math.nan)
 
     @property
     def worst(self) -> float:
         """The slowest block's seconds per call."""
-        return max(self.timings, default=np.nan)
+        return max(self.timings, default=math.nan)
 
     @property
     def median(self) -> float:
         """The middle one of the blocks' seconds per call."""
-        return statistics.median(self.timings) if self.all_runs else np.nan
+        return statistics.median(self.timings) if self.all_runs else math.nan
 
     @property
     def average(self) -> float:
         """The mean seconds per call."""
-        return statistics.fmean(self.timings) if self.all_runs else np.nan
+        return statistics.fmean(self.timings) if self.all_runs else math.nan
 
     @property
     def stdev(self) -> float:
         """The standard deviation of the blocks' seconds per call."""
-        return statistics.pstdev(self.timings) if self.all_runs else np.nan
+        return statistics.pstdev(self.timings) if self.all_runs else math.nan
+
+    @property
+    def middle_half(self) -> tuple[float, float]:
+        """The quartiles: between them lies the middle half of the blocks' seconds per call."""
+        if not self.all_runs:
+            return math.nan, math.nan
+        low, high = np.quantile(self.timings, [0.25, 0.75])
+        return float(low), float(high)
 
     def row(self) -> tuple[str, ...]:
         """The cells of this function's line in a table of timings."""
@@ -91,7 +96,9 @@ class Timings(Report):
             if self.memory is None
             else (engineering(self.memory.peak_bytes, "B"), f"{self.memory.kept_blocks:,}")
         )
-        return self.name, engineering(self.best, "s"), engineering(self.median, "s"), *memory
+        low, high = (engineering(seconds, "s") for seconds in self.middle_half)
+        spread = f"{low} to {high}" if self.all_runs else "–"
+        return self.name, engineering(self.best, "s"), engineering(self.median, "s"), spread, *memory
 
     def page(self) -> Page:
         return Page(tables=(_timing_table((self,)),))
@@ -108,19 +115,23 @@ class Timings(Report):
             "all_runs": list(self.all_runs),
             "best": self.best,
             "median": self.median,
+            "middle_half": list(self.middle_half),
             "worst": self.worst,
             "average": self.average,
             "stdev": self.stdev,
             "memory": memory,
         }
 
-
-class Block(NamedTuple):
-    """One timed block: in which round, which contestant, and the seconds all its calls took."""
-
-    round: int
-    contestant: int
-    seconds: float
+    @classmethod
+    def from_dict(cls, saved: dict) -> Timings:
+        """The timings that `to_dict` wrote."""
+        memory = saved["memory"]
+        return cls(
+            str(saved["name"]),
+            int(saved["loops"]),
+            tuple(saved_number(seconds) for seconds in saved["all_runs"]),
+            None if memory is None else Memory(int(memory["peak_bytes"]), int(memory["kept_blocks"])),
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,7 +141,7 @@ class Duel(Report):
     `ratio` says how many times faster `right` is than `left`: 2.0 means half the time; `interval` holds it
     with 99 % confidence. `verdict` speaks of `right`: "faster", "slower" or "cannot tell". `others` ran in
     the same rounds and take no part in the verdict. `refused` tells why the function that was asked for
-    could not be timed, if so.
+    could not be timed, if so. `time_limit` is the seconds after which it was to end, if so.
     """
 
     left: Timings
@@ -141,6 +152,7 @@ class Duel(Report):
     others: tuple[Timings, ...] = ()
     interrupted: bool = False
     refused: str | None = None
+    time_limit: float | None = None
     environment: dict = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -175,8 +187,11 @@ class Duel(Report):
 
     def page(self) -> Page:
         notes = [] if self.refused is None else [self.refused]
-        if self.interrupted:
-            notes.append(f"Interrupted after {len(self.ratios)} of {self.rounds_wanted} rounds.")
+        if len(self.ratios) < self.rounds_wanted:
+            why = "Interrupted" if self.interrupted else "Stopped"
+            limit = "" if self.interrupted or self.time_limit is None else f", its {self.time_limit:g} s over"
+            notes.append(f"{why} after {len(self.ratios)} of {self.rounds_wanted} rounds{limit}.")
+        notes += warnings_of(self.environment)
         return Page((self.sentence,), (_timing_table((self.left, self.right, *self.others)),), tuple(notes))
 
     def to_dict(self) -> dict:
@@ -186,13 +201,33 @@ class Duel(Report):
             "interval": list(self.interval),
             "rounds": len(self.ratios),
             "rounds_wanted": self.rounds_wanted,
+            "ratios": list(self.ratios),
             "interrupted": self.interrupted,
+            "time_limit": self.time_limit,
             "refused": self.refused,
             "left": self.left.to_dict(),
             "right": self.right.to_dict(),
             "others": [other.to_dict() for other in self.others],
             "environment": self.environment,
         }
+
+    @classmethod
+    def from_dict(cls, saved: dict) -> Duel:
+        """The duel that `to_dict` wrote."""
+        low, high = saved["interval"]
+        refused, limit = saved["refused"], saved["time_limit"]
+        return cls(
+            Timings.from_dict(saved["left"]),
+            Timings.from_dict(saved["right"]),
+            tuple(saved_number(ratio) for ratio in saved["ratios"]),
+            (saved_number(low), saved_number(high)),
+            int(saved["rounds_wanted"]),
+            tuple(Timings.from_dict(other) for other in saved["others"]),
+            bool(saved["interrupted"]),
+            None if refused is None else str(refused),
+            None if limit is None else saved_number(limit),
+            dict(saved["environment"]),
+        )
 
 
 def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock = wall) -> Timings:
@@ -207,11 +242,89 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
     return Timings(name, loops, runs, memory_of(thunk))
 
 
+class DuelRun:
+    """`duel` in pieces, for whoever wants to stop it or let others run meanwhile."""
+
+    def __init__(
+        self,
+        a: Thunk,
+        b: Thunk,
+        *,
+        rounds: int = ROUNDS,
+        seconds: float | None = None,
+        rng: np.random.Generator | None = None,
+        clock: Clock = wall,
+        names: tuple[str, str] = ("a", "b"),
+        others: dict[str, Thunk] | None = None,
+    ):
+        self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
+        for name, thunk in ((names[0], a), (names[1], b), *(others or {}).items()):
+            self._rounds.enter(name, thunk)
+
+    def pieces(self) -> Iterator[Progress]:
+        """Calibrate and run the rounds, a block at each step."""
+        return self._rounds.pieces()
+
+    def result(self, *, interrupted: bool = False) -> Duel:
+        """The duel as far as it went."""
+        return _result(self._rounds, self._samples, interrupted=interrupted)
+
+
+class GradientDuel:
+    """`gradient_duel` in pieces, for whoever wants to stop it or let others run meanwhile.
+
+    The arguments are copied at once; everything else happens in `pieces`.
+    """
+
+    def __init__(
+        self,
+        f: Callable,
+        f_cr: Callable,
+        args: tuple = (),
+        kwargs: dict | None = None,
+        *,
+        rounds: int = ROUNDS,
+        seconds: float | None = None,
+        rng: np.random.Generator | None = None,
+        clock: Clock = wall,
+        ad=None,
+    ):
+        self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
+        self._args, self._kwargs = copy.deepcopy((tuple(args), dict(kwargs or {})))
+        self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
+        self._refused: str | None = None
+
+    def pieces(self) -> Iterator[Progress]:
+        """Make the calls ready, calibrate and run the rounds, a block at each step."""
+        f, args, kwargs = self._f, self._args, self._kwargs
+        own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
+        total = self._rounds.planned(3)
+        left = gradient_thunk(f, args, kwargs, self._ad)
+        yield Progress(0, total, f"calling {name_of(f)}")
+        self._refused = refusal(f, left)
+        yield Progress(0, total, f"compiling the gradient of {name_of(f)}")
+        right = gradient_thunk(self._f_cr, args, kwargs, self._ad)
+        yield Progress(0, total, f"calling {name_of(self._f_cr)}")
+        primal = (plain(f), lambda: f(*own_args, **own_kwargs))
+        others = [(gradient_of(f), left), (gradient_of(self._f_cr), right)]
+        for name, thunk in [primal, others[1]] if self._refused is not None else [*others, primal]:
+            self._rounds.enter(name, thunk)
+        yield from self._rounds.pieces()
+
+    def result(self, *, interrupted: bool = False) -> Duel:
+        """The duel as far as it went."""
+        names = (gradient_of(self._f), gradient_of(self._f_cr))
+        return _result(
+            self._rounds, self._samples, interrupted=interrupted, refused=self._refused, names=names
+        )
+
+
 def duel(
     a: Thunk,
     b: Thunk,
     *,
     rounds: int = ROUNDS,
+    seconds: float | None = None,
     rng: np.random.Generator | None = None,
     clock: Clock = wall,
     names: tuple[str, str] = ("a", "b"),
@@ -220,11 +333,11 @@ def duel(
     """Time `a` against `b`, taking turns in random order; Ctrl-C ends it early with the rounds there are.
 
     `others` (name to function) run in the same rounds, for the table. `rng` draws the order and the
-    bootstrap samples.
+    bootstrap samples. With `seconds` it ends after the round in which so much time was spent.
     """
-    others = dict(others or {})
-    contestants = _ready([*names, *others], [a, b, *others.values()], clock)
-    return _fought(contestants, rounds, np.random.default_rng() if rng is None else rng, clock)
+    return run(
+        DuelRun(a, b, rounds=rounds, seconds=seconds, rng=rng, clock=clock, names=names, others=others)
+    )
 
 
 def gradient_duel(
@@ -232,6 +345,7 @@ def gradient_duel(
     f_cr: Callable,
     *args,
     rounds: int = ROUNDS,
+    seconds: float | None = None,
     rng: np.random.Generator | None = None,
     clock: Clock = wall,
     ad=None,
@@ -241,139 +355,71 @@ def gradient_duel(
 
     Where `f` is refused by the AD, its plain call takes its place and the result says so. For a function
     that does not return a scalar, value and pullback of a seed of ones are timed. `args` are copied once;
-    the caller's stay as they are.
+    the caller's stay as they are. With `seconds` it ends after the round in which so much time was spent.
+
+    For a function that itself has a keyword `rounds` or the like, use `GradientDuel`, which takes the
+    arguments apart.
     """
-    ad = reverse if ad is None else ad
-    args, kwargs = copy.deepcopy(args), copy.deepcopy(kwargs)
-    primal = (f"{_name(f)} itself, no gradient", lambda: f(*args, **kwargs))
-    left = (f"gradient of {_name(f)}", gradient_thunk(f, args, kwargs, ad))
-    right = (f"gradient of {_name(f_cr)}", gradient_thunk(f_cr, args, kwargs, ad))
-    entered, refused = [left, right, primal], _refusal(f, left[1])
-    if refused is not None:
-        entered = [primal, right]
-    names, thunks = zip(*entered)
+    return run(
+        GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad)
+    )
+
+
+def _prepared(
+    rounds: int, seconds: float | None, rng: np.random.Generator | None, clock: Clock
+) -> tuple[Rounds, int]:
+    """The rounds to run, and the seed of the bootstrap: fixed here, so that a result asked for twice is the
+    same twice.
+    """
     rng = np.random.default_rng() if rng is None else rng
-    return _fought(_ready(names, thunks, clock), rounds, rng, clock, refused)
+    return Rounds(rounds, seconds, rng, clock), int(rng.integers(2**63))
 
 
-def _refusal(f: Callable, gradient_of_f: Thunk) -> str | None:
-    """Why the AD does not take `f`, in one line, or None if it does."""
-    try:
-        gradient_of_f()
-    except RuleLabError as error:
-        return f"{_name(f)} has no gradient without a rule ({type(error).__name__}: {_headline(error)})."
-    return None
-
-
-def gradient_thunk(f: Callable, args: tuple, kwargs: dict, ad) -> Thunk:
-    """The call that is timed as "the gradient of f": `gradient` for a scalar function, else `pullback` and
-    its use.
-    """
-    y = f(*copy.deepcopy(args), **copy.deepcopy(kwargs))
-    if np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)):
-        return lambda: ad.gradient(f, *args, **kwargs)
-    seed = np.ones_like(y)
-
-    def value_and_pullback():
-        _, back = ad.pullback(f, *args, **kwargs)
-        return back(seed)
-
-    return value_and_pullback
-
-
-@dataclass
-class Contestant:
-    """One of the functions that are timed, with the length of its blocks and the blocks so far, by round."""
-
-    name: str
-    thunk: Thunk
-    loops: int
-    memory: Memory | None
-    runs: dict[int, float] = field(default_factory=dict)
-
-    def timings(self, rounds: Sequence[int]) -> Timings:
-        """The timings of these rounds."""
-        return Timings(self.name, self.loops, tuple(self.runs[r] for r in rounds), self.memory)
-
-
-def blocks(
-    contestants: Sequence[Contestant], rounds: int, rng: np.random.Generator, clock: Clock
-) -> Iterator[Block]:
-    """Time the contestants one block at a step, so that a caller may stop, or let others run, between any
-    two.
-    """
-    for round_ in range(rounds):
-        for who in rng.permutation(len(contestants)):
-            contestant = contestants[who]
-            seconds = seconds_per_call(contestant.thunk, contestant.loops, clock) * contestant.loops
-            contestant.runs[round_] = seconds
-            yield Block(round_, int(who), seconds)
-
-
-def result_of(
-    contestants: Sequence[Contestant],
-    rounds_wanted: int,
-    rng: np.random.Generator,
+def _result(
+    rounds: Rounds,
+    samples: int,
     *,
-    interrupted: bool = False,
+    interrupted: bool,
     refused: str | None = None,
+    names: tuple[str, str] = ("a", "b"),
 ) -> Duel:
-    """The duel of the first two contestants, from the rounds that all of them have finished."""
-    done = sorted(set.intersection(*(set(c.runs) for c in contestants)))
-    left, right, *others = (c.timings(done) for c in contestants)
-    ratios = tuple(a / b if b else float("inf") for a, b in zip(left.timings, right.timings))
+    """The duel of the first two contestants, from the rounds that are whole."""
+    if not rounds.contestants:
+        left, right, *others = (Timings(name, 1, ()) for name in names)
+        ratios: tuple[float, ...] = ()
+    else:
+        left, right, *others = (timings_of(one, rounds.whole) for one in rounds.contestants)
+        ratios = _ratios(*(one.best_of_rounds()[: rounds.whole] for one in rounds.contestants[:2]))
     return Duel(
         left,
         right,
         ratios,
-        _interval(ratios, rng),
-        rounds_wanted,
+        interval_of_median(ratios, np.random.default_rng(samples)),
+        rounds.wanted,
         tuple(others),
         interrupted,
         refused,
+        rounds.seconds,
         environment(),
     )
 
 
-def environment() -> dict:
-    """What the numbers depend on: Python, NumPy, the machine."""
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "processors": os.cpu_count(),
-    }
+def timings_of(one: Contestant, rounds: int) -> Timings:
+    """The timings of a contestant's blocks in the first `rounds` rounds."""
+    runs = tuple(seconds for blocks in one.runs[:rounds] for seconds in blocks)
+    return Timings(one.name, one.loops, runs, one.memory)
 
 
-def _ready(names: Sequence[str], thunks: Sequence[Thunk], clock: Clock) -> list[Contestant]:
-    for thunk in thunks:
-        thunk()  # compiles whatever is compiled at the first call
-    return [Contestant(n, t, calibrate(t, clock), memory_of(t)) for n, t in zip(names, thunks)]
+def _ratios(left: Sequence[float], right: Sequence[float]) -> tuple[float, ...]:
+    return tuple(float(a / b) if b else math.inf for a, b in zip(left, right))
 
 
-def _fought(
-    contestants: list[Contestant],
-    rounds: int,
-    rng: np.random.Generator,
-    clock: Clock,
-    refused: str | None = None,
-) -> Duel:
-    interrupted = False
-    try:
-        for _ in blocks(contestants, rounds, rng, clock):
-            pass
-    except KeyboardInterrupt:
-        interrupted = True
-    return result_of(contestants, rounds, rng, interrupted=interrupted, refused=refused)
-
-
-def _interval(
+def interval_of_median(
     ratios: tuple[float, ...], rng: np.random.Generator, samples: int = 4000
 ) -> tuple[float, float]:
     """The bootstrap interval of the median ratio (percentiles; Efron, Annals of Statistics 7 (1979) 1-26)."""
     if not ratios:
-        return float("nan"), float("nan")
+        return math.nan, math.nan
     drawn = np.asarray(ratios)[rng.integers(0, len(ratios), (samples, len(ratios)))]
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(np.median(drawn, axis=1), [tail, 1 - tail])
@@ -383,7 +429,7 @@ def _interval(
 def _timing_table(rows: Sequence[Timings]) -> Table:
     return Table(
         "Time of one call",
-        ("call", "minimum", "median", "peak memory", "blocks kept"),
+        ("call", "minimum", "median", "middle half", "peak memory", "blocks kept"),
         tuple(timings.row() for timings in rows),
     )
 
@@ -392,11 +438,3 @@ def _times(ratio: float) -> str:
     if 0.1 <= ratio < 100:
         return f"{ratio:.2f}x" if ratio < 10 else f"{ratio:.1f}x"
     return f"{ratio:,.0f}x" if ratio >= 100 else f"{ratio:.3g}x"
-
-
-def _name(f) -> str:
-    return getattr(f, "__name__", None) or type(f).__name__
-
-
-def _headline(error: Exception) -> str:
-    return str(getattr(error, "found", error)).split("\n", 1)[0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rulelab.bench.duel import Duel, duel, gradient_duel, measure
+from rulelab.bench.rounds import BLOCKS
 from rulelab.errors import MutationError
 
 
@@ -49,7 +50,7 @@ def test_a_function_that_takes_half_the_time_is_faster():
 
 
 def test_the_rounds_are_mixed():
-    """Who goes first changes from round to round."""
+    """Who goes first changes from round to round, and so does the order of all blocks."""
     order = []
     clock = NoisyClock(0)
 
@@ -63,8 +64,9 @@ def test_the_rounds_are_mixed():
         return thunk
 
     duel(contestant("a"), contestant("b"), clock=clock, rng=np.random.default_rng(0), rounds=30)
-    rounds = ["".join(order[-60:][i : i + 2]) for i in range(0, 60, 2)]
-    assert {"ab", "ba"} == set(rounds)
+    rounds = ["".join(order[-240:][i : i + 8]) for i in range(0, 240, 8)]
+    assert {one[0] for one in rounds} == {"a", "b"} and len(set(rounds)) > 10
+    assert all(sorted(one) == list("aaaabbbb") for one in rounds)
 
 
 def test_ctrl_c_keeps_the_rounds_there_are():
@@ -72,7 +74,7 @@ def test_ctrl_c_keeps_the_rounds_there_are():
     calls = iter(range(10_000))
 
     def stopping():
-        if next(calls) == 30:
+        if next(calls) == 100:
             raise KeyboardInterrupt
 
     ticks = iter(np.arange(1e6))
@@ -148,7 +150,7 @@ def test_the_result_can_be_saved():
     found = gradient_duel(square, square, np.ones(3), ad=StandIn, rounds=8)
     saved = json.loads(found.to_json())
     assert saved["verdict"] == found.verdict and saved["environment"]["numpy"] == np.__version__
-    assert len(saved["left"]["all_runs"]) == 8 and [o["name"] for o in saved["others"]] == [
+    assert len(saved["left"]["all_runs"]) == 8 * BLOCKS and [o["name"] for o in saved["others"]] == [
         "square itself, no gradient"
     ]
     assert "<caption>Time of one call</caption>" in found._repr_html_()

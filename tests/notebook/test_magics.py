@@ -331,16 +331,16 @@ def test_bench_shows_both_and_who_is_faster(notebook):
 
 def test_ctrl_c_shows_what_there_is_and_stops_the_rest(notebook, monkeypatch):
     """The rounds so far are shown and kept; the cell fails with one line."""
-    duel = importlib.import_module("rulelab.bench.duel")
-    real, count = duel.seconds_per_call, iter(range(10**6))
+    timed = importlib.import_module("rulelab.bench.rounds")
+    real, count = timed.seconds_per_call, iter(range(10**6))
 
     def stopping(*args):
-        if next(count) == 60:
+        if next(count) == 20 * 3 * timed.BLOCKS:
             raise KeyboardInterrupt
         return real(*args)
 
     notebook.ok(MSE_RULE)
-    monkeypatch.setattr(duel, "seconds_per_call", stopping)
+    monkeypatch.setattr(timed, "seconds_per_call", stopping)
     shown = notebook.fails("%grad_bench mse mse_cr -o kept --at y, yh")
     assert "Time of one call" in shown and notebook["kept"].interrupted
     assert "Interrupted: %grad_bench was stopped after 20 of 60 rounds; the table shows these" in shown

@@ -1,0 +1,146 @@
+"""What a time depends on besides the program: versions, the processor, BLAS and its threads, the load.
+
+Nothing in it names a person, a computer or a folder, so that a saved result can be shown to anybody.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_SYSTEM = Path("/sys")
+_FREQUENCY = "devices/system/cpu/cpu0/cpufreq"
+BUSY = 0.5
+"""A load of more than this, for each core that may be used, besides our own process, is worth a word."""
+
+
+def environment() -> dict[str, Any]:
+    """What the numbers depend on, as plain values; None where the system does not tell.
+
+    `load` is the system's mean number of running processes over the last minute, `cores` the cores this
+    process may use, `blas` a list of the linear-algebra libraries in use with the threads each would take.
+    """
+    return {
+        "rulelab": _version("rulelab"),
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "numpy": np.__version__,
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": _cores(),
+        "blas": _blas(),
+        "governor": _line(_SYSTEM / _FREQUENCY / "scaling_governor"),
+        "battery": _on_battery(),
+        "load": _load(),
+    }
+
+
+def warnings_of(stamp: Mapping[str, Any]) -> list[str]:
+    """What in a stamp makes times less sure, in words; empty where nothing does."""
+    found = []
+    load, cores = stamp.get("load"), stamp.get("cores")
+    if load is not None and cores and load > 1 + BUSY * cores:
+        found.append(f"Load {load:.1f} on {_counted(cores, 'core')}: expect wide intervals.")
+    if stamp.get("governor") == "powersave":
+        found.append("The processor saves power: its speed may change while it is timed.")
+    if stamp.get("battery"):
+        found.append("On battery: the processor may be slowed down.")
+    return found
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What two stamps differ in besides the load, in words: "NumPy 2.0.0, then 2.1.0"."""
+    names = {"rulelab": "rulelab", "python": "Python", "numpy": "NumPy", "blas": "BLAS"}
+    told = []
+    for key in sorted({*old, *new} - {"load"}):
+        before, after = old.get(key), new.get(key)
+        if before != after:
+            told.append(f"{names.get(key, key)} {_in_words(before)}, then {_in_words(after)}")
+    return told
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "not known"
+    if isinstance(value, (list, tuple)):
+        return " and ".join(map(_in_words, value)) or "none"
+    if isinstance(value, Mapping):
+        return " ".join(_in_words(part) for part in value.values())
+    return str(value)
+
+
+def _version(package: str) -> str | None:
+    module = sys.modules.get(package)
+    try:
+        return getattr(module, "__version__", None) or version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str | None:
+    """The processor's name as its maker gives it."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or None
+
+
+def _cores() -> int | None:
+    """The cores this process may use, which in a container can be fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def _blas() -> list[dict[str, Any]]:
+    from threadpoolctl import threadpool_info  # here, because `import rulelab` must stay light
+
+    return [
+        {
+            "library": str(found.get("internal_api")),
+            "version": found.get("version"),
+            "threads": found.get("num_threads"),
+        }
+        for found in threadpool_info()
+        if found.get("user_api") == "blas"
+    ]
+
+
+def _load() -> float | None:
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):
+        return None
+
+
+def _on_battery() -> bool | None:
+    """Whether the mains are off; None where there is no telling."""
+    try:
+        supplies = sorted((_SYSTEM / "class/power_supply").iterdir())
+    except OSError:
+        return None
+    states = [_line(supply / "online") for supply in supplies if _line(supply / "type") == "Mains"]
+    return states[0] == "0" if states else None
+
+
+def _line(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -1,0 +1,80 @@
+"""The time to the first gradient: what deriving a function costs before the first number comes out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from types import SimpleNamespace
+
+from ..ad import reverse
+from ..compiler.cache import Cache
+from ..tables import Page, Report, Table, engineering, saved_number
+from .calls import gradient_thunk, name_of
+from .clock import Clock, seconds_per_call, wall
+from .environment import environment
+
+
+@dataclass(frozen=True, repr=False)
+class FirstGradient(Report):
+    """Seconds of the first gradient of a function, and of a second one by the same derived pass.
+
+    The difference is what reading, deriving and compiling the function took.
+    """
+
+    name: str
+    first: float
+    second: float
+    environment: dict = field(default_factory=dict, compare=False)
+
+    @property
+    def compiling(self) -> float:
+        """Seconds that only the first one takes; never less than 0."""
+        return max(0.0, self.first - self.second)
+
+    def page(self) -> Page:
+        rows = (
+            ("first call", engineering(self.first, "s")),
+            ("second call", engineering(self.second, "s")),
+            ("only at the first", engineering(self.compiling, "s")),
+        )
+        return Page(tables=(Table(f"Time to the first gradient of {self.name}", ("call", "time"), rows),))
+
+    def to_dict(self) -> dict:
+        return {
+            "name": self.name,
+            "first": self.first,
+            "second": self.second,
+            "environment": self.environment,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: dict) -> FirstGradient:
+        """The times that `to_dict` wrote."""
+        first, second = saved_number(saved["first"]), saved_number(saved["second"])
+        return cls(str(saved["name"]), first, second, dict(saved["environment"]))
+
+
+def first_gradient(
+    f: Callable, *args, cache: Cache | None = None, clock: Clock = wall, **kwargs
+) -> FirstGradient:
+    """Time the first gradient of `f` and a second one, both in a new cache, so that nothing is derived yet.
+
+    A cache that is given is used as it is: what it knows already is not derived again. What cannot be
+    forgotten is not counted: that NumPy is loaded, and that the text of `f` has been read before. For a
+    function that does not return a scalar, value and pullback of a seed of ones are timed, as in
+    `gradient_duel`. Raises what the gradient of `f` raises.
+
+    >>> found = first_gradient(lambda x: x * x, 3.0)
+    >>> found.first > found.second
+    True
+    """
+    args, kwargs = copy.deepcopy((args, kwargs))
+    fresh = Cache() if cache is None else cache
+    ad = SimpleNamespace(
+        gradient=partial(reverse.gradient, cache=fresh), pullback=partial(reverse.pullback, cache=fresh)
+    )
+    thunk = gradient_thunk(f, args, kwargs, ad)
+    first, second = (seconds_per_call(thunk, 1, clock) for _ in range(2))
+    return FirstGradient(name_of(f), first, second, environment())

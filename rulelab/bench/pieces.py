@@ -1,0 +1,48 @@
+"""What is measured in pieces, so that whoever drives it may stop, or let others run, between any two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from ..tables import Report
+
+
+class Progress(NamedTuple):
+    """How far a measurement is: `done` of `total` pieces, and what was `doing` in the last one, in words.
+
+    `total` is what is planned; a measurement with a limit of time may end before.
+    """
+
+    done: int
+    total: int
+    doing: str
+
+
+class Measurement(Protocol):
+    """Something measured in pieces, each of them one timed block: about 2 ms, or one call if that is longer.
+
+    `pieces` does the work and is gone through once; nothing runs before its first step. `result` may be
+    asked for at any moment: it is the report of what is whole by then, also when that is nothing.
+    """
+
+    def pieces(self) -> Iterator[Progress]:
+        """Do the work, a piece at each step."""
+        ...
+
+    def result(self, *, interrupted: bool = False) -> Report:
+        """The report of what is there; `interrupted` says that it was stopped before its end."""
+        ...
+
+
+def run(measurement: Measurement) -> Report:
+    """Do all the pieces and give the report; Ctrl-C ends it early, with what there is.
+
+    Any other error is the caller's: a function that cannot be called cannot be timed.
+    """
+    try:
+        for _ in measurement.pieces():
+            pass
+    except KeyboardInterrupt:
+        return measurement.result(interrupted=True)
+    return measurement.result()

@@ -1,0 +1,124 @@
+"""Several calls timed in the same rounds: short blocks in random order, each from a random depth of the
+stack.
+
+Three measurements on CPython 3.11 decided how (`make bench-duels` repeats them):
+
+- Of two equal functions in a fixed order A B A B, one was called faster nearly always; so each round draws
+  its order.
+- Beside a busy process on every core, half of all blocks of 2 ms are interrupted, and the interval of a
+  ratio was as wide as 1 to 50. Of four blocks of half a millisecond one is nearly always left in peace; so
+  a round has four of each, and the fastest of them counts.
+- Of a hundred pairs of equal functions of 0.1 µs, about two stayed 5 to 10 % apart for as long as they
+  were measured, because the code of one lay in memory as unluckily beside the interpreter's stack as a
+  cache can have it (a multiple of 4 KiB apart). The difference was gone one frame further down; so each
+  block starts from a depth drawn anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call
+from .pieces import Progress
+
+BLOCKS = 4
+"""Blocks of each contestant in a round; the fastest of them is its time in that round."""
+DEPTHS = 32
+"""A block starts from up to so many frames further down: as many as fill a page of 4 KiB."""
+NEAR = 2.5
+"""Contestants whose calibrated blocks differ by no more than this factor get blocks of the same length."""
+
+Thunk = Callable[[], object]
+
+
+@dataclass
+class Contestant:
+    """One of the calls that are timed; `runs` holds the seconds of its blocks, a tuple a whole round."""
+
+    name: str
+    thunk: Thunk
+    loops: int = 1
+    memory: Memory | None = None
+    runs: list[tuple[float, ...]] = field(default_factory=list)
+
+    def best_of_rounds(self) -> np.ndarray:
+        """Seconds per call of the fastest block of each round."""
+        return np.array([min(blocks) for blocks in self.runs]) / self.loops
+
+
+class Rounds:
+    """Calls that are timed in turns: enter them, then go through `pieces`.
+
+    With `seconds` the rounds end after the one in which so much time was spent, getting ready not counted.
+    A round counts when it is whole.
+    """
+
+    def __init__(self, wanted: int, seconds: float | None, rng: np.random.Generator, clock: Clock):
+        self.wanted, self.seconds = wanted, seconds
+        self.contestants: list[Contestant] = []
+        self._rng, self._clock = rng, clock
+
+    def enter(self, name: str, thunk: Thunk) -> None:
+        """Let `thunk` take part."""
+        self.contestants.append(Contestant(name, thunk))
+
+    @property
+    def whole(self) -> int:
+        """The number of whole rounds so far."""
+        return min((len(contestant.runs) for contestant in self.contestants), default=0)
+
+    def planned(self, contestants: int) -> int:
+        """How many pieces there are for so many contestants."""
+        return contestants * (3 + self.wanted * BLOCKS)
+
+    def pieces(self) -> Iterator[Progress]:
+        """Get ready, then run the rounds."""
+        total, done = self.planned(len(self.contestants)), 0
+        for doing in self._ready():
+            done += 1
+            yield Progress(done, total, doing)
+        start = self._clock()
+        for number in range(1, self.wanted + 1):
+            for _ in self._round():
+                done += 1
+                yield Progress(done, total, f"round {number} of {self.wanted}")
+            if self.seconds is not None and self._clock() - start >= self.seconds:
+                return
+
+    def _ready(self) -> Iterator[str]:
+        for one in self.contestants:
+            one.thunk()  # compiles whatever is compiled at the first call
+            yield f"first call of {one.name}"
+        for one in self.contestants:
+            one.loops = calibrate(one.thunk, self._clock)
+            yield f"calibrating {one.name}"
+        for one in self.contestants:
+            one.memory = memory_of(one.thunk)
+            yield f"memory of {one.name}"
+        own = [one.loops for one in self.contestants]
+        for one in self.contestants:
+            one.loops = max(loops for loops in own if loops <= NEAR * one.loops)
+
+    def _round(self) -> Iterator[None]:
+        """One round, a block at each step; its blocks are kept when the last of them is over."""
+        found: list[list[float]] = [[] for _ in self.contestants]
+        for who in self._rng.permutation(np.repeat(np.arange(len(self.contestants)), BLOCKS)):
+            one = self.contestants[who]
+            depth = int(self._rng.integers(DEPTHS))
+            found[who].append(_from_depth(depth, one.thunk, one.loops, self._clock))
+            if sum(map(len, found)) < BLOCKS * len(found):
+                yield
+        for one, blocks in zip(self.contestants, found):
+            one.runs.append(tuple(blocks))
+        yield
+
+
+def _from_depth(depth: int, thunk: Thunk, loops: int, clock: Clock) -> float:
+    """The seconds of a block of calls, made from so many frames further down the interpreter's stack."""
+    __tracebackhide__ = True
+    if depth > 0:
+        return _from_depth(depth - 1, thunk, loops, clock)
+    return seconds_per_call(thunk, loops, clock) * loops

@@ -1,0 +1,316 @@
+"""Times against the size N: the plain function, its gradient by AD, and the gradient with a rule."""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..ad import reverse
+from ..errors import MeasurementError
+from ..tables import Page, Report, Table, engineering, saved_number
+from .calls import gradient_of, gradient_thunk, headline, name_of, plain, refusal
+from .clock import Clock, wall
+from .duel import Timings, timings_of
+from .environment import environment, warnings_of
+from .pieces import Progress, run
+from .rounds import Rounds, Thunk
+
+SIZES = (10, 32, 100, 316, 1000, 3162, 10_000)
+"""The sizes tried where none are given: half a power of ten apart."""
+ROUNDS = 10
+LONGEST_CALL = 0.1
+"""Where no sizes are given, the one at which a call takes more seconds than this is the last."""
+SECONDS_PER_SIZE = 0.5
+"""Seconds of timing after which the next size has its turn, if no limit is given for all of them."""
+
+Make = Callable[[int], Any]
+
+
+@dataclass(frozen=True)
+class ScalingLine:
+    """One curve: the seconds per call of one kind of call, for each size it was measured at.
+
+    `medians` and `minima` are over the blocks of each size. `refused` tells in words why the curve ends, or
+    is empty, where the function could not be differentiated.
+    """
+
+    name: str
+    sizes: tuple[int, ...] = ()
+    medians: tuple[float, ...] = ()
+    minima: tuple[float, ...] = ()
+    refused: str | None = None
+
+    @cached_property
+    def exponent(self) -> float:
+        """The power of N that the time grows with: the slope of log time over log N, by least squares, in
+        the upper half of the sizes, where what every call costs anyway matters least.
+
+        It is fitted to the minima, which a busy machine disturbs least; nan with fewer than two sizes.
+        """
+        sizes, seconds = self.fitted
+        if len(sizes) < 2 or min(seconds) <= 0 or min(sizes) <= 0:
+            return math.nan
+        return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+    @property
+    def fitted(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """The sizes that the exponent is fitted to, at least two if there are, and their minima."""
+        start = min(len(self.sizes) // 2, max(0, len(self.sizes) - 2))
+        return self.sizes[start:], self.minima[start:]
+
+    def cell(self, size: int) -> str:
+        """Minimum and median at a size, as a table shows them."""
+        if size not in self.sizes:
+            return "–"
+        at = self.sizes.index(size)
+        return f"{engineering(self.minima[at], 's')}, {engineering(self.medians[at], 's')}"
+
+    def to_dict(self) -> dict:
+        """The numbers in plain Python types."""
+        return {
+            "name": self.name,
+            "sizes": list(self.sizes),
+            "medians": list(self.medians),
+            "minima": list(self.minima),
+            "exponent": self.exponent,
+            "refused": self.refused,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: dict) -> ScalingLine:
+        """The line that `to_dict` wrote."""
+        refused = saved["refused"]
+        return cls(
+            str(saved["name"]),
+            tuple(int(size) for size in saved["sizes"]),
+            tuple(saved_number(seconds) for seconds in saved["medians"]),
+            tuple(saved_number(seconds) for seconds in saved["minima"]),
+            None if refused is None else str(refused),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Scaling(Report):
+    """How the times grow with N, as three lines: the plain function, the gradient of f, and the gradient of
+    f_cr with its rule.
+
+    `stopped` tells in words why sizes that were planned are missing, if any are.
+    """
+
+    lines: tuple[ScalingLine, ...]
+    sizes_wanted: tuple[int, ...]
+    stopped: str | None = None
+    interrupted: bool = False
+    environment: dict = field(default_factory=dict, compare=False)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes that were measured."""
+        return tuple(sorted({size for line in self.lines for size in line.sizes}))
+
+    def page(self) -> Page:
+        rows = [(f"{size:,}", *(line.cell(size) for line in self.lines)) for size in self.sizes]
+        table = Table(
+            "Time of one call against N: minimum, median",
+            ("N", *(line.name for line in self.lines)),
+            tuple(rows),
+        )
+        notes = [line.refused for line in self.lines if line.refused is not None]
+        if self.stopped is not None:
+            notes.append(self.stopped)
+        if self.interrupted:
+            notes.append(f"Interrupted after {len(self.sizes)} of {len(self.sizes_wanted)} sizes.")
+        lead = () if self.sizes else ("Nothing measured: stopped before the first size was over.",)
+        notes += warnings_of(self.environment)
+        return Page(lead, (table, self._growth()) if self.sizes else (), tuple(notes))
+
+    def _growth(self) -> Table:
+        rows = []
+        for line in self.lines:
+            sizes, _ = line.fitted
+            known = not math.isnan(line.exponent)
+            over = f"{sizes[0]:,} to {sizes[-1]:,}" if known else "too few sizes"
+            rows.append((line.name, f"N^{line.exponent:.2f}" if known else "–", over))
+        return Table("Growth in the upper half of the sizes", ("call", "grows like", "N"), tuple(rows))
+
+    def to_dict(self) -> dict:
+        return {
+            "sizes_wanted": list(self.sizes_wanted),
+            "lines": [line.to_dict() for line in self.lines],
+            "stopped": self.stopped,
+            "interrupted": self.interrupted,
+            "environment": self.environment,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: dict) -> Scaling:
+        """The scaling that `to_dict` wrote."""
+        stopped = saved["stopped"]
+        return cls(
+            tuple(ScalingLine.from_dict(line) for line in saved["lines"]),
+            tuple(int(size) for size in saved["sizes_wanted"]),
+            None if stopped is None else str(stopped),
+            bool(saved["interrupted"]),
+            dict(saved["environment"]),
+        )
+
+
+class ScalingRun:
+    """`scaling` in pieces, for whoever wants to stop it or let others run meanwhile."""
+
+    def __init__(
+        self,
+        f: Callable,
+        f_cr: Callable,
+        make: Make,
+        sizes: Iterable[int] | None = None,
+        *,
+        rounds: int = ROUNDS,
+        seconds: float | None = None,
+        rng: np.random.Generator | None = None,
+        clock: Clock = wall,
+        ad: Any = None,
+    ):
+        self._f, self._f_cr, self._make, self._ad = f, f_cr, make, reverse if ad is None else ad
+        self._sizes, self._limited = (SIZES, True) if sizes is None else (_checked_sizes(sizes), False)
+        self._rounds, self._seconds = rounds, seconds
+        self._rng = np.random.default_rng() if rng is None else rng
+        self._clock = clock
+        self._lines = [ScalingLine(plain(f)), ScalingLine(gradient_of(f)), ScalingLine(gradient_of(f_cr))]
+        self._stopped: str | None = None
+
+    def pieces(self) -> Iterator[Progress]:
+        """Time all three at one size after the other, a block at each step."""
+        start, total = self._clock(), len(self._sizes) * self._one_size().planned(3)
+        for count, size in enumerate(self._sizes):
+            done = count * total // len(self._sizes)
+            yield Progress(done, total, f"N = {size:,}: making the arguments")
+            try:
+                yield from self._at(size, done, total)
+            except Exception as error:
+                if count == 0 or isinstance(error, MeasurementError):
+                    raise
+                self._stopped = f"Ended before N = {size:,}: {type(error).__name__}: {headline(error)}"
+                return
+            if count + 1 < len(self._sizes) and self._enough(size, self._clock() - start):
+                return
+
+    def result(self, *, interrupted: bool = False) -> Scaling:
+        """The sizes that are whole."""
+        return Scaling(tuple(self._lines), self._sizes, self._stopped, interrupted, environment())
+
+    def _one_size(self) -> Rounds:
+        share = SECONDS_PER_SIZE if self._seconds is None else self._seconds / len(self._sizes)
+        return Rounds(self._rounds, share, self._rng, self._clock)
+
+    def _at(self, size: int, done: int, total: int) -> Iterator[Progress]:
+        args, kwargs = arguments(self._make, size)
+        rounds, entered = self._one_size(), []
+        for which, thunk in self._calls(args, kwargs):
+            name = self._lines[which].name
+            yield Progress(done, total, f"N = {size:,}: first call of {name}")
+            why = None if which == 0 else refusal((self._f, self._f_cr)[which - 1], thunk)
+            if why is None:
+                entered.append(which)
+                rounds.enter(name, thunk)
+            else:
+                self._lines[which] = replace(self._lines[which], refused=why)
+        for progress in rounds.pieces():
+            yield Progress(done + progress.done, total, f"N = {size:,}: {progress.doing}")
+        for which, one in zip(entered, rounds.contestants):
+            self._lines[which] = _longer(self._lines[which], size, timings_of(one, rounds.whole))
+
+    def _calls(self, args: tuple, kwargs: dict) -> Iterator[tuple[int, Thunk]]:
+        """The calls to time, with the numbers of their lines; what was refused once is not asked again."""
+        f = self._f
+        own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
+        yield 0, lambda: f(*own_args, **own_kwargs)
+        for which, g in ((1, f), (2, self._f_cr)):
+            if self._lines[which].refused is None:
+                yield which, gradient_thunk(g, args, kwargs, self._ad)
+
+    def _enough(self, size: int, spent: float) -> bool:
+        longest = max(line.minima[-1] for line in self._lines if line.sizes[-1:] == (size,))
+        if self._limited and longest > LONGEST_CALL:
+            self._stopped = (
+                f"Ended at N = {size:,}: a call takes {engineering(longest, 's')} there; "
+                "give sizes to go further."
+            )
+        elif self._seconds is not None and spent >= self._seconds:
+            self._stopped = f"Ended at N = {size:,}, its {self._seconds:g} s over."
+        return self._stopped is not None
+
+
+def scaling(
+    f: Callable,
+    f_cr: Callable,
+    make: Make,
+    sizes: Iterable[int] | None = None,
+    *,
+    rounds: int = ROUNDS,
+    seconds: float | None = None,
+    rng: np.random.Generator | None = None,
+    clock: Clock = wall,
+    ad: Any = None,
+) -> Scaling:
+    """Time `f`, the gradient of `f` and the gradient of `f_cr` at growing sizes.
+
+    `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
+    Without `sizes` they grow from 10 to 10,000, until a call takes more than 0.1 s. Ctrl-C, or the end of
+    the given `seconds`, ends it early with the sizes there are. An error at a later size than the first
+    ends it too, and the report says so.
+
+    >>> import rulelab as rl
+    >>> def total(x):
+    ...     return float((x * x).sum())
+    >>> found = scaling(total, total, lambda n: (np.ones(n),), sizes=[10, 20], rounds=2)
+    >>> found.sizes, [line.name for line in found.lines][0]
+    ((10, 20), 'total itself, no gradient')
+    """
+    return run(
+        ScalingRun(f, f_cr, make, sizes, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad)
+    )
+
+
+def arguments(make: Make, size: int) -> tuple[tuple, dict]:
+    """What `make` gives for a size, as positional and keyword arguments."""
+    made = make(size)
+    if not isinstance(made, tuple):
+        raise MeasurementError(
+            f"{name_of(make)}({size}) gave {_article(made)} and not the tuple of arguments",
+            fixes="return a tuple, also of one argument: `return (x,)`",
+        )
+    if len(made) == 2 and isinstance(made[0], tuple) and isinstance(made[1], dict):
+        return made
+    return made, {}
+
+
+def _article(made: object) -> str:
+    return "None" if made is None else f"an object of class {type(made).__name__}"
+
+
+def _checked_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
+    """The sizes in growing order, each once."""
+    try:
+        found = sorted({operator.index(size) for size in sizes})
+    except TypeError:
+        raise MeasurementError(f"sizes are whole numbers, not {sizes!r}") from None
+    if not found or found[0] < 1:
+        raise MeasurementError("sizes are one or more whole numbers from 1 on")
+    return tuple(found)
+
+
+def _longer(line: ScalingLine, size: int, timings: Timings) -> ScalingLine:
+    return replace(
+        line,
+        sizes=(*line.sizes, size),
+        medians=(*line.medians, timings.median),
+        minima=(*line.minima, timings.best),
+    )
