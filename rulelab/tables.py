@@ -23,6 +23,7 @@ _PAGE = """\
 .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { text-align: left; vertical-align: top;
   padding: 0.15em 0.8em 0.15em 0; background: transparent;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-report tbody th { white-space: nowrap; }
 .rulelab-report p { margin: 0.3em 0; }
 .rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-report .rulelab-verdict { font-weight: 600; }

@@ -17,17 +17,16 @@ import numpy as np
 
 from ..tables import engineering
 
-DOTS_PER_INCH = 160
-SHOWN_WIDTH = 640  # columns of the screen
+DOTS_PER_INCH = 200  # twice the screen's, for those with fine dots
 LARGE = 16
 """Elements from which on a picture of the differences says more than the table's row."""
 
-_STYLE = f"""\
+_STYLE = """\
 <style>
-.rulelab-picture {{ margin: 0.4em 0; max-width: {SHOWN_WIDTH}px; }}
-.rulelab-picture img {{ width: 100%; height: auto; display: block; border-radius: 3px; }}
-.rulelab-picture figcaption {{ color: var(--jp-content-font-color1, inherit); margin-top: 0.2em; }}
-[data-jp-theme-light="false"] .rulelab-picture img {{ filter: invert(0.93) hue-rotate(180deg); }}
+.rulelab-picture { display: inline-block; vertical-align: top; margin: 0.6em 1.5em 0.6em 0; max-width: 100%; }
+.rulelab-picture img { width: 100%; height: auto; display: block; border-radius: 3px; }
+.rulelab-picture figcaption { color: var(--jp-content-font-color1, inherit); margin-top: 0.2em; }
+[data-jp-theme-light="false"] .rulelab-picture img { filter: invert(0.9) hue-rotate(180deg); }
 </style>"""
 _COLOURS = ("#444444", "#b5431d", "#0b62a8")
 _MARKS = ("o", "s", "^")
@@ -36,11 +35,12 @@ _DASHES = (":", "--", "-")
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG, what it shows in words (for who does not see it), and its caption."""
+    """A PNG, what it shows in words (for who does not see it), its caption, and its width on the screen."""
 
     png: bytes
     alt: str
     caption: str
+    width: int = 640
 
     def __str__(self) -> str:
         return f"[picture: {self.alt}]"
@@ -48,7 +48,7 @@ class Picture:
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.png).decode("ascii")
         return (
-            f'{_STYLE}<figure class="rulelab-picture"><img alt="{escape(self.alt)}" '
+            f'{_STYLE}<figure class="rulelab-picture" style="width: {self.width}px"><img alt="{escape(self.alt)}" '
             f'src="data:image/png;base64,{data}"><figcaption>{escape(self.caption)}</figcaption></figure>'
         )
 
@@ -79,10 +79,10 @@ def difference_map(difference: Any, left_name: str, right_name: str) -> Picture 
         f"{int(np.count_nonzero(apart))} of {apart.size} elements differ, by at most {np.nanmax(apart):.3g}{worst}"
     )
     draw = _line_of_differences if a.ndim == 1 else _matrix_of_differences
-    figure = _figure(2.2 if a.ndim == 1 else 3.4)
+    figure = _figure(4.8, 2.2 if a.ndim == 1 else 3.2)
     draw(figure, np.where(apart > 0, apart, np.nan), spot)
     caption = f"Absolute difference in the {name}, element by element{worst}. Equal elements are left blank."
-    return Picture(_png(figure), alt, caption)
+    return Picture(_png(figure), alt, caption, 480)
 
 
 def _line_of_differences(figure: Any, apart: np.ndarray, spot: tuple[int, ...] | None) -> None:
@@ -122,7 +122,7 @@ def scaling_picture(scaling: Any) -> Picture | None:
     lines = [line for line in scaling.lines if len(line.sizes)]
     if not lines:
         return None
-    figure = _figure(3.6)
+    figure = _figure(6.4, 3.6)
     axes = figure.add_subplot()
     for number, line in enumerate(lines):
         axes.plot(
@@ -165,10 +165,10 @@ def _unknown(exponent: float | None) -> bool:
     return exponent is None or exponent != exponent
 
 
-def _figure(height: float) -> Any:
+def _figure(width: float, height: float) -> Any:
     from matplotlib.figure import Figure  # here, because importing it takes a quarter of a second
 
-    return Figure(figsize=(6.4, height), dpi=DOTS_PER_INCH, layout="constrained", facecolor="white")
+    return Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained", facecolor="white")
 
 
 def _plain(axes: Any) -> None:

@@ -233,8 +233,8 @@ class Times:
 
     def _ended(self, times: Any) -> None:
         self.progress.value = 0 if times.interrupted else 100
-        self.board.say(times.sentence)
         self.show()
+        self.board.say(times.sentence)
 
     def show(self) -> None:
         self.shown.value = html_of("Times", _section("Times", self.pair))
@@ -281,8 +281,8 @@ class Symbolic:
     def _answered(self, error: Exception | None) -> None:
         if error is not None:
             raise error
-        self.board.say(f"SymPy has answered: {self.pair.proof.verdict.word}.")
         self.show()
+        self.board.say(f"SymPy has answered: {self.pair.proof.verdict.word}.")
         self.board.changed(False)
 
     def show(self) -> None:

@@ -96,6 +96,9 @@ class PanelPage:
         return line.inner_text()
 
     def picture(self, name: str, locator=None) -> None:
+        question = self.page.get_by_role("button", name="No", exact=True)
+        if question.count():  # JupyterLab's own, whether to fetch news
+            question.first.click()
         self.page.wait_for_timeout(300)
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
