@@ -149,13 +149,13 @@ def scaling_picture(scaling: Any) -> Picture | None:
 
 
 def _label(line: Any) -> str:
-    return line.name if _unknown(line.exponent) else f"{line.name}: grows as N^{line.exponent:.2g}"
+    return line.name if _unknown(line.exponent) else f"{line.name}: grows as N^{line.exponent:.2f}"
 
 
 def _said(lines: list[Any]) -> str:
     parts = []
     for line in lines:
-        grown = "" if _unknown(line.exponent) else f", growing as N to the power {line.exponent:.2g}"
+        grown = "" if _unknown(line.exponent) else f", growing as N to the power {line.exponent:.2f}"
         first, last = engineering(line.medians[0], "s"), engineering(line.medians[-1], "s")
         parts.append(f"{line.name}: {first} at N = {line.sizes[0]:,} to {last} at N = {line.sizes[-1]:,}{grown}")
     return "Time of one call against the size N. " + "; ".join(parts)

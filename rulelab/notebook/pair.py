@@ -121,12 +121,12 @@ class Times:
     @property
     def sentence(self) -> str:
         """How far it went, in words."""
-        rounds = f"{len(self.duel.ratios)} of {self.duel.rounds_wanted} rounds"
+        rounds = f"{len(self.duel.ratios):,} of {self.duel.rounds_wanted:,} rounds"
         if self.scaling is not None:
             rounds += f" and {len(self.scaling.sizes)} of {len(self.scaling.sizes_wanted)} sizes"
         if self.interrupted:
             return f"Stopped after {rounds}; the tables show these."
-        return f"Done: {rounds}. {self.duel.sentence}"
+        return f"Done: {rounds}. Verdict: {self.duel.verdict}."
 
 
 class Timing:
@@ -213,8 +213,8 @@ def times(pair: Pair) -> list[Any]:
 
 
 def code(pair: Pair) -> list[Any]:
-    """The function, the rule of its twin, and the pass compiled from the function, beside one another."""
-    return [Listings((_primal(pair.f), _pass(pair.f_cr, pair), _pass(pair.f, pair)))]
+    """The function and the rule of its twin, and beside them the pass compiled from the function."""
+    return [Listings((_primal(pair.f), _pass(pair.f_cr, pair)), (_pass(pair.f, pair),))]
 
 
 def symbolic(pair: Pair) -> list[Any]:
@@ -287,11 +287,11 @@ class Listing:
 _LISTINGS_STYLE = """\
 <style>
 .rulelab-listings { display: flex; flex-wrap: wrap; gap: 0 2em; }
-.rulelab-listing { flex: 1 1 22em; min-width: 0; }
+.rulelab-listings > div { flex: 1 1 30em; min-width: 0; }
 .rulelab-listing .rulelab-heading { font-weight: 600; margin: 0.5em 0 0.2em;
   color: var(--jp-content-font-color1, inherit); }
 .rulelab-listing p { color: var(--jp-content-font-color1, inherit); margin: 0.2em 0; }
-.rulelab-listing pre { overflow-x: auto; padding: 0.4em 0; font-size: var(--jp-code-font-size, 13px);
+.rulelab-listings.rulelab-listings pre { white-space: pre; overflow-x: auto; padding: 0.4em 0; font-size: var(--jp-code-font-size, 13px);
   border-top: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-listing .rulelab-n { color: var(--jp-content-font-color2, #616161); user-select: none;
   border-right: 1px solid var(--jp-border-color2, #bdbdbd); margin-right: 0.7em; }
@@ -300,15 +300,22 @@ _LISTINGS_STYLE = """\
 
 @dataclass(frozen=True)
 class Listings:
-    """Several listings beside one another where there is room, else one under another."""
+    """What the author wrote beside what was compiled from it, where there is room; else below it."""
 
-    parts: tuple[Listing, ...]
+    written: tuple[Listing, ...]
+    compiled: tuple[Listing, ...]
+
+    @property
+    def parts(self) -> tuple[Listing, ...]:
+        """All of them, in order."""
+        return self.written + self.compiled
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.parts))
 
     def _repr_html_(self) -> str:
-        body = "".join(part._repr_html_() for part in self.parts)
+        columns = ("".join(part._repr_html_() for part in column) for column in (self.written, self.compiled))
+        body = "".join(f"<div>{column}</div>" for column in columns)
         words = "The numbers are those of the author's lines: a line of the pass has that of the line it came from."
         return (
             f'<div class="rulelab-source">{SOURCE_STYLE}{_LISTINGS_STYLE}<p class="rulelab-words">{words}</p>'
@@ -374,6 +381,16 @@ _OVERVIEW_STYLE = """\
   border-bottom: 2px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-overview .rulelab-wide { overflow-x: auto; }
 </style>"""
+# JupyterLab writes "Loading widget..." in the place of a panel whose kernel is gone, and leaves it there.
+_NO_PANEL_STYLE = """\
+<style>
+.jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel)) .jp-OutputArea-output {
+  font-size: 0; }
+.jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel))
+  .jp-OutputArea-output::after { font-size: var(--jp-content-font-size1, 14px);
+  color: var(--jp-content-font-color1, inherit);
+  content: "A panel is live while its kernel runs: run this cell again for a new one. What it showed stands below."; }
+</style>"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -402,8 +419,9 @@ class Overview(Report):
         body = "".join(_section_html(name, parts) for name, parts in self.sections)
         if self.folded:
             summary = f"What the panel showed of {escape(self.title)}"
-            body = f"<details><summary>{summary}</summary>{body}</details>"
-        return f'<div class="rulelab-overview">{_OVERVIEW_STYLE}{body}</div>'
+            body = f"{_NO_PANEL_STYLE}<details><summary>{summary}</summary>{body}</details>"
+        kind = "rulelab-overview rulelab-copy" if self.folded else "rulelab-overview"
+        return f'<div class="{kind}">{_OVERVIEW_STYLE}{body}</div>'
 
     def to_dict(self) -> dict:
         return {
