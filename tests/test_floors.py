@@ -10,7 +10,7 @@ import pytest
 import rulelab
 
 ROOT = pathlib.Path(rulelab.__file__).parent
-HEAVY = ("IPython", "sympy", "scipy", "matplotlib", "ipywidgets", "numba", "jinja2", "tabulate")
+HEAVY = ("IPython", "sympy", "scipy", "matplotlib", "ipywidgets", "numba", "jinja2", "tabulate", "threadpoolctl")
 FLOORS = {
     "errors": 0, "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4, "checking": 5, "bench": 5,
     "symbolic": 6, "portability": 6, "notebook": 7, "cli": 7,

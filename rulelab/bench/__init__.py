@@ -5,7 +5,9 @@ from .duel import Duel, DuelRun, GradientDuel, Timings, duel, gradient_duel, mea
 from .environment import environment
 from .first import FirstGradient, first_gradient
 from .pieces import Measurement, Progress, run
+from .records import RecordComparison, compare_records, load, save
 from .scaling import Scaling, ScalingLine, ScalingRun, scaling
+from .sizes import sized, sized_text
 
 __all__ = [
     "Duel",
@@ -15,16 +17,22 @@ __all__ = [
     "Measurement",
     "Memory",
     "Progress",
+    "RecordComparison",
     "Scaling",
     "ScalingLine",
     "ScalingRun",
     "Timings",
+    "compare_records",
     "duel",
     "environment",
     "first_gradient",
     "gradient_duel",
+    "load",
     "measure",
     "memory_of",
     "run",
+    "save",
     "scaling",
+    "sized",
+    "sized_text",
 ]

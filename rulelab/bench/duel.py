@@ -176,12 +176,13 @@ class Duel(Report):
         if not self.ratios:
             return "Nothing measured: stopped before the first round was over."
         low, high = self.interval
-        spread = f"99 % interval {_times(low)} to {_times(high)}"
-        sure = f"(ratio {_times(self.ratio)}, {spread}, {len(self.ratios)} rounds)"
+        spread = f"99 % interval {in_times(low)} to {in_times(high)}"
+        sure = f"(ratio {in_times(self.ratio)}, {spread}, {len(self.ratios)} rounds)"
         if self.verdict == "faster":
-            return f"{self.right.name} is faster than {self.left.name}: {_times(self.ratio)} as fast {sure}."
+            times = in_times(self.ratio)
+            return f"{self.right.name} is faster than {self.left.name}: {times} as fast {sure}."
         if self.verdict == "slower":
-            longer = _times(1 / self.ratio)
+            longer = in_times(1 / self.ratio)
             return f"{self.right.name} is slower than {self.left.name}: it takes {longer} the time {sure}."
         return f"Cannot tell which of {self.left.name} and {self.right.name} is faster {sure}."
 
@@ -389,7 +390,8 @@ def _result(
         ratios: tuple[float, ...] = ()
     else:
         left, right, *others = (timings_of(one, rounds.whole) for one in rounds.contestants)
-        ratios = _ratios(*(one.best_of_rounds()[: rounds.whole] for one in rounds.contestants[:2]))
+        a, b = (one.best_of_rounds()[: rounds.whole] for one in rounds.contestants[:2])
+        ratios = tuple(float(x / y) if y else math.inf for x, y in zip(a, b))
     return Duel(
         left,
         right,
@@ -408,10 +410,6 @@ def timings_of(one: Contestant, rounds: int) -> Timings:
     """The timings of a contestant's blocks in the first `rounds` rounds."""
     runs = tuple(seconds for blocks in one.runs[:rounds] for seconds in blocks)
     return Timings(one.name, one.loops, runs, one.memory)
-
-
-def _ratios(left: Sequence[float], right: Sequence[float]) -> tuple[float, ...]:
-    return tuple(float(a / b) if b else math.inf for a, b in zip(left, right))
 
 
 def interval_of_median(
@@ -434,7 +432,10 @@ def _timing_table(rows: Sequence[Timings]) -> Table:
     )
 
 
-def _times(ratio: float) -> str:
+def in_times(ratio: float) -> str:
+    """A ratio as a person reads it: "1.25x"."""
+    if ratio != ratio:
+        return "–"
     if 0.1 <= ratio < 100:
         return f"{ratio:.2f}x" if ratio < 10 else f"{ratio:.1f}x"
     return f"{ratio:,.0f}x" if ratio >= 100 else f"{ratio:.3g}x"

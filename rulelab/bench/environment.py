@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .clock import waiting_is_known
+
 _SYSTEM = Path("/sys")
 _FREQUENCY = "devices/system/cpu/cpu0/cpufreq"
 BUSY = 0.5
@@ -25,7 +27,8 @@ def environment() -> dict[str, Any]:
     """What the numbers depend on, as plain values; None where the system does not tell.
 
     `load` is the system's mean number of running processes over the last minute, `cores` the cores this
-    process may use, `blas` a list of the linear-algebra libraries in use with the threads each would take.
+    process may use, `blas` a list of the linear-algebra libraries in use with the threads each would take,
+    `waiting` whether the time for which a call had no core is part of its time.
     """
     return {
         "rulelab": _version("rulelab"),
@@ -39,6 +42,7 @@ def environment() -> dict[str, Any]:
         "blas": _blas(),
         "governor": _line(_SYSTEM / _FREQUENCY / "scaling_governor"),
         "battery": _on_battery(),
+        "waiting": "taken off" if waiting_is_known() else "counted",
         "load": _load(),
     }
 

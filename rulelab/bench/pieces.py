@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from ..tables import Report
+
+Found = TypeVar("Found", bound=Report, covariant=True)
 
 
 class Progress(NamedTuple):
@@ -19,7 +21,7 @@ class Progress(NamedTuple):
     doing: str
 
 
-class Measurement(Protocol):
+class Measurement(Protocol[Found]):
     """Something measured in pieces, each of them one timed block: about 2 ms, or one call if that is longer.
 
     `pieces` does the work and is gone through once; nothing runs before its first step. `result` may be
@@ -30,12 +32,12 @@ class Measurement(Protocol):
         """Do the work, a piece at each step."""
         ...
 
-    def result(self, *, interrupted: bool = False) -> Report:
+    def result(self, *, interrupted: bool = False) -> Found:
         """The report of what is there; `interrupted` says that it was stopped before its end."""
         ...
 
 
-def run(measurement: Measurement) -> Report:
+def run(measurement: Measurement[Found]) -> Found:
     """Do all the pieces and give the report; Ctrl-C ends it early, with what there is.
 
     Any other error is the caller's: a function that cannot be called cannot be timed.

@@ -1,17 +1,17 @@
 """Several calls timed in the same rounds: short blocks in random order, each from a random depth of the
 stack.
 
-Three measurements on CPython 3.11 decided how (`make bench-duels` repeats them):
+Measurements on CPython 3.11 decided how; `make bench-duels` repeats them:
 
 - Of two equal functions in a fixed order A B A B, one was called faster nearly always; so each round draws
   its order.
-- Beside a busy process on every core, half of all blocks of 2 ms are interrupted, and the interval of a
-  ratio was as wide as 1 to 50. Of four blocks of half a millisecond one is nearly always left in peace; so
-  a round has four of each, and the fastest of them counts.
+- Beside busy processes half of all blocks of 2 ms are interrupted, and the interval of a ratio was as wide
+  as 1 to 50. Of four blocks of half a millisecond one is nearly always left in peace; so a round has four
+  of each, and the fastest of them counts. Calls of several milliseconds are never left in peace; for them
+  the time without a core is taken off (see `clock`).
 - Of a hundred pairs of equal functions of 0.1 µs, about two stayed 5 to 10 % apart for as long as they
-  were measured, because the code of one lay in memory as unluckily beside the interpreter's stack as a
-  cache can have it (a multiple of 4 KiB apart). The difference was gone one frame further down; so each
-  block starts from a depth drawn anew.
+  were measured, because of where the code of one lay in memory, seen from the interpreter's stack. The
+  difference was gone one frame further down; so each block starts from a depth drawn anew.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call
+from .clock import Clock, Memory, calibrated, memory_of, seconds_per_call
 from .pieces import Progress
 
 BLOCKS = 4
 """Blocks of each contestant in a round; the fastest of them is its time in that round."""
+LONG_BLOCK = 2e-3
+"""Where a block takes longer than this, which is one slow call then, a round has one block of each."""
 DEPTHS = 32
 """A block starts from up to so many frames further down: as many as fill a page of 4 KiB."""
 NEAR = 2.5
@@ -59,6 +61,7 @@ class Rounds:
     def __init__(self, wanted: int, seconds: float | None, rng: np.random.Generator, clock: Clock):
         self.wanted, self.seconds = wanted, seconds
         self.contestants: list[Contestant] = []
+        self._blocks = BLOCKS
         self._rng, self._clock = rng, clock
 
     def enter(self, name: str, thunk: Thunk) -> None:
@@ -71,16 +74,16 @@ class Rounds:
         return min((len(contestant.runs) for contestant in self.contestants), default=0)
 
     def planned(self, contestants: int) -> int:
-        """How many pieces there are for so many contestants."""
-        return contestants * (3 + self.wanted * BLOCKS)
+        """How many pieces there are for so many contestants, as far as is known."""
+        return contestants * (3 + self.wanted * self._blocks)
 
     def pieces(self) -> Iterator[Progress]:
         """Get ready, then run the rounds."""
-        total, done = self.planned(len(self.contestants)), 0
+        done = 0
         for doing in self._ready():
             done += 1
-            yield Progress(done, total, doing)
-        start = self._clock()
+            yield Progress(done, self.planned(len(self.contestants)), doing)
+        start, total = self._clock(), self.planned(len(self.contestants))
         for number in range(1, self.wanted + 1):
             for _ in self._round():
                 done += 1
@@ -93,7 +96,9 @@ class Rounds:
             one.thunk()  # compiles whatever is compiled at the first call
             yield f"first call of {one.name}"
         for one in self.contestants:
-            one.loops = calibrate(one.thunk, self._clock)
+            one.loops, seconds = calibrated(one.thunk, self._clock)
+            if seconds > LONG_BLOCK:
+                self._blocks = 1
             yield f"calibrating {one.name}"
         for one in self.contestants:
             one.memory = memory_of(one.thunk)
@@ -105,11 +110,11 @@ class Rounds:
     def _round(self) -> Iterator[None]:
         """One round, a block at each step; its blocks are kept when the last of them is over."""
         found: list[list[float]] = [[] for _ in self.contestants]
-        for who in self._rng.permutation(np.repeat(np.arange(len(self.contestants)), BLOCKS)):
+        for who in self._rng.permutation(np.repeat(np.arange(len(self.contestants)), self._blocks)):
             one = self.contestants[who]
             depth = int(self._rng.integers(DEPTHS))
             found[who].append(_from_depth(depth, one.thunk, one.loops, self._clock))
-            if sum(map(len, found)) < BLOCKS * len(found):
+            if sum(map(len, found)) < self._blocks * len(found):
                 yield
         for one, blocks in zip(self.contestants, found):
             one.runs.append(tuple(blocks))

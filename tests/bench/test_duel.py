@@ -55,7 +55,7 @@ def test_the_rounds_are_mixed():
     clock = NoisyClock(0)
 
     def contestant(name):
-        tick = clock.taking(1.0)
+        tick = clock.taking(1e-3)
 
         def thunk():
             order.append(name)
@@ -79,7 +79,11 @@ def test_ctrl_c_keeps_the_rounds_there_are():
 
     ticks = iter(np.arange(1e6))
     found = duel(
-        stopping, lambda: None, rounds=60, clock=lambda: float(next(ticks)), rng=np.random.default_rng(0)
+        stopping,
+        lambda: None,
+        rounds=60,
+        clock=lambda: 1e-3 * float(next(ticks)),
+        rng=np.random.default_rng(0),
     )
     assert found.interrupted and 0 < len(found.ratios) < 60
     assert f"Interrupted after {len(found.ratios)} of 60 rounds." in str(found)
