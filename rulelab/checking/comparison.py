@@ -78,14 +78,14 @@ class Difference:
     def row(self) -> tuple[str, ...]:
         """The cells of this quantity's line in a table."""
         spread = ("–", "–") if self.worst is None else (f"{self.absolute:.3g}", f"{self.relative:.3g}")
-        return self.name, _short(self.left), _short(self.right), *spread, self.verdict
+        return self.name, shortened(self.left), shortened(self.right), *spread, self.verdict
 
     def to_dict(self) -> dict:
         """The numbers in plain Python types."""
         return {
             "name": self.name,
-            "left": _plain(self.left),
-            "right": _plain(self.right),
+            "left": plain_data(self.left),
+            "right": plain_data(self.right),
             "absolute": self.absolute,
             "relative": self.relative,
             "worst": None if self.worst is None else list(self.worst),
@@ -166,7 +166,7 @@ class Comparison(Report):
         if self.pullbacks:
             tables.append(
                 Table(
-                    f"Pullbacks with the seed {_short(self.seed)}{' agree as well' if agreed else ''}",
+                    f"Pullbacks with the seed {shortened(self.seed)}{' agree as well' if agreed else ''}",
                     columns,
                     tuple(d.row() for d in self.pullbacks),
                     folded=agreed,
@@ -186,7 +186,7 @@ class Comparison(Report):
             "ignored": list(self.ignored),
             "absolute": self.absolute,
             "relative": self.relative,
-            "seed": _plain(self.seed),
+            "seed": plain_data(self.seed),
             "value": [d.to_dict() for d in self.value],
             "gradients": [d.to_dict() for d in self.gradients],
             "pullbacks": [d.to_dict() for d in self.pullbacks],
@@ -358,13 +358,13 @@ class _Teller:
         if _numeric(there) and not np.any(there):
             return Difference(name, left, right, note="None on one side, zero on the other")
         return Difference(
-            name, left, right, math.inf, math.inf, problem=f"{_short(left)} against {_short(right)}"
+            name, left, right, math.inf, math.inf, problem=f"{shortened(left)} against {shortened(right)}"
         )
 
     def _other(self, name, left, right) -> Difference:
         same = type(left) is type(right) and bool(np.all(left == right))
         return Difference(
-            name, left, right, problem=None if same else f"{_short(left)} against {_short(right)}"
+            name, left, right, problem=None if same else f"{shortened(left)} against {shortened(right)}"
         )
 
     def _numbers(self, name, left, right, a: np.ndarray, b: np.ndarray) -> Difference:
@@ -521,17 +521,17 @@ def _wide(a: np.ndarray) -> np.ndarray:
     return a.astype(complex if a.dtype.kind == "c" else float)
 
 
-def _plain(value):
+def plain_data(value):
     if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
+        return plain_data(value.tolist())
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain_data(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [plain_data(v) for v in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def _short(value) -> str:
+def shortened(value) -> str:
     """A value in one line of a table: a number in full, of a large array the kind and the ends."""
     if isinstance(value, np.ndarray) and value.ndim:
         shown = np.array2string(

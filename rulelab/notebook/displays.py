@@ -1,18 +1,27 @@
-"""What the magics show that is not a report of its own: source, the registry, what was stale, errors in six
-lines.
+"""What the magics show that is not a report of its own: gradients, source, rules, what was stale, errors in
+six lines.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
 
+import numpy as np
+
+from ..checking.comparison import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError
 from ..tables import Page, Report, Table
 
-_LIBRARIES = (str(Path(__file__).parents[1]), *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")))
+_LIBRARIES = (
+    str(Path(__file__).parents[1]),
+    *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
+)
 
 SOURCE_STYLE = """\
 <style>
@@ -28,14 +37,122 @@ SOURCE_STYLE = """\
 </style>"""
 
 
+class Gradient(tuple, Report):
+    """A gradient: the tuple that `rl.gradient` returns, which in a notebook names the arguments.
+
+    Its text is that of the tuple. `function` is the name of what was differentiated, `names` has one entry
+    for each positional argument.
+    """
+
+    function: str
+    names: tuple[str, ...]
+
+    def __new__(cls, values: Iterable = (), function: str = "f", names: Sequence[str] = ()):
+        self = super().__new__(cls, values)
+        self.function = function
+        self.names = (*names, *(str(i) for i in range(len(names), len(self))))
+        return self
+
+    __str__ = tuple.__repr__  # the text of a report would hide that this is a tuple
+
+    def page(self) -> Page:
+        rows = tuple((n, *_kind(value), shortened(value)) for n, value in zip(self.names, self))
+        columns = ("argument", "dtype", "shape", "gradient")
+        unused = [n for n, value in zip(self.names, self) if value is None]
+        note = f"None: {self.function} does not depend on {', '.join(unused)}." if unused else ""
+        return Page((), (Table(f"Gradient of {self.function}", columns, rows),), (note,) if note else ())
+
+    def to_dict(self) -> dict:
+        kinds = [_kind(value) for value in self]
+        return {
+            "function": self.function,
+            "gradients": [
+                {"argument": name, "dtype": dtype, "shape": shape, "value": plain_data(value)}
+                for name, (dtype, shape), value in zip(self.names, kinds, self)
+            ],
+        }
+
+
+def _kind(value) -> tuple[str, str]:
+    """dtype and shape of a gradient, in words; of what has none, its class."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return str(value.dtype), "×".join(map(str, value.shape)) or "scalar"
+    return ("–" if value is None else type(value).__name__), "scalar" if isinstance(value, float) else "–"
+
+
 class Source(str):
     """Python source that shows itself coloured in a notebook and as it is elsewhere."""
 
     def _repr_html_(self) -> str:
-        return f'<div class="rulelab-source">{SOURCE_STYLE}<pre>{_coloured(self)}</pre></div>'
+        return f'<div class="rulelab-source tex2jax_ignore">{SOURCE_STYLE}<pre>{_coloured(self)}</pre></div>'
 
     def _repr_pretty_(self, printer, cycle) -> None:
         printer.text(str(self))
+
+    def to_dict(self) -> dict:
+        """The source, under its name."""
+        return {"source": str(self)}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def to_markdown(self) -> str:
+        """The source in a fence that nothing in it can end."""
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", self)), default=0))
+        return f"{fence}python\n{str(self).rstrip()}\n{fence}"
+
+    def to_latex(self) -> str:
+        """The source as LaTeX's `verbatim`; a string in it that would end that is taken apart."""
+        text = str(self).rstrip().replace("\\end{verbatim}", "\\end {verbatim}")
+        return f"\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}"
+
+
+class Stub(Source):
+    """The skeleton of a rule, which was put into the next cell; it shows itself in a sentence, with the
+    source folded.
+    """
+
+    function: str
+
+    def __new__(cls, source: str, function: str = "f"):
+        self = super().__new__(cls, source)
+        self.function = function
+        return self
+
+    @property
+    def sentence(self) -> str:
+        return f"The skeleton of a rule for {self.function} is in the next cell."
+
+    def _repr_html_(self) -> str:
+        return f"<details><summary>{escape(self.sentence)}</summary>{super()._repr_html_()}</details>"
+
+    def _repr_pretty_(self, printer, cycle) -> None:
+        printer.text(self.sentence)
+
+    def to_dict(self) -> dict:
+        """The function and the source."""
+        return {"function": self.function, "source": str(self)}
+
+
+class Defined(Report):
+    """What `%%rrule` did: which name now has which rule, from which cell, and remarks for its author."""
+
+    def __init__(self, name: str, rule: str, cell: str, of: str | None = None, remarks: Sequence[str] = ()):
+        self.name, self.rule, self.cell, self.of, self.remarks = name, rule, cell, of, tuple(remarks)
+
+    def page(self) -> Page:
+        copy = f", a copy of {self.of}," if self.of is not None else ""
+        return Page((f"{self.name}{copy} now has the rule {self.rule}.",), (), self.remarks)
+
+    def to_dict(self) -> dict:
+        return {
+            "name": self.name,
+            "copy of": self.of,
+            "rule": self.rule,
+            "defined at": self.cell,
+            "remarks": list(self.remarks),
+        }
 
 
 class Rules(Report):
@@ -160,8 +277,6 @@ def coloured_lines(source: str) -> list[str]:
     """Each line of the source as escaped HTML with one class for each kind of token, none of which goes on
     into the next line; plain where Pygments is not there.
     """
-    from html import escape
-
     try:
         from pygments.lexers import PythonLexer
         from pygments.token import Token

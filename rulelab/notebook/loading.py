@@ -2,43 +2,64 @@
 
 from __future__ import annotations
 
+import sys
+import weakref
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from IPython.core.getipython import get_ipython
 
 from ..compiler.cache import DEFAULT as CACHE
+from ..compiler.cache import refresh
+from ..errors import RuleLabError
 from .cells import MagicError, label_cell, label_earlier_cells
-from .completion import matcher_for
+from .completion import functions_in, matcher_for
+from .displays import error_lines
 from .magics import RuleLab
 from .session import Session
-from .settings import show_errors_short
+from .settings import surroundings
 
 
 class _Loaded(NamedTuple):
-    """What loading put into a shell, so that unloading can take exactly that away."""
+    """What loading put into a shell and what it found there, so that unloading can take exactly that away."""
 
     magics: RuleLab
+    hidden: dict[str, dict[str, Callable]]
     matcher: Any
-    hooks: dict[str, Any]
+    hooks: tuple[tuple[str, Callable], ...]
+    refresh_mode: str
+
+
+_shells: weakref.WeakSet[RuleLab] = weakref.WeakSet()
+"""The magics of each shell of the process that has them: our errors and notices are the process's."""
 
 
 def load_ipython_extension(shell) -> None:
-    """`%load_ext rulelab`: the magics, their completion, and two hooks at each cell: one tells messages its
+    """`%load_ext rulelab`: the magics, their completion, and hooks at each cell: one tells messages its
     number, one keeps rules on their names. Loading twice is loading once.
     """
     if _loaded(shell) is not None:
         return
+    mode = CACHE.mode
     magics = RuleLab(shell)
+    hidden = {kind: dict(there) for kind, there in shell.magics_manager.magics.items()}
     shell.register_magics(magics)
-    matcher = matcher_for(lambda: _parsers(magics), lambda: _function_names(shell, magics.session))
+    matcher = matcher_for(
+        shell, lambda: _parsers(magics), lambda word: functions_in(shell, magics.session, word)
+    )
     shell.Completer.custom_matchers.append(matcher)
-
-    label_earlier_cells(shell)
-    shell._rulelab = _Loaded(magics, matcher, _hooks(shell, magics.session))
-    for event, hook in shell._rulelab.hooks.items():
+    hooks = _hooks(shell, magics)
+    shell._rulelab = _Loaded(magics, hidden, matcher, hooks, mode)
+    for event, hook in hooks:
         shell.events.register(event, hook)
-    CACHE.on_notice.append(print)  # in a notebook a notice is a line of the output, not a warning on stderr
-    show_errors_short(magics.short_errors)
+    label_earlier_cells(shell)
+    _shells.add(magics)
+    magics.observe(_agree, "short_errors")
+    for remark in magics.read_surroundings(
+        *surroundings(), decided=frozenset(magics.config.get("RuleLab", ()))
+    ):
+        print(f"rulelab: {remark}", file=sys.stderr)
+    _agree()
 
 
 def unload_ipython_extension(shell) -> None:
@@ -48,28 +69,23 @@ def unload_ipython_extension(shell) -> None:
     loaded = _loaded(shell)
     if loaded is None:
         return
-    for kind, names in loaded.magics.magics.items():
+    magics = loaded.magics
+    for kind, names in magics.magics.items():
+        there = shell.magics_manager.magics[kind]
         for name in names:
-            shell.magics_manager.magics[kind].pop(name, None)
-    shell.magics_manager.registry.pop(type(loaded.magics).__name__, None)
-    shell.configurables.remove(loaded.magics)
+            if getattr(there.get(name), "__self__", None) is magics:
+                del there[name]
+                there.update({name: loaded.hidden[kind][name]} if name in loaded.hidden[kind] else {})
+    shell.magics_manager.registry.pop(type(magics).__name__, None)
+    shell.configurables.remove(magics)
     shell.Completer.custom_matchers.remove(loaded.matcher)
-    for event, hook in loaded.hooks.items():
+    for event, hook in loaded.hooks:
         shell.events.unregister(event, hook)
     del shell._rulelab
-    CACHE.on_notice.remove(print)
-    show_errors_short(False)
-
-
-def _hooks(shell, session: Session) -> dict[str, Any]:
-    def tell_its_number(info) -> None:
-        label_cell(shell, info)
-
-    def keep_rules_on_their_names(result=None) -> None:
-        for notice in session.reattach(shell.user_ns):
-            print(notice)
-
-    return {"pre_run_cell": tell_its_number, "post_run_cell": keep_rules_on_their_names}
+    _shells.discard(magics)
+    _agree()
+    if CACHE.mode != loaded.refresh_mode:
+        refresh(loaded.refresh_mode)
 
 
 def session() -> Session:
@@ -81,21 +97,44 @@ def session() -> Session:
     return loaded.magics.session
 
 
+def _hooks(shell, magics: RuleLab) -> tuple[tuple[str, Callable], ...]:
+    def tell_its_number(info) -> None:
+        label_cell(shell, info)
+
+    def know_the_mode(info) -> None:
+        magics.refresh_mode = CACHE.mode  # `rl.refresh("manual")` may have changed it
+
+    def keep_rules_on_their_names(result=None) -> None:
+        for notice in magics.session.reattach(shell.user_ns):
+            print(notice)
+
+    return (
+        ("pre_run_cell", tell_its_number),
+        ("pre_run_cell", know_the_mode),
+        ("post_run_cell", keep_rules_on_their_names),
+    )
+
+
 def _loaded(shell) -> _Loaded | None:
     return getattr(shell, "_rulelab", None)
 
 
+def _agree(change=None) -> None:
+    """What belongs to the whole process, as the shells that have the magics want it: notices are lines of
+    the output, not warnings, and our errors are shown by their own lines.
+
+    The hook for errors is a method on their class, which IPython looks for on any exception;
+    `set_custom_exc` has room for one handler in a shell, and another extension may need it.
+    """
+    if not _shells and print in CACHE.on_notice:
+        CACHE.on_notice.remove(print)
+    elif _shells and print not in CACHE.on_notice:
+        CACHE.on_notice.append(print)
+    if any(magics.short_errors for magics in _shells):
+        setattr(RuleLabError, "_render_traceback_", error_lines)  # noqa: B010
+    elif "_render_traceback_" in vars(RuleLabError):
+        delattr(RuleLabError, "_render_traceback_")
+
+
 def _parsers(magics: RuleLab) -> dict:
     return {name: method.parser for names in magics.magics.values() for name, method in names.items()}
-
-
-def _function_names(shell, session: Session) -> list[str]:
-    own = [
-        name
-        for name, value in shell.user_ns.items()
-        if not name.startswith("_")
-        and callable(value)
-        and not isinstance(value, type)
-        and name not in shell.user_ns_hidden
-    ]
-    return sorted({*own, *session.rules})

@@ -7,13 +7,13 @@ from IPython.core.magic_arguments import argument
 
 from ..ad.reverse import gradient
 from ..bench.duel import gradient_duel
-from ..checking.comparison import compare, compare_without
+from ..checking.comparison import argument_names, compare, compare_without
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..rules.stub import rule_stub
 from . import lab
 from .cells import Interrupted, MagicError, cell_label, run_body
-from .displays import Refreshed, Rules, Source
+from .displays import Defined, Gradient, Refreshed, Rules, Source, Stub
 from .manners import AT, EXPRESSION, OUTPUT, ManneredMagics, faced, parse_arguments
 from .settings import Settings
 
@@ -28,6 +28,7 @@ class RuleLab(ManneredMagics, Settings):
     @faced(plain="@rl.rrule_for(f)")
     @argument("name", metavar="NAME", help="the function that gets the rule: f, np.sin, Bar.method")
     @argument("--of", metavar="F", help="make NAME a copy of F first, unless it is one already")
+    @OUTPUT
     def rrule(self, line, scope, cell=None):
         """Make the last function of the cell the reverse rule of NAME.
 
@@ -46,9 +47,9 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rrule, line)
-        self._define(args.name, args.of, cell, line)
+        return self.kept(args, self._defined(args.name, args.of, cell, line))
 
-    def _define(self, name: str, of: str | None, cell: str, line: str) -> None:
+    def _defined(self, name: str, of: str | None, cell: str, line: str) -> Defined:
         __tracebackhide__ = True
         if of is not None:
             self.session.refuse_other(name, of, self.shell.user_ns)  # before the cell has changed anything
@@ -59,12 +60,12 @@ class RuleLab(ManneredMagics, Settings):
         self.session.attach(name, target, run.function, cell_label(self.shell), of)
         if of is not None:
             self.shell.user_ns[name] = target
-        copy = f", a copy of {of}," if of is not None else ""
-        print("\n".join([f"{name}{copy} now has the rule {run.function.__name__}.", *run.remarks]))
+        return Defined(name, run.function.__name__, cell_label(self.shell), of, run.remarks)
 
     @line_magic
     @faced(plain="rl.rule_stub(f)")
     @argument("function", metavar="F", help="the function that needs a rule")
+    @OUTPUT
     def rule_stub(self, line, scope):
         """Put the skeleton of a rule for F into the next cell.
 
@@ -74,9 +75,10 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rule_stub, line)
-        self.shell.set_next_input(
-            rule_stub(self.function(self.rule_stub, args.function, scope), name=args.function, magic=True)
-        )
+        f = self.function(self.rule_stub, args.function, scope)
+        stub = Stub(rule_stub(f, name=args.function, magic=True), args.function)
+        self.shell.set_next_input(str(stub))
+        return self.kept(args, stub)
 
     @line_magic
     @faced(plain="rulelab.notebook.rules()")
@@ -134,7 +136,9 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args, call = self.with_call(self.gradient, line, scope)
-        return self.kept(args, gradient(call.function, *call.args, **call.kwargs))
+        found = gradient(call.function, *call.args, **call.kwargs)
+        names = argument_names(call.function, call.args)
+        return self.kept(args, Gradient(found, getattr(call.function, "__name__", "the call"), names))
 
     @line_magic
     @faced(plain="rl.adjoint_source(f, x, y, k=1)", usage="[-o RESULT] EXPR")
@@ -187,7 +191,10 @@ class RuleLab(ManneredMagics, Settings):
     @argument("function", metavar="F", help="the function")
     @argument("twin", metavar="F_CR", help="its copy that carries the rule")
     @argument(
-        "--rounds", type=int, default=60, metavar="N", help="rounds to run; each times both, in random order"
+        "--rounds",
+        type=int,
+        metavar="N",
+        help="rounds to run, each times both, in random order (%%config RuleLab.rounds says how many, else)",
     )
     @OUTPUT
     @AT
@@ -202,10 +209,11 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args, given = self.with_at(self.grad_bench, line, scope)
-        if args.rounds < 1:
+        rounds = self.rounds if args.rounds is None else args.rounds
+        if rounds < 1:
             raise MagicError(f"%grad_bench: --rounds must be at least 1, not {args.rounds}")
         f, f_cr = (self.function(self.grad_bench, name, scope) for name in (args.function, args.twin))
-        duel = self.kept(args, gradient_duel(f, f_cr, *given.args, rounds=args.rounds, **given.kwargs))
+        duel = self.kept(args, gradient_duel(f, f_cr, *given.args, rounds=rounds, **given.kwargs))
         if duel.interrupted:
             self.show(duel)
             raise Interrupted(

@@ -71,10 +71,11 @@ def faced(*, plain: str, usage: str | None = None) -> Callable:
             __tracebackhide__ = True
             if takes_cell and cell is None:
                 return print(manners.__doc__)
-            extra = {"cell": cell} if takes_cell else {}
+            extra, line = ({"cell": cell} if takes_cell else {}), line.rstrip()
             scope = self.shell.user_ns if local_ns is None else local_ns
             try:
-                return magic(self, without_semicolon(line), scope, **extra)
+                result = magic(self, without_semicolon(line), scope, **extra)
+                return None if takes_cell and silenced(line) else result
             except UsageError as error:
                 if hasattr(error, "_render_traceback_"):
                     raise
@@ -191,6 +192,10 @@ def without_semicolon(line: str) -> str:
     >>> without_semicolon('f("a;", 1);  # quiet')
     'f("a;", 1)'
     """
+    return _without_comment(line).removesuffix(";").rstrip()
+
+
+def _without_comment(line: str) -> str:
     try:
         tokens = [
             t
@@ -199,10 +204,19 @@ def without_semicolon(line: str) -> str:
             not in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
         ]
     except (tokenize.TokenError, SyntaxError):
-        return line.rstrip().removesuffix(";").rstrip()
+        return line.rstrip()
     if tokens and tokens[-1].type == tokenize.COMMENT and tokens[-1].start[0] == 1:
         line = line[: tokens.pop().start[1]]
-    return line.rstrip().removesuffix(";").rstrip()
+    return line.rstrip()
+
+
+def silenced(line: str) -> bool:
+    """Whether a line ends with `;`: of a cell magic IPython only looks at the end of the cell.
+
+    >>> silenced("mse_cr --of mse;"), silenced("mse_cr --of mse  # why; why not")
+    (True, False)
+    """
+    return _without_comment(line).endswith(";")
 
 
 def split_at(line: str) -> tuple[str, str | None]:
@@ -231,21 +245,23 @@ def raw_rest(line: str, rest: list[str]) -> str:
 def parse_generator(text: str) -> ast.Lambda:
     """The argument list of a generator, in `n` and `rng`, as a function of the two; nothing of it is run.
 
-    >>> ast.unparse(parse_generator("rng.random(n), 2.0"))
-    'lambda n, rng: (rng.random(n), 2.0)'
+    >>> ast.unparse(parse_generator("rng.random(n), k=2.0"))
+    "lambda n, rng: ((rng.random(n),), {'k': 2.0})"
     """
-    call = parse("The arguments of size n", f"at({text})", "the arguments", shown=text)
+    what = "The arguments of size n"
+    call = parse(what, f"at({text})", "the list", shown=text)
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
-        raise MagicError(f"The arguments of size n must be one argument list, not `{text}`")
-    if call.keywords:
-        raise MagicError("The arguments of size n are positional ones; keywords stay as --at gave them")
-    names = ast.arguments([], [ast.arg("n"), ast.arg("rng")], None, [], [], None, [])
-    made = ast.Lambda(names, ast.Tuple(call.args, ast.Load()))
+        raise MagicError(f"{what} must be one argument list, not `{text}`")
+    names: list[ast.expr | None] = [None if k.arg is None else ast.Constant(k.arg) for k in call.keywords]
+    kwargs = ast.Dict(names, [keyword.value for keyword in call.keywords])
+    parameters = ast.arguments([], [ast.arg("n"), ast.arg("rng")], None, [], [], None, [])
+    made = ast.Lambda(parameters, ast.Tuple([ast.Tuple(call.args, ast.Load()), kwargs], ast.Load()))
     return ast.fix_missing_locations(ast.copy_location(made, call))
 
 
-def generator(shell, text: str) -> Callable[[int, Any], tuple]:
-    """The function of `n` and `rng` that a generator's text is, in the user's namespace; what its names
-    stand for is looked up when it is called.
+def generator(shell, text: str) -> Callable[[int, Any], tuple[tuple, dict]]:
+    """The function of `n` and `rng` that a generator's text is: it gives positional arguments and keywords.
+
+    It lives in the user's namespace; what its names stand for is looked up when it is called.
     """
     return evaluate(shell, f"at({text})", {}, parse_generator(text))

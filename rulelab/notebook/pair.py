@@ -20,7 +20,8 @@ from ..bench.clock import Clock, wall
 from ..bench.duel import ROUNDS, Duel, GradientDuel
 from ..bench.first import FirstGradient, first_gradient
 from ..bench.pieces import Progress
-from ..bench.scaling import Make, Scaling, ScalingRun, arguments, sized
+from ..bench.scaling import Make, Scaling, ScalingRun, arguments
+from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare
 from ..compiler.reading import AdjointSource, adjoint_source
 from ..errors import MeasurementError, RuleLabError
@@ -56,8 +57,9 @@ class Pair:
         self.args, self.kwargs = tuple(args), dict(kwargs or {})
         self.rng = np.random.default_rng(20) if rng is None else rng
         self.clock = clock
-        self.make, self.make_text = (make, "") if make is not None else sized(self.args, self.rng)
-        self.size = _size(self.args)
+        self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
+        self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
+        self.size = size_of([*self.args, *self.kwargs.values()])
         self.comparison: Comparison = compare(f, f_cr, *self.args, **self.kwargs)
         self.times: Times | None = None
         self.proof: Any = None
@@ -183,7 +185,7 @@ class Words(str):
     """A sentence that shows itself as a paragraph."""
 
     def _repr_html_(self) -> str:
-        return f'<p class="rulelab-words">{escape(self)}</p>'
+        return f'<p class="rulelab-words tex2jax_ignore">{escape(self)}</p>'
 
 
 def gradients(pair: Pair) -> list[Any]:
@@ -318,7 +320,7 @@ class Listings:
         body = "".join(f"<div>{column}</div>" for column in columns)
         words = "The numbers are those of the author's lines: a line of the pass has that of the line it came from."
         return (
-            f'<div class="rulelab-source">{SOURCE_STYLE}{_LISTINGS_STYLE}<p class="rulelab-words">{words}</p>'
+            f'<div class="rulelab-source tex2jax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}<p class="rulelab-words">{words}</p>'
             f'<div class="rulelab-listings">{body}</div></div>'
         )
 
@@ -465,8 +467,3 @@ def kind_of(value: Any) -> str:
 def name_of(f: Any) -> str:
     """What a function or a callable object is called."""
     return getattr(f, "__name__", None) or type(f).__name__
-
-
-def _size(args: tuple) -> int | None:
-    """The length of the first argument that has one."""
-    return next((len(a) for a in args if isinstance(a, (np.ndarray, list, tuple)) and np.ndim(a)), None)

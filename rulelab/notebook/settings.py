@@ -1,11 +1,36 @@
-"""What a user can set: `%config RuleLab.…`."""
+"""What a user can set: `%config RuleLab.…`, the environment, `[tool.rulelab]` in pyproject.toml.
+
+The first of these that speaks of a setting decides: `%config` (and IPython's own configuration files), then
+the environment, then the nearest pyproject.toml at or above the working directory, then the default.
+"""
 
 from __future__ import annotations
 
-from traitlets import Bool, HasTraits, observe
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from ..errors import RuleLabError
-from .displays import error_lines
+from traitlets import Bool, Enum, HasTraits, Int, TraitError, observe
+
+from ..compiler.cache import DEFAULT as CACHE
+from ..compiler.cache import MODES, refresh
+
+ENVIRONMENT = {"widgets": "RULELAB_WIDGETS"}
+"""The settings that an environment variable can change, and its name."""
+
+_SWITCH = {
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+}
 
 
 class Settings(HasTraits):
@@ -14,19 +39,92 @@ class Settings(HasTraits):
     short_errors = Bool(True, help="show rulelab's own errors in their six lines, without the traceback").tag(
         config=True
     )
+    widgets = Bool(True, help="show panels with widgets; without, as tables, text and pictures").tag(
+        config=True
+    )
+    rounds = Int(60, min=1, help="rounds of a duel, where --rounds does not say").tag(config=True)
+    refresh_mode = Enum(
+        list(MODES),
+        default_value="auto",
+        help="auto: a new rule counts at once; manual: an old compiled pass answers until %grad_refresh",
+    ).tag(config=True)
 
-    @observe("short_errors")
-    def _short_errors_changed(self, change) -> None:
-        show_errors_short(change["new"])
+    @observe("refresh_mode")
+    def _refresh_mode_changed(self, change) -> None:
+        if CACHE.mode != change["new"]:
+            refresh(change["new"])
+
+    def read_surroundings(
+        self, folder: Path, environment: Mapping[str, str], decided: frozenset[str] = frozenset()
+    ) -> list[str]:
+        """Take the settings of the project that `folder` is in, then those of the environment.
+
+        Settings whose names are in `decided` stay. Returns a line for each that could not be taken, with
+        the file and the key; the others are.
+        """
+        remarks, given = [], [*_of_project(folder), *_of_environment(environment)]
+        for source, key, value in given:
+            remark = self._taken(key, value, decided)
+            if remark is not None:
+                remarks.append(f"{source}: {remark}")
+        return remarks
+
+    def _taken(self, key: str | None, value: Any, decided: frozenset[str]) -> str | None:
+        """Set one setting; what is wrong with it, if it cannot be set."""
+        if key is None:
+            return str(value)
+        traits = Settings.class_traits(config=True)
+        if key not in traits:
+            near = difflib.get_close_matches(key, traits, n=1)
+            return f"there is no setting {key}" + (f"; {near[0]} is one" if near else "")
+        if key in decided:
+            return None
+        try:
+            if isinstance(value, bool) is not isinstance(traits[key], Bool):
+                raise TraitError("traitlets takes True for 1, and 1 for True")
+            setattr(self, key, value)
+        except TraitError:
+            return f"{key} must be {_wanted(traits[key])}, not {value!r}"
+        return None
 
 
-def show_errors_short(short: bool) -> None:
-    """Have IPython show our errors by their own lines.
+def _wanted(trait) -> str:
+    if isinstance(trait, Enum):
+        return " or ".join(map(repr, trait.values))
+    least = getattr(trait, "min", None)
+    return trait.info() + (f" of at least {least}" if least is not None else "")
 
-    The hook is a method on the class of our errors, which IPython looks for on any exception;
-    `set_custom_exc` has room for one handler in a shell, and another extension may need it.
+
+def _of_project(folder: Path) -> Iterator[tuple[str, str | None, Any]]:
+    """(where, key, value) of each setting in the nearest pyproject.toml; without a key, what is wrong with
+    the file.
     """
-    if short:
-        setattr(RuleLabError, "_render_traceback_", error_lines)  # noqa: B010
-    elif "_render_traceback_" in vars(RuleLabError):
-        delattr(RuleLabError, "_render_traceback_")
+    file = next((f for at in (folder, *folder.parents) if (f := at / "pyproject.toml").is_file()), None)
+    if file is None:
+        return
+    try:
+        section = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("rulelab", {})
+        settings = dict(section.items())
+    except OSError as error:
+        return (yield str(file), None, f"cannot be read: {error.strerror}")
+    except AttributeError:
+        return (yield str(file), None, "[tool.rulelab] must be a table")
+    except ValueError as error:  # what tomllib and the decoding raise
+        return (yield str(file), None, f"cannot be read: {' '.join(str(error).split())}")
+    yield from ((f"{file}, [tool.rulelab]", key, value) for key, value in settings.items())
+
+
+def _of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, str | None, Any]]:
+    for key, variable in ENVIRONMENT.items():
+        word = environment.get(variable, "")
+        if word:
+            known = _SWITCH.get(word.strip().lower())
+            yield variable, key, word if known is None else known
+
+
+def surroundings() -> tuple[Path, Mapping[str, str]]:
+    """The working directory and the environment of this process."""
+    try:
+        return Path.cwd(), os.environ
+    except OSError:  # the working directory has been deleted
+        return Path(os.sep), os.environ

@@ -179,7 +179,7 @@ class Times:
         if board.shell is not None and pair.make is not None:
             self.generator = W.Text(
                 value=pair.make_text,
-                placeholder="the function that was given as make",
+                placeholder="an argument list in n and rng, such as rng.random(n), k=2",
                 description="Arguments of size n:",
                 continuous_update=False,
                 style={"description_width": "initial"},
@@ -217,7 +217,7 @@ class Times:
         from .manners import generator
 
         drawn, pair = generator(self.board.shell, self.generator.value), self.pair
-        pair.make = lambda n: (drawn(n, pair.rng), pair.kwargs)
+        pair.make = lambda n: drawn(n, pair.rng)
         self.pair.make_text = self.text = self.generator.value
 
     def _stop(self, pressed: Any = None) -> None:

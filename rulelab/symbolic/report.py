@@ -6,6 +6,7 @@ import functools
 import json
 from dataclasses import dataclass
 
+from ..tables import Page, Report, Table
 from .formulas import Formula, name_latex
 from .verdicts import Refuted, Verdict
 from .verdicts import to_dict as verdict_dict
@@ -31,8 +32,8 @@ class CellFinding:
     arguments: tuple[ArgumentFinding, ...]
 
 
-@dataclass(frozen=True)
-class SymbolicReport:
+@dataclass(frozen=True, repr=False)
+class SymbolicReport(Report):
     """The verdict on a rule, with the formulas behind it cell by cell."""
 
     function: str
@@ -49,7 +50,7 @@ class SymbolicReport:
 
     def lines(self):
         """The report as lines of text."""
-        yield f"rule of {self.function}: {self.verdict.sentence()}"
+        yield self._headline()
         for cell in self.cells:
             if len(self.cells) > 1 or cell.condition:
                 yield f"  where {cell.condition or 'no branch is met'}:"
@@ -73,8 +74,29 @@ class SymbolicReport:
     def __str__(self):
         return "\n".join(self.lines())
 
-    def _repr_pretty_(self, printer, cycle):
-        printer.text("SymbolicReport(...)" if cycle else str(self))
+    def page(self):
+        """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
+        columns = ("argument", "derivative * y_bar", "the rule gives", "difference")
+        tables = tuple(
+            Table(
+                f"where {cell.condition}" if cell.condition else "formulas",
+                columns,
+                tuple((a.name, a.derivative.text, a.rule.text, a.difference.text) for a in cell.arguments),
+            )
+            for cell in self.cells
+        )
+        return Page((self._headline(),), tables, self._closing())
+
+    def to_latex(self):
+        """The verdict, the formulas as displayed mathematics, the notes."""
+        before, after = Page((self._headline(),)).latex(), Page((), (), self._closing()).latex()
+        return "\n\n".join(part for part in (before, self._repr_latex_(), after) if part)
+
+    def _headline(self):
+        return f"rule of {self.function}: {self.verdict.sentence()}"
+
+    def _closing(self):
+        return (*self.counterexample_lines(), *(f"note: {note}" for note in self.notes))
 
     def _repr_latex_(self):
         rows = [rf"\text{{{self.verdict.word}}} && {name_latex(self.function)}"]

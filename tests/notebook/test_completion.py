@@ -21,6 +21,7 @@ def offered(notebook):
     ("text", "expected"),
     [
         ("%%rrule --", ["--of"]),
+        ("%%rrule -", ["--of", "-o"]),
         ("%%rrule mse_cr --of m", ["mse"]),
         ("%%rrule ot", ["other"]),
         ("%grad_compare --", ["--without", "--at"]),
@@ -41,20 +42,73 @@ def test_options_choices_and_functions(offered, text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", ["%grad_compare mse other --at y", "%gradient ms", "ms", "%timeit --", "%grad_compare mse -o "]
+    ("text", "expected"),
+    [
+        ("%%rrule np.hypo", ["np.hypot"]),
+        ("%%rrule Bar.m", ["Bar.made", "Bar.method"]),
+        ("%%rrule Bar.", ["Bar.made", "Bar.method"]),
+        ("%%rrule bar.m", ["bar.made", "bar.method"]),
+        ("%%rrule Ba", ["Bar"]),
+        ("%rule_symbolic np.lina", ["np.linalg."]),
+        ("%rule_symbolic np.linalg.nor", ["np.linalg.norm"]),
+        ("%grad_compare loss --without np.hypo", ["np.hypot"]),
+        ("%grad_compare np.hypo", ["np.hypot"]),
+        ("%rule_stub no.such.th", []),
+    ],
 )
-def test_python_is_left_to_ipython(offered, text):
-    """Arguments, expressions, names to be made up and other magics are not ours."""
+def test_functions_of_modules_and_classes(notebook, offered, text, expected):
+    """Along the dots; what cannot be called is left out, and no property is run."""
+    notebook.ok(
+        "class Bar:\n    size = 3\n    def method(self, x):\n        return x\n"
+        "    @staticmethod\n    def made(x):\n        return x\n"
+        "    @property\n    def boom(self):\n        raise SystemExit\n"
+        "    def _own(self):\n        pass\nbar = Bar()\n"
+    )
+    found = [text for text in offered(text) if text not in {"Bar.mro", "-o", "--of", "--at", "--without"}]
+    assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "start"),
+    [
+        ("%grad_compare mse other --at y", {"y", "yh"}, 29),
+        ("%grad_compare mse other --at ", {"y", "yh", "np"}, 29),
+        ("%grad_compare mse other --at=y", {"y", "yh"}, 29),
+        ("%grad_compare mse other --at y, np.linsp", {"linspace"}, 35),
+        ("%grad_compare mse other --at table['a", {"ab"}, 36),
+        ("%gradient ms", {"mse"}, 10),
+        ("%gradient mse(y, y", {"y", "yh"}, 17),
+        ("%gradient -o got mse(np.linsp", {"linspace"}, 24),
+        ("got = %gradient ms", {"mse"}, 16),
+        ("x = 3\n%adjoint y.su", {"sum"}, 17),
+        ("%%rrule mse\ndef mse_rrule(y, yh):\n    return np.linsp", {"linspace"}, 48),
+    ],
+)
+def test_python_is_completed_as_python(notebook, text, expected, start):
+    """Names, attributes and keys, where the rest of the line or the cell is Python."""
+    notebook.ok("def other(x):\n    return x\ntable = {'ab': 1}")
+    with provisionalcompleter():
+        found = list(notebook.shell.Completer.completions(text, len(text)))
+    assert expected <= {c.text for c in found if c.start == start}
+    assert not any(c.text.startswith(("%", "-")) for c in found)
+
+
+@pytest.mark.parametrize("text", ["ms", "%timeit --", "%grad_compare mse -o ", "%gradient -o ", "% mod"])
+def test_what_is_not_ours_is_left_to_ipython(offered, text):
+    """Python, names to be made up, other magics."""
     assert offered(text) == []
 
 
 def test_functions_for_a_rule(offered):
-    """From `%%rrule ` Tab lists the functions of the namespace."""
-    assert {"mse", "addone", "other"} <= set(offered("%%rrule "))
+    """From `%%rrule ` Tab lists the functions of the namespace, and modules as the way to theirs."""
+    found = set(offered("%%rrule "))
+    assert {"mse", "addone", "other", "np.", "rl."} <= found
+    assert not found & {"y", "yh", "exit", "get_ipython", "In"}
 
 
 def test_names_with_a_rule_are_offered(notebook, offered):
-    """Also dotted ones, which no namespace lists."""
+    """Also those that the namespace has lost."""
     notebook.ok("%%rrule np.hypot\ndef hypot_rrule(x, y):\n    return np.hypot(x, y), None\n")
-    assert offered("%rule_symbolic np") == ["np.hypot"]
-    notebook.ok("rl.remove_rule(np.hypot)")
+    assert offered("%rule_symbolic np") == ["np.", "np.hypot"]
+    notebook.ok("rl.remove_rule(np.hypot)\nkeep = np\ndel np")
+    assert offered("%grad_compare loss --without np") == ["np.hypot"]

@@ -5,25 +5,7 @@ import re
 
 import pytest
 
-from rulelab.errors import RuleLabError
-from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
-from rulelab.notebook.magics import RuleLab
-from rulelab.notebook.manners import raw_rest, split_at, without_semicolon
-
 from .conftest import MSE_RULE
-
-MAGICS = [
-    "rrule",
-    "rule_stub",
-    "rules",
-    "grad_refresh",
-    "gradient",
-    "adjoint",
-    "grad_compare",
-    "grad_bench",
-    "rule_symbolic",
-]
-
 
 # -- %%rrule -------------------------------------------------------------------------------------------------
 
@@ -31,7 +13,7 @@ MAGICS = [
 def test_a_rule_in_a_cell(notebook):
     """The copy is made, carries the rule, and the rule is used at once."""
     notebook.ok(MSE_RULE)
-    assert notebook.text == "mse_cr, a copy of mse, now has the rule mse_cr_rrule.\n"
+    assert notebook.text == "Out[2]: mse_cr, a copy of mse, now has the rule mse_cr_rrule.\n"
     assert notebook["mse_cr"](notebook["y"], notebook["yh"]) == 11.5
     assert repr(notebook.ok("rl.which_rule(mse_cr)")).endswith(
         "by mse_cr_rrule at cell In [2], line 2, in mse_cr_rrule"
@@ -60,7 +42,7 @@ def test_a_rule_for_a_name_with_dots(notebook):
     """A library's function, or a method, is named as in Python."""
     notebook.ok("class Bar:\n    def method(self, x):\n        return x\n")
     notebook.ok("%%rrule Bar.method\ndef method_rrule(self, x):\n    return x, None\n")
-    assert notebook.text == "Bar.method now has the rule method_rrule.\n"
+    assert notebook.text == "Out[3]: Bar.method now has the rule method_rrule.\n"
     assert notebook.ok("rl.has_rrule(Bar.method)")
 
 
@@ -358,99 +340,3 @@ def test_symbolic_verdict(notebook):
     assert "PROVED" in str(notebook.ok("%rule_symbolic area_cr"))
     notebook.ok(rule.replace("2 * w", "3 * w"))
     assert "REFUTED" in str(notebook.ok("%rule_symbolic area_cr --at 2.0"))
-
-
-# -- help, loading, unloading --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", MAGICS)
-def test_help_has_usage_and_an_example(notebook, name):
-    """`%magic?` shows how to call it, its arguments, and an example."""
-    mark = "%%" if name == "rrule" else "%"
-    text = notebook.shell.find_line_magic(name).__doc__
-    assert text.startswith(f"{mark}{name} ") and "Examples::" in text and "In plain Python::" in text
-
-
-def test_the_cell_magic_as_a_line_magic_prints_its_help(notebook):
-    """`%rrule` alone is how one looks it up."""
-    notebook.ok("%rrule")
-    assert "%%rrule [--of F] NAME" in notebook.text
-
-
-def test_loading_binds_nothing_and_unloading_leaves_no_trace(bare_shell):
-    """Magics, completion, hooks, error display and settings are gone; loading twice is loading once."""
-
-    def state():
-        manager = bare_shell.magics_manager
-        return (
-            {kind: dict(names) for kind, names in manager.magics.items()},
-            list(bare_shell.Completer.custom_matchers),
-            {event: list(hooks) for event, hooks in bare_shell.events.callbacks.items()},
-            list(bare_shell.configurables),
-            set(bare_shell.user_ns),
-            set(vars(RuleLabError)),
-            set(dict.keys(manager.registry)),
-        )
-
-    bare_shell.find_line_magic("timeit")
-    before = state()
-    load_ipython_extension(bare_shell)
-    names = set(bare_shell.user_ns)
-    load_ipython_extension(bare_shell)
-    assert sum(isinstance(c, RuleLab) for c in bare_shell.configurables) == 1
-    assert len(bare_shell.Completer.custom_matchers) == len(before[1]) + 1
-    assert names == before[4]
-    assert set(MAGICS) <= set(bare_shell.magics_manager.magics["line"])
-    unload_ipython_extension(bare_shell)
-    unload_ipython_extension(bare_shell)
-    assert state() == before
-
-
-def test_load_ext_by_name(bare_shell, capsys):
-    """%load_ext rulelab, %reload_ext rulelab, %unload_ext rulelab."""
-    for line in ("%load_ext rulelab", "%reload_ext rulelab", "%unload_ext rulelab"):
-        assert bare_shell.run_cell(line).success
-    assert bare_shell.find_line_magic("grad_compare") is None
-
-
-# -- the line ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("line", "options", "at"),
-    [
-        ("f f_cr --at -x, y", "f f_cr", "-x, y"),
-        ("f f_cr", "f f_cr", None),
-        ("f --at=x", "f", "x"),
-        ("--at x", "", "x"),
-        ("f --at", "f", ""),
-        ("f --at x, s=' --at '", "f", "x, s=' --at '"),
-        ("f --att x", "f --att x", None),
-    ],
-)
-def test_at_takes_the_rest_of_the_line(line, options, at):
-    """The first --at counts; what follows is not looked into."""
-    assert split_at(line) == (options, at)
-
-
-@pytest.mark.parametrize(
-    ("line", "kept"),
-    [
-        ("f(x);", "f(x)"),
-        ("f(x) ;  ", "f(x)"),
-        ("f('a;')", "f('a;')"),
-        ("f(x)  # why;", "f(x)"),
-        ("f('#');", "f('#')"),
-        ("f('unclosed;", "f('unclosed"),
-        ("", ""),
-    ],
-)
-def test_a_semicolon_at_the_end_is_not_part_of_the_line(line, kept):
-    """Nor is a comment; both within strings are."""
-    assert without_semicolon(line) == kept
-
-
-def test_an_expression_keeps_its_spaces():
-    """What follows the options is taken as it was written."""
-    assert raw_rest("-o g f( 'a   b' )", ["f(", "'a   b'", ")"]) == "f( 'a   b' )"
-    assert raw_rest("", []) == ""

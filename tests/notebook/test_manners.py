@@ -1,0 +1,210 @@
+"""How a line is read, and the help that every magic has: what `?` shows is true, and its examples run."""
+
+import json
+import textwrap
+
+import pytest
+
+import rulelab as rl
+import rulelab.bench
+import rulelab.notebook
+import rulelab.symbolic
+from rulelab.notebook.magics import RuleLab
+from rulelab.notebook.manners import raw_rest, split_at, without_semicolon
+
+from .conftest import MSE_RULE
+
+MAGICS = sorted(RuleLab.magics["line"])
+CELL_MAGICS = sorted(RuleLab.magics["cell"])
+
+
+def help_of(name):
+    method = getattr(RuleLab, RuleLab.magics["line"][name])
+    return method, method.__doc__
+
+
+def examples_of(text):
+    """The lines under `Examples::`, one entry for each; a cell magic's is one entry."""
+    block = textwrap.dedent(text.split("Examples::\n")[1]).strip("\n")
+    return [block] if block.startswith("%%") else block.splitlines()
+
+
+# -- help ----------------------------------------------------------------------------------------------------
+
+
+def test_every_cell_magic_is_a_line_magic_too():
+    """`%name?` fails for one that is not."""
+    assert set(CELL_MAGICS) <= set(MAGICS)
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_help_shows_usage_plain_python_options_and_examples(name):
+    """In this order of interest; the usage line begins with the magic as it is typed."""
+    method, text = help_of(name)
+    mark = "%%" if name in CELL_MAGICS else "%"
+    usage, meaning, *_ = text.split("\n\n")
+    assert usage.startswith(f"{mark}{name} ") and method.spelled == f"{mark}{name}"
+    assert meaning.splitlines()[0].endswith(".") and len(meaning.splitlines()) == 1
+    assert f"In plain Python::\n\n    {method.plain}\n" in text
+    for action in method.parser._actions:
+        assert action.help and (not action.option_strings or action.option_strings[0] in text)
+    assert text.index("In plain Python") < text.index("options:") < text.index("Examples::")
+    assert all(mark + name in example for example in examples_of(text))
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_the_examples_of_the_help_run(notebook, name):
+    """Each, as it stands there, in a notebook that has the functions it names."""
+    notebook.ok(MSE_RULE)
+    notebook.ok(
+        "def f(x, k=1):\n    return k * x * x\n"
+        f"{AREA}"
+        "def loss(w):\n    return 2.0 * mse_cr(w * y, yh)\nw = 0.5\n"
+    )
+    try:
+        for example in examples_of(help_of(name)[1]):
+            notebook.ok(example)
+    finally:
+        rl.refresh("auto")
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_the_plain_spelling_runs(name, notebook):
+    """What the help calls the same in plain Python is."""
+    plain = help_of(name)[0].plain
+
+    def f(x, y=2.0, *, k=1):
+        return k * x * y
+
+    def f_rrule(x, y=2.0, *, k=1):
+        return k * x * y, lambda s: (rl.NoTangent(), k * y * s, k * x * s)
+
+    space = {"rl": rl, "rulelab": rulelab, "f": f, "f_cr": f, "x": 3.0, "y": 2.0}
+    if plain.startswith("@"):
+        exec(f"{plain}\ndef f_rrule(x, y=2.0, *, k=1):\n    return k * x * y, None\n", space)
+        assert rl.has_rrule(f, 3.0)
+    else:
+        rl.rrule_for(f)(f_rrule)
+        assert eval(plain, space) is not None
+
+
+@pytest.mark.parametrize("name", CELL_MAGICS)
+def test_a_cell_magic_as_a_line_magic_prints_its_help(notebook, name):
+    """`%rrule` alone is how one looks it up."""
+    assert notebook.ok(f"%{name}") is None
+    assert notebook.text.startswith(f"%%{name} [")
+
+
+@pytest.mark.parametrize("asked", ["%%rrule?", "%rrule?", "?%rrule", "%gradient?", "rrule?"])
+def test_question_mark_shows_the_help(notebook, asked):
+    """In a terminal by the pager, which here prints."""
+    notebook.ok(asked)
+    assert "In plain Python::" in notebook.text and "Examples::" in notebook.text
+
+
+# -- results -------------------------------------------------------------------------------------------------
+
+RESULTS = {
+    "rrule": MSE_RULE.replace("--of mse", "--of mse -o kept", 1),
+    "rule_stub": "%rule_stub mse -o kept",
+    "rules": "%rules -o kept",
+    "grad_refresh": "%grad_refresh -o kept",
+    "gradient": "%gradient -o kept mse(y, yh)",
+    "adjoint": "%adjoint -o kept mse(y, yh)",
+    "grad_compare": "%grad_compare mse mse_cr -o kept --at y, yh",
+    "grad_bench": "%grad_bench mse mse_cr --rounds 8 -o kept --at y, yh",
+    "rule_symbolic": "%rule_symbolic area -o kept",
+}
+"""A cell of each magic that keeps its result; a magic that is missing here fails the first test below."""
+
+AREA = """\
+def area(w):
+    return w * w
+@rl.rrule_for(area)
+def area_rrule(w):
+    def area_pullback(s):
+        return rl.NoTangent(), 2 * w * s
+    return w * w, area_pullback
+"""
+
+
+def test_every_magic_has_a_result_in_these_tests():
+    """So that none is added without its faces."""
+    assert set(RESULTS) == set(MAGICS)
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_every_result_has_five_faces(notebook, name):
+    """Text, HTML without script, Markdown, LaTeX and JSON that says what `to_dict` does."""
+    notebook.ok(MSE_RULE)
+    notebook.ok(AREA)
+    shown = notebook.ok(RESULTS[name])
+    kept = notebook["kept"]
+    assert shown is kept is rulelab.notebook.last()
+    data, _ = notebook.shell.display_formatter.format(kept)
+    assert data["text/plain"].strip() and "<object" not in data["text/plain"]
+    assert data["text/html"].lstrip().startswith("<") and "<script" not in data["text/html"]
+    assert json.loads(kept.to_json()) == json.loads(json.dumps(kept.to_dict(), default=str)) != {}
+    assert kept.to_markdown().strip() and kept.to_latex().strip()
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_a_semicolon_silences_and_the_result_is_kept(notebook, name):
+    """Also after `-o NAME`, where IPython itself would hand the `;` to the magic as part of the name."""
+    notebook.ok(MSE_RULE)
+    notebook.ok(AREA)
+    head, newline, body = RESULTS[name].partition("\n")
+    assert notebook.ok(f"{head};{newline}{body}") is None
+    assert "Out[" not in notebook.text and notebook["kept"] is not None
+
+
+@pytest.mark.parametrize("name", [name for name in MAGICS if name not in CELL_MAGICS])
+def test_a_result_can_be_assigned(notebook, name):
+    """`x = %magic …` gives the object, as IPython does for its own."""
+    notebook.ok(MSE_RULE)
+    notebook.ok(AREA)
+    notebook.ok(f"got = {RESULTS[name]}")
+    assert notebook["got"] is notebook["kept"] is not None
+
+
+# -- the line ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "at"),
+    [
+        ("f f_cr --at -x, y", "f f_cr", "-x, y"),
+        ("f f_cr", "f f_cr", None),
+        ("f --at=x", "f", "x"),
+        ("--at x", "", "x"),
+        ("f --at", "f", ""),
+        ("f --at x, s=' --at '", "f", "x, s=' --at '"),
+        ("f --att x", "f --att x", None),
+    ],
+)
+def test_at_takes_the_rest_of_the_line(line, options, at):
+    """The first --at counts; what follows is not looked into."""
+    assert split_at(line) == (options, at)
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("f(x);", "f(x)"),
+        ("f(x) ;  ", "f(x)"),
+        ("f('a;')", "f('a;')"),
+        ("f(x)  # why;", "f(x)"),
+        ("f('#');", "f('#')"),
+        ("f('unclosed;", "f('unclosed"),
+        ("", ""),
+    ],
+)
+def test_a_semicolon_at_the_end_is_not_part_of_the_line(line, kept):
+    """Nor is a comment; both within strings are."""
+    assert without_semicolon(line) == kept
+
+
+def test_an_expression_keeps_its_spaces():
+    """What follows the options is taken as it was written."""
+    assert raw_rest("-o g f( 'a   b' )", ["f(", "'a   b'", ")"]) == "f( 'a   b' )"
+    assert raw_rest("", []) == ""
