@@ -37,7 +37,9 @@ _PAGE = """\
 {%- endif %}
 <table>
 <caption>{{ table.caption }}</caption>
-<thead><tr>{% for name in table.columns %}{% if name %}<th scope="col">{{ name }}</th>{% else %}<td></td>{% endif %}{% endfor %}</tr></thead>
+<thead><tr>
+{%- for name in table.columns %}{% if name %}<th scope="col">{{ name }}</th>{% else %}<td></td>{% endif %}
+{%- endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell }}</th>

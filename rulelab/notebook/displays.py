@@ -231,7 +231,7 @@ def error_in_words(error: BaseException) -> str:
     if type(error).__module__.startswith("rulelab."):
         return str(error)
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    steps = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not _of_a_library(frame)]
+    steps = [step for step in traceback.walk_tb(error.__traceback__) if not _of_a_library(step[0])]
     if not steps:
         return f"{words} (inside rulelab; please report it)"
     frame, line = steps[-1]

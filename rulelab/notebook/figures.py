@@ -48,7 +48,8 @@ class Picture:
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.png).decode("ascii")
         return (
-            f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore" style="width: {self.width}px"><img alt="{escape(self.alt)}" '
+            f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore" style="width: {self.width}px">'
+            f'<img alt="{escape(self.alt)}" '
             f'src="data:image/png;base64,{data}"><figcaption>{escape(self.caption)}</figcaption></figure>'
         )
 
@@ -76,7 +77,8 @@ def difference_map(difference: Any, left_name: str, right_name: str) -> Picture 
     worst = "" if spot is None else f"; the worst element is {list(spot)}"
     alt = (
         f"Map of the absolute difference between {left_name} and {right_name} in the {name}: "
-        f"{int(np.count_nonzero(apart))} of {apart.size} elements differ, by at most {np.nanmax(apart):.3g}{worst}"
+        f"{int(np.count_nonzero(apart))} of {apart.size} elements differ, "
+        f"by at most {np.nanmax(apart):.3g}{worst}"
     )
     draw = _line_of_differences if a.ndim == 1 else _matrix_of_differences
     figure = _figure(4.8, 2.2 if a.ndim == 1 else 3.2)
@@ -145,7 +147,9 @@ def scaling_picture(scaling: Any) -> Picture | None:
     axes.set_ylabel("time of one call")
     axes.legend(loc="best", frameon=False)
     _plain(axes)
-    return Picture(_png(figure), _said(lines), "Median time of one call against the size N; shaded down to the minimum.")
+    return Picture(
+        _png(figure), _said(lines), "Median time of one call against the size N; shaded down to the minimum."
+    )
 
 
 def _label(line: Any) -> str:
@@ -157,7 +161,9 @@ def _said(lines: list[Any]) -> str:
     for line in lines:
         grown = "" if _unknown(line.exponent) else f", growing as N to the power {line.exponent:.2f}"
         first, last = engineering(line.medians[0], "s"), engineering(line.medians[-1], "s")
-        parts.append(f"{line.name}: {first} at N = {line.sizes[0]:,} to {last} at N = {line.sizes[-1]:,}{grown}")
+        parts.append(
+            f"{line.name}: {first} at N = {line.sizes[0]:,} to {last} at N = {line.sizes[-1]:,}{grown}"
+        )
     return "Time of one call against the size N. " + "; ".join(parts)
 
 

@@ -250,7 +250,7 @@ class RuleLab(ManneredMagics, Settings):
     @argument("function", metavar="F", help="the function")
     @argument("twin", metavar="F_CR", help="its copy that carries the rule")
     @argument("--run", action="store_true", help="measure everything before the panel opens")
-    @argument("--no-widget", action="store_true", help="show tables, text and pictures only, all measured at once")
+    @argument("--no-widget", action="store_true", help="tables, text and pictures only, all measured at once")
     @OUTPUT
     @AT
     def rule_lab(self, line, scope):

@@ -103,15 +103,17 @@ class Pair:
             self.proof = Words(error_in_words(error))
 
     def prove(self, stop: Callable[[], bool] | None = None) -> Any:
-        """Ask SymPy about the rule of the twin, and keep the answer. Takes seconds; `stop()` ends it early."""
+        """Ask SymPy about the rule of the twin, and keep the answer; it may take seconds, and `stop()` ends it
+        early.
+        """
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
         self.proof = prove(self.f_cr, stop=stop)
         return self.proof
 
 
-@dataclass(frozen=True)
-class Times:
+@dataclass(frozen=True, repr=False)
+class Times(Report):
     """What has been timed of a pair: the duel at its arguments, the first gradients, the times against N."""
 
     duel: Duel
@@ -130,19 +132,30 @@ class Times:
             return f"Stopped after {rounds}; the tables show these."
         return f"Done: {rounds}. Verdict: {self.duel.verdict}."
 
+    def page(self) -> Page:
+        first = [FirstGradients(self.first)] if self.first else []
+        return _joined([self.duel, *first, *([] if self.scaling is None else [self.scaling])])
+
+    def to_dict(self) -> dict:
+        return {
+            "size": self.size,
+            "interrupted": self.interrupted,
+            "duel": self.duel.to_dict(),
+            "first": [one.to_dict() for one in self.first],
+            "scaling": None if self.scaling is None else self.scaling.to_dict(),
+        }
+
 
 class Timing:
     """The measurement of `Times`, in pieces; what is whole is kept in the pair at every moment."""
 
     def __init__(self, pair: Pair, rounds: int, seconds: float | None, sizes: tuple[int, ...]):
-        self.pair, self.size = pair, pair.size
-        options = {"rng": pair.rng, "clock": pair.clock}
-        self.duel = GradientDuel(
-            pair.f, pair.f_cr, pair.args, pair.kwargs, rounds=rounds, seconds=seconds, **options
-        )
+        self.pair, self.size, rng, clock = pair, pair.size, pair.rng, pair.clock
+        f, f_cr, args, kwargs = pair.f, pair.f_cr, pair.args, pair.kwargs
+        self.duel = GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock)
         self.scaling = None
         if sizes and pair.make is not None:
-            self.scaling = ScalingRun(pair.f, pair.f_cr, pair.make, sizes, **options)
+            self.scaling = ScalingRun(f, f_cr, pair.make, sizes, rng=rng, clock=clock)
         self.first: list[FirstGradient] = []
         self.started: list[Any] = []
 
@@ -293,7 +306,8 @@ _LISTINGS_STYLE = """\
 .rulelab-listing .rulelab-heading { font-weight: 600; margin: 0.5em 0 0.2em;
   color: var(--jp-content-font-color1, inherit); }
 .rulelab-listing p { color: var(--jp-content-font-color1, inherit); margin: 0.2em 0; }
-.rulelab-listings.rulelab-listings pre { white-space: pre; overflow-x: auto; padding: 0.4em 0; font-size: var(--jp-code-font-size, 13px);
+.rulelab-listings.rulelab-listings pre { white-space: pre; overflow-x: auto;
+  padding: 0.4em 0; font-size: var(--jp-code-font-size, 13px);
   border-top: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-listing .rulelab-n { color: var(--jp-content-font-color2, #616161); user-select: none;
   border-right: 1px solid var(--jp-border-color2, #bdbdbd); margin-right: 0.7em; }
@@ -318,9 +332,10 @@ class Listings:
     def _repr_html_(self) -> str:
         columns = ("".join(part._repr_html_() for part in column) for column in (self.written, self.compiled))
         body = "".join(f"<div>{column}</div>" for column in columns)
-        words = "The numbers are those of the author's lines: a line of the pass has that of the line it came from."
+        words = "A line of the compiled pass has the number of the author's line that it came from."
         return (
-            f'<div class="rulelab-source tex2jax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}<p class="rulelab-words">{words}</p>'
+            f'<div class="rulelab-source tex2jax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}'
+            f'<p class="rulelab-words">{words}</p>'
             f'<div class="rulelab-listings">{body}</div></div>'
         )
 
@@ -386,12 +401,13 @@ _OVERVIEW_STYLE = """\
 # JupyterLab writes "Loading widget..." in the place of a panel whose kernel is gone, and leaves it there.
 _NO_PANEL_STYLE = """\
 <style>
-.jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel)) .jp-OutputArea-output {
-  font-size: 0; }
+.jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel))
+  .jp-OutputArea-output { font-size: 0; }
 .jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel))
   .jp-OutputArea-output::after { font-size: var(--jp-content-font-size1, 14px);
   color: var(--jp-content-font-color1, inherit);
-  content: "A panel is live while its kernel runs: run this cell again for a new one. What it showed stands below."; }
+  content: "A panel is live while its kernel runs: run this cell again for a new one. "
+    "What it showed stands below."; }
 </style>"""
 
 
@@ -410,11 +426,12 @@ class Overview(Report):
 
     def page(self) -> Page:
         """Verdicts, tables and notes of all parts that are reports."""
-        pages = [part.page() for _, parts in self.sections for part in parts if hasattr(part, "page")]
-        return Page(*(tuple(x for page in pages for x in getattr(page, kind)) for kind in Page.__annotations__))
+        return _joined([part for _, parts in self.sections for part in parts if hasattr(part, "page")])
 
     def __str__(self) -> str:
-        blocks = [f"{name}\n{'=' * len(name)}\n" + "\n".join(map(str, parts)) for name, parts in self.sections]
+        blocks = [
+            f"{name}\n{'=' * len(name)}\n" + "\n".join(map(str, parts)) for name, parts in self.sections
+        ]
         return "\n\n".join(blocks)
 
     def _repr_html_(self) -> str:
@@ -430,6 +447,14 @@ class Overview(Report):
             name.lower(): [part.to_dict() for part in parts if hasattr(part, "to_dict")]
             for name, parts in self.sections
         }
+
+
+def _joined(reports: Sequence[Any]) -> Page:
+    """The pages of several reports as one."""
+    pages = [report.page() for report in reports]
+    return Page(
+        *(tuple(part for page in pages for part in getattr(page, kind)) for kind in Page.__annotations__)
+    )
 
 
 def _section_html(name: str, parts: Sequence[Any]) -> str:

@@ -163,11 +163,16 @@ class Times:
 
     def __init__(self, pair: Pair, board: Board):
         self.pair, self.board = pair, board
-        self.run = _button("Run", "Time both gradients, and both against the size N", board.callback(self._run))
+        self.run = _button(
+            "Run", "Time both gradients, and both against the size N", board.callback(self._run)
+        )
         self.stop = _button("Stop", "End the run and keep the rounds that are whole", self._stop)
         self.rounds = _number("Rounds:", ROUNDS, 1, 100_000)
         self.progress = W.IntProgress(
-            max=100, description="Progress:", style={"description_width": "initial"}, layout=W.Layout(width="16em")
+            max=100,
+            description="Progress:",
+            style={"description_width": "initial"},
+            layout=W.Layout(width="16em"),
         )
         self.smallest = _number("Smallest N:", SIZES[0], 1, LARGEST)
         self.largest = _number("Largest N:", SIZES[1], 1, LARGEST)
@@ -204,7 +209,7 @@ class Times:
         if self.board.runner.running:
             raise Refused("A run is going on. Press Stop first, or wait for its end.")
         self._take_generator()
-        sizes = ()
+        sizes: tuple[int, ...] = ()
         if self.pair.make is not None:
             sizes = sizes_between(self.smallest.value, self.largest.value, self.count.value)
         self.board.say("Running …")
@@ -469,7 +474,7 @@ def _closed_with_its_cell(panel: Panel) -> None:
 
 def _cell_and_run() -> tuple[str | None, str]:
     """The id of the cell that is running, and of this run of it."""
-    parent = getattr(_shell(), "get_parent", dict)() or {}
+    parent: dict = getattr(_shell(), "get_parent", dict)() or {}
     cell = (parent.get("metadata") or {}).get("cellId")
     return cell, (parent.get("header") or {}).get("msg_id", "")
 

@@ -1,4 +1,4 @@
-"""The panel of a pair in a real JupyterLab in a real browser: keyboard, Run, Stop, reload, no kernel, dark."""
+"""The panel of a pair, in a real JupyterLab in a real browser."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mse_wrong_rrule(y, yh):
 
 AXE = """async () => {
   const found = await axe.run('.jp-OutputArea', {resultTypes: ['violations']});
-  return found.violations.map(v => `${v.id} (${v.impact}): ${v.nodes.map(n => n.html).slice(0, 3).join(' | ')}`);
+  return found.violations.map(v => [v.id, v.impact, ...v.nodes.slice(0, 3).map(n => n.html)].join(' | '));
 }"""
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 DARK = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
