@@ -103,9 +103,7 @@ class Pair:
             self.proof = Words(error_in_words(error))
 
     def prove(self, stop: Callable[[], bool] | None = None) -> Any:
-        """Ask SymPy about the rule of the twin, and keep the answer; it may take seconds, and `stop()` ends it
-        early.
-        """
+        """Ask SymPy about the rule of the twin, and keep the answer. It may take seconds; `stop()` ends it."""
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
         self.proof = prove(self.f_cr, stop=stop)
@@ -196,6 +194,10 @@ class Timing:
 
 class Words(str):
     """A sentence that shows itself as a paragraph."""
+
+    def to_markdown(self) -> str:
+        """The sentence as Markdown, every word of it escaped."""
+        return Page((str(self),)).markdown()
 
     def _repr_html_(self) -> str:
         return f'<p class="rulelab-words tex2jax_ignore">{escape(self)}</p>'
@@ -339,6 +341,10 @@ class Listings:
             f'<div class="rulelab-listings">{body}</div></div>'
         )
 
+    def to_markdown(self) -> str:
+        """The listings as Markdown."""
+        return "\n\n".join(f"```\n{part}\n```" for part in self.parts)
+
     def to_dict(self) -> dict:
         """The listings in plain types."""
         return {"listings": [part.to_dict() for part in self.parts]}
@@ -432,6 +438,13 @@ class Overview(Report):
         blocks = [
             f"{name}\n{'=' * len(name)}\n" + "\n".join(map(str, parts)) for name, parts in self.sections
         ]
+        return "\n\n".join(blocks)
+
+    def to_markdown(self) -> str:
+        """The page as Markdown: a heading for each section, pictures included."""
+        blocks = []
+        for name, parts in self.sections:
+            blocks += [f"## {name}", *(part.to_markdown() for part in parts)]
         return "\n\n".join(blocks)
 
     def _repr_html_(self) -> str:
