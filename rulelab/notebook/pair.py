@@ -7,6 +7,7 @@ sections of the panel, each a sequence of things that have an HTML face and are 
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -343,11 +344,18 @@ class Listings:
 
     def to_markdown(self) -> str:
         """The listings as Markdown."""
-        return "\n\n".join(f"```\n{part}\n```" for part in self.parts)
+        return "\n\n".join(_fenced(str(part)) for part in self.parts)
 
     def to_dict(self) -> dict:
         """The listings in plain types."""
         return {"listings": [part.to_dict() for part in self.parts]}
+
+
+def _fenced(text: str) -> str:
+    """The text as a block of code in Markdown, whatever backticks are in it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
 
 
 class FirstGradients(Report):

@@ -79,8 +79,8 @@ class Interruption:
             late.start()
 
     def _end_piece(self, number: int) -> None:
-        if self._active and self.number == number:
-            _thread.interrupt_main()
+        if self._active and self.number == number and signal.getsignal(signal.SIGINT) is self._own:
+            _wake_main_thread()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if not self._active:  # put back late by the kernel: no longer ours to hear
@@ -206,6 +206,15 @@ class Throttle:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+
+
+def _wake_main_thread() -> None:
+    """Have the main thread handle SIGINT now, also out of a call that waits in the system."""
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, signal.SIGINT)
+    else:  # Windows
+        _thread.interrupt_main()
 
 
 def _in_main_thread() -> bool:
