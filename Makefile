@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench docs support-table clean
+.PHONY: help lab test lint bench docs support-table magics-table clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench   the speed comparison, as ratios"
 	@echo "make docs    runs the examples in README.md and docs/ (the built manual comes with a later release)"
 	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
+	@echo "make magics-table    writes docs/magics.md anew: the magics and the same in plain Python"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
@@ -38,6 +39,9 @@ docs: $(VENV)/installed-dev
 
 support-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/corpus/support_table.py
+
+magics-table: $(VENV)/installed-dev
+	@$(BIN)/python tests/notebook/magics_table.py
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -105,7 +105,7 @@ def test_the_extras_are_there(settings):
 def test_make_knows_its_targets_and_says_so(repository):
     """Each target exists, and plain `make` lists them."""
     text = (repository / "Makefile").read_text()
-    targets = {"lab", "test", "lint", "bench", "docs", "support-table", "clean"}
+    targets = {"lab", "test", "lint", "bench", "docs", "support-table", "magics-table", "clean"}
     assert targets <= set(RECIPE.findall(text))
     done = subprocess.run(["make", "-s"], cwd=repository, check=True, capture_output=True, text=True)
     assert targets == set(re.findall(r"^make ([\w-]+)", done.stdout, re.MULTILINE))

@@ -239,9 +239,7 @@ def _calls(report: Any) -> Iterator[tuple[str, Sequence[float]]]:
                 yield f"{line.name}, N = {size:,}", [median]
 
 
-def _change(
-    name: str, old: Sequence[float], new: Sequence[float], rng: np.random.Generator | None
-) -> Change:
+def _change(name: str, old: Sequence[float], new: Sequence[float], rng: np.random.Generator | None) -> Change:
     before, now = (float(np.median(seconds)) if len(seconds) else math.nan for seconds in (old, new))
     if rng is None or min(len(old), len(new)) < 2:
         return Change(name, before, now)

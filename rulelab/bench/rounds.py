@@ -10,8 +10,9 @@ Measurements on CPython 3.11 decided how; `make bench-duels` repeats them:
   of each, and the fastest of them counts. Calls of several milliseconds are never left in peace; for them
   the time without a core is taken off (see `clock`).
 - Of a hundred pairs of equal functions of 0.1 µs, about two stayed 5 to 10 % apart for as long as they
-  were measured, because of where the code of one lay in memory, seen from the interpreter's stack. The
-  difference was gone one frame further down; so each block starts from a depth drawn anew.
+  were measured, because of where the code of one lay in memory, seen from the interpreter's stack. Most of
+  the difference was gone one frame further down; so each block starts from a depth drawn anew. What is left
+  is rarely more than 3 % (2 of 289 pairs, the worst 4 %).
 """
 
 from __future__ import annotations

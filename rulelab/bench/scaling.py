@@ -274,9 +274,7 @@ def scaling(
     >>> found.sizes, [line.name for line in found.lines][0]
     ((10, 20), 'total itself, no gradient')
     """
-    return run(
-        ScalingRun(f, f_cr, make, sizes, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad)
-    )
+    return run(ScalingRun(f, f_cr, make, sizes, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad))
 
 
 def arguments(make: Make, size: int) -> tuple[tuple, dict]:

@@ -77,7 +77,8 @@ def _kind(value) -> tuple[str, str]:
     """dtype and shape of a gradient, in words; of what has none, its class."""
     if isinstance(value, (np.ndarray, np.generic)):
         return str(value.dtype), "×".join(map(str, value.shape)) or "scalar"
-    return ("–" if value is None else type(value).__name__), "scalar" if isinstance(value, float) else "–"
+    name = "–" if value is None else type(value).__name__
+    return name, "scalar" if isinstance(value, (int, float, complex)) else "–"
 
 
 class Source(str):

@@ -73,9 +73,10 @@ def unload_ipython_extension(shell) -> None:
     for kind, names in magics.magics.items():
         there = shell.magics_manager.magics[kind]
         for name in names:
-            if getattr(there.get(name), "__self__", None) is magics:
+            if getattr(there.get(name), "__self__", None) is magics:  # the user may have made another
                 del there[name]
-                there.update({name: loaded.hidden[kind][name]} if name in loaded.hidden[kind] else {})
+                if name in loaded.hidden[kind]:
+                    there[name] = loaded.hidden[kind][name]
     shell.magics_manager.registry.pop(type(magics).__name__, None)
     shell.configurables.remove(magics)
     shell.Completer.custom_matchers.remove(loaded.matcher)

@@ -90,7 +90,7 @@ class Settings(HasTraits):
 
 def _wanted(trait) -> str:
     if isinstance(trait, Enum):
-        return " or ".join(map(repr, trait.values))
+        return " or ".join(map(repr, trait.values or ()))
     least = getattr(trait, "min", None)
     return trait.info() + (f" of at least {least}" if least is not None else "")
 

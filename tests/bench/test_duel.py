@@ -5,54 +5,82 @@ import json
 import numpy as np
 import pytest
 
-from rulelab.bench.duel import Duel, duel, gradient_duel, measure
+from rulelab.bench.duel import Duel, DuelRun, GradientDuel, duel, gradient_duel, measure
 from rulelab.bench.rounds import BLOCKS
 from rulelab.errors import MutationError
 
-
-class NoisyClock:
-    """Time passes when a thunk says so, in a machine whose speed wanders and stumbles."""
-
-    def __init__(self, seed):
-        self.now, self.rng, self.speed = 0.0, np.random.default_rng(seed), 1.0
-
-    def __call__(self):
-        self.speed *= float(np.exp(0.05 * self.rng.standard_normal()))
-        return self.now
-
-    def taking(self, seconds):
-        def thunk():
-            stumble = 5.0 if self.rng.random() < 0.02 else 1.0
-            self.now += seconds * self.speed * stumble * float(np.exp(0.05 * self.rng.standard_normal()))
-
-        return thunk
+UNSTEADY = {
+    "steady": {},
+    "noisy": {"noise": 0.05},
+    "drifting": {"noise": 0.01, "drift": 0.05},
+    "held up": {"noise": 0.01, "bursts": 0.1},
+    "everything": {"noise": 0.05, "drift": 0.03, "bursts": 0.05},
+}
 
 
-def fought(seed, a, b, **options):
-    clock = NoisyClock(seed)
-    return duel(
-        clock.taking(a), clock.taking(b), clock=clock, rng=np.random.default_rng(seed), rounds=40, **options
-    )
+@pytest.fixture
+def fought(simulated):
+    """A duel on a simulated machine: `fought(seed, a, b, noise=…)`, with a and b in seconds."""
+
+    def fight(seed, a, b, rounds=60, **unsteady):
+        clock = simulated(seed, **unsteady)
+        rng = np.random.default_rng(seed)
+        return duel(clock.taking(a), clock.taking(b), clock=clock, rng=rng, rounds=rounds)
+
+    return fight
 
 
-def test_equal_functions_are_not_told_apart():
-    """On a noisy machine, two equal functions get "cannot tell"."""
-    verdicts = [fought(seed, 1e-3, 1e-3).verdict for seed in range(20)]
+@pytest.mark.parametrize("machine", UNSTEADY)
+@pytest.mark.parametrize("seconds", [6e-4, 2e-2])
+def test_equal_functions_are_not_told_apart(fought, machine, seconds):
+    """On any of these machines, two equal functions get "cannot tell" in 19 of 20 duels."""
+    verdicts = [fought(seed, seconds, seconds, **UNSTEADY[machine]).verdict for seed in range(20)]
     assert verdicts.count("cannot tell") >= 19
 
 
-def test_a_function_that_takes_half_the_time_is_faster():
+@pytest.mark.parametrize("machine", UNSTEADY)
+@pytest.mark.parametrize("seconds", [6e-4, 2e-2])
+def test_a_tenth_more_is_seen(fought, machine, seconds):
+    """The other is "faster" in 19 of 20 duels, and the ratio is 1.1 within a few per cent."""
+    found = [fought(seed, 1.1 * seconds, seconds, **UNSTEADY[machine]) for seed in range(20)]
+    assert [one.verdict for one in found].count("faster") >= 19
+    assert all(1.05 < one.ratio < 1.15 for one in found)
+
+
+def test_what_cannot_be_known_is_not_claimed(fought):
+    """On a machine that doubles and halves its speed at every call the interval is wide, and no verdict."""
+    found = fought(0, 1.1e-2, 1e-2, noise=0.7, rounds=20)
+    assert found.verdict == "cannot tell" and found.interval[1] / found.interval[0] > 1.2
+
+
+def test_a_result_is_the_same_each_time_it_is_asked_for(simulated):
+    """The bootstrap draws the same samples again."""
+    clock = simulated(noise=0.1)
+    measured = DuelRun(clock.taking(1e-3), clock.taking(1e-3), clock=clock, rng=np.random.default_rng(0))
+    for _ in measured.pieces():
+        pass
+    assert measured.result() == measured.result()
+
+
+def test_a_first_look_ends_in_time(steady):
+    """With a limit the rounds so far are the result, which says so."""
+    found = duel(steady.taking(1e-3), steady.taking(2e-3), clock=steady, seconds=0.1, rounds=1000)
+    assert 5 < len(found.ratios) < 20 and not found.interrupted
+    assert f"Stopped after {len(found.ratios)} of 1000 rounds, its 0.1 s over." in str(found)
+
+
+def test_a_function_that_takes_half_the_time_is_faster(fought):
     """The verdict, the ratio and the interval agree."""
-    found = fought(1, 2e-3, 1e-3)
+    found = fought(1, 2e-3, 1e-3, noise=0.05)
     assert found.verdict == "faster" and 1.8 < found.ratio < 2.2
     assert found.interval[0] < found.ratio < found.interval[1]
-    assert fought(1, 1e-3, 2e-3).verdict == "slower"
+    assert fought(1, 1e-3, 2e-3, noise=0.05).verdict == "slower"
 
 
-def test_the_rounds_are_mixed():
+def test_the_rounds_are_mixed(steady):
     """Who goes first changes from round to round, and so does the order of all blocks."""
     order = []
-    clock = NoisyClock(0)
+    clock = steady
 
     def contestant(name):
         tick = clock.taking(1e-3)
@@ -166,7 +194,41 @@ def test_functions_of_arrays_are_timed_by_their_pullbacks():
 
 
 @pytest.mark.parametrize("rounds", [1, 7])
-def test_a_handful_of_rounds_is_no_evidence(rounds):
+def test_a_handful_of_rounds_is_no_evidence(steady, rounds):
     """Fewer than eight rounds never give a verdict."""
-    clock = NoisyClock(0)
-    assert duel(clock.taking(9.0), clock.taking(1.0), clock=clock, rounds=rounds).verdict == "cannot tell"
+    found = duel(steady.taking(9.0), steady.taking(1.0), clock=steady, rounds=rounds)
+    assert found.verdict == "cannot tell" and len(found.ratios) == rounds
+
+
+def test_the_table_shows_the_spread(fought):
+    """Between which times the middle half of the blocks lies."""
+    found = fought(0, 2e-3, 1e-3, noise=0.1)
+    low, high = found.left.middle_half
+    assert found.left.best < low < found.left.median < high < found.left.worst
+    assert "middle half" in str(found) and " ms to 2." in str(found)
+
+
+def test_what_the_function_writes_into_does_not_reach_the_gradients():
+    """A function that changes its argument, timed beside the gradients, changes a copy of its own."""
+
+    def grown(x):
+        x[0] = 2.0
+        return float(x[0])
+
+    def kept(x):
+        if x[0] != 1.0:
+            raise ValueError("somebody wrote into the argument")
+        return float(x[0])
+
+    found = gradient_duel(grown, kept, np.ones(2), rounds=2)
+    assert found.refused is not None and len(found.ratios) == 2
+
+
+def test_keywords_like_those_of_the_duel_can_be_given():
+    """The stepwise form takes the arguments apart."""
+
+    def rated(x, rounds):
+        return x * rounds
+
+    run = GradientDuel(rated, rated, (2.0,), {"rounds": 3.0}, rounds=8)
+    assert len(list(run.pieces())) > 8 and len(run.result().ratios) == 8

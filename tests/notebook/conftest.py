@@ -114,7 +114,14 @@ class Kernel:
                 shown["error"] += "\n".join(content["traceback"])
             elif kind == "status" and content["execution_state"] == "idle":
                 break
-        return self.client.get_shell_msg(timeout=30)["content"], shown
+        return self.reply(message), shown
+
+    def reply(self, message):
+        """The reply to a message; answers to what was asked earlier (is it up yet?) are passed over."""
+        while True:
+            answer = self.client.get_shell_msg(timeout=30)
+            if answer["parent_header"].get("msg_id") == message:
+                return answer["content"]
 
     def interrupted_after(self, seconds, cell):
         """As `run`, with the Stop button pressed meanwhile."""
@@ -127,8 +134,7 @@ class Kernel:
 
     def complete(self, text):
         """What Tab offers at the end of the text."""
-        self.client.complete(text, len(text))
-        return self.client.get_shell_msg(timeout=30)["content"]["matches"]
+        return self.reply(self.client.complete(text, len(text)))["matches"]
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,16 @@
 """What is shown besides reports: source with colours, rules, what was stale, errors in six lines."""
 
+import copy
+import json
+import pickle
 from types import SimpleNamespace
 
+import numpy as np
+import pytest
+from IPython.lib.pretty import pretty
+
 from rulelab.errors import ForeignCallError, MutationError, Place, RuleLabError
-from rulelab.notebook.displays import Refreshed, Rules, Source, error_lines
+from rulelab.notebook.displays import Defined, Gradient, Refreshed, Rules, Source, Stub, error_lines
 from rulelab.rules.authoring import rrule_for
 from rulelab.rules.registry import Registry
 
@@ -29,6 +36,59 @@ def test_source_without_pygments(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pygments.lexers", None)
     assert "&lt;script&gt;" in Source(HOSTILE)._repr_html_()
+
+
+def test_source_has_the_other_faces():
+    """Fenced for Markdown and set as it is in LaTeX, whatever stands in it."""
+    source = Source("f(x)  # ``` \\end{verbatim}\n")
+    assert source.to_markdown() == f"````python\n{source.rstrip()}\n````"
+    assert source.to_latex().count("\\end{verbatim}") == 1
+    assert json.loads(source.to_json()) == source.to_dict() == {"source": str(source)}
+
+
+def test_a_stub_is_its_source_and_shows_a_sentence():
+    """The source is in the next cell already, so it is folded here."""
+    stub = Stub(HOSTILE, "<b>f</b>")
+    assert stub == HOSTILE and pretty(stub) == "The skeleton of a rule for <b>f</b> is in the next cell."
+    assert "<details><summary>The skeleton of a rule for &lt;b&gt;f&lt;/b&gt;" in stub._repr_html_()
+    assert "<script" not in stub._repr_html_()
+    assert stub.to_dict() == {"function": "<b>f</b>", "source": HOSTILE}
+
+
+GRADIENT = (np.arange(8.0), None, 2.5, {"a": np.float32(1.0)})
+
+
+def test_a_gradient_is_the_plain_tuple():
+    """It unpacks, compares, prints and is pickled as one."""
+    shown = Gradient(GRADIENT, "f", ("x", "y", "k", "p"))
+    assert isinstance(shown, tuple) and shown == GRADIENT and len(shown) == 4
+    assert str(shown) == repr(shown) == repr(GRADIENT) and pretty(shown) == pretty(GRADIENT)
+    for again in (copy.copy(shown), pickle.loads(pickle.dumps(shown))):
+        assert type(again) is Gradient and again.names == shown.names and again[2] == 2.5
+    assert type(shown + (1,)) is tuple and type(shown[:1]) is tuple
+
+
+def test_a_gradient_names_the_arguments():
+    """dtype, shape and the value, shortened where it is long; what nothing depends on is said."""
+    shown = Gradient(GRADIENT, "f", ("x", "y", "k"))
+    html = shown._repr_html_()
+    assert '<th scope="row">x</th><td>float64</td><td>8</td><td>float64[8] [0., 1., ..., 6., 7.]</td>' in html
+    assert '<th scope="row">k</th><td>float</td><td>scalar</td><td>2.5</td>' in html
+    assert "None: f does not depend on y." in html
+    names = [row["argument"] for row in json.loads(shown.to_json())["gradients"]]
+    assert names == ["x", "y", "k", "3"]
+    assert shown.to_dict()["gradients"][0]["value"] == list(range(8))
+    assert "| x" in shown.to_markdown() and "float64" in shown.to_latex()
+
+
+@pytest.mark.parametrize("payload", ["<script>alert(1)</script>", "$x$ \\input{/etc} <img src=x onerror=a>"])
+def test_names_are_never_markup(payload):
+    """Whatever a function or an argument is called."""
+    shows = Gradient((1.0,), payload, (payload,)), Defined(payload, payload, payload, payload, [payload])
+    for shown in shows:
+        assert "<script>" not in shown._repr_html_() and "<img" not in shown._repr_html_()
+        assert "\\input" not in shown.to_latex() and "$x" not in shown.to_latex().replace("\\$", "")
+        assert "<img" not in shown.to_markdown().replace("\\<", "") and str(shown)
 
 
 def test_rules_name_target_kind_and_place():

@@ -46,6 +46,24 @@ def test_tab(kernel):
     assert kernel.complete("%grad_refresh m") == ["manual"]
 
 
+def test_tab_where_python_stands(kernel):
+    """After --at and within an expression: names, attributes."""
+    assert {"y", "yh"} <= set(kernel.complete("%grad_compare mse mse --at y"))
+    assert "linspace" in kernel.complete("%gradient mse(np.linsp")
+    assert "np.sin" in kernel.complete("%%rrule np.si")
+
+
+def test_help_reaches_jupyter(kernel):
+    """`?` fills the pager, Shift+Tab the tooltip."""
+    for asked in ("%%rrule?", "%rrule?", "%gradient?"):
+        reply, _ = kernel.run(asked)
+        (page,) = [p for p in reply["payload"] if p["source"] == "page"]
+        assert "In plain Python::" in page["data"]["text/plain"]
+    for text in ("%gradient", "%%rrule"):
+        found = kernel.reply(kernel.client.inspect(text, len(text)))
+        assert found["found"] and "In plain Python::" in found["data"]["text/plain"]
+
+
 def test_interrupt_shows_what_there_is(kernel):
     """The Stop button during a long duel: a table, one line, and an error for Jupyter."""
     kernel.run(MSE_RULE)

@@ -168,6 +168,50 @@ def test_a_result_can_be_assigned(notebook, name):
     assert notebook["got"] is notebook["kept"] is not None
 
 
+# -- Ctrl-C --------------------------------------------------------------------------------------------------
+
+SLOW = """\
+import os, signal, time
+here = os.getpid()  # %rule_symbolic calls the function in a child of this process
+def slow(x):
+    if running:
+        time.sleep(0.2)  # the fork is over by then; an interrupt within it would be lost
+        os.kill(here, signal.SIGINT)
+        time.sleep(5.0)
+    return x * x
+running = False
+@rl.rrule_for(slow)
+def slow_rrule(x):
+    def slow_pullback(s):
+        return rl.NoTangent(), 2 * x * s
+    return slow(x), slow_pullback
+def loss(x):
+    return slow(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%gradient loss(2.0)",
+        "%adjoint slow(slow(2.0))",
+        "%grad_compare loss loss --at 2.0",
+        "%grad_compare loss --without slow --at 2.0",
+        "%grad_bench loss loss --at 2.0",
+        "%rule_symbolic slow",
+    ],
+)
+def test_ctrl_c_before_there_is_a_result(notebook, line):
+    """One line, the cells that follow do not run, and the last result is still there."""
+    notebook.ok(SLOW)
+    notebook.ok("%gradient mse(y, yh)")
+    before = rulelab.notebook.last()
+    shown = notebook.fails(f"running = True\n{line}\n")
+    magic = line.split()[0]
+    assert shown == f"Interrupted: {magic} was stopped before it had a result\n"
+    assert rulelab.notebook.last() is before
+
+
 # -- the line ------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,78 @@
+"""A measurement in pieces can be stopped between any two, and gives what there is."""
+
+import pytest
+
+from rulelab.bench.duel import DuelRun, GradientDuel
+from rulelab.bench.pieces import Progress, run
+from rulelab.bench.scaling import ScalingRun
+from rulelab.tables import Page, Report
+
+
+class Told(Report):
+    def __init__(self, done, interrupted):
+        self.done, self.interrupted = done, interrupted
+
+    def page(self):
+        return Page((f"{self.done} pieces",))
+
+
+class Counting:
+    """Three pieces, of which one may raise."""
+
+    def __init__(self, raises=None):
+        self.done, self.raises = 0, raises
+
+    def pieces(self):
+        for number in range(3):
+            if number == 2 and self.raises is not None:
+                raise self.raises
+            self.done += 1
+            yield Progress(self.done, 3, "counting")
+
+    def result(self, *, interrupted=False):
+        return Told(self.done, interrupted)
+
+
+def test_all_pieces_are_done():
+    """Without an interrupt the report is of the whole."""
+    found = run(Counting())
+    assert (found.done, found.interrupted) == (3, False)
+
+
+def test_ctrl_c_gives_what_there_is():
+    """An interrupt ends it and is in the report; nothing measured is lost."""
+    found = run(Counting(KeyboardInterrupt()))
+    assert (found.done, found.interrupted) == (2, True)
+
+
+def test_other_errors_are_the_callers():
+    """A function that cannot be called is not timed, and says so itself."""
+    with pytest.raises(ZeroDivisionError):
+        run(Counting(ZeroDivisionError()))
+
+
+def square(x):
+    return x * x
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda clock: DuelRun(clock.taking(1e-4), clock.taking(1e-4), rounds=9, clock=clock),
+        lambda clock: GradientDuel(square, square, (2.0,), {}, rounds=9),
+        lambda clock: ScalingRun(square, square, lambda n: (float(n),), [1, 2], rounds=2),
+    ],
+    ids=["duel", "gradients", "scaling"],
+)
+def test_a_result_may_be_asked_for_at_any_moment(make, steady):
+    """Before the first piece, between any two, after the last; the pieces are counted up to their total."""
+    measurement = make(steady)
+    assert "Nothing measured" in str(measurement.result(interrupted=True))
+    last = 0
+    for progress in measurement.pieces():
+        assert last <= progress.done <= progress.total and progress.doing
+        last = progress.done
+        if progress.done % 7 == 0:
+            assert measurement.result(interrupted=True)._repr_html_()
+    assert last == progress.total
+    assert not measurement.result().interrupted and "Nothing measured" not in str(measurement.result())
