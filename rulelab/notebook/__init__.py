@@ -30,13 +30,15 @@ def lab(
     *,
     kwargs: dict | None = None,
     make: Callable[[int], Any] | None = None,
+    rounds: int = 60,
     run: bool = False,
     widgets: bool | None = None,
 ) -> Any:
     """The panel of a function and its twin at `args`: gradients side by side, times, code, proof.
 
-    `make(n)` gives the arguments of size n, for the times against N; without it arrays are drawn anew. With
-    `run` everything is measured before the panel opens, else a quick duel is. `widgets` says whether it is
+    `make(n)` gives the arguments of size n, for the times against N; without it arrays are drawn anew.
+    `rounds` are those of a full duel. With `run` everything is measured before the panel opens, else a duel
+    of a second. `widgets` says whether it is
     live; None leaves that to the place where it is shown, and to the setting `widgets`. Without widgets
     everything is measured at once, Ctrl-C keeps what there is, and the result is an `Overview`.
 
@@ -54,7 +56,7 @@ def lab(
     """
     from . import pair, tabs  # here, because `import rulelab.notebook` is light
 
-    opened = pair.Pair(f, f_cr, args, kwargs, make)
+    opened = pair.Pair(f, f_cr, args, kwargs, make, rounds)
     live = _shows_widgets() if widgets is None else widgets
     if run or not live:
         opened.measure_all()

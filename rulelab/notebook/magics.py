@@ -269,9 +269,8 @@ class RuleLab(ManneredMagics, Settings):
         args, given = self.with_at(self.rule_lab, line, scope)
         f, f_cr = (self.function(self.rule_lab, name, scope) for name in (args.function, args.twin))
         widgets = False if args.no_widget else None
-        panel = self.kept(
-            args, lab(f, f_cr, given.args, kwargs=given.kwargs, run=args.run, widgets=widgets)
-        )
+        options = {"kwargs": given.kwargs, "rounds": self.rounds, "run": args.run, "widgets": widgets}
+        panel = self.kept(args, lab(f, f_cr, given.args, **options))
         if panel.interrupted:
             self.show(panel)
             raise Interrupted("%rule_lab was stopped before its end; what is shown was measured until then")

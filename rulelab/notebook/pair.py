@@ -51,13 +51,14 @@ class Pair:
         args: Sequence,
         kwargs: dict | None = None,
         make: Make | None = None,
+        rounds: int = ROUNDS,
         rng: np.random.Generator | None = None,
         clock: Clock = wall,
     ):
         self.f, self.f_cr = f, f_cr
         self.args, self.kwargs = tuple(args), dict(kwargs or {})
         self.rng = np.random.default_rng(20) if rng is None else rng
-        self.clock = clock
+        self.rounds, self.clock = rounds, clock
         self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
         self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
         self.size = size_of([*self.args, *self.kwargs.values()])
@@ -84,10 +85,10 @@ class Pair:
         self.args, self.kwargs, self.size = args, kwargs, n
 
     def timing(
-        self, *, rounds: int = ROUNDS, seconds: float | None = None, sizes: Sequence[int] = ()
+        self, *, rounds: int | None = None, seconds: float | None = None, sizes: Sequence[int] = ()
     ) -> Timing:
         """The measurement of the times: of the first gradient, of the duel, and with `sizes` against N."""
-        return Timing(self, rounds, seconds, tuple(sizes))
+        return Timing(self, self.rounds if rounds is None else rounds, seconds, tuple(sizes))
 
     def time(self, **options: Any) -> None:
         """Measure the times now, to the end or until Ctrl-C, and keep what there is."""
@@ -104,7 +105,7 @@ class Pair:
             self.proof = Words(error_in_words(error))
 
     def prove(self, stop: Callable[[], bool] | None = None) -> Any:
-        """Ask SymPy about the rule of the twin, and keep the answer. It may take seconds; `stop()` ends it."""
+        """Ask SymPy about the rule of the twin, and keep the answer. It takes seconds; `stop()` ends it."""
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
         self.proof = prove(self.f_cr, stop=stop)

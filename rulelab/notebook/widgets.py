@@ -19,7 +19,7 @@ import ipywidgets as W
 from ..bench.pieces import Measurement, Progress
 from . import tabs
 from .displays import error_in_words
-from .pair import ROUNDS, SIZES, Overview, Pair, html_of, sizes_between
+from .pair import SIZES, Overview, Pair, html_of, sizes_between
 from .running import Interruption, Refused, Runner, Throttle
 
 LARGEST = 100_000_000
@@ -167,7 +167,7 @@ class Times:
             "Run", "Time both gradients, and both against the size N", board.callback(self._run)
         )
         self.stop = _button("Stop", "End the run and keep the rounds that are whole", self._stop)
-        self.rounds = _number("Rounds:", ROUNDS, 1, 100_000)
+        self.rounds = _number("Rounds:", pair.rounds, 1, 100_000)
         self.progress = W.IntProgress(
             max=100,
             description="Progress:",

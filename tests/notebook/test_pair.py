@@ -107,8 +107,8 @@ def test_times_are_a_duel_first_gradients_and_sizes(opened):
     """With a figure, and each part's own words."""
     opened.time(rounds=8, sizes=(4, 8))
     shown = text(pair.times(opened))
-    for words in ("Time of one call", "Time to the first gradient", "against N", "[picture: ", "At the size N = 8"):
-        assert words in shown
+    assert "Time of one call" in shown and "Time to the first gradient" in shown
+    assert "against N" in shown and "[picture: " in shown and "At the size N = 8" in shown
     assert opened.times.sentence.startswith("Done: 8 of 8 rounds and 2 of 2 sizes.")
     json.dumps(opened.times.to_dict(), default=str)
 
@@ -151,7 +151,7 @@ def test_a_refused_function_is_shown_all_the_same():
 
 
 def test_code_has_the_authors_lines_beside_the_pass(opened):
-    """A line of the pass bears the number of the line it came from, of which the author's text has the same."""
+    """A line of the pass bears the number that the line it came from has in the author's text."""
     (listings,) = pair.code(opened)
     written, rule, compiled = listings.parts
     of = {line.strip(): number for number, line in written.rows()}

@@ -1,4 +1,4 @@
-"""A run leaves the kernel free, hears Stop and the interrupt, keeps what is whole, and puts everything back."""
+"""A run leaves the kernel free, hears Stop and the interrupt, keeps what is whole, puts everything back."""
 
 import asyncio
 import os
@@ -187,7 +187,7 @@ def test_an_interrupt_is_heard_where_a_kernel_ignores_it():
 
 
 def test_stop_from_another_thread_ends_a_long_call():
-    """JupyterLab hands the click to a thread of its own: the call is interrupted after a moment's patience."""
+    """JupyterLab hands the click to a thread of its own: after a while the call is interrupted."""
     measurement = Counting(10, piece=lambda: time.sleep(40))
     started = time.monotonic()
 

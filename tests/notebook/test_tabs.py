@@ -1,4 +1,4 @@
-"""The tabs of the panel are a register: what is added is shown, in its order, and one that fails hides none."""
+"""The tabs of the panel are a register: what is added is shown, in order, and one that fails hides none."""
 
 import pytest
 
@@ -60,6 +60,9 @@ def test_the_register_loads_no_widgets():
     import subprocess
     import sys
 
-    code = "import sys, rulelab.notebook.tabs; print([m for m in ('ipywidgets', 'matplotlib') if m in sys.modules])"
+    code = (
+        "import sys, rulelab.notebook.tabs\n"
+        "print([m for m in ('ipywidgets', 'matplotlib') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
