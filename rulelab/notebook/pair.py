@@ -399,7 +399,7 @@ def _pass(f: Callable, pair: Pair) -> Listing:
     if source.startswith("# by rule: "):
         head, _, body = source.partition("\n")
         heading = f"{name}, by its rule"
-        return Listing(heading, textwrap.dedent(body), source.origins[1:], note=head[2:])
+        return Listing(heading, textwrap.dedent(body), source.origins[1:], note=head.removeprefix("# by rule: "))
     return Listing(f"{name}, compiled: value and pullback", str(source), source.origins)
 
 
