@@ -21,10 +21,9 @@ from IPython.core.completer import (
     rectify_completions,
 )
 
-from .manners import raw_rest
 from .session import Session
 
-FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME")
+FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME", "EXPR")
 """The metavars of arguments that name a function; what a magic calls so is completed with functions."""
 
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(?P<magic>\w+)[ \t](?P<rest>.*)$", re.S)
@@ -77,7 +76,10 @@ def python_part(parser: argparse.ArgumentParser, rest: str) -> str | None:
     if taken >= len(words):
         waiting = taken > len(words) or (words and not rest.endswith(" "))
         return None if waiting or not words else ""
-    return raw_rest(rest, words[taken:]) + (" " if rest.endswith(" ") else "")
+    position = 0
+    for word in words[:taken]:
+        position = rest.index(word, position) + len(word)
+    return rest[position:].lstrip()
 
 
 class _Python:
@@ -104,6 +106,8 @@ class _Python:
             self.completer = IPCompleter(shell=self.shell, parent=self.shell)
         self.completer.namespace = self.shell.user_ns
         self.completer.global_namespace = self.shell.user_global_ns
+        for setting in ("use_jedi", "evaluation", "greedy"):  # as `%config IPCompleter` may have changed them
+            setattr(self.completer, setting, getattr(self.shell.Completer, setting))
         with provisionalcompleter():
             yield from rectify_completions(text, self.completer.completions(text, len(text)))
 

@@ -79,6 +79,8 @@ def test_functions_of_modules_and_classes(notebook, offered, text, expected):
         ("%gradient ms", {"mse"}, 10),
         ("%gradient mse(y, y", {"y", "yh"}, 17),
         ("%gradient -o got mse(np.linsp", {"linspace"}, 24),
+        ("%gradient mse('a  b', y", {"y", "yh"}, 22),
+        ("%gradient mse(y,  y", {"y", "yh"}, 18),
         ("got = %gradient ms", {"mse"}, 16),
         ("x = 3\n%adjoint y.su", {"sum"}, 17),
         ("%%rrule mse\ndef mse_rrule(y, yh):\n    return np.linsp", {"linspace"}, 48),
@@ -91,6 +93,19 @@ def test_python_is_completed_as_python(notebook, text, expected, start):
         found = list(notebook.shell.Completer.completions(text, len(text)))
     assert expected <= {c.text for c in found if c.start == start}
     assert not any(c.text.startswith(("%", "-")) for c in found)
+
+
+def test_python_is_completed_as_ipython_is_set(notebook):
+    """Without jedi, too."""
+    notebook.ok("%config IPCompleter.use_jedi = False")
+    with provisionalcompleter():
+        found = list(notebook.shell.Completer.completions("%gradient mse(y, np.linsp", 25))
+    assert "linspace" in {c.text.split(".")[-1] for c in found}
+
+
+def test_an_expression_begins_with_a_function(offered):
+    """From `%gradient ` Tab lists functions, and the options."""
+    assert {"mse", "other", "np.", "-o"} <= set(offered("%gradient "))
 
 
 @pytest.mark.parametrize("text", ["ms", "%timeit --", "%grad_compare mse -o ", "%gradient -o ", "% mod"])
