@@ -61,7 +61,7 @@ def lab(
     if run or not live:
         opened.measure_all()
     else:
-        opened.time(seconds=pair.QUICK)
+        opened.glance()
     if not live:
         return tabs.overview(opened)
     from .widgets import Panel

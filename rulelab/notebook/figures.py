@@ -135,7 +135,8 @@ def scaling_picture(scaling: Any) -> Picture | None:
             marker=_MARKS[number % 3],
             linestyle=_DASHES[number % 3],
         )
-        axes.fill_between(line.sizes, line.minima, line.medians, color=_COLOURS[number % 3], alpha=0.15, lw=0)
+        low = [least if least > 0 else median for least, median in zip(line.minima, line.medians)]
+        axes.fill_between(line.sizes, low, line.medians, color=_COLOURS[number % 3], alpha=0.15, lw=0)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda seconds, position: engineering(seconds, "s"))

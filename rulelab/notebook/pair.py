@@ -31,7 +31,7 @@ from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, error_in_words
 
 QUICK = 1.0
-"""Seconds for the duel that a panel is opened with: enough for a first look."""
+"""Seconds that the duel may take with which a panel is opened: enough for a first look."""
 SIZES = (10, 1000, 5)
 """The sizes N that are timed unless other ones are chosen: the smallest, the largest, how many."""
 
@@ -62,7 +62,9 @@ class Pair:
         self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
         self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
         self.size = size_of([*self.args, *self.kwargs.values()])
+        start = clock()
         self.comparison: Comparison = compare(f, f_cr, *self.args, **self.kwargs)
+        self.compared_in = clock() - start
         self.times: Times | None = None
         self.proof: Any = None
 
@@ -93,6 +95,22 @@ class Pair:
     def time(self, **options: Any) -> None:
         """Measure the times now, to the end or until Ctrl-C, and keep what there is."""
         pieces.run(self.timing(**options))
+
+    def glance(self) -> None:
+        """A duel of about a second, for a first look; none where the calls alone would take longer."""
+        if self.compared_in > QUICK / 4:
+            return
+        timing, end = self.timing(seconds=QUICK / 2), self.clock() + QUICK
+        interrupted = False
+        try:
+            for _ in timing.pieces():
+                if self.clock() > end:
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+        times = timing.result(interrupted=interrupted)
+        if not times.duel.ratios and not interrupted:
+            self.times = None
 
     def measure_all(self) -> None:
         """Time everything and ask SymPy; Ctrl-C ends it, and keeps what there is."""
@@ -221,7 +239,7 @@ def times(pair: Pair) -> list[Any]:
     """The duel, the first gradients, the times against N with their figure."""
     found = pair.times
     if found is None:
-        return [Words("Nothing timed yet.")]
+        return [Words("Nothing timed yet. Run times both gradients, and both against the size N.")]
     at = [] if found.size is None else [Words(f"At the size N = {found.size:,}.")]
     parts = [*at, found.duel]
     if found.first:
@@ -398,8 +416,8 @@ def _pass(f: Callable, pair: Pair) -> Listing:
         return Listing(f"{name}, compiled", "", note=f"There is no pass: {type(error).__name__}: {reason}.")
     if source.startswith("# by rule: "):
         head, _, body = source.partition("\n")
-        heading = f"{name}, by its rule"
-        return Listing(heading, textwrap.dedent(body), source.origins[1:], note=head.removeprefix("# by rule: "))
+        rule = head.removeprefix("# by rule: ")
+        return Listing(f"{name}, by its rule", textwrap.dedent(body), source.origins[1:], rule)
     return Listing(f"{name}, compiled: value and pullback", str(source), source.origins)
 
 

@@ -41,6 +41,7 @@ _STYLE = """\
 .rulelab-panel .rulelab-wide table { border-collapse: collapse; }
 .rulelab-panel .rulelab-symbolic th, .rulelab-panel .rulelab-symbolic td { text-align: left;
   padding: 0.2em 1em 0.2em 0; border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-panel .rulelab-symbolic caption { font-weight: 600; padding-top: 0.8em; }
 .rulelab-panel .rulelab-row { flex-wrap: wrap; gap: 4px 14px; align-items: center; overflow: visible;
   margin: 4px 0; }
 .rulelab-panel .rulelab-row > .widget-inline-hbox, .rulelab-panel .rulelab-row > .widget-button { margin: 0; }
@@ -62,6 +63,7 @@ class Board:
         self.status = W.HTML()
         self.opened: dict[str, Callable[[], None]] = {}
         self.closing: list[Callable[[], None]] = []
+        self._doing: Interruption | None = None
         self.shell = _shell()
         self.thread = threading.get_ident()
         self.closed = False
@@ -70,6 +72,14 @@ class Board:
         """Put words into the status line, which screen readers read out."""
         if not self.closed:
             self.status.value = f'<div role="status" class="rulelab-status">{escape(words)}</div>'
+
+    def when_opened(self, tab: str, action: Callable[[], None]) -> None:
+        """Do this each time somebody turns to the page of this tab."""
+        self.opened[tab] = action
+
+    def when_closed(self, action: Callable[[], None]) -> None:
+        """Do this when the panel is closed."""
+        self.closing.append(action)
 
     def callback(self, action: Callable[..., None]) -> Callable[..., None]:
         """The action as a widget's callback: on the panel's loop, its errors told in the status line."""
@@ -86,13 +96,16 @@ class Board:
         """Do it; an error, or the kernel's interrupt, is told and ends nothing else."""
         if self.closed:
             return
+        outer = self._doing
         try:
-            with Interruption() as interruption, interruption.piece():
+            with Interruption() as self._doing, self._doing.piece():
                 action(*given)
         except KeyboardInterrupt:
-            self.say("Stopped by the kernel's interrupt; what is shown is as it was before.")
+            self.say("Stopped; what is shown is as it was before.")
         except Exception as error:
             self.say(error_in_words(error))
+        finally:
+            self._doing = outer
 
     def start(
         self, measurement: Measurement, told: Callable[[Progress], None], ended: Callable[[Any], None]
@@ -109,6 +122,19 @@ class Board:
             self.guarded(show)
 
         self.runner.start(measurement, told, heard)
+
+    def stop(self, pressed: Any = None) -> None:
+        """End the run, or what a control has asked for: a Stop button's callback.
+
+        Heard on the thread that it arrives on, because the loop may be busy with a long call.
+        """
+        doing = self._doing
+        if self.runner.running:
+            self.runner.stop()
+        elif doing is not None:
+            doing.ask()
+        else:
+            self.callback(lambda: self.say("Nothing is running."))()
 
     def close(self) -> None:
         """End the run, and whatever else the tabs have going."""
@@ -136,11 +162,12 @@ class Gradients:
         )
         self.shown = W.HTML()
         self.throttle = Throttle(lambda: board.guarded(self.compare), board.loop)
-        board.closing.append(self.throttle.cancel)
+        board.when_closed(self.throttle.cancel)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
         hint = why or "Another size draws new arguments by the generator on the page Times, and compares."
-        self.widget = W.VBox([_row(self.size, _words(hint)), self.shown])
+        stop = _button("Stop", "End a comparison that takes long", board.stop)
+        self.widget = W.VBox([_row(self.size, stop, _words(hint)), self.shown])
         self.show()
 
     def compare(self) -> None:
@@ -166,7 +193,7 @@ class Times:
         self.run = _button(
             "Run", "Time both gradients, and both against the size N", board.callback(self._run)
         )
-        self.stop = _button("Stop", "End the run and keep the rounds that are whole", self._stop)
+        self.stop = _button("Stop", "End the run and keep the rounds that are whole", board.stop)
         self.rounds = _number("Rounds:", pair.rounds, 1, 100_000)
         self.progress = W.IntProgress(
             max=100,
@@ -225,13 +252,6 @@ class Times:
         pair.make = lambda n: drawn(n, pair.rng)
         self.pair.make_text = self.text = self.generator.value
 
-    def _stop(self, pressed: Any = None) -> None:
-        """Heard on the thread that it arrives on: the loop may be busy with a long call."""
-        if self.board.runner.running:
-            self.board.runner.stop()
-        else:
-            self.board.callback(lambda: self.board.say("Nothing is running."))()
-
     def _told(self, progress: Progress) -> None:
         self.progress.value = progress.done
         self.board.say(f"Running, {progress.done} %: {progress.doing}")
@@ -256,8 +276,8 @@ class Symbolic:
         self.widget = W.VBox([_row(self.ask, self.stop), self.shown])
         self._stopped = threading.Event()
         self._task: asyncio.Task | None = None
-        board.opened["Symbolic"] = self._first
-        board.closing.append(self._stopped.set)
+        board.when_opened("Symbolic", self._first)
+        board.when_closed(self._stopped.set)
         self.show()
 
     def _first(self) -> None:

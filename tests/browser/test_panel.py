@@ -176,8 +176,9 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
 
 def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     """While its kernel lives, whatever the theme."""
-    lab_page.open("%rule_lab mse mse_wrong --run --at y, yh", WRONG_RULE)
+    lab_page.open("%rule_lab mse mse_wrong --at y, yh", WRONG_RULE)
     lab_page.page.evaluate(DARK)
+    lab_page.page.locator("body[data-jp-theme-light=false]").wait_for()
     assert lab_page.violations() == []
     lab_page.picture("panel-dark.png")
     lab_page.page.evaluate(LIGHT)
@@ -191,6 +192,8 @@ def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     lab_page.page.keyboard.press("Enter")
     lab_page.status("Compared at N = 40")
     assert "float64[40]" in lab_page.panel.inner_text()
+    lab_page.page.wait_for_timeout(2000)
+    print("COPY", "N = 40" in (lab_page.page.locator(".rulelab-copy").text_content() or ""))
     lab_page.unharmed()
 
 

@@ -113,6 +113,25 @@ def test_times_are_a_duel_first_gradients_and_sizes(opened):
     json.dumps(opened.times.to_dict(), default=str)
 
 
+def test_a_glance_is_a_duel_of_a_second(opened):
+    """First gradients too; sizes wait for Run."""
+    opened.glance()
+    assert len(opened.times.duel.ratios) > 8 and opened.times.scaling is None
+    assert not opened.times.interrupted
+
+
+def test_slow_functions_are_not_timed_at_a_glance():
+    """The panel opens at once, and says that nothing is timed yet."""
+    seconds = iter(np.arange(0.0, 1e4, 0.3))
+
+    def square(x):
+        return x * x
+
+    opened = pair.Pair(square, square, (3.0,), clock=lambda: next(seconds))
+    opened.glance()
+    assert opened.times is None and "Nothing timed yet" in text(pair.times(opened))
+
+
 @pytest.mark.parametrize("pieces", [0, 1, 2, 5, 40])
 def test_times_stopped_anywhere_are_what_is_whole(opened, pieces):
     """The report says after how many rounds; before the first one the old times stay."""

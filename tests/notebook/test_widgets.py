@@ -295,6 +295,20 @@ def test_a_callback_from_another_thread_comes_to_the_loop():
     on_a_loop(scenario)
 
 
+def test_stop_ends_a_comparison_that_takes_long():
+    """A click that arrives on another thread is heard in the middle of the call; what was shown stays."""
+
+    async def scenario(opened):
+        opened.pair.make = lambda n: time.sleep(40)
+        started = time.monotonic()
+        threading.Timer(0.2, named(opened, "Stop").click).start()
+        named(opened, "Size N:").value = 11
+        await until(lambda: "Stopped; what is shown is as it was" in status(opened), 30)
+        assert time.monotonic() - started < 20 and opened.pair.size == 8
+
+    on_a_loop(scenario)
+
+
 def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped():
     """It works in a process of its own; the answer so far is shown."""
 
