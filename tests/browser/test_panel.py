@@ -105,6 +105,7 @@ class PanelPage:
         question = self.page.get_by_role("button", name="No", exact=True)
         if question.count():  # JupyterLab's own, whether to fetch news
             question.first.click()
+        self.page.mouse.move(0, 0)
         self.page.wait_for_timeout(300)
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -171,6 +172,8 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
     assert lab_page.violations() == []
     lab_page.picture("panel-symbolic.png")
+    copy = lab_page.page.locator(".rulelab-copy")
+    copy.filter(has_text="PROVED").filter(has_text="of 100000 rounds").wait_for(state="attached")
     lab_page.unharmed()
 
 
@@ -178,7 +181,7 @@ def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     """While its kernel lives, whatever the theme."""
     lab_page.open("%rule_lab mse mse_wrong --at y, yh", WRONG_RULE)
     lab_page.page.evaluate(DARK)
-    lab_page.page.locator("body[data-jp-theme-light=false]").wait_for()
+    lab_page.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
     assert lab_page.violations() == []
     lab_page.picture("panel-dark.png")
     lab_page.page.evaluate(LIGHT)
@@ -192,8 +195,6 @@ def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     lab_page.page.keyboard.press("Enter")
     lab_page.status("Compared at N = 40")
     assert "float64[40]" in lab_page.panel.inner_text()
-    lab_page.page.wait_for_timeout(2000)
-    print("COPY", "N = 40" in (lab_page.page.locator(".rulelab-copy").text_content() or ""))
     lab_page.unharmed()
 
 
