@@ -52,6 +52,7 @@ AXE = """async () => {
   return found.violations.map(v => [v.id, v.impact, ...v.nodes.slice(0, 3).map(n => n.html)].join(' | '));
 }"""
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
 DARK = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
 LIGHT = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
 OPEN_WITHOUT_KERNEL = """async () => {
@@ -162,6 +163,13 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     stopped = lab_page.status("Stopped after")
     assert time.monotonic() - pressed < 5    # one second on a quiet machine
     assert re.match(r"Stopped after \d+ of 100,000 rounds", stopped)
+
+    lab_page.press("Run")
+    lab_page.status("Running, .*round")
+    assert lab_page.notebook.run_cell("6 * 7").strip() == "42"    # other cells run meanwhile
+    lab_page.status("Running, .*round")
+    lab_page.page.evaluate(INTERRUPT)
+    lab_page.status("Stopped after")
 
     lab_page.tab("Code")
     assert "def mse_pullback" in lab_page.panel.inner_text()
