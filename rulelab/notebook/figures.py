@@ -48,7 +48,8 @@ class Picture:
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.png).decode("ascii")
         return (
-            f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore" style="width: {self.width}px">'
+            f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore mathjax_ignore" '
+            f'style="width: {self.width}px">'
             f'<img alt="{escape(self.alt)}" '
             f'src="data:image/png;base64,{data}"><figcaption>{escape(self.caption)}</figcaption></figure>'
         )

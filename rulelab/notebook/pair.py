@@ -220,7 +220,7 @@ class Words(str):
         return Page((str(self),)).markdown()
 
     def _repr_html_(self) -> str:
-        return f'<p class="rulelab-words tex2jax_ignore">{escape(self)}</p>'
+        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore">{escape(self)}</p>'
 
 
 def gradients(pair: Pair) -> list[Any]:
@@ -356,7 +356,7 @@ class Listings:
         body = "".join(f"<div>{column}</div>" for column in columns)
         words = "A line of the compiled pass has the number of the author's line that it came from."
         return (
-            f'<div class="rulelab-source tex2jax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}'
+            f'<div class="rulelab-source tex2jax_ignore mathjax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}'
             f'<p class="rulelab-words">{words}</p>'
             f'<div class="rulelab-listings">{body}</div></div>'
         )
@@ -478,7 +478,8 @@ class Overview(Report):
         body = "".join(_section_html(name, parts) for name, parts in self.sections)
         if self.folded:
             summary = f"What the panel showed of {escape(self.title)}"
-            body = f"{_NO_PANEL_STYLE}<details><summary>{summary}</summary>{body}</details>"
+            summary = f'<summary class="tex2jax_ignore mathjax_ignore">{summary}</summary>'
+            body = f"{_NO_PANEL_STYLE}<details>{summary}{body}</details>"
         kind = "rulelab-overview rulelab-copy" if self.folded else "rulelab-overview"
         return f'<div class="{kind}">{_OVERVIEW_STYLE}{body}</div>'
 
@@ -498,7 +499,8 @@ def _joined(reports: Sequence[Any]) -> Page:
 
 
 def _section_html(name: str, parts: Sequence[Any]) -> str:
-    return f'<p class="rulelab-section">{escape(name)}</p>{html_of(name, parts)}'
+    heading = f'<p class="rulelab-section tex2jax_ignore mathjax_ignore">{escape(name)}</p>'
+    return heading + html_of(name, parts)
 
 
 def html_of(name: str, parts: Sequence[Any]) -> str:
