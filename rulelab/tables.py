@@ -26,6 +26,7 @@ _PAGE = """\
 .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { text-align: left; vertical-align: top;
   padding: 0.15em 0.8em 0.15em 0; background: transparent;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-report tbody th { white-space: nowrap; }
 .rulelab-report p { margin: 0.3em 0; }
 .rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-report .rulelab-verdict { font-weight: 600; }
@@ -41,7 +42,9 @@ _PAGE = """\
 <table>
 <caption>{{ table.caption | printable }}</caption>
 <thead><tr>
-{%- for name in table.columns %}<th scope="col">{{ name | printable }}</th>{% endfor %}</tr></thead>
+{%- for name in table.columns %}
+{%- if name %}<th scope="col">{{ name | printable }}</th>{% else %}<td></td>{% endif %}
+{%- endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>

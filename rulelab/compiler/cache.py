@@ -47,6 +47,7 @@ class Pass:
     trail: tuple[tuple[Any, Any], ...]  # (target, what the registry had for it)
     epoch: int
     text: str
+    origins: tuple[int | None, ...]  # for each line of the text, the author's line it came from
     signature: tuple[Any, ...]
     noted: Noted  # what its own statements do besides computing
 

@@ -25,12 +25,14 @@ class Compiled:
     """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated.
 
     It has no globals yet, and no function to read captured variables from: that goes into its closure cell
-    number `slot`, if there is one.
+    number `slot`, if there is one. `origins` has for each line of `text` the line of the author's file that
+    it came from, None for a line of ours.
     """
 
     forward: types.FunctionType
     text: str
     slot: int | None
+    origins: tuple[int | None, ...]
 
 
 class _Text:
@@ -60,6 +62,11 @@ class _Text:
                 for header, body in node.arms:
                     self.put(depth, header, node.position)
                     self.nodes(depth + 1, body, add)
+
+    def for_reading(self) -> tuple[list[str], tuple[int | None, ...]]:
+        """The lines without our mark, and the author's line that each came from."""
+        kept = [pair for pair in zip(self.lines, self.positions) if pair[0] != _INDENT + repr(MARK)]
+        return [line for line, _ in kept], tuple(None if place is None else place[0] for _, place in kept)
 
 
 def emit(
@@ -101,9 +108,9 @@ def emit(
     probing = None if probes is None else _probing(emitted, *probes)
     constants = {**emitted.constants, closure: None} if free else emitted.constants
     forward = _compile(text, emitted, constants, filename, first_line, probing)
-    shown = [line for line in text.lines if line != _INDENT + repr(MARK)]
+    lines, origins = text.for_reading()
     slot = forward.__code__.co_freevars.index(closure) if free else None
-    return Compiled(forward, "\n".join(shown) + "\n", slot)
+    return Compiled(forward, "\n".join(lines) + "\n", slot, origins)
 
 
 def _returned(emitted: Emitted, free: list[str], own: list[str], add: str) -> str:

@@ -163,6 +163,7 @@ def compile_pass(
         tuple(sites.trail.values()),
         epoch,
         made.text,
+        made.origins,
         signature,
         effects_of(lowered, kinds, lambda target: pullbacks.cache.registry.house_entry(target) is not None),
     )

@@ -15,9 +15,19 @@ from .pullbacks import Pullbacks, bind, slot_number
 
 
 class AdjointSource(str):
-    """The source of a forward sweep with the pullback it returns; a string that prints itself as it is."""
+    """The source of a forward sweep with the pullback it returns; a string that prints itself as it is.
 
-    __slots__ = ()
+    `origins` has for each of its lines the line of the author's file that it came from, None for a line
+    that has none. The source of a rule is the author's own: its first line is ours, the others count on.
+    """
+
+    __slots__ = ("origins",)
+    origins: tuple[int | None, ...]
+
+    def __new__(cls, text: str, origins: tuple[int | None, ...]) -> AdjointSource:
+        self = super().__new__(cls, text)
+        self.origins = origins
+        return self
 
     def __repr__(self) -> str:
         return str(self)
@@ -38,7 +48,7 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     given = (*bound, *args)
     answer = pullbacks.ask(target, given, kwargs)
     if isinstance(answer, Found):
-        return AdjointSource(_of_rule(answer.rule))
+        return _of_rule(answer.rule)
     function = compiled_function(target)
     if function is None:
         raise pullbacks.foreign(target, given, kwargs, None)
@@ -47,15 +57,17 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     flags = tuple(
         n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values)
     )
-    return AdjointSource(pullbacks.pass_of(function, values, flags, False, True, None).text)
+    made = pullbacks.pass_of(function, values, flags, False, True, None)
+    return AdjointSource(made.text, made.origins)
 
 
-def _of_rule(rule: Any) -> str:
+def _of_rule(rule: Any) -> AdjointSource:
     import inspect
 
     head = f"# by rule: {rule.describe()}\n"
     try:
-        return head + inspect.getsource(rule.function)
+        lines, first = inspect.getsourcelines(rule.function)
+        return AdjointSource(head + "".join(lines), (None, *range(first, first + len(lines))))
     except (OSError, TypeError) as error:
         raise RuleLabError(
             f"The source of the rule of {rule.target_name} cannot be found", place=rule.place

@@ -6,16 +6,24 @@ from __future__ import annotations
 
 import json
 import re
+import sysconfig
+import traceback
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
 from ..checking.comparison import plain_data, shortened
-from ..errors import ForeignCallError, MutationError, RuleLabError, printable
+from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..tables import Page, Report, Table
 
-_SOURCE_STYLE = """\
+_LIBRARIES = (
+    str(Path(__file__).parents[1]),
+    *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
+)
+
+SOURCE_STYLE = """\
 <style>
 .rulelab-source pre { color: var(--jp-content-font-color1, inherit);
   background: transparent; line-height: 1.3; margin: 0.3em 0;
@@ -78,7 +86,7 @@ class Source(str):
 
     def _repr_html_(self) -> str:
         classes = "rulelab-source tex2jax_ignore mathjax_ignore"
-        return f'<div class="{classes}">{_SOURCE_STYLE}<pre>{_coloured(printable(self))}</pre></div>'
+        return f'<div class="{classes}">{SOURCE_STYLE}<pre>{_coloured(printable(self))}</pre></div>'
 
     def _repr_pretty_(self, printer, cycle) -> None:
         printer.text(printable(str(self)))
@@ -218,6 +226,26 @@ def error_lines(error: RuleLabError) -> list[str]:
     return lines[:6] if len(lines) <= 6 else [*lines[:5], lines[-1]]
 
 
+def error_in_words(error: BaseException) -> str:
+    """An error in a line or a few, with the user's own line: for a place that has no room for a traceback."""
+    if isinstance(error, RuleLabError):
+        return "\n".join(error_lines(error))
+    if type(error).__module__.startswith("rulelab."):
+        return str(error)
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    steps = [step for step in traceback.walk_tb(error.__traceback__) if not _of_a_library(step[0])]
+    if not steps:
+        return f"{words} (inside rulelab; please report it)"
+    frame, line = steps[-1]
+    place = Place.of_frame(frame)._replace(line=line)
+    return f"{words}\n{place.label()}: {place.source().strip()}"
+
+
+def _of_a_library(frame) -> bool:
+    """Whether a frame is of rulelab, of an installed package or of Python's own library."""
+    return frame.f_code.co_filename.startswith(_LIBRARIES)
+
+
 def _culprit(error: RuleLabError) -> str:
     """The function a rule would help: the one in whose body it happened."""
     name = getattr(error.place, "function", None)
@@ -243,12 +271,19 @@ def _words(value) -> str:
 
 
 def _coloured(source: str) -> str:
-    """The source as escaped HTML with one class for each kind of token; plain where Pygments is not there."""
+    """The source as escaped HTML with one class for each kind of token."""
+    return "\n".join(coloured_lines(source)).rstrip("\n")
+
+
+def coloured_lines(source: str) -> list[str]:
+    """Each line of the source as escaped HTML with one class for each kind of token, none of which goes on
+    into the next line; plain where Pygments is not there.
+    """
     try:
         from pygments.lexers import PythonLexer
         from pygments.token import Token
     except ImportError:
-        return escape(source)
+        return escape(source).split("\n")
     kinds = (
         (Token.Keyword, "k"),
         (Token.Operator.Word, "k"),
@@ -261,8 +296,13 @@ def _coloured(source: str) -> str:
 
     def part(token, text: str) -> str:
         kind = next((letter for parent, letter in kinds if token in parent), None)
-        return escape(text) if kind is None else f'<span class="rulelab-{kind}">{escape(text)}</span>'
+        if kind is None or not text:
+            return escape(text)
+        return f'<span class="rulelab-{kind}">{escape(text)}</span>'
 
-    return "".join(part(token, text) for token, text in PythonLexer(stripnl=False).get_tokens(source)).rstrip(
-        "\n"
-    )
+    lines = [""]
+    for token, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens(source):
+        first, *others = text.split("\n")
+        lines[-1] += part(token, first)
+        lines += [part(token, other) for other in others]
+    return lines

@@ -82,6 +82,8 @@ def unload_ipython_extension(shell) -> None:
     shell.Completer.custom_matchers.remove(loaded.matcher)
     for event, hook in loaded.hooks:
         shell.events.unregister(event, hook)
+    if "rulelab.notebook.widgets" in sys.modules:
+        sys.modules["rulelab.notebook.widgets"].close_all()
     del shell._rulelab
     _shells.discard(magics)
     _agree()

@@ -12,6 +12,7 @@ from ..checking.comparison import argument_names, compare, compare_without
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..rules.stub import rule_stub
+from . import lab
 from .cells import Interrupted, MagicError, cell_label, run_body
 from .displays import Defined, Gradient, Refreshed, Rules, Source, Stub
 from .manners import AT, EXPRESSION, OUTPUT, ManneredMagics, faced, parse_arguments, raw_rest
@@ -273,3 +274,36 @@ class RuleLab(ManneredMagics, Settings):
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
         return self.kept(args, prove(f) if given is None else prove(f, at=given.args))
+
+    # -- the panel -------------------------------------------------------------------------------------------
+
+    @line_magic
+    @faced(plain="rulelab.notebook.lab(f, f_cr, (x, y), kwargs={'k': 1})")
+    @argument("function", metavar="F", help="the function")
+    @argument("twin", metavar="F_CR", help="its copy that carries the rule")
+    @argument("--run", action="store_true", help="measure everything before the panel opens")
+    @argument("--no-widget", action="store_true", help="tables, text and pictures only, all measured at once")
+    @OUTPUT
+    @AT
+    def rule_lab(self, line, scope):
+        """Everything about F and F_CR on one panel: gradients, times, code, and what SymPy says of the rule.
+
+        It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
+        the size N. Below the panel stands what it showed, for readers without a kernel. Without widgets
+        everything is measured at once; Ctrl-C shows what there is.
+
+        Examples::
+
+            %rule_lab mse mse_cr --at y, yh
+            %rule_lab mse mse_cr --run --no-widget -o shown --at y, yh
+        """
+        __tracebackhide__ = True
+        args, given = self.with_at(self.rule_lab, line, scope)
+        f, f_cr = (self.function(self.rule_lab, name, scope) for name in (args.function, args.twin))
+        widgets = False if args.no_widget else None
+        options = {"kwargs": given.kwargs, "rounds": self.rounds, "run": args.run, "widgets": widgets}
+        panel = self.kept(args, lab(f, f_cr, given.args, **options))
+        if panel.interrupted:
+            self.show(panel)
+            raise Interrupted("%rule_lab was stopped before its end; what is shown was measured until then")
+        return panel

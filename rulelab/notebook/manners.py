@@ -240,3 +240,28 @@ def raw_rest(line: str, rest: list[str]) -> str:
     for word in words[: len(words) - len(rest)]:
         position = line.index(word, position) + len(word)
     return line[position:].strip()
+
+
+def parse_generator(text: str) -> ast.Lambda:
+    """The argument list of a generator, in `n` and `rng`, as a function of the two; nothing of it is run.
+
+    >>> ast.unparse(parse_generator("rng.random(n), k=2.0"))
+    "lambda n, rng: ((rng.random(n),), {'k': 2.0})"
+    """
+    what = "The arguments of size n"
+    call = parse(what, f"at({text})", "the list", shown=text)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
+        raise MagicError(f"{what} must be one argument list, not `{text}`")
+    names: list[ast.expr | None] = [None if k.arg is None else ast.Constant(k.arg) for k in call.keywords]
+    kwargs = ast.Dict(names, [keyword.value for keyword in call.keywords])
+    parameters = ast.arguments([], [ast.arg("n"), ast.arg("rng")], None, [], [], None, [])
+    made = ast.Lambda(parameters, ast.Tuple([ast.Tuple(call.args, ast.Load()), kwargs], ast.Load()))
+    return ast.fix_missing_locations(ast.copy_location(made, call))
+
+
+def generator(shell, text: str) -> Callable[[int, Any], tuple[tuple, dict]]:
+    """The function of `n` and `rng` that a generator's text is: it gives positional arguments and keywords.
+
+    It lives in the user's namespace; what its names stand for is looked up when it is called.
+    """
+    return evaluate(shell, f"at({text})", {}, parse_generator(text))

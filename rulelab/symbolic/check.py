@@ -34,7 +34,7 @@ VECTOR_SIZES = ((3,), (5,))
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
-def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None):
+def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, stop=None):
     """Judge the rule of a scalar function symbolically.
 
     `f` takes and returns real numbers (small float arrays are taken too). Its rule is looked up in
@@ -42,6 +42,7 @@ def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None):
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     ints, strings and flags in it are held fixed. No more than `time_limit` seconds are used. `rng` is a
     NumPy Generator for the sample points; the default one is seeded, so that a verdict can be repeated.
+    `stop()` is asked now and then whether to end early, with the verdict Undecided.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
     `RuleError` where `f` has no rule.
@@ -67,7 +68,9 @@ def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None):
     _warm()
     empty = SymbolicReport(shown, names, Undecided(0, "nothing was computed within the time limit"))
     outcome = worker.run(
-        lambda report: _Judge(shown, names, questions, rng, started, time_limit, report).judge(), time_limit
+        lambda report: _Judge(shown, names, questions, rng, started, time_limit, report).judge(),
+        time_limit,
+        stop,
     )
     result = outcome.result or empty
     if outcome.failure and isinstance(result.verdict, Undecided):

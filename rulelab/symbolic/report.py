@@ -118,7 +118,6 @@ class SymbolicReport(Report):
             function=printable(self.function),
             sentence=self.verdict.sentence(),
             math=_math,
-            symbol=name_latex,
             example="\n".join(self.counterexample_lines()),
         )
 
@@ -167,7 +166,7 @@ _PAGE = """\
 <th scope="col">the rule gives</th><th scope="col">difference</th></tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
-<tr><th scope="row">{{ math(symbol(row.name)) }}</th><td>{{ math(row.derivative.latex) }}</td>
+<tr><th scope="row"><code>{{ row.name }}</code></th><td>{{ math(row.derivative.latex) }}</td>
 <td>{{ math(row.rule.latex) }}</td><td>{{ math(row.difference.latex) }}</td></tr>
 {%- endfor %}
 </tbody></table>

@@ -18,6 +18,7 @@ import warnings
 from typing import Any, NamedTuple
 
 MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped
+ASK_EVERY = 0.1  # seconds between two questions whether to stop
 
 
 class Outcome(NamedTuple):
@@ -28,11 +29,12 @@ class Outcome(NamedTuple):
     failure: str | None = None
 
 
-def run(job, time_limit):
+def run(job, time_limit, stop=None):
     """Call `job(report)` where `report(result)` hands over a result, each better than the one before.
 
     Returns the last one as an `Outcome`. The job's output is swallowed and its changes to global state are
-    lost.
+    lost. `stop()` is asked ten times a second whether somebody wants the job to end early; it may be
+    answered from another thread.
     """
     if not hasattr(os, "fork"):
         return _run_here(job)
@@ -47,7 +49,7 @@ def run(job, time_limit):
         _child(job, write_end)
     os.close(write_end)
     try:
-        return _collect(read_end, time_limit)
+        return _collect(read_end, time_limit, stop)
     finally:  # also at Ctrl-C
         os.close(read_end)
         with contextlib.suppress(ProcessLookupError):
@@ -97,14 +99,18 @@ def _send(write_end, message):
         data = data[os.write(write_end, data) :]
 
 
-def _collect(read_end, time_limit):
-    """Read messages until the child is done or the clock says stop."""
+def _collect(read_end, time_limit, stop=None):
+    """Read messages until the child is done, the clock says stop, or somebody does."""
     deadline = time.monotonic() + time_limit
     buffer, result, failure = b"", None, None
     while True:
         left = deadline - time.monotonic()
-        if left <= 0 or not select.select([read_end], [], [], left)[0]:
+        if stop is not None and stop():
+            return Outcome(result, True, "stopped before it was decided")
+        if left <= 0:
             return Outcome(result, True)
+        if not select.select([read_end], [], [], left if stop is None else min(left, ASK_EVERY))[0]:
+            continue
         chunk = os.read(read_end, 1 << 16)
         if not chunk:
             return Outcome(result, False, failure)

@@ -158,3 +158,31 @@ def test_a_write_is_shown_where_it_is_refused():
     assert "def writes(x):" in adjoint_source(writes, np.ones(2))
     with pytest.raises(MutationError):
         rl.gradient(writes, np.ones(2))
+
+
+def test_each_line_knows_the_authors_line_it_came_from():
+    """So that a reader can lay the pass beside the function; lines of ours belong to none."""
+    text = adjoint_source(poly, 1.0)
+    first = poly.__code__.co_firstlineno
+    lines = str(text).splitlines()
+    assert len(text.origins) == len(lines)
+    of = dict(zip((line.strip() for line in lines), text.origins))
+    assert of["z = x * y"] == first + 1
+    assert of["def poly(x, y):"] is None
+    assert set(text.origins) == {None, first + 1, first + 2}
+
+
+def test_the_lines_of_a_rule_are_the_authors_own():
+    """They count from the line where the rule is defined; the head that names the rule is ours."""
+
+    def doubled(x):
+        return 2.0 * x
+
+    @rl.rrule_for(doubled)
+    def doubled_rrule(x):
+        return 2.0 * x, lambda y_bar: (rl.NoTangent(), 2.0 * y_bar)
+
+    text = adjoint_source(doubled, 1.0)
+    first = doubled_rrule.__code__.co_firstlineno
+    assert text.origins[:2] == (None, first) and len(text.origins) == len(str(text).splitlines())
+    rl.remove_rule(doubled)

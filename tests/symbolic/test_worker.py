@@ -55,3 +55,17 @@ def test_nothing_a_job_does_is_seen_here(capfd):
 def test_a_failing_job_says_how():
     """An error in a job is told in words."""
     assert "ZeroDivisionError" in worker.run(lambda report: 1 / 0, 5.0).failure
+
+
+def test_somebody_else_may_end_a_job():
+    """The last result is kept, and the reason is that it was stopped, not that the time was over."""
+    asked = iter([False, False, True])
+
+    def job(report):
+        report("so far")
+        time.sleep(60)
+
+    started = time.monotonic()
+    outcome = worker.run(job, 30, stop=lambda: next(asked))
+    assert outcome == ("so far", True, "stopped before it was decided")
+    assert time.monotonic() - started < 5

@@ -1,0 +1,536 @@
+"""What the panel shows of one pair, a function and its twin, without widgets: gradients, times, code, proof.
+
+A `Pair` holds what was asked and what has been found so far; the functions below it turn that into the
+sections of the panel, each a sequence of things that have an HTML face and are words as strings.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..bench import pieces
+from ..bench.clock import Clock, wall
+from ..bench.duel import ROUNDS, Duel, GradientDuel
+from ..bench.first import FirstGradient, first_gradient
+from ..bench.pieces import Progress
+from ..bench.scaling import Make, Scaling, ScalingRun, arguments
+from ..bench.sizes import size_of, sized, sized_text
+from ..checking.comparison import Comparison, Difference, compare
+from ..compiler.reading import AdjointSource, adjoint_source
+from ..errors import MeasurementError, RuleLabError
+from ..tables import Page, Report, Table, engineering
+from . import figures
+from .displays import SOURCE_STYLE, coloured_lines, error_in_words
+
+QUICK = 1.0
+"""Seconds that the duel may take with which a panel is opened: enough for a first look."""
+SIZES = (10, 1000, 5)
+"""The sizes N that are timed unless other ones are chosen: the smallest, the largest, how many."""
+
+
+class Pair:
+    """A function, its twin, where they are asked, and what has been found of them so far.
+
+    `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
+    drawn anew, their first axis as long as n. Opening a pair compares it; an error of the functions is
+    raised as it is.
+    """
+
+    def __init__(
+        self,
+        f: Callable,
+        f_cr: Callable,
+        args: Sequence,
+        kwargs: dict | None = None,
+        make: Make | None = None,
+        rounds: int = ROUNDS,
+        rng: np.random.Generator | None = None,
+        clock: Clock = wall,
+    ):
+        self.f, self.f_cr = f, f_cr
+        self.args, self.kwargs = tuple(args), dict(kwargs or {})
+        self.rng = np.random.default_rng(20) if rng is None else rng
+        self.rounds, self.clock = rounds, clock
+        self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
+        self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
+        self.size = size_of([*self.args, *self.kwargs.values()])
+        start = clock()
+        self.comparison: Comparison = compare(f, f_cr, *self.args, **self.kwargs)
+        self.compared_in = clock() - start
+        self.times: Times | None = None
+        self.proof: Any = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two are called."""
+        return name_of(self.f), name_of(self.f_cr)
+
+    @property
+    def title(self) -> str:
+        """Both names, as a heading."""
+        return " and ".join(self.names)
+
+    def resize(self, n: int) -> None:
+        """Draw arguments of the size `n` and compare anew; what was there stays if that fails."""
+        if self.make is None:
+            raise MeasurementError("These arguments have no size that could be changed")
+        args, kwargs = arguments(self.make, n)
+        self.comparison = compare(self.f, self.f_cr, *args, **kwargs)
+        self.args, self.kwargs, self.size = args, kwargs, n
+
+    def timing(
+        self, *, rounds: int | None = None, seconds: float | None = None, sizes: Sequence[int] = ()
+    ) -> Timing:
+        """The measurement of the times: of the first gradient, of the duel, and with `sizes` against N."""
+        return Timing(self, self.rounds if rounds is None else rounds, seconds, tuple(sizes))
+
+    def time(self, **options: Any) -> None:
+        """Measure the times now, to the end or until Ctrl-C, and keep what there is."""
+        pieces.run(self.timing(**options))
+
+    def glance(self) -> None:
+        """A duel of about a second, for a first look; none where the calls alone would take longer."""
+        if self.compared_in > QUICK / 4:
+            return
+        timing, end = self.timing(seconds=QUICK / 2), self.clock() + QUICK
+        interrupted = False
+        try:
+            for _ in timing.pieces():
+                if self.clock() > end:
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+        times = timing.result(interrupted=interrupted)
+        if not times.duel.ratios and not interrupted:
+            self.times = None
+
+    def measure_all(self) -> None:
+        """Time everything and ask SymPy; Ctrl-C ends it, and keeps what there is."""
+        self.time(sizes=sizes_between(*SIZES))
+        if self.times is not None and self.times.interrupted:
+            return
+        try:
+            self.prove()
+        except RuleLabError as error:
+            self.proof = Words(error_in_words(error))
+
+    def prove(self, stop: Callable[[], bool] | None = None) -> Any:
+        """Ask SymPy about the rule of the twin, and keep the answer. It takes seconds; `stop()` ends it."""
+        from ..symbolic import prove  # here, because SymPy takes most of a second to import
+
+        self.proof = prove(self.f_cr, stop=stop)
+        return self.proof
+
+
+@dataclass(frozen=True, repr=False)
+class Times(Report):
+    """What has been timed of a pair: the duel at its arguments, the first gradients, the times against N."""
+
+    duel: Duel
+    first: tuple[FirstGradient, ...] = ()
+    scaling: Scaling | None = None
+    size: int | None = None
+    interrupted: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """How far it went, in words."""
+        rounds = f"{len(self.duel.ratios):,} of {self.duel.rounds_wanted:,} rounds"
+        if self.scaling is not None:
+            rounds += f" and {len(self.scaling.sizes)} of {len(self.scaling.sizes_wanted)} sizes"
+        if self.interrupted:
+            return f"Stopped after {rounds}; the tables show these."
+        return f"Done: {rounds}. Verdict: {self.duel.verdict}."
+
+    def page(self) -> Page:
+        first = [FirstGradients(self.first)] if self.first else []
+        return _joined([self.duel, *first, *([] if self.scaling is None else [self.scaling])])
+
+    def to_dict(self) -> dict:
+        return {
+            "size": self.size,
+            "interrupted": self.interrupted,
+            "duel": self.duel.to_dict(),
+            "first": [one.to_dict() for one in self.first],
+            "scaling": None if self.scaling is None else self.scaling.to_dict(),
+        }
+
+
+class Timing:
+    """The measurement of `Times`, in pieces; what is whole is kept in the pair at every moment."""
+
+    def __init__(self, pair: Pair, rounds: int, seconds: float | None, sizes: tuple[int, ...]):
+        self.pair, self.size, rng, clock = pair, pair.size, pair.rng, pair.clock
+        f, f_cr, args, kwargs = pair.f, pair.f_cr, pair.args, pair.kwargs
+        self.duel = GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock)
+        self.scaling = None
+        if sizes and pair.make is not None:
+            self.scaling = ScalingRun(f, f_cr, pair.make, sizes, rng=rng, clock=clock)
+        self.first: list[FirstGradient] = []
+        self.started: list[Any] = []
+
+    def pieces(self) -> Iterator[Progress]:
+        """The first gradients, the rounds of the duel, the sizes: a third of the progress bar each."""
+        parts = [self._first_gradients, self.duel.pieces]
+        if self.scaling is not None:
+            parts.append(self.scaling.pieces)
+        for number, part in enumerate(parts):
+            self.started.append(part)
+            for step in part():
+                share = step.done / max(1, step.total)
+                yield Progress(round(100 * (number + share) / len(parts)), 100, step.doing)
+
+    def _first_gradients(self) -> Iterator[Progress]:
+        for done, f in enumerate((self.pair.f, self.pair.f_cr), 1):
+            try:
+                self.first.append(first_gradient(f, *self.pair.args, **self.pair.kwargs))
+            except RuleLabError:
+                pass  # refused: the duel, and the comparison above it, say why
+            yield Progress(done, 2, f"first gradient of {name_of(f)}")
+
+    def result(self, *, interrupted: bool = False) -> Times:
+        """What is whole; the pair keeps it, unless nothing is."""
+        begun = len(self.started)
+        duel = self.duel.result(interrupted=interrupted and begun <= 2)
+        scaling = None
+        if self.scaling is not None and begun > 2:
+            scaling = self.scaling.result(interrupted=interrupted)
+        times = Times(duel, tuple(self.first), scaling, self.size, interrupted)
+        if begun > 1 or self.pair.times is None:
+            self.pair.times = times
+        return times
+
+
+# -- sections ------------------------------------------------------------------------------------------------
+
+
+class Words(str):
+    """A sentence that shows itself as a paragraph."""
+
+    def to_markdown(self) -> str:
+        """The sentence as Markdown, every word of it escaped."""
+        return Page((str(self),)).markdown()
+
+    def _repr_html_(self) -> str:
+        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore">{escape(self)}</p>'
+
+
+def gradients(pair: Pair) -> list[Any]:
+    """Values and gradients side by side, maps of where large arrays differ, shapes and dtypes."""
+    comparison = pair.comparison
+    at = [] if pair.size is None else [Words(f"At the size N = {pair.size:,}.")]
+    maps = [
+        figures.difference_map(difference, comparison.left_name, comparison.right_name)
+        for difference in (*comparison.value, *comparison.gradients)
+        if not difference.agree
+    ]
+    return [*at, comparison, *filter(None, maps), Shapes(pair.args, comparison)]
+
+
+def times(pair: Pair) -> list[Any]:
+    """The duel, the first gradients, the times against N with their figure."""
+    found = pair.times
+    if found is None:
+        return [Words("Nothing timed yet. Run times both gradients, and both against the size N.")]
+    at = [] if found.size is None else [Words(f"At the size N = {found.size:,}.")]
+    parts = [*at, found.duel]
+    if found.first:
+        parts.append(FirstGradients(found.first))
+    if found.scaling is not None:
+        parts += [figures.scaling_picture(found.scaling), found.scaling]
+    return [part for part in parts if part is not None]
+
+
+def code(pair: Pair) -> list[Any]:
+    """The function and the rule of its twin, and beside them the pass compiled from the function."""
+    return [Listings((_primal(pair.f), _pass(pair.f_cr, pair)), (_pass(pair.f, pair),))]
+
+
+def symbolic(pair: Pair) -> list[Any]:
+    """What SymPy says of the rule, once it was asked."""
+    return [Words("SymPy has not been asked yet.") if pair.proof is None else pair.proof]
+
+
+class Shapes(Report):
+    """Kind and shape of each argument, value and gradient on both sides."""
+
+    def __init__(self, args: tuple, comparison: Comparison):
+        self.names = (comparison.left_name, comparison.right_name)
+        told: tuple[Difference, ...] = (*comparison.value, *comparison.gradients)
+        arguments = [(f"argument {number}", kind_of(arg), kind_of(arg)) for number, arg in enumerate(args, 1)]
+        self.rows = (*arguments, *((d.name, kind_of(d.left), kind_of(d.right)) for d in told))
+
+    @property
+    def same(self) -> bool:
+        """Whether both sides have the same kinds and shapes everywhere."""
+        return all(left == right for _, left, right in self.rows)
+
+    def page(self) -> Page:
+        words = ("same" if left == right else "differ" for _, left, right in self.rows)
+        rows = tuple((*row, word) for row, word in zip(self.rows, words))
+        caption = "Shapes and dtypes" + (", the same on both sides" if self.same else ", which differ")
+        return Page(tables=(Table(caption, ("", *self.names, "verdict"), rows, folded=self.same),))
+
+    def to_dict(self) -> dict:
+        return {name: {"left": left, "right": right} for name, left, right in self.rows}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Source under a heading, each line with the number of the author's line that it belongs to."""
+
+    heading: str
+    source: str
+    numbers: tuple[int | None, ...] = ()
+    note: str = ""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """(number or nothing, line), without the blank lines at the end."""
+        lines = self.source.rstrip("\n").split("\n")
+        numbers = [*self.numbers, *[None] * len(lines)]
+        return [("" if n is None else str(n), line) for n, line in zip(numbers, lines)]
+
+    def __str__(self) -> str:
+        width = max((len(number) for number, _ in self.rows()), default=0)
+        body = [f"{number:>{width}} | {line}".rstrip() for number, line in self.rows()]
+        return "\n".join([self.heading, *([self.note] if self.note else []), *body])
+
+    def _repr_html_(self) -> str:
+        width = max((len(number) for number, _ in self.rows()), default=0)
+        lines = coloured_lines(self.source.rstrip("\n"))
+        body = "\n".join(
+            f'<span class="rulelab-n">{number:>{width}} </span>{line}'
+            for (number, _), line in zip(self.rows(), lines)
+        )
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return (
+            f'<div class="rulelab-listing"><p class="rulelab-heading">{escape(self.heading)}</p>{note}'
+            f'<pre tabindex="0" role="region" aria-label="{escape(self.heading)}">{body}</pre></div>'
+        )
+
+    def to_dict(self) -> dict:
+        """Heading, source and numbers in plain types."""
+        return {"heading": self.heading, "source": str(self.source), "lines": list(self.numbers)}
+
+
+_LISTINGS_STYLE = """\
+<style>
+.rulelab-listings { display: flex; flex-wrap: wrap; gap: 0 2em; }
+.rulelab-listings > div { flex: 1 1 30em; min-width: 0; }
+.rulelab-listing .rulelab-heading { font-weight: 600; margin: 0.5em 0 0.2em;
+  color: var(--jp-content-font-color1, inherit); }
+.rulelab-listing p { color: var(--jp-content-font-color1, inherit); margin: 0.2em 0; }
+.rulelab-listings.rulelab-listings pre { white-space: pre; overflow-x: auto;
+  padding: 0.4em 0; font-size: var(--jp-code-font-size, 13px);
+  border-top: 1px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-listing .rulelab-n { color: var(--jp-content-font-color2, #616161); user-select: none;
+  border-right: 1px solid var(--jp-border-color2, #bdbdbd); margin-right: 0.7em; }
+</style>"""
+
+
+@dataclass(frozen=True)
+class Listings:
+    """What the author wrote beside what was compiled from it, where there is room; else below it."""
+
+    written: tuple[Listing, ...]
+    compiled: tuple[Listing, ...]
+
+    @property
+    def parts(self) -> tuple[Listing, ...]:
+        """All of them, in order."""
+        return self.written + self.compiled
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.parts))
+
+    def _repr_html_(self) -> str:
+        columns = ("".join(part._repr_html_() for part in column) for column in (self.written, self.compiled))
+        body = "".join(f"<div>{column}</div>" for column in columns)
+        words = "A line of the compiled pass has the number of the author's line that it came from."
+        return (
+            f'<div class="rulelab-source tex2jax_ignore mathjax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}'
+            f'<p class="rulelab-words">{words}</p>'
+            f'<div class="rulelab-listings">{body}</div></div>'
+        )
+
+    def to_markdown(self) -> str:
+        """The listings as Markdown."""
+        return "\n\n".join(_fenced(str(part)) for part in self.parts)
+
+    def to_dict(self) -> dict:
+        """The listings in plain types."""
+        return {"listings": [part.to_dict() for part in self.parts]}
+
+
+def _fenced(text: str) -> str:
+    """The text as a block of code in Markdown, whatever backticks are in it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+class FirstGradients(Report):
+    """How long the first gradient of each function took, compiling included, beside a second one."""
+
+    def __init__(self, first: tuple[FirstGradient, ...]):
+        self.first = first
+
+    def page(self) -> Page:
+        rows = tuple(
+            (one.name, *(engineering(seconds, "s") for seconds in (one.first, one.second, one.compiling)))
+            for one in self.first
+        )
+        columns = ("gradient of", "first call", "second call", "only at the first")
+        return Page(tables=(Table("Time to the first gradient", columns, rows),))
+
+    def to_dict(self) -> dict:
+        return {"first": [one.to_dict() for one in self.first]}
+
+
+def _primal(f: Callable) -> Listing:
+    heading = f"{name_of(f)}, as it was written"
+    target = f if inspect.isroutine(f) or isinstance(f, type) else type(f).__call__
+    try:
+        lines, first = inspect.getsourcelines(target)
+    except (OSError, TypeError):
+        return Listing(heading, "", note="Its source cannot be found.")
+    first = max(first, 1)
+    return Listing(heading, textwrap.dedent("".join(lines)), tuple(range(first, first + len(lines))))
+
+
+def _pass(f: Callable, pair: Pair) -> Listing:
+    """The code that computes a gradient: the pass compiled from the function, or its rule."""
+    name = name_of(f)
+    try:
+        source: AdjointSource = adjoint_source(f, *pair.args, **pair.kwargs)
+    except RuleLabError as error:
+        reason = str(getattr(error, "found", error)).split("\n", 1)[0]
+        return Listing(f"{name}, compiled", "", note=f"There is no pass: {type(error).__name__}: {reason}.")
+    if source.startswith("# by rule: "):
+        head, _, body = source.partition("\n")
+        rule = head.removeprefix("# by rule: ")
+        return Listing(f"{name}, by its rule", textwrap.dedent(body), source.origins[1:], rule)
+    return Listing(f"{name}, compiled: value and pullback", str(source), source.origins)
+
+
+# -- the whole -----------------------------------------------------------------------------------------------
+
+_OVERVIEW_STYLE = """\
+<style>
+.rulelab-overview { color: var(--jp-content-font-color1, inherit); }
+.rulelab-overview summary { cursor: pointer; }
+.rulelab-overview .rulelab-section { font-weight: 600; margin: 0.8em 0 0.2em; padding-bottom: 0.1em;
+  border-bottom: 2px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-overview .rulelab-wide { overflow-x: auto; }
+</style>"""
+# JupyterLab writes "Loading widget..." in the place of a panel whose kernel is gone, and leaves it there.
+_NO_PANEL_STYLE = """\
+<style>
+.jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel))
+  .jp-OutputArea-output { font-size: 0; }
+.jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel))
+  .jp-OutputArea-output::after { font-size: var(--jp-content-font-size1, 14px);
+  color: var(--jp-content-font-color1, inherit);
+  content: "A panel is live while its kernel runs: run this cell again for a new one. "
+    "What it showed stands below."; }
+</style>"""
+
+
+@dataclass(frozen=True, repr=False)
+class Overview(Report):
+    """What the panel shows, as one page without widgets; the content is of the moment when it was made.
+
+    `sections` are (name, parts); `folded` has the HTML closed behind a line to click on; `interrupted` says
+    that its measurements were ended early.
+    """
+
+    title: str
+    sections: tuple[tuple[str, tuple[Any, ...]], ...]
+    folded: bool = False
+    interrupted: bool = False
+
+    def page(self) -> Page:
+        """Verdicts, tables and notes of all parts that are reports."""
+        return _joined([part for _, parts in self.sections for part in parts if hasattr(part, "page")])
+
+    def __str__(self) -> str:
+        blocks = [
+            f"{name}\n{'=' * len(name)}\n" + "\n".join(map(str, parts)) for name, parts in self.sections
+        ]
+        return "\n\n".join(blocks)
+
+    def to_markdown(self) -> str:
+        """The page as Markdown: a heading for each section, pictures included."""
+        blocks = []
+        for name, parts in self.sections:
+            blocks += [f"## {name}", *(part.to_markdown() for part in parts)]
+        return "\n\n".join(blocks)
+
+    def _repr_html_(self) -> str:
+        body = "".join(_section_html(name, parts) for name, parts in self.sections)
+        if self.folded:
+            summary = f"What the panel showed of {escape(self.title)}"
+            summary = f'<summary class="tex2jax_ignore mathjax_ignore">{summary}</summary>'
+            body = f"{_NO_PANEL_STYLE}<details>{summary}{body}</details>"
+        kind = "rulelab-overview rulelab-copy" if self.folded else "rulelab-overview"
+        return f'<div class="{kind}">{_OVERVIEW_STYLE}{body}</div>'
+
+    def to_dict(self) -> dict:
+        return {
+            name.lower(): [part.to_dict() for part in parts if hasattr(part, "to_dict")]
+            for name, parts in self.sections
+        }
+
+
+def _joined(reports: Sequence[Any]) -> Page:
+    """The pages of several reports as one."""
+    pages = [report.page() for report in reports]
+    return Page(
+        *(tuple(part for page in pages for part in getattr(page, kind)) for kind in Page.__annotations__)
+    )
+
+
+def _section_html(name: str, parts: Sequence[Any]) -> str:
+    heading = f'<p class="rulelab-section tex2jax_ignore mathjax_ignore">{escape(name)}</p>'
+    return heading + html_of(name, parts)
+
+
+def html_of(name: str, parts: Sequence[Any]) -> str:
+    """The parts of a section as HTML; what is too wide can be scrolled, by keyboard as well."""
+    body = "".join(part._repr_html_() for part in parts)
+    return f'<div class="rulelab-wide" tabindex="0" role="region" aria-label="{escape(name)}">{body}</div>'
+
+
+def sizes_between(smallest: int, largest: int, count: int) -> tuple[int, ...]:
+    """Whole numbers in equal ratios from the smallest to the largest.
+
+    >>> sizes_between(10, 1000, 5)
+    (10, 32, 100, 316, 1000)
+    """
+    if smallest > largest:
+        raise MeasurementError(f"The smallest N, {smallest:,}, is larger than the largest, {largest:,}")
+    return tuple(sorted({round(n) for n in np.geomspace(smallest, largest, count).tolist()}))
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, and its shape.
+
+    >>> kind_of(np.zeros((2, 3))), kind_of(1.5), kind_of(None)
+    ('float64[2, 3]', 'float', 'None')
+    """
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+    return "None" if value is None else type(value).__name__
+
+
+def name_of(f: Any) -> str:
+    """What a function or a callable object is called."""
+    return getattr(f, "__name__", None) or type(f).__name__

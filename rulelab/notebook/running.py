@@ -1,0 +1,221 @@
+"""A measurement driven by the event loop of the kernel: other cells run meanwhile, Stop and the kernel's
+interrupt end it.
+
+In a kernel SIGINT is heard only while a cell runs; at all other times it is ignored, so an interrupt would
+not reach a task. While one is running its own handler is therefore in place, and what was there before is
+put back at its end.
+"""
+
+from __future__ import annotations
+
+import _thread
+import asyncio
+import signal
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from ..bench.clock import Clock
+from ..bench.pieces import Measurement, Progress
+
+TELL_EVERY = 0.1
+"""Seconds between two reports of progress: pieces of 2 ms would flood the browser."""
+LONG_PIECE = 0.4
+"""Seconds that Stop waits for a piece to end by itself before it interrupts it."""
+
+
+class Refused(Exception):
+    """What a control asked for cannot be done now; the words say why."""
+
+
+class Interruption:
+    """The kernel's interrupt, heard while a run is active: it ends the piece that is being computed, or the
+    run, if it comes between two pieces.
+
+    >>> interruption = Interruption()
+    >>> with interruption, interruption.piece():
+    ...     pass
+    >>> interruption.asked
+    False
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.number = 0  # of the piece that is being computed; 0 between pieces
+        self._count = 0
+        self._active = False
+        self._before: Any = None
+        self._own = self._handle
+
+    def __enter__(self) -> Interruption:
+        self._active = True
+        self.listen()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._active = False
+        if _in_main_thread() and signal.getsignal(signal.SIGINT) is self._own:
+            signal.signal(signal.SIGINT, self._before)
+
+    def listen(self) -> None:
+        """Put the handler in its place; a kernel puts back what it knew after each message it has handled."""
+        if _in_main_thread() and (now := signal.getsignal(signal.SIGINT)) is not self._own:
+            self._before = signal.SIG_IGN if now is None else now  # None: not set from Python
+            signal.signal(signal.SIGINT, self._own)
+
+    def piece(self) -> _Piece:
+        """The time in which an interrupt is a KeyboardInterrupt."""
+        self.listen()
+        return _Piece(self)
+
+    def ask(self) -> None:
+        """End the run from any thread: now, if between pieces; a piece that takes long is interrupted."""
+        self.asked = True
+        if self.number and not _in_main_thread():
+            late = threading.Timer(LONG_PIECE, self._end_piece, [self.number])
+            late.daemon = True
+            late.start()
+
+    def _end_piece(self, number: int) -> None:
+        if self._active and self.number == number and signal.getsignal(signal.SIGINT) is self._own:
+            _wake_main_thread()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if not self._active:  # put back late by the kernel: no longer ours to hear
+            if callable(self._before):
+                self._before(number, frame)
+            return
+        self.asked = True
+        if self.number:
+            raise KeyboardInterrupt
+
+
+class _Piece:
+    def __init__(self, interruption: Interruption):
+        self.interruption = interruption
+
+    def __enter__(self) -> None:
+        self.interruption._count += 1
+        self.interruption.number = self.interruption._count
+
+    def __exit__(self, *exception) -> None:
+        self.interruption.number = 0
+
+
+class Runner:
+    """Drives one measurement at a time as a task of `loop`; without a loop, to its end at once.
+
+    `told(progress)` hears how far it is, at most ten times a second; `ended(report, error, stopped)` hears
+    the end: the report of what there is, whatever ended it, and the error of a function that failed.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None, clock: Clock = time.monotonic):
+        self.loop, self.clock = loop, clock
+        self._interruption: Interruption | None = None
+        self._task: asyncio.Task | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is going on."""
+        return self._interruption is not None
+
+    def start(
+        self,
+        measurement: Measurement,
+        told: Callable[[Progress], None],
+        ended: Callable[[Any, Exception | None, bool], None],
+    ) -> None:
+        """Begin; raises Refused while another run is going on."""
+        if self.running:
+            raise Refused("A run is going on. Press Stop first, or wait for its end.")
+        self._interruption = Interruption()
+        driving = self._drive(measurement, told, ended, self._interruption)
+        if self.loop is None:
+            asyncio.run(driving)
+        else:
+            self._task = self.loop.create_task(driving)
+
+    def stop(self) -> None:
+        """End the run, keeping the rounds that are whole; may be called from any thread."""
+        if self._interruption is not None:
+            self._interruption.ask()
+
+    def close(self) -> None:
+        """Drop the run that is going on, without a report."""
+        self.stop()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _drive(self, measurement, told, ended, interruption: Interruption) -> None:
+        steps, error, stopped, last_told = iter(measurement.pieces()), None, False, -TELL_EVERY
+        try:
+            with interruption:
+                while not interruption.asked:
+                    with interruption.piece():
+                        progress = next(steps, None)
+                    if progress is None:
+                        break
+                    if self.clock() - last_told >= TELL_EVERY:
+                        last_told = self.clock()
+                        told(progress)
+                    await asyncio.sleep(0)
+                stopped = interruption.asked
+        except KeyboardInterrupt:
+            stopped = True
+        except Exception as failed:
+            error = failed
+        finally:
+            steps.close()
+            self._interruption = self._task = None
+        ended(measurement.result(interrupted=stopped or error is not None), error, stopped)
+
+
+class Throttle:
+    """Calls `action` soon after it was last asked for, at most once in `least` seconds: of many quick
+    changes the last one always counts.
+    """
+
+    def __init__(
+        self,
+        action: Callable[[], None],
+        loop: asyncio.AbstractEventLoop | None,
+        least: float = 0.06,
+    ):
+        self.action, self.loop, self.least = action, loop, least
+        self._waiting: asyncio.TimerHandle | None = None
+        self._ready = float("-inf")
+
+    def __call__(self) -> None:
+        if self.loop is None:
+            self.action()
+        elif self._waiting is None:
+            self._waiting = self.loop.call_at(max(self._ready, self.loop.time()), self._act)
+
+    def _act(self) -> None:
+        self._waiting = None
+        try:
+            self.action()
+        finally:
+            if self.loop is not None:
+                self._ready = self.loop.time() + self.least
+
+    def cancel(self) -> None:
+        """Forget what was asked for and not done yet."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
+def _wake_main_thread() -> None:
+    """Have the main thread handle SIGINT now, also out of a call that waits in the system."""
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, signal.SIGINT)
+    else:  # Windows
+        _thread.interrupt_main()
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

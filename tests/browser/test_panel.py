@@ -1,0 +1,224 @@
+"""The panel of a pair, in a real JupyterLab in a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+SETUP = """\
+import numpy as np
+import rulelab as rl
+
+def mse(y, yh):
+    n = len(y)
+    s = 0.0
+    for i in range(n):
+        s += (y[i] - yh[i]) ** 2.0
+    return s / n
+
+rng = np.random.default_rng(2024)
+y, yh = rng.random(30), rng.random(30)"""
+
+RULE = """\
+%%rrule mse_cr --of mse
+def mse_cr_rrule(y, yh):
+    difference = y - yh
+    n = len(y)
+
+    def mse_cr_pullback(out_bar):
+        g = 2 / n * out_bar * difference
+        return rl.NoTangent(), g, -g
+
+    return difference @ difference / n, mse_cr_pullback"""
+
+WRONG_RULE = """\
+%%rrule mse_wrong --of mse
+def mse_wrong_rrule(y, yh):
+    def mse_wrong_pullback(out_bar):
+        g = 2 / len(y) * out_bar * (y - yh)
+        g[5:9] *= 1.5
+        return rl.NoTangent(), g, -g
+
+    return mse(y, yh), mse_wrong_pullback"""
+
+AXE = """async () => {
+  const found = await axe.run('.jp-OutputArea', {resultTypes: ['violations']});
+  return found.violations.map(v => [v.id, v.impact, ...v.nodes.slice(0, 3).map(n => n.html)].join(' | '));
+}"""
+SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
+DARK = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+LIGHT = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
+OPEN_WITHOUT_KERNEL = """async () => {
+  const app = window.jupyterapp, panel = app.shell.currentWidget, path = panel.context.path;
+  await panel.sessionContext.shutdown();
+  panel.close();
+  await app.commands.execute('docmanager:open', {path, factory: 'Notebook', kernelPreference: {
+    shouldStart: false, canStart: false, autoStartDefault: false}});
+}"""
+HIDE_SIDE = """async () => {
+  const app = window.jupyterapp;
+  if (!app.shell.leftCollapsed) await app.commands.execute('application:toggle-left-area');
+}"""
+
+
+class PanelPage:
+    """A notebook with a panel in front of a person."""
+
+    def __init__(self, notebook, request, repository, tmp_path):
+        self.notebook, self.page = notebook, notebook.page
+        keep = os.environ.get("RULELAB_SAVE_IMAGES") == "1"
+        self.folder: Path = repository / "docs" / "images" if keep else tmp_path
+
+    @property
+    def panel(self):
+        return self.page.locator(".rulelab-panel")
+
+    def open(self, magic: str = "%rule_lab mse mse_cr --at y, yh", rule: str = RULE) -> None:
+        self.page.evaluate(HIDE_SIDE)
+        self.notebook.run_cell(SETUP)
+        self.notebook.run_cell(rule)
+        self.notebook.run_cell(magic)
+        self.panel.wait_for()
+
+    def tab(self, name: str) -> None:
+        self.panel.get_by_role("tab", name=name, exact=True).click()
+
+    def press(self, name: str) -> None:
+        self.panel.get_by_role("button", name=name, exact=True).locator("visible=true").click()
+
+    def box(self, name: str):
+        return self.panel.get_by_role("spinbutton", name=name, exact=True)
+
+    def status(self, words: str) -> str:
+        """Wait until the status line says this; all that it says."""
+        line = self.panel.get_by_role("status").filter(has_text=re.compile(words))
+        line.wait_for()
+        return line.inner_text()
+
+    def picture(self, name: str, locator=None) -> None:
+        question = self.page.get_by_role("button", name="No", exact=True)
+        if question.count():  # JupyterLab's own, whether to fetch news
+            question.first.click()
+        self.page.mouse.move(0, 0)
+        self.page.wait_for_timeout(300)
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (locator or self.panel).screenshot(path=str(path))
+        assert path.stat().st_size > 5_000
+
+    def violations(self) -> list[str]:
+        """What axe finds wrong in the outputs."""
+        if not self.page.evaluate("() => typeof axe !== 'undefined'"):
+            import axe_playwright_python
+
+            source = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+            self.page.evaluate(source.read_text())
+        return self.page.evaluate(AXE)
+
+    def unharmed(self) -> None:
+        """No error anywhere, and nothing was asked of the outside world."""
+        assert self.notebook.errors == []
+        assert self.notebook.outside == []
+        assert self.notebook.error_outputs() == []
+
+
+@pytest.fixture
+def lab_page(empty_notebook, request, repository, tmp_path):
+    return PanelPage(empty_notebook, request, repository, tmp_path)
+
+
+def test_a_pair_is_compared_timed_read_and_proved(lab_page):
+    """By keyboard and mouse through all pages of the panel, with Run and Stop; every control has a name."""
+    lab_page.open()
+    assert "agree" in lab_page.status("mse and mse_cr agree")
+    assert lab_page.violations() == []
+    size = lab_page.box("Size N:")
+    size.focus()
+    for _ in range(3):
+        lab_page.page.keyboard.press("ArrowUp")
+    lab_page.status("Compared at N = 33")
+    assert "float64[33]" in lab_page.panel.inner_text()
+    lab_page.picture("panel-gradients.png")
+
+    lab_page.tab("Times")
+    lab_page.press("Run")
+    lab_page.status("Done: 60 of 60 rounds")
+    assert lab_page.panel.get_by_role("img").count() == 1
+    assert lab_page.violations() == []
+    lab_page.picture("panel-times.png")
+    lab_page.box("Rounds:").fill("100000")
+    lab_page.page.keyboard.press("Tab")
+    lab_page.press("Run")
+    lab_page.status("Running, .*round")
+    lab_page.press("Run")
+    pressed = time.monotonic()
+    lab_page.press("Stop")
+    stopped = lab_page.status("Stopped after")
+    assert time.monotonic() - pressed < 5    # one second on a quiet machine
+    assert re.match(r"Stopped after \d+ of 100,000 rounds", stopped)
+
+    lab_page.press("Run")
+    lab_page.status("Running, .*round")
+    assert lab_page.notebook.run_cell("6 * 7").strip() == "42"    # other cells run meanwhile
+    lab_page.status("Running, .*round")
+    lab_page.page.evaluate(INTERRUPT)
+    lab_page.status("Stopped after")
+
+    lab_page.tab("Code")
+    assert "def mse_pullback" in lab_page.panel.inner_text()
+    assert lab_page.violations() == []
+    lab_page.picture("panel-code.png")
+    lab_page.tab("Symbolic")
+    lab_page.status("SymPy has answered: PROVED")
+    lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
+    assert lab_page.violations() == []
+    lab_page.picture("panel-symbolic.png")
+    copy = lab_page.page.locator(".rulelab-copy")
+    copy.filter(has_text="PROVED").filter(has_text="of 100000 rounds").wait_for(state="attached")
+    lab_page.unharmed()
+
+
+def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
+    """While its kernel lives, whatever the theme."""
+    lab_page.open("%rule_lab mse mse_wrong --at y, yh", WRONG_RULE)
+    lab_page.page.evaluate(DARK)
+    lab_page.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    assert lab_page.violations() == []
+    lab_page.picture("panel-dark.png")
+    lab_page.page.evaluate(LIGHT)
+    lab_page.page.evaluate(SAVE)
+    lab_page.page.reload(wait_until="domcontentloaded")
+    lab_page.page.wait_for_function("() => window.jupyterapp !== undefined")
+    lab_page.page.evaluate("() => window.jupyterapp.restored.then(() => null)")
+    lab_page.panel.wait_for()
+    lab_page.notebook.wait_until_idle()
+    lab_page.box("Size N:").fill("40")
+    lab_page.page.keyboard.press("Enter")
+    lab_page.status("Compared at N = 40")
+    assert "float64[40]" in lab_page.panel.inner_text()
+    lab_page.unharmed()
+
+
+def test_without_a_kernel_what_the_panel_showed_can_be_read(lab_page):
+    """The kernel is gone and the page is opened anew: tables and figures are there, as text and pictures."""
+    lab_page.open("%rule_lab mse mse_cr --run --at y, yh")
+    lab_page.page.evaluate(SAVE)
+    lab_page.page.evaluate(OPEN_WITHOUT_KERNEL)
+    summary = lab_page.page.get_by_text("What the panel showed of mse and mse_cr")
+    summary.click()
+    output = lab_page.page.locator(".rulelab-overview")
+    text = output.inner_text()
+    for words in ("Values and gradients", "Time of one call", "def mse_pullback", "PROVED"):
+        assert words in text
+    output.get_by_role("img").wait_for()
+    assert lab_page.violations() == []
+    summary.evaluate("node => node.closest('.jp-OutputArea').scrollIntoView({block: 'start'})")
+    lab_page.picture("panel-no-kernel.png", lab_page.page)
+    assert lab_page.notebook.outside == []

@@ -1,0 +1,108 @@
+"""Pictures say in words what they show, are drawn where there is something to see, and need no backend."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rulelab.bench import Scaling, ScalingLine
+from rulelab.checking.comparison import Difference, compare
+from rulelab.notebook.figures import LARGE, Picture, difference_map, scaling_picture
+
+
+def difference(left, right, name="gradient of x"):
+    apart = np.abs(left - right)
+    worst = tuple(int(i) for i in np.unravel_index(np.argmax(apart), apart.shape)) if apart.size else ()
+    return Difference(name, left, right, float(apart.max(initial=0.0)), 1.0, worst, "differ")
+
+
+def scaling(*lines):
+    return Scaling(tuple(lines), (10, 100))
+
+
+def size_of(png):
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+
+
+@pytest.mark.parametrize("shape", [(LARGE,), (5, 7), (3, 4, 5), (40, 1)])
+def test_a_map_shows_where_arrays_differ_and_names_the_worst_element(shape):
+    """In its alternative text too, for who does not see it; whatever the number of axes."""
+    left = np.zeros(shape)
+    right = left.copy()
+    spot = tuple(n - 1 for n in shape)
+    right[spot] = 0.25
+    right[(0,) * len(shape)] = 1e-9
+    shown = difference_map(difference(left, right), "f", "f_cr")
+    assert shown.png.startswith(b"\x89PNG")
+    words = f"2 of {left.size} elements differ, by at most 0.25; the worst element is {list(spot)}"
+    assert words in shown.alt
+    assert "f and f_cr" in shown.alt and "gradient of x" in shown.alt
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (np.ones(LARGE), np.ones(LARGE)),
+        (np.ones(LARGE - 1), np.zeros(LARGE - 1)),
+        (np.float64(1.0), np.float64(2.0)),
+    ],
+)
+def test_no_map_where_a_row_of_the_table_says_all(left, right):
+    """Equal arrays, small ones, numbers."""
+    assert difference_map(difference(left, right), "f", "f_cr") is None
+
+
+def test_no_map_of_what_has_no_elementwise_difference():
+    """Other shapes, None, objects: the words of the table are all there is."""
+    ones, nothings = np.ones(20), np.array([None] * 20)
+    for left, right in [(ones, np.ones(21)), (None, ones), (nothings, ones)]:
+        assert difference_map(Difference("x", left, right, problem="differ"), "f", "f_cr") is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_nan_and_infinity_are_drawn_without_a_warning():
+    """They are what a wrong rule often gives."""
+    left, right = np.zeros(30), np.zeros(30)
+    right[3:6] = np.nan, np.inf, 1.0
+    compared = compare(lambda x: float(np.sum(x * 0.0)), lambda x: float(np.sum(x * 0.0)), left)
+    assert compared.agree
+    assert difference_map(Difference("x", left, right, worst=(3,), problem="differ"), "f", "g") is not None
+
+
+def test_the_times_against_n_are_three_lines_named_in_words():
+    """Growth and the ends of each line stand in the alternative text."""
+    lines = [
+        ScalingLine("f itself", (10, 100), (1e-6, 1e-5), (1e-6, 1e-5)),
+        ScalingLine("gradient of f", (10, 100), (4e-6, 4e-5), (3e-6, 3e-5)),
+        ScalingLine("gradient of f_cr", (), (), (), refused="refused"),
+    ]
+    shown = scaling_picture(scaling(*lines))
+    assert "f itself: 1 µs at N = 10 to 10 µs at N = 100, growing as N to the power 1.00" in shown.alt
+    assert "gradient of f:" in shown.alt and "f_cr" not in shown.alt
+    assert size_of(shown.png)[0] == 2 * shown.width    # sharp on screens with fine dots
+
+
+def test_nothing_measured_is_no_picture():
+    """An empty frame would look like a result."""
+    assert scaling_picture(scaling(ScalingLine("f itself"))) is None
+
+
+def test_a_picture_escapes_what_it_says():
+    """Its words may hold a user's names."""
+    shown = Picture(b"png", 'of "<script>"', "<b>caption</b>")._repr_html_()
+    assert "<script" not in shown and "<b>" not in shown
+    assert 'alt="of &quot;&lt;script&gt;&quot;"' in shown and 'src="data:image/png;base64,' in shown
+
+
+def test_pyplot_is_never_loaded():
+    """So that no backend a user has chosen has a say, and no figure is left open."""
+    code = (
+        "import sys, numpy as np\n"
+        "from rulelab.checking.comparison import Difference\n"
+        "from rulelab.notebook.figures import difference_map\n"
+        "difference_map(Difference('x', np.zeros((9, 9)), np.ones((9, 9)), worst=(0, 0)), 'f', 'g')\n"
+        "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]

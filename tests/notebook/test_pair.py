@@ -1,0 +1,273 @@
+"""What the panel shows of a pair, without widgets: complete, matched line by line, and honest about what is
+missing."""
+
+import ctypes
+import json
+import re
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.errors import MeasurementError
+from rulelab.notebook import lab, pair, tabs
+
+
+def mse(y, yh):
+    total = 0.0
+    for i in range(len(y)):
+        total += (y[i] - yh[i]) ** 2
+    return total / len(y)
+
+
+mse_cr = rl.twin(mse, "mse_cr")
+
+
+@rl.rrule_for(mse_cr)
+def mse_cr_rrule(y, yh):
+    def mse_cr_pullback(out_bar):
+        g = 2 / len(y) * (y - yh) * out_bar
+        return rl.NoTangent(), g, -g
+
+    return mse(y, yh), mse_cr_pullback
+
+
+Y, YH = np.arange(8.0) + 1.0, np.ones(8)
+
+
+@pytest.fixture
+def opened():
+    return pair.Pair(mse, mse_cr, (Y, YH))
+
+
+def text(parts):
+    return "\n".join(map(str, parts))
+
+
+def test_opening_a_pair_compares_it(opened):
+    """Gradients are there at once; nothing is timed or proved before somebody asks."""
+    assert opened.comparison.agree and opened.size == 8
+    assert opened.times is None and opened.proof is None
+    assert "Nothing timed yet" in text(pair.times(opened))
+    assert "has not been asked" in text(pair.symbolic(opened))
+
+
+def test_an_error_of_the_function_is_raised_as_it_is():
+    """The author's own error, not one of ours."""
+
+    def broken(x):
+        raise KeyError("the author's")
+
+    with pytest.raises(KeyError, match="the author's"):
+        pair.Pair(broken, broken, (1.0,))
+
+
+def test_another_size_draws_new_arguments_and_compares(opened):
+    """In the kinds and shapes of the old ones."""
+    opened.resize(20)
+    assert [a.shape for a in opened.args] == [(20,), (20,)] and opened.size == 20
+    assert "float64[20]" in text(pair.gradients(opened)) and "N = 20" in text(pair.gradients(opened))
+
+
+def test_a_size_that_fails_changes_nothing(opened):
+    """What was compared before is still shown."""
+    before = opened.comparison
+    opened.make = lambda n: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        opened.resize(20)
+    assert opened.comparison is before and opened.size == 8
+
+
+def test_a_generator_of_ones_own_may_give_keywords():
+    """`make(n)` gives a tuple, or positional arguments and keywords."""
+
+    def power(x, *, k=2):
+        return float(np.sum(x**k))
+
+    opened = pair.Pair(power, power, (np.ones(3),), {"k": 3}, make=lambda n: ((np.ones(n),), {"k": 1}))
+    opened.resize(5)
+    assert opened.kwargs == {"k": 1} and opened.args[0].shape == (5,)
+
+
+def test_numbers_have_no_size():
+    """Then the size cannot be changed, and the times against N are left out."""
+
+    def square(x):
+        return x * x
+
+    opened = pair.Pair(square, square, (3.0,))
+    assert opened.size is None and opened.make is None
+    with pytest.raises(MeasurementError):
+        opened.resize(3)
+    opened.time(rounds=8, sizes=(10, 20))
+    assert opened.times.scaling is None
+
+
+def test_times_are_a_duel_first_gradients_and_sizes(opened):
+    """With a figure, and each part's own words."""
+    opened.time(rounds=8, sizes=(4, 8))
+    shown = text(pair.times(opened))
+    assert "Time of one call" in shown and "Time to the first gradient" in shown
+    assert "against N" in shown and "[picture: " in shown and "At the size N = 8" in shown
+    assert opened.times.sentence.startswith("Done: 8 of 8 rounds and 2 of 2 sizes.")
+    json.dumps(opened.times.to_dict(), default=str)
+
+
+def test_a_glance_is_a_duel_of_a_second(opened):
+    """First gradients too; sizes wait for Run."""
+    opened.glance()
+    assert len(opened.times.duel.ratios) > 8 and opened.times.scaling is None
+    assert not opened.times.interrupted
+
+
+def test_slow_functions_are_not_timed_at_a_glance():
+    """The panel opens at once, and says that nothing is timed yet."""
+    seconds = iter(np.arange(0.0, 1e4, 0.3))
+
+    def square(x):
+        return x * x
+
+    opened = pair.Pair(square, square, (3.0,), clock=lambda: next(seconds))
+    opened.glance()
+    assert opened.times is None and "Nothing timed yet" in text(pair.times(opened))
+
+
+@pytest.mark.parametrize("pieces", [0, 1, 2, 5, 40])
+def test_times_stopped_anywhere_are_what_is_whole(opened, pieces):
+    """The report says after how many rounds; before the first one the old times stay."""
+    opened.time(rounds=8)
+    before = opened.times
+    run = opened.timing(rounds=1000, sizes=(4, 8))
+    steps = run.pieces()
+    for _ in range(pieces):
+        next(steps)
+    times = run.result(interrupted=True)
+    assert times.interrupted and re.match(r"Stopped after \d+ of 1,000 rounds", times.sentence)
+    assert (opened.times is before) == (pieces <= 2)
+
+
+def test_progress_goes_from_nothing_to_the_whole(opened):
+    """Never back, so that a bar can show it."""
+    done = [step.done for step in opened.timing(rounds=4, sizes=(4, 8)).pieces()]
+    assert done == sorted(done) and 0 <= done[0] and done[-1] <= 100
+
+
+def test_a_refused_function_is_shown_all_the_same():
+    """Its column is finite differences with the reason, and its plain call is timed."""
+
+    def addone(x):
+        b = np.empty_like(x)
+        b[:] = x + 1
+        return float(np.sum(b))
+
+    addone_cr = rl.twin(addone, "addone_cr")
+    rl.rrule_for(addone_cr)(lambda x: (addone(x), lambda s: (rl.NoTangent(), s * np.ones(len(x)))))
+    opened = pair.Pair(addone, addone_cr, (np.ones(5),))
+    opened.time(rounds=8, sizes=(4, 8))
+    shown = str(tabs.overview(opened))
+    assert "addone (finite differences)" in shown and "MutationError" in shown
+    assert "addone has no gradient without a rule" in shown
+
+
+def test_code_has_the_authors_lines_beside_the_pass(opened):
+    """A line of the pass bears the number that the line it came from has in the author's text."""
+    (listings,) = pair.code(opened)
+    written, rule, compiled = listings.parts
+    of = {line.strip(): number for number, line in written.rows()}
+    loop = next(number for number, line in compiled.rows() if line.strip().startswith("for i in range"))
+    assert loop == of["for i in range(len(y)):"] != ""
+    assert ("", "def mse(y, yh):") in compiled.rows()
+    assert rule.heading == "mse_cr, by its rule" and "mse_cr_pullback" in rule.source
+    assert re.search(r"^ *\d+ \|     for i in range", str(written), re.MULTILINE)
+
+
+def test_code_that_is_not_taken_says_why():
+    """In the place of the pass."""
+
+    foreign = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: 2 * x)
+    foreign.__name__ = "foreign"
+
+    def f_cr(x):
+        return 2 * x
+
+    (listings,) = pair.code(pair.Pair(foreign, f_cr, (3.0,)))
+    assert "There is no pass: ForeignCallError" in str(listings)
+
+
+def test_code_without_a_source_says_so():
+    """A function that was not written in Python, or not in a file."""
+    (listings,) = pair.code(pair.Pair(np.sin, np.sin, (1.0,)))
+    assert "cannot be found" in str(listings)
+
+
+def test_shapes_are_named_and_so_is_their_difference():
+    """Argument, value and gradient on both sides."""
+
+    def f(x):
+        return float(np.sum(x))
+
+    opened = pair.Pair(f, f, (np.ones((2, 3), np.float32),))
+    shapes = pair.Shapes(opened.args, opened.comparison)
+    assert shapes.same and shapes.rows[0] == ("argument 1", "float32[2, 3]", "float32[2, 3]")
+
+
+def test_sizes_stand_in_equal_ratios():
+    """Each once, from the smallest to the largest; the wrong way round is refused in words."""
+    assert pair.sizes_between(1, 3, 10) == (1, 2, 3)
+    assert pair.sizes_between(7, 7, 4) == (7,)
+    with pytest.raises(MeasurementError, match=r"smallest N, 1,000, is larger than the largest, 10"):
+        pair.sizes_between(1000, 10, 3)
+
+
+def test_the_proof_is_kept(opened):
+    """And shown as %rule_symbolic shows it."""
+    opened.prove()
+    assert opened.proof.verdict.word == "PROVED"
+    assert "PROVED" in text(pair.symbolic(opened))
+
+
+def test_a_lab_without_widgets_measures_everything_at_once():
+    """Text, HTML, Markdown and JSON have the same sections; nothing in the HTML is run."""
+    shown = lab(mse, mse_cr, (Y, YH), widgets=False)
+    for face in (str(shown), shown._repr_html_(), shown.to_markdown()):
+        for words in ("Gradients", "Values and gradients", "Time of one call", "mse_pullback", "PROVED"):
+            assert words in face
+    html = shown._repr_html_()
+    assert "<script" not in html and "What the panel showed" not in html
+    assert html.count("<img alt=") == html.count("<img") == 1
+    assert set(json.loads(shown.to_json())) == {"gradients", "times", "code", "symbolic"}
+    assert shown.to_latex() and not shown.interrupted
+
+
+def test_a_lab_stopped_by_ctrl_c_shows_what_there_is(monkeypatch):
+    """And does not go on to SymPy."""
+    real = pair.Timing.pieces
+
+    def stopped(self):
+        for number, step in enumerate(real(self)):
+            if number == 60:
+                raise KeyboardInterrupt
+            yield step
+
+    monkeypatch.setattr(pair.Timing, "pieces", stopped)
+    shown = lab(mse, mse_cr, (Y, YH), widgets=False)
+    assert shown.interrupted and "has not been asked" in str(shown)
+    assert re.search(r"Interrupted after \d+ of 60 rounds", str(shown))
+
+
+HOSTILE = "<img src=x onerror=alert(1)>$x$"
+
+
+def test_hostile_names_are_words():
+    """Whatever a function is called, in every face."""
+
+    def f(x):
+        return x * x
+
+    f.__name__ = HOSTILE
+    opened = pair.Pair(f, f, (2.0,))
+    opened.time(rounds=8)
+    html = tabs.overview(opened, folded=True)._repr_html_()
+    assert "<img src=x" not in html and "&lt;img src=x" in html
+    assert "\\<img src=x" in (markdown := tabs.overview(opened).to_markdown())
+    assert re.sub(r"^(`{3,})\n.*?^\1$", "", markdown.replace("\\<", ""), flags=re.S | re.M).count("<img") == 0

@@ -1,0 +1,522 @@
+"""The live panel: its controls do what they say, its errors are seen, a closed one leaves nothing behind."""
+
+import asyncio
+import gc
+import json
+import re
+import threading
+import time
+import tracemalloc
+
+import ipywidgets
+import numpy as np
+import pytest
+from ipywidgets.widgets.widget import _instances
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+import rulelab as rl
+from rulelab.notebook import lab, pair, tabs, widgets
+from rulelab.notebook.widgets import Panel
+
+from .conftest import MSE_RULE, SETUP
+
+
+def mse(y, yh):
+    total = 0.0
+    for i in range(len(y)):
+        total += (y[i] - yh[i]) ** 2
+    return total / len(y)
+
+
+mse_cr = rl.twin(mse, "mse_cr")
+
+
+@rl.rrule_for(mse_cr)
+def mse_cr_rrule(y, yh):
+    def mse_cr_pullback(out_bar):
+        g = 2 / len(y) * (y - yh) * out_bar
+        return rl.NoTangent(), g, -g
+
+    return mse(y, yh), mse_cr_pullback
+
+
+Y, YH = np.arange(8.0) + 1.0, np.ones(8)
+
+
+def new_panel(f=mse, f_cr=mse_cr, args=(Y, YH), **options):
+    return Panel(pair.Pair(f, f_cr, args, **options))
+
+
+def parts(widget):
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from parts(child)
+
+
+def named(panel, name):
+    """The control of this name; of several buttons the first."""
+    return next(w for w in parts(panel.widget) if getattr(w, "description", None) == name)
+
+
+def status(panel):
+    return panel._board.status.value
+
+
+def pages(panel):
+    return next(w for w in parts(panel.widget) if isinstance(w, ipywidgets.Tab))
+
+
+def shown(panel, name):
+    """The HTML of one page."""
+    page = pages(panel).children[pages(panel).titles.index(name)]
+    return "".join(w.value for w in parts(page) if isinstance(w, (ipywidgets.HTML, ipywidgets.HTMLMath)))
+
+
+@pytest.fixture
+def panel():
+    """A panel without an event loop: what a control asks for is done at once."""
+    opened = new_panel()
+    yield opened
+    opened.close()
+
+
+async def until(condition, seconds=20.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        await asyncio.sleep(0.005)
+
+
+# -- what it shows -------------------------------------------------------------------------------------------
+
+
+def test_a_panel_has_the_registered_pages(panel):
+    """With gradients, and code; what takes time waits until it is asked for."""
+    assert list(pages(panel).titles) == [tab.name for tab in tabs.registered()]
+    assert "Values and gradients" in shown(panel, "Gradients") and "mse_pullback" in shown(panel, "Code")
+    assert "Nothing timed yet" in shown(panel, "Times") and "not been asked" in shown(panel, "Symbolic")
+    assert 'role="status"' in status(panel) and "agree" in status(panel)
+
+
+def test_every_control_has_a_name(panel):
+    """And none is a slider, which would have none for a screen reader."""
+    controls = [w for w in parts(panel.widget) if hasattr(w, "value") and not isinstance(w, ipywidgets.HTML)]
+    controls += [w for w in parts(panel.widget) if isinstance(w, ipywidgets.Button)]
+    assert len(controls) >= 9
+    for control in controls:
+        assert isinstance(control, ipywidgets.HTMLMath) or control.description, control
+        assert "Slider" not in type(control).__name__
+
+
+def test_a_registered_tab_without_a_widget_is_shown_as_html(monkeypatch):
+    """Its section is enough."""
+    monkeypatch.setattr(tabs, "_tabs", dict(tabs._tabs))
+    tabs.register(tabs.Tab("Check", 25, lambda of: [pair.Words("<b>checked</b>")]))
+    opened = new_panel()
+    assert "&lt;b&gt;checked" in shown(opened, "Check")
+    opened.close()
+
+
+def test_the_widget_says_where_to_look_without_a_kernel(panel):
+    """In text and HTML beside the view."""
+    bundle = panel.widget._repr_mimebundle_()
+    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/plain", "text/html"}
+    assert "stands below" in bundle["text/plain"] and "stands below" in bundle["text/html"]
+
+
+# -- what its controls do ------------------------------------------------------------------------------------
+
+
+def test_another_size_compares_anew(panel):
+    """And says so in the status line."""
+    named(panel, "Size N:").value = 21
+    assert "float64[21]" in shown(panel, "Gradients")
+    assert "Compared at N = 21: mse and mse_cr agree" in status(panel)
+
+
+def test_the_size_cannot_be_changed_where_there_is_none():
+    """The box is disabled, and words say why."""
+
+    def square(x):
+        return x * x
+
+    opened = new_panel(square, square, (3.0,))
+    assert named(opened, "Size N:").disabled and "have no size" in shown(opened, "Gradients")
+    opened.close()
+
+
+def test_run_times_and_keeps_the_figure(panel):
+    """Rounds and sizes are those of the boxes."""
+    named(panel, "Rounds:").value = 9
+    named(panel, "Smallest N:").value, named(panel, "Largest N:").value = 4, 16
+    named(panel, "How many sizes:").value = 3
+    named(panel, "Run").click()
+    assert "Done: 9 of 9 rounds and 3 of 3 sizes." in status(panel)
+    assert "Time of one call" in shown(panel, "Times") and "<img alt=" in shown(panel, "Times")
+    assert panel.to_dict()["times"][0]["rounds"] == 9
+
+
+def test_sizes_the_wrong_way_round_are_refused_in_words(panel):
+    """And nothing is run."""
+    named(panel, "Smallest N:").value = 5000
+    named(panel, "Run").click()
+    assert "The smallest N, 5,000, is larger than the largest, 1,000" in status(panel)
+    assert panel.pair.times is None
+
+
+def test_stop_without_a_run_says_so(panel):
+    """It does not fail in silence."""
+    named(panel, "Stop").click()
+    assert "Nothing is running" in status(panel)
+
+
+def test_symbolic_is_asked_when_its_page_is_opened_and_only_then(panel):
+    """Once; `Ask again` asks again."""
+    pages(panel).selected_index = 2
+    assert panel.pair.proof is None
+    pages(panel).selected_index = 3
+    assert "PROVED" in shown(panel, "Symbolic") and "PROVED" in status(panel)
+    first = panel.pair.proof
+    pages(panel).selected_index = 0
+    pages(panel).selected_index = 3
+    assert panel.pair.proof is first
+    named(panel, "Ask again").click()
+    assert panel.pair.proof is not first
+
+
+def test_a_function_without_a_rule_is_told_on_the_page_symbolic():
+    """In the status line, not in a log."""
+
+    def square(x):
+        return x * x
+
+    opened = new_panel(square, square, (3.0,))
+    pages(opened).selected_index = 3
+    assert "no rule" in status(opened).lower() or "RuleError" in status(opened)
+    opened.close()
+
+
+def test_errors_of_the_function_are_told_with_its_line(panel):
+    """A callback's error would otherwise be seen by nobody."""
+
+    def touchy(x):
+        if len(x) > 5:
+            raise ValueError("too <long>")
+        return float(np.sum(x))
+
+    opened = new_panel(touchy, touchy, (np.ones(3),))
+    named(opened, "Size N:").value = 9
+    assert "ValueError: too &lt;long&gt;" in status(opened)
+    assert "raise ValueError(&quot;too &lt;long&gt;&quot;)" in status(opened)
+    assert "float64[3]" in shown(opened, "Gradients")
+    opened.close()
+
+
+def test_an_error_at_a_later_size_keeps_what_was_measured():
+    """The report says where it ended."""
+
+    def touchy(x):
+        if len(x) > 5:
+            raise ValueError("too long")
+        return float(np.sum(x))
+
+    opened = new_panel(touchy, touchy, (np.ones(3),))
+    named(opened, "Smallest N:").value, named(opened, "Largest N:").value = 4, 16
+    named(opened, "Rounds:").value = 8
+    named(opened, "Run").click()
+    assert "8 of 8 rounds" in status(opened) and "too long" in shown(opened, "Times")
+    opened.close()
+
+
+# -- on an event loop ----------------------------------------------------------------------------------------
+
+
+def on_a_loop(scenario):
+    async def main():
+        opened = new_panel()
+        try:
+            await scenario(opened)
+        finally:
+            opened.close()
+
+    asyncio.run(main())
+
+
+def test_stop_ends_a_run_and_shows_the_rounds_there_are():
+    """A second Run meanwhile is refused in words."""
+
+    async def scenario(opened):
+        named(opened, "Rounds:").value = 100_000
+        named(opened, "Run").click()
+        await until(lambda: "round" in status(opened) and "Running, " in status(opened))
+        named(opened, "Run").click()
+        assert "A run is going on" in status(opened)
+        named(opened, "Stop").click()
+        await until(lambda: "Stopped after" in status(opened))
+        assert "Interrupted after" in shown(opened, "Times")
+
+    on_a_loop(scenario)
+
+
+def test_a_thousand_quick_changes_compare_seldom_and_show_the_last():
+    """The page can be dragged through all sizes."""
+
+    async def scenario(opened):
+        compared = []
+        real = opened.pair.resize
+        opened.pair.resize = lambda n: (compared.append((time.monotonic(), n)), real(n))
+        box = named(opened, "Size N:")
+        for n in range(9, 1009):
+            box.value = n
+            if n % 100 == 0:
+                await asyncio.sleep(0.01)
+        changed = time.monotonic()
+        await until(lambda: "float64[1008]" in shown(opened, "Gradients"))
+        assert compared[-1][1] == 1008 and compared[-1][0] - changed < 1.0    # 0.2 s on a quiet machine
+        assert len(compared) <= 20
+
+    on_a_loop(scenario)
+
+
+def test_a_callback_from_another_thread_comes_to_the_loop():
+    """JupyterLab's messages arrive on a thread of their own; no two callbacks run at once."""
+
+    async def scenario(opened):
+        threads = []
+        real = opened.pair.resize
+        opened.pair.resize = lambda n: (threads.append(threading.get_ident()), real(n))
+        box = named(opened, "Size N:")
+        changing = threading.Thread(target=setattr, args=(box, "value", 30))
+        changing.start()
+        changing.join()
+        await until(lambda: "float64[30]" in shown(opened, "Gradients"))
+        assert threads == [threading.get_ident()]
+
+    on_a_loop(scenario)
+
+
+def test_stop_ends_a_comparison_that_takes_long():
+    """A click that arrives on another thread is heard in the middle of the call; what was shown stays."""
+
+    async def scenario(opened):
+        opened.pair.make = lambda n: time.sleep(40)
+        started = time.monotonic()
+        threading.Timer(0.2, named(opened, "Stop").click).start()
+        named(opened, "Size N:").value = 11
+        await until(lambda: "Stopped; what is shown is as it was" in status(opened), 30)
+        assert time.monotonic() - started < 20 and opened.pair.size == 8
+
+    on_a_loop(scenario)
+
+
+def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped():
+    """It works in a process of its own; the answer so far is shown."""
+
+    async def scenario(opened):
+        asked = threading.Event()
+
+        def prove(stop):
+            asked.set()
+            while not stop():
+                time.sleep(0.01)
+            opened.pair.proof = rl.symbolic.prove(mse_cr, time_limit=0.5, stop=lambda: True)
+
+        opened.pair.prove = prove
+        pages(opened).selected_index = 3
+        await until(asked.is_set)
+        assert "SymPy is at work" in status(opened)
+        page = pages(opened).children[3]
+        next(w for w in parts(page) if getattr(w, "description", "") == "Stop").click()
+        await until(lambda: "SymPy has answered: UNDECIDED" in status(opened))
+        assert "stopped before it was decided" in shown(opened, "Symbolic")
+
+    import rulelab.symbolic  # noqa: F401
+
+    on_a_loop(scenario)
+
+
+# -- closing -------------------------------------------------------------------------------------------------
+
+
+def test_closing_takes_every_widget_away():
+    """Layouts and styles too: what is open is kept by ipywidgets for ever."""
+    before = set(_instances)
+    opened = new_panel()
+    assert len(_instances) > len(before) + 20
+    opened.close()
+    opened.close()
+    assert set(_instances) == before
+    assert repr(opened) == "Panel of mse and mse_cr, closed" and opened.overview() is None
+
+
+def test_a_closed_panel_says_how_to_open_a_new_one(capsys):
+    """It may still be in `Out`."""
+    opened = new_panel()
+    opened.close()
+    opened._ipython_display_()
+    assert "Run its cell again" in capsys.readouterr().out
+
+
+def test_closing_ends_the_run():
+    """Nothing goes on for a panel that is gone."""
+
+    async def scenario(opened):
+        named(opened, "Rounds:").value = 100_000
+        named(opened, "Run").click()
+        await asyncio.sleep(0.05)
+        runner = opened._board.runner
+        opened.close()
+        await until(lambda: not runner.running)
+
+    on_a_loop(scenario)
+
+
+def kept_by(count, made):
+    """Bytes that so many calls of `made` leave behind."""
+    tracemalloc.start()    # first, or names that CPython interns anew would be counted as kept
+    sizes = []
+    for times in (10, count):
+        for _ in range(times):
+            made()
+        widgets.close_all()
+        gc.collect()
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    return sizes[1] - sizes[0]
+
+
+def rerun(monkeypatch, numbers):
+    """A cell that makes a panel, run again: only its number of the run is new."""
+    monkeypatch.setattr(widgets, "_cell_and_run", lambda: ("a cell", str(next(numbers))))
+    new_panel()
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(300, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("how", ["closed", "cell run again"])
+def test_panels_leave_nothing_behind(how, count, monkeypatch):
+    """300 of them keep at most half a megabyte; a few are tried each time."""
+    numbers = iter(range(10**6))
+    made = (lambda: new_panel().close()) if how == "closed" else (lambda: rerun(monkeypatch, numbers))
+    kept = kept_by(count, made)
+    assert kept < 0.5e6 * max(count, 60) / 300, f"{kept / 1e6:.2f} MB"
+
+
+def test_a_cell_run_again_closes_its_panels_and_no_others(monkeypatch):
+    """Two panels of one run live side by side; the next run takes both away."""
+    where = iter([("one", "1"), ("one", "1"), ("two", "1"), ("one", "2")])
+    monkeypatch.setattr(widgets, "_cell_and_run", lambda: next(where))
+    first, second, other = new_panel(), new_panel(), new_panel()
+    assert first.pair and second.pair
+    again = new_panel()
+    assert first.pair is None and second.pair is None and other.pair and again.pair
+    widgets.close_all()
+    assert other.pair is None and again.pair is None
+
+
+# -- in a shell and a kernel ---------------------------------------------------------------------------------
+
+
+def test_the_generator_is_evaluated_when_run_is_pressed_and_not_before(notebook):
+    """In the user's namespace; a text that cannot be read is told at once."""
+    notebook.ok(MSE_RULE)
+    notebook.ok("drawn = []\ndef draw(n):\n    drawn.append(n)\n    return np.ones(n)")
+    panel = lab(notebook["mse"], notebook["mse_cr"], (notebook["y"], notebook["yh"]), widgets=True)
+    field = named(panel, "Arguments of size n:")
+    assert field.value == "rng.standard_normal(n), abs(rng.standard_normal(n))"
+    field.value = "draw(n), ("
+    assert "cannot read" in status(panel)
+    field.value = "draw(n), rng.random(n)"
+    assert notebook["drawn"] == [] and "next Run" in status(panel)
+    named(panel, "Smallest N:").value, named(panel, "Largest N:").value = 4, 8
+    named(panel, "How many sizes:").value, named(panel, "Rounds:").value = 2, 8
+    named(panel, "Run").click()
+    assert sorted(notebook["drawn"]) == [4, 8] and "Done" in status(panel)
+    field.value = "nobody_knows(n), 1.0"
+    named(panel, "Run").click()
+    assert "NameError" in status(panel) and "nobody_knows" in status(panel)
+    panel.close()
+
+
+def test_the_magic_without_widgets_shows_one_page(notebook):
+    """As a terminal does by itself; `-o` keeps it."""
+    notebook.ok(MSE_RULE)
+    notebook.ok("%rule_lab mse mse_cr --no-widget -o kept --at y, yh")
+    assert "Values and gradients" in notebook.text and "against N" in notebook.text
+    assert isinstance(notebook["kept"], pair.Overview)
+
+
+def test_the_magic_says_what_is_missing(notebook):
+    """In one line."""
+    assert "say where with --at" in notebook.fails("%rule_lab mse mse_cr")
+    assert "there is no function nobody" in notebook.fails("%rule_lab mse nobody --at y, yh")
+
+
+@pytest.fixture(scope="module")
+def executed():
+    """A notebook with a panel, executed as nbconvert does it."""
+    cells = ["%load_ext rulelab", SETUP, MSE_RULE, "%rule_lab mse mse_cr --run --at y, yh"]
+    made = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    NotebookClient(made, timeout=120, kernel_name="python3", store_widget_state=False).execute()
+    return made
+
+
+def test_an_executed_notebook_has_the_widget_and_below_it_what_it_shows(executed):
+    """The second output is plain HTML and text, folded in HTML."""
+    view, copy = executed.cells[3].outputs
+    assert "application/vnd.jupyter.widget-view+json" in view.data
+    assert "stands below" in view.data["text/html"]
+    assert set(copy.data) == {"text/html", "text/plain"}
+    for words in ("Values and gradients", "Time of one call", "mse_pullback", "PROVED"):
+        assert words in copy.data["text/html"] and words in copy.data["text/plain"]
+    assert "What the panel showed" in copy.data["text/html"]
+    assert "data:image/png;base64," in copy.data["text/html"]
+
+
+def test_exported_html_can_be_read_without_a_network(executed):
+    """Nothing that it shows of the panel comes from elsewhere."""
+    from nbconvert import HTMLExporter
+
+    html, _ = HTMLExporter(template_name="basic").from_notebook_node(executed)
+    assert "Values and gradients" in html and "data:image/png;base64," in html
+    assert re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?:https?:)?//[^"']*""", html) == []
+
+
+def test_in_a_kernel_a_cell_run_again_closes_its_panel(kernel):
+    """Known by the id of the cell, which JupyterLab sends."""
+    kernel.run(MSE_RULE)
+    code = "from rulelab.notebook import lab\nlab(mse, mse_cr, (y, yh))"
+    counted = "import ipywidgets.widgets.widget as w; print(len(w._instances))"
+
+    def run_cell():
+        content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
+        content["user_expressions"] = {}
+        session = kernel.client.session
+        message = session.msg("execute_request", content, metadata={"cellId": "the-cell"})
+        kernel.client.shell_channel.send(message)
+        sent = message["header"]["msg_id"]
+        while kernel.client.get_shell_msg(timeout=60)["parent_header"].get("msg_id") != sent:
+            pass
+        return int(kernel.run(counted)[1]["stdout"])
+
+    first = run_cell()
+    assert first > 20 and run_cell() == first == run_cell()
+
+
+def test_rulelab_widgets_0_means_no_widgets(kernel):
+    """As the environment's variable, and as a setting."""
+    kernel.run(MSE_RULE)
+    kernel.run("%config RuleLab.widgets = False")
+    reply, shown_there = kernel.run("%rule_lab mse mse_cr --at y, yh")
+    kernel.run("%config RuleLab.widgets = True")
+    assert reply["status"] == "ok" and "Time of one call" in shown_there["text/plain"]
+    assert "What the panel showed" not in shown_there["text/html"]
+
+
+def test_ctrl_c_in_a_kernel_shows_the_partial_and_stops_the_rest(kernel):
+    """The page as far as it went, then one line."""
+    kernel.run("import time\ndef slow(x):\n    time.sleep(0.02)\n    return x * x\nimport rulelab as rl")
+    reply, shown_there = kernel.interrupted_after(2.0, "%rule_lab slow slow --no-widget --at 3.0")
+    assert reply["status"] == "error" and "Interrupted" in shown_there["error"]
+    assert "slow and slow agree" in shown_there["text/plain"]
+    json.dumps(reply)
