@@ -9,7 +9,6 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from timeit import Timer
-from typing import NamedTuple
 
 Clock = Callable[[], float]
 """A function without arguments that returns seconds; only differences of its values are used."""
@@ -29,44 +28,29 @@ def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wal
     meanwhile.
 
     On the wall clock, the time for which this thread was ready to run and had no core is taken off, where
-    the system tells it (Linux does). A call that sleeps, or waits for other threads or a disk, keeps that
+    the system tells it (Linux does), and never more than is sure to lie within the block. A call that sleeps, or waits for other threads or a disk, keeps that
     time. Without this, a call of 20 ms beside busy processes takes 20, 40 or 60 ms, as their slices fall.
     """
     timer = Timer(thunk, timer=clock)
     if clock is not wall:
         return timer.timeit(loops) / loops
-    before = _waited()
+    start, before = clock(), waited()
     seconds = timer.timeit(loops)
-    after = _waited()
-    return max(0.0, seconds - after.surely_since(before)) / loops
+    after, end = waited(), clock()
+    if before is None or after is None:
+        return seconds / loops
+    # What was waited between the readings, but before or after the timed block, is not in its seconds.
+    outside = (end - start) - seconds
+    return (seconds - max(0.0, after - before - outside)) / loops
 
 
-class _Waited(NamedTuple):
-    """How long this thread has waited for a core since it began, and how long finding that out took."""
-
-    seconds: float
-    reading: float
-
-    def surely_since(self, before: _Waited) -> float:
-        """The seconds waited between two readings. What may have been waited during the readings does not
-        count, so that a time is never made too short.
-        """
-        return max(0.0, self.seconds - before.seconds - before.reading - self.reading)
-
-
-def _waited() -> _Waited:
-    start = wall()
+def waited() -> float | None:
+    """The seconds for which this thread was ready and had no core since it began; None if nobody tells."""
     try:
         with open("/proc/thread-self/schedstat", "rb", buffering=0) as file:
-            nanoseconds = int(file.read(100).split()[1])
+            return int(file.read(100).split()[1]) * 1e-9
     except (OSError, ValueError, IndexError):
-        return _Waited(0.0, 0.0)
-    return _Waited(nanoseconds * 1e-9, wall() - start)
-
-
-def waiting_is_known() -> bool:
-    """Whether the system tells how long a thread waited for a core."""
-    return _waited().reading > 0.0
+        return None
 
 
 def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = LEAST_BLOCK) -> int:
