@@ -28,8 +28,9 @@ def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wal
     meanwhile.
 
     On the wall clock, the time for which this thread was ready to run and had no core is taken off, where
-    the system tells it (Linux does), and never more than is sure to lie within the block. A call that sleeps, or waits for other threads or a disk, keeps that
-    time. Without this, a call of 20 ms beside busy processes takes 20, 40 or 60 ms, as their slices fall.
+    the system tells it (Linux does), and never more than is sure to lie within the block. A call that
+    sleeps, or waits for other threads or a disk, keeps that time. Without this, a call of 20 ms beside busy
+    processes takes 20, 40 or 60 ms, as their slices fall.
     """
     timer = Timer(thunk, timer=clock)
     if clock is not wall:

@@ -1,7 +1,6 @@
 """Blocks are timed on the clock that is given, and memory is what a call really holds."""
 
 import numpy as np
-
 import pytest
 
 from rulelab.bench import clock as clock_module
