@@ -6,7 +6,8 @@ from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from ..ad.reverse import gradient
-from ..bench.duel import gradient_duel
+from ..bench.duel import GradientDuel
+from ..bench.pieces import run
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import argument_names, compare, compare_without
 from ..compiler.cache import refresh
@@ -214,7 +215,10 @@ class RuleLab(ManneredMagics, Settings):
         if rounds < 1:
             raise MagicError(f"%grad_bench: --rounds must be at least 1, not {args.rounds}")
         f, f_cr = (self.function(self.grad_bench, name, scope) for name in (args.function, args.twin))
-        duel = self.kept(args, gradient_duel(f, f_cr, *given.args, rounds=rounds, **given.kwargs))
+        duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds))
+        if duel.interrupted and not duel.ratios:
+            raise KeyboardInterrupt
+        self.kept(args, duel)
         if duel.interrupted:
             self.show(duel)
             raise Interrupted(

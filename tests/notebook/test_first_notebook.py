@@ -91,6 +91,14 @@ def test_the_rules_of_mse_agree_and_are_timed(ran):
     assert _said_and_measured(ran, "The rule that works on arrays", "mse-fast-bench", "gradient of mse_fast")
 
 
+def test_the_panel_shows_the_pair(ran):
+    """With its copy for pages without a kernel: gradients, times, code, and what SymPy says."""
+    text, html = ran.text("mse-lab"), ran.html("mse-lab")
+    for part in ("mse and mse_fast agree", "gradient of mse_fast is faster", "def mse_fast_rrule(y, yh):"):
+        assert part in text
+    assert "<details" in html and "Time of one call" in html
+
+
 def _said_and_measured(ran, rule, table, row):
     """Whether the sentence about a rule has the median of its row, to the digits shown."""
     (sentence,) = [line for line in ran.text("mse-verdict").splitlines() if line.startswith(rule)]

@@ -1,0 +1,76 @@
+"""The fifth notebook, run from top to bottom: its numbers say what its text says."""
+
+import re
+
+import nbformat
+import pytest
+
+from .ran import check_clean, check_stored, run_notebook
+
+FILE = "notebooks/05-timing-honestly.ipynb"
+
+
+@pytest.fixture(scope="module")
+def stored(repository):
+    """The notebook as it is in the repository."""
+    return nbformat.read(repository / FILE, as_version=4)
+
+
+@pytest.fixture(scope="module")
+def ran(stored, tmp_path_factory):
+    """The notebook after Run All; an error in any cell fails here."""
+    return run_notebook(stored, tmp_path_factory.mktemp("fifth"))
+
+
+def test_it_is_stored_as_it_should_be(stored):
+    """Valid, without outputs, with names for its cells."""
+    check_stored(stored)
+
+
+def test_no_cell_fails_and_none_prints_a_stray_warning(ran):
+    """Run All goes through."""
+    check_clean(ran)
+
+
+def test_ten_ratios_of_the_same_function_are_shown(ran):
+    """And how long the very first gradient took."""
+    first, ratios = ran.text("naive-first").strip().splitlines()
+    assert re.search(r"the very first gradient: [\d.]+ ms, the second one: [\d.]+ ms", first)
+    assert len(re.findall(r"\d+\.\d\d", ratios)) == 10
+
+
+def test_a_fixed_order_is_wrong_and_a_random_one_seldom(ran):
+    """The simulation is seeded: of 100 duels of equal functions most are told wrongly, or few."""
+    fixed, drawn = map(int, re.findall(r"order (\d+)", ran.text("order-simulate")))
+    assert fixed > 80 and drawn < 10
+
+
+def test_the_bench_tells_equal_functions_from_a_rule(ran):
+    """The equal pair's ratio is near 1; the rule wins."""
+    low, high = map(float, re.search(r"interval ([\d.]+)x to ([\d.]+)x", ran.text("duel-same")).groups())
+    assert low < 1.1 and high > 0.9
+    assert "gradient of mse_cr is faster than gradient of mse" in ran.text("duel-bench")
+
+
+def test_the_first_gradient_stands_apart(ran):
+    """Compiling is a line of its own."""
+    text = ran.text("first-gradient")
+    assert "first call" in text and "second call" in text and "only at the first" in text
+
+
+def test_loops_grow_and_arrays_do_not(ran):
+    """The exponents say it."""
+    grown = dict(re.findall(r"^(.+?)  +N\^([\d.]+)", ran.text("size-scaling"), re.M))
+    assert float(grown["gradient of mse"]) > 0.7
+    assert float(grown["gradient of mse_cr"]) < 0.6
+
+
+def test_what_was_saved_is_compared(ran):
+    """With the circumstances of both."""
+    assert ran.text("record-compare").startswith("Before and now")
+    assert "blas" in ran.text("record-environment")
+
+
+def test_the_panel_shows_the_pair(ran):
+    """The same tables, and both lines of code."""
+    assert "mse and mse_cr agree" in ran.text("size-lab") and "Time of one call" in ran.html("size-lab")
