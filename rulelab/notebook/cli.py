@@ -103,8 +103,8 @@ def run_lab(arguments: argparse.Namespace) -> int:
 def chosen_notebook(named: Path | None, folder: Path) -> Path:
     """The notebook to open: the one named, the source tree's first one, or a copy of the installed one.
 
-    The copy goes into `folder`, so that what a reader writes into it is theirs; one that is there already
-    is opened as it is.
+    The copy goes into `folder`, so that what a reader writes into it is theirs, and with it come the others
+    that it points to; one that is there already stays as it is.
     """
     if named is not None:
         if not named.is_file():
@@ -113,19 +113,20 @@ def chosen_notebook(named: Path | None, folder: Path) -> Path:
     for there in (folder / "notebooks" / FIRST_NOTEBOOK, folder / FIRST_NOTEBOOK):
         if there.is_file():
             return there.resolve()
-    shipped = installed_notebook()
-    if shipped is None:
+    shipped = installed_notebooks()
+    if FIRST_NOTEBOOK not in {notebook.name for notebook in shipped}:
         raise CommandError(f"{FIRST_NOTEBOOK} did not come with this installation; name a notebook to open")
-    return Path(shutil.copyfile(shipped, folder / FIRST_NOTEBOOK)).resolve()
+    for notebook in shipped:
+        if not (folder / notebook.name).exists():
+            shutil.copyfile(notebook, folder / notebook.name)
+    return (folder / FIRST_NOTEBOOK).resolve()
 
 
-def installed_notebook() -> Path | None:
-    """Where the first notebook was put when rulelab was installed; None if it was not."""
-    for file in importlib.metadata.files("rulelab") or ():
-        if file.name == FIRST_NOTEBOOK and "share" in file.parts:
-            path = Path(str(file.locate()))
-            return path if path.is_file() else None
-    return None
+def installed_notebooks() -> list[Path]:
+    """Where the notebooks were put when rulelab was installed; none if they were not."""
+    files = importlib.metadata.files("rulelab") or ()
+    found = [Path(str(f.locate())) for f in files if f.suffix == ".ipynb" and "share" in f.parts]
+    return [path for path in found if path.is_file()]
 
 
 def lab_root(notebook: Path, folder: Path) -> Path:

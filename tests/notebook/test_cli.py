@@ -91,22 +91,27 @@ def test_the_first_notebook_of_a_source_tree_is_opened_in_place(tmp_path):
     assert cli.lab_root(there, tmp_path) == tmp_path
 
 
-def test_elsewhere_a_copy_of_the_installed_notebook_is_opened(tmp_path, monkeypatch):
-    """After `pip install` the first notebook is copied here once, and never over what was written in it."""
-    shipped = tmp_path / "shipped.ipynb"
-    shipped.write_text("{}")
-    monkeypatch.setattr(cli, "installed_notebook", lambda: shipped)
+def test_elsewhere_copies_of_the_installed_notebooks_are_made(tmp_path, monkeypatch):
+    """After `pip install` the notebooks are copied here once, and never over what was written in them."""
+    shipped = [tmp_path / "shipped" / name for name in (cli.FIRST_NOTEBOOK, "02-next.ipynb")]
+    shipped[0].parent.mkdir()
+    for notebook in shipped:
+        notebook.write_text("{}")
+    monkeypatch.setattr(cli, "installed_notebooks", lambda: shipped)
     folder = tmp_path / "mine"
     folder.mkdir()
     copy = cli.chosen_notebook(None, folder)
-    assert copy == folder / cli.FIRST_NOTEBOOK
-    copy.write_text('{"mine": 1}')
-    assert cli.chosen_notebook(None, folder).read_text() == '{"mine": 1}'
+    assert copy == folder / cli.FIRST_NOTEBOOK and (folder / "02-next.ipynb").read_text() == "{}"
+    for notebook in (copy, folder / "02-next.ipynb"):
+        notebook.write_text('{"mine": 1}')
+    copy.unlink()
+    assert cli.chosen_notebook(None, folder).read_text() == "{}"
+    assert (folder / "02-next.ipynb").read_text() == '{"mine": 1}'
 
 
 def test_no_notebook_anywhere_is_said(tmp_path, monkeypatch):
     """Where the notebook did not come along, the command says so instead of opening nothing."""
-    monkeypatch.setattr(cli, "installed_notebook", lambda: None)
+    monkeypatch.setattr(cli, "installed_notebooks", lambda: [])
     with pytest.raises(cli.CommandError, match="name a notebook"):
         cli.chosen_notebook(None, tmp_path)
 
