@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from types import FunctionType
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -9,6 +10,7 @@ from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
 from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
+from rulelab.rules.registry import DEFAULT
 
 SETUP = """\
 import numpy as np
@@ -64,6 +66,14 @@ class Notebook:
 
     def __getitem__(self, name):
         return self.shell.user_ns[name]
+
+
+@pytest.fixture(autouse=True)
+def no_rule_is_left_behind():
+    """A rule on a function that outlives the test would count in all the tests that follow."""
+    yield
+    entries = [entry for entry in DEFAULT.entries() if not isinstance(entry.target(), FunctionType)]
+    assert not [entry.name for entry in entries if entry.user]
 
 
 @pytest.fixture

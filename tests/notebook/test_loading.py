@@ -119,7 +119,8 @@ def test_two_shells_do_not_disturb_each_other(clean, capsys):
         load_ipython_extension(clean)
         load_ipython_extension(other)
         assert CACHE.on_notice.count(print) == 1
-        clean.run_cell("%%rrule math.sin\ndef sin_rrule(x):\n    return 0.0, None\nimport math")
+        clean.run_cell("def f(x):\n    return x\n")
+        assert clean.run_cell("%%rrule f\ndef f_rrule(x):\n    return 0.0, None\n").success
         assert other._rulelab.magics.session.rules == {}
         unload_ipython_extension(other)
         assert CACHE.on_notice.count(print) == 1 and hasattr(RuleLabError, "_render_traceback_")
