@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import linecache
+import textwrap
 import threading
 import types
 import weakref
@@ -126,13 +128,45 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     if built is None:
         return None
     tree, module = built
-    if not any(_same(code, other) for unit in _units(code, tree, module) for other in _codes(unit)):
-        return None
+    if any(_same(code, other) for unit in _units(code, tree, module) for other in _codes(unit)):
+        return _only_one(code, tree, text)
+    return _autoreloaded(code, tree)
+
+
+def _only_one(code: types.CodeType, tree: ast.Module, text: str) -> Source | None:
+    """The one function in the tree that is `code`; None if there are several, and none can be told."""
     nodes = _innermost([node for node in ast.walk(tree) if is_of(node, code)], code)
     if len(nodes) != 1:
         return None
     node = cast(FunctionNode, nodes[0])  # `is_of` lets nothing else pass; a coroutine is refused by the fence
     return Source(node, code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
+
+
+def _autoreloaded(code: types.CodeType, tree: ast.Module) -> Source | None:
+    """The source of code that IPython's autoreload has put in the place of an older function of the file.
+
+    That compiles a changed function by itself, from text that `ast.unparse` made of it, so its lines count
+    from one, here as in Python's tracebacks. Doing the same again gives equal code, or the file has changed.
+    """
+    defined = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    for node in defined:
+        if node.name not in code.co_qualname.split("."):
+            continue
+        for text in _as_autoreload_writes(node):
+            with PARSING:
+                written = ast.parse(text)
+                built = compile(written, code.co_filename, "exec", dont_inherit=True)
+            if any(_same(code, other) for other in _codes(built)):
+                return _only_one(code, written, text)
+    return None
+
+
+def _as_autoreload_writes(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    bare = copy.copy(node)
+    bare.decorator_list = []
+    for text in dict.fromkeys((ast.unparse(bare), ast.unparse(node))):
+        yield text
+        yield "class __autoreload_class__:\n" + textwrap.indent(text, "    ")
 
 
 def _units(code: types.CodeType, tree: ast.Module, module: types.CodeType) -> Iterator[types.CodeType | None]:

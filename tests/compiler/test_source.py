@@ -131,9 +131,9 @@ def test_file_edited_after_loading(tmp_path):
 def test_file_edited_elsewhere(tmp_path):
     """Lines inserted above a function put another text at its place: refused, not taken."""
     path = tmp_path / "moved.py"
-    path.write_text("def f(x):\n    return x + 1\n")
+    path.write_text("k = 1\ndef f(x):\n    return x + 1\n")
     f = module_of(path, "moved").f
-    edit(path, "def g(x):\n    return x + 1\n\ndef f(x):\n    return x + 1\n")
+    edit(path, "k = 1\ndef g(x):\n    return x + 1\n\ndef f(x):\n    return x + 1\n")
     with pytest.raises(SourceMismatchError):
         find_source(f.__code__)
 

@@ -105,6 +105,35 @@ def test_a12_edited_then_reloaded(file):
     assert rl.gradient(old, 3.0) == (6.0,)
 
 
+REWRITTEN = """\
+class Box:
+    # what it does
+    def act(self, x):
+        return SLOPE * x  # a comment
+
+
+def plain(x):
+    '''What it does.'''
+    inner = lambda v: SLOPE * v   # spaces that nobody keeps
+    return inner(x)
+"""
+
+
+def test_a12_autoreload(file):
+    """`%autoreload` compiles a changed function anew from its syntax tree, and that one counts."""
+    reloading = pytest.importorskip("IPython.extensions.deduperreload.deduperreload").DeduperReloader()
+    file.write(REWRITTEN.replace("SLOPE", "2.0"))
+    module = file.load()
+    plain, act = module.plain, module.Box().act
+    reloading.source_by_modname[file.name] = file.path_of.read_text()
+    for slope in (3.0, 5.0):
+        file.write(REWRITTEN.replace("SLOPE", str(slope)))
+        assert reloading.maybe_reload_module(module)
+        assert plain.__code__.co_firstlineno == 1  # or it was compiled with its file, which is no test
+        for f in (plain, act):
+            assert rl.gradient(f, 2.0) == (slope,)
+
+
 def test_a12_edited_before_the_first_gradient(file):
     """A file that was edited between its import and the first gradient is refused."""
     file.write("def f(x):\n    return x * x\n")
@@ -117,9 +146,9 @@ def test_a12_edited_before_the_first_gradient(file):
 @pytest.mark.parametrize("line", ["", "# a comment\n", "import math\n"])
 def test_a12_lines_inserted_above(file, line):
     """Lines above a function that move it: refused until it is reloaded, whatever the lines are."""
-    file.write("def f(x):\n    return x * x\n")
+    file.write("K = 1.0\ndef f(x):\n    return x * x\n")
     module = file.load()
-    file.write(line + "def f(x):\n    return x * x\n")
+    file.write(line + "K = 1.0\ndef f(x):\n    return x * x\n")
     if line:
         with pytest.raises(SourceMismatchError):
             rl.gradient(module.f, 3.0)
