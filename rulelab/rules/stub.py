@@ -5,6 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 
+import numpy as np
+
+from .targets import input_parameters
+
 
 def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> str:
     """The source of an rrule for `f` in which only the cotangents are missing.
@@ -67,6 +71,8 @@ def _identifier(spelled: str) -> str:
 
 
 def _parameters(f: Callable) -> list[inspect.Parameter]:
+    if isinstance(f, np.ufunc):
+        return input_parameters(f)
     try:
         return list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from typing import Any
 
@@ -72,3 +73,13 @@ def name_of(target):
     if isinstance(module, str) and not isinstance(target, types.FunctionType) and module != "builtins":
         return f"{_MODULES.get(module) or module.replace('numpy.', 'np.', 1)}.{name}"
     return name
+
+
+def input_parameters(ufunc: np.ufunc) -> list[inspect.Parameter]:
+    """The arrays that a ufunc takes, as parameters; `out=` and what goes by keyword only is not among them.
+
+    >>> [p.name for p in input_parameters(np.add)]
+    ['x1', 'x2']
+    """
+    names = ["x"] if ufunc.nin == 1 else [f"x{number + 1}" for number in range(ufunc.nin)]
+    return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]

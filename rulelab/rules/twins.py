@@ -11,7 +11,10 @@ import sys
 import types
 from typing import Any
 
+import numpy as np
+
 from ..errors import RuleRegistrationError
+from .targets import input_parameters
 
 _MARK = "__rulelab_twin__"
 _numbers = itertools.count(1)
@@ -64,6 +67,8 @@ def _check_name(f, name):
 
 
 def _parameters(f):
+    if isinstance(f, np.ufunc):
+        return input_parameters(f)
     try:
         return list(inspect.signature(f, follow_wrapped=False).parameters.values())
     except (ValueError, TypeError):

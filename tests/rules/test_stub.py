@@ -41,3 +41,9 @@ def test_targets_are_spelled_as_where_the_rule_will_stand():
     """A library function by its module, or as the caller spells it."""
     assert rule_stub(math.hypot).startswith("@rl.rrule_for(math.hypot)")
     assert rule_stub(np.sin, name="np.sin", magic=True).startswith("%%rrule np.sin\ndef sin_rrule(")
+
+
+def test_the_stub_of_a_ufunc_has_its_inputs():
+    """A rule gets what is passed by position; `out=` and the like are no inputs."""
+    stub = rule_stub(np.arctan2, name="np.arctan2")
+    assert "def arctan2_rrule(x1, x2):" in stub and "y = np.arctan2(x1, x2)" in stub

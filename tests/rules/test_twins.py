@@ -5,10 +5,14 @@ import inspect
 import linecache
 import math
 
+import numpy as np
 import pytest
 
 from rulelab.errors import RuleRegistrationError
+from rulelab.rules.authoring import rrule_for
+from rulelab.rules.registry import Registry
 from rulelab.rules.twins import is_twin, twin
+from rulelab.tangents.zeros import NoTangent
 
 
 def make(source, name="f"):
@@ -62,3 +66,12 @@ def test_bad_names_are_refused(name):
     f, _ = make("def f(x): return x")
     with pytest.raises(RuleRegistrationError):
         twin(f, name)
+
+
+def test_the_twin_of_a_ufunc_takes_its_inputs():
+    """`out=` and the like stay with the ufunc itself."""
+    t = twin(np.sin, "t")
+    assert t(0.5) == np.sin(0.5) and list(inspect.signature(t).parameters) == ["x"]
+    two = twin(np.hypot, "two")
+    assert two(3.0, 4.0) == 5.0
+    rrule_for(t, registry=Registry())(lambda x: (np.sin(x), lambda y_bar: (NoTangent(), y_bar * np.cos(x))))
