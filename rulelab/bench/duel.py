@@ -7,7 +7,6 @@ both. The ratio comes with a 99 % bootstrap interval, and differences of less th
 
 from __future__ import annotations
 
-import copy
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ import numpy as np
 
 from ..ad import reverse
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import gradient_of, gradient_thunk, name_of, plain, refusal
+from .calls import copied, gradient_of, gradient_thunk, name_of, plain, refusal
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
 from .pieces import Progress, run
@@ -295,14 +294,14 @@ class GradientDuel:
         ad=None,
     ):
         self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
-        self._args, self._kwargs = copy.deepcopy((tuple(args), dict(kwargs or {})))
+        self._args, self._kwargs = copied(f, args, kwargs or {})
         self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
         self._refused: str | None = None
 
     def pieces(self) -> Iterator[Progress]:
         """Make the calls ready, calibrate and run the rounds, a block at each step."""
         f, args, kwargs = self._f, self._args, self._kwargs
-        own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
+        own_args, own_kwargs = copied(f, args, kwargs)  # f itself may write into what it is given
         total = self._rounds.planned(3)
         left = gradient_thunk(f, args, kwargs, self._ad)
         yield Progress(0, total, f"calling {name_of(f)}")

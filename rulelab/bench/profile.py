@@ -24,6 +24,7 @@ from ..compiler.source import find_source
 from ..errors import Place, RuleLabError
 from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
+from .calls import copied
 from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
@@ -91,7 +92,7 @@ class Profiling:
         shown: str | None = None,
     ) -> None:
         self.f, self.seconds, self.clock = f, seconds, clock
-        self._given = _copied(f, args, kwargs)
+        self._given = copied(f, args, kwargs)
         self._given_cache, self._cache = cache, DEFAULT if cache is None else cache
         self._shown = shown if shown is not None else f"{_name(f)}({', '.join(map(describe, args))})"
         self._lines = LineClock(clock)
@@ -363,18 +364,6 @@ def _answered(pullbacks: Pullbacks, f: Any, args: tuple, kwargs: dict) -> str | 
         where = "" if rule.house or rule.place is None else f" ({rule.place.label()})"
         return f"answered by {whose}{where}"
     return None
-
-
-def _copied(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    try:
-        return copy.deepcopy((args, kwargs))
-    except Exception as error:  # the author's own classes say how they are copied
-        raise RuleLabError(
-            f"The arguments of {_name(f)} cannot be copied ({type(error).__name__}: {error}), "
-            "and a profile runs the call several times",
-            asked=f"a profile of {_name(f)}",
-            fixes=("make them inside a function without such arguments and profile that",),
-        ) from error
 
 
 def _texts(code: types.CodeType, ran: Iterable[int]) -> dict[int, str]:
