@@ -39,13 +39,15 @@ functions.
 class Timings(Report):
     """How long calls of one function took; the names are those of IPython's TimeitResult.
 
-    `all_runs` holds the seconds of each block of `loops` calls.
+    `all_runs` holds the seconds of each block of `loops` calls. `environment` is empty in the timings of a
+    duel, which has its own.
     """
 
     name: str
     loops: int
     all_runs: tuple[float, ...]
     memory: Memory | None = None
+    environment: dict = field(default_factory=dict, compare=False)
 
     @property
     def timings(self) -> list[float]:
@@ -102,7 +104,7 @@ class Timings(Report):
         return self.name, engineering(self.best, "s"), engineering(self.median, "s"), spread, *memory
 
     def page(self) -> Page:
-        return Page(tables=(_timing_table((self,)),))
+        return Page(tables=(_timing_table((self,)),), notes=tuple(warnings_of(self.environment)))
 
     def to_dict(self) -> dict:
         memory = (
@@ -121,6 +123,7 @@ class Timings(Report):
             "average": self.average,
             "stdev": self.stdev,
             "memory": memory,
+            "environment": self.environment,
         }
 
     @classmethod
@@ -134,6 +137,7 @@ class Timings(Report):
             int(saved["loops"]),
             tuple(saved_number(seconds) for seconds in saved["all_runs"]),
             None if memory is None else Memory(int(memory["peak_bytes"]), int(memory["kept_blocks"])),
+            dict(saved.get("environment", {})),
         )
 
 
@@ -243,7 +247,7 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
     thunk()
     loops = calibrate(thunk, clock)
     runs = tuple(seconds_per_call(thunk, loops, clock) * loops for _ in range(rounds))
-    return Timings(name, loops, runs, memory_of(thunk))
+    return Timings(name, loops, runs, memory_of(thunk), environment())
 
 
 class DuelRun:
