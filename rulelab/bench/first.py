@@ -69,6 +69,13 @@ def first_gradient(
     >>> found.first > found.second
     True
     """
+    return first_gradient_of(f, args, kwargs, cache=cache, clock=clock)
+
+
+def first_gradient_of(
+    f: Callable, args: tuple, kwargs: dict, *, cache: Cache | None = None, clock: Clock = wall
+) -> FirstGradient:
+    """As `first_gradient`, of a function that may have keywords `cache` or `clock` itself."""
     args, kwargs = copied(f, args, kwargs)
     fresh = Cache() if cache is None else cache
     ad = SimpleNamespace(

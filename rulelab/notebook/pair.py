@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from ..bench import pieces
+from ..bench.calls import copied
 from ..bench.clock import Clock, wall
 from ..bench.duel import ROUNDS, Duel, GradientDuel
-from ..bench.first import FirstGradient, first_gradient
+from ..bench.first import FirstGradient, first_gradient_of
 from ..bench.pieces import Progress
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
@@ -40,7 +41,8 @@ class Pair:
     """A function, its twin, where they are asked, and what has been found of them so far.
 
     `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
-    drawn anew, their first axis as long as n. Opening a pair compares it; an error of the functions is
+    drawn anew, their first axis as long as n. The arguments are copied, so that all that is found is of the
+    same ones, whatever their owner writes into his. Opening a pair compares it; an error of the functions is
     raised as it is.
     """
 
@@ -56,7 +58,7 @@ class Pair:
         clock: Clock = wall,
     ):
         self.f, self.f_cr = f, f_cr
-        self.args, self.kwargs = tuple(args), dict(kwargs or {})
+        self.args, self.kwargs = copied(f, tuple(args), kwargs or {})
         self.rng = np.random.default_rng(20) if rng is None else rng
         self.rounds, self.clock = rounds, clock
         self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
@@ -83,8 +85,8 @@ class Pair:
         if self.make is None:
             raise MeasurementError("These arguments have no size that could be changed")
         args, kwargs = arguments(self.make, n)
-        self.comparison = compare(self.f, self.f_cr, *args, **kwargs)
-        self.args, self.kwargs, self.size = args, kwargs, n
+        comparison = compare(self.f, self.f_cr, *args, **kwargs)
+        self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison
 
     def timing(
         self, *, rounds: int | None = None, seconds: float | None = None, sizes: Sequence[int] = ()
@@ -170,6 +172,7 @@ class Timing:
     def __init__(self, pair: Pair, rounds: int, seconds: float | None, sizes: tuple[int, ...]):
         self.pair, self.size, rng, clock = pair, pair.size, pair.rng, pair.clock
         f, f_cr, args, kwargs = pair.f, pair.f_cr, pair.args, pair.kwargs
+        self.args, self.kwargs = args, kwargs  # the pair may draw others while this runs
         self.duel = GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock)
         self.scaling = None
         if sizes and pair.make is not None:
@@ -191,7 +194,7 @@ class Timing:
     def _first_gradients(self) -> Iterator[Progress]:
         for done, f in enumerate((self.pair.f, self.pair.f_cr), 1):
             try:
-                self.first.append(first_gradient(f, *self.pair.args, **self.pair.kwargs))
+                self.first.append(first_gradient_of(f, self.args, self.kwargs))
             except RuleLabError:
                 pass  # refused: the duel, and the comparison above it, say why
             yield Progress(done, 2, f"first gradient of {name_of(f)}")

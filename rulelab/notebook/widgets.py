@@ -128,12 +128,12 @@ class Board:
 
         Heard on the thread that it arrives on, because the loop may be busy with a long call.
         """
-        doing = self._doing
-        if self.runner.running:
+        doing, running = self._doing, self.runner.running
+        if running:
             self.runner.stop()
-        elif doing is not None:
+        if doing is not None:  # also while a run waits for its turn: this is what takes long
             doing.ask()
-        else:
+        if not running and doing is None:
             self.callback(lambda: self.say("Nothing is running."))()
 
     def close(self) -> None:
@@ -219,7 +219,7 @@ class Times:
             )
             self.generator.observe(board.callback(self._read), "value")
             rows.append(self.generator)
-        self.text = pair.make_text
+        self.text, self.first = pair.make_text, (pair.make, pair.make_text)
         self.shown = W.HTML()
         self.widget = W.VBox([*rows, self.shown])
         self.show()
@@ -230,7 +230,7 @@ class Times:
 
         if change["new"].strip():
             parse_generator(change["new"])
-            self.board.say("The new arguments count from the next Run.")
+            self.board.say("The new arguments count from the next Run, for the times against N.")
 
     def _run(self, pressed: Any = None) -> None:
         if self.board.runner.running:
@@ -243,14 +243,21 @@ class Times:
         self.board.start(self.pair.timing(rounds=self.rounds.value, sizes=sizes), self._told, self._ended)
 
     def _take_generator(self) -> None:
-        """Evaluate the generator as it stands in the field, in the user's namespace: Run was pressed."""
-        if self.generator is None or self.generator.value in (self.text, ""):
+        """Evaluate the generator as it stands in the field, in the user's namespace: Run was pressed. An
+        empty field is the generator that the panel was opened with.
+        """
+        if self.generator is None or self.generator.value.strip() == self.text:
             return
         from .manners import generator
 
-        drawn, pair = generator(self.board.shell, self.generator.value), self.pair
-        pair.make = lambda n: drawn(n, pair.rng)
-        self.pair.make_text = self.text = self.generator.value
+        pair, text = self.pair, self.generator.value.strip()
+        if not text:
+            pair.make, pair.make_text = self.first
+            self.generator.value = pair.make_text
+        else:
+            drawn = generator(self.board.shell, text)
+            pair.make, pair.make_text = (lambda n: drawn(n, pair.rng)), text
+        self.text = pair.make_text
 
     def _told(self, progress: Progress) -> None:
         self.progress.value = progress.done
@@ -259,7 +266,8 @@ class Times:
     def _ended(self, times: Any) -> None:
         self.progress.value = 0 if times.interrupted else 100
         self.show()
-        self.board.say(times.sentence)
+        kept = self.pair.times is times
+        self.board.say(times.sentence if kept else "Stopped before anything was timed; the tables are older.")
 
     def show(self) -> None:
         self.shown.value = html_of("Times", _section("Times", self.pair))

@@ -78,6 +78,34 @@ def test_a_size_that_fails_changes_nothing(opened):
     assert opened.comparison is before and opened.size == 8
 
 
+def test_arguments_are_those_of_the_moment_it_was_opened():
+    """What their owner writes into them later is not timed beside the gradients of what they were."""
+    y = Y.copy()
+    opened = pair.Pair(mse, mse_cr, (y, YH))
+    y[:] = np.nan
+    assert np.array_equal(opened.args[0], Y) and opened.kwargs == {}
+
+
+def test_what_is_timed_has_the_size_it_began_with(opened, monkeypatch):
+    """Also the first gradients, when another size is chosen in the middle of a run."""
+    timing, seen = opened.timing(rounds=8), []
+    monkeypatch.setattr(pair, "first_gradient_of", lambda f, args, kwargs: seen.append(len(args[0])))
+    opened.resize(20)
+    next(timing.pieces())
+    assert timing.size == 8 and seen == [8]
+
+
+def test_keywords_that_the_bench_has_too_are_the_functions():
+    """A function may call its own keyword `clock`."""
+
+    def paced(x, clock=1.0):
+        return x * clock
+
+    opened = pair.Pair(paced, paced, (2.0,), {"clock": 3.0})
+    opened.time(rounds=8)
+    assert opened.comparison.gradients[0].left == 3.0 and len(opened.times.first) == 2
+
+
 def test_a_generator_of_ones_own_may_give_keywords():
     """`make(n)` gives a tuple, or positional arguments and keywords."""
 

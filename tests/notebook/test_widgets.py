@@ -310,6 +310,44 @@ def test_stop_ends_a_comparison_that_takes_long():
     on_a_loop(scenario)
 
 
+def test_stop_ends_a_comparison_that_takes_long_while_a_run_waits_for_its_turn():
+    """The run and the comparison both: Stop is for what is going on."""
+
+    def dozing(x):
+        if len(x) == 9:
+            time.sleep(30)
+        return float(x @ x)
+
+    async def main():
+        opened = new_panel(dozing, rl.twin(dozing, "dozing_cr"), (np.ones(8),), make=lambda n: (np.ones(n),))
+        named(opened, "Rounds:").value = 100_000
+        named(opened, "Run").click()
+        await until(lambda: "round" in status(opened))
+        late = threading.Timer(0.3, lambda: named(opened, "Stop").click())
+        late.start()
+        started = time.monotonic()
+        named(opened, "Size N:").value = 9
+        await until(lambda: not opened._board.runner.running)
+        assert time.monotonic() - started < 10 and opened.pair.size == 8
+        opened.close()
+
+    asyncio.run(main())
+
+
+def test_a_run_stopped_before_anything_was_timed_shows_whose_tables_stand_there(panel):
+    """Those of the run before are not called those of this one."""
+    named(panel, "Rounds:").value = 8
+    named(panel, "Smallest N:").value, named(panel, "Largest N:").value = 4, 4
+    named(panel, "Run").click()
+    assert "Done" in status(panel)
+    before = panel.pair.times
+    started = panel._board.start
+    panel._board.start = lambda run, told, ended: ended(run.result(interrupted=True))
+    named(panel, "Run").click()
+    panel._board.start = started
+    assert panel.pair.times is before and "the tables are older" in status(panel)
+
+
 def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped():
     """It works in a process of its own; the answer so far is shown."""
 
@@ -435,6 +473,10 @@ def test_the_generator_is_evaluated_when_run_is_pressed_and_not_before(notebook)
     field.value = "nobody_knows(n), 1.0"
     named(panel, "Run").click()
     assert "NameError" in status(panel) and "nobody_knows" in status(panel)
+    field.value = " "
+    named(panel, "Run").click()
+    assert len(notebook["drawn"]) == 2 and "Done" in status(panel)
+    assert field.value == panel.pair.make_text == "rng.standard_normal(n), abs(rng.standard_normal(n))"
     panel.close()
 
 
