@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tables import engineering
+from ..errors import printable
+from ..tables import engineering, markdown_words
 
 DOTS_PER_INCH = 200  # twice the screen's, for those with fine dots
 LARGE = 16
@@ -45,21 +46,20 @@ class Picture:
     width: int = 640
 
     def __str__(self) -> str:
-        return f"[picture: {self.alt}]"
+        return printable(f"[picture: {self.alt}]")
 
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.png).decode("ascii")
         return (
             f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore mathjax_ignore" '
             f'style="width: {self.width}px">'
-            f'<img alt="{escape(self.alt)}" '
-            f'src="data:image/png;base64,{data}"><figcaption>{escape(self.caption)}</figcaption></figure>'
+            f'<img alt="{escape(printable(self.alt))}" '
+            f'src="data:image/png;base64,{data}"><figcaption>{escape(printable(self.caption))}</figcaption></figure>'
         )
 
     def to_markdown(self) -> str:
         """The picture as Markdown, its data included."""
-        alt = self.alt.replace("[", "(").replace("]", ")")
-        return f"![{alt}](data:image/png;base64,{base64.b64encode(self.png).decode('ascii')})"
+        return f"![{markdown_words(self.alt)}](data:image/png;base64,{base64.b64encode(self.png).decode('ascii')})"
 
 
 def difference_map(difference: Any, left_name: str, right_name: str) -> Picture | None:

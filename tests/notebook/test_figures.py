@@ -132,6 +132,14 @@ def test_a_picture_escapes_what_it_says():
     assert 'alt="of &quot;&lt;script&gt;&quot;"' in shown and 'src="data:image/png;base64,' in shown
 
 
+def test_a_picture_says_its_words_and_acts_on_nothing():
+    """Neither on a terminal nor in Markdown."""
+    shown = Picture(b"png", "\x1b[31m\n\n<b>](javascript:x)", "\u202e")
+    for face in (str(shown), shown._repr_html_(), shown.to_markdown()):
+        assert "\x1b" not in face and "\u202e" not in face
+    assert "\n" not in shown.to_markdown() and "\\<b\\>\\]" in shown.to_markdown()
+
+
 def test_pyplot_is_never_loaded():
     """So that no backend a user has chosen has a say, and no figure is left open."""
     code = (

@@ -286,6 +286,23 @@ def test_a_lab_stopped_by_ctrl_c_shows_what_there_is(monkeypatch):
 HOSTILE = "<img src=x onerror=alert(1)>$x$"
 
 
+ACTING = "\x1b[31m\x07\u202e"
+
+
+def test_nothing_acts_on_the_terminal_or_turns_the_text_around():
+    """A sign stands for each character of a name, of a source or of an error that would."""
+
+    def f(x):
+        return x * x  # ‮
+
+    f.__name__ = ACTING
+    opened = pair.Pair(f, f, (2.0,))
+    opened.proof = pair.Words(ACTING)
+    shown = tabs.overview(opened, folded=True)
+    for face in (str(shown), shown._repr_html_(), shown.to_markdown()):
+        assert "␛[31m" in face and not set(ACTING) & set(face) - set("[31m")
+
+
 def test_hostile_names_are_words():
     """Whatever a function is called, in every face."""
 

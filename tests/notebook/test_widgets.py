@@ -213,6 +213,24 @@ def test_errors_of_the_function_are_told_with_its_line(panel):
     opened.close()
 
 
+def test_nothing_acts_in_the_title_or_in_the_status(panel):
+    """A sign stands for each character that would turn the text around or command a terminal."""
+    panel._board.say("\x1b[31m \u202e")
+    assert "\u241b[31m" in status(panel) and "\u202e" not in status(panel)
+
+    def f(x):
+        return x * x
+
+    f.__name__ = "\u202ef"
+    opened = new_panel(f, f, (2.0,))
+    assert "\u202e" not in repr(opened) + "".join(getattr(w, "value", "") or "" for w in html_of(opened))
+    opened.close()
+
+
+def html_of(panel):
+    return [w for w in parts(panel.widget) if isinstance(w, (ipywidgets.HTML, ipywidgets.HTMLMath))]
+
+
 def test_an_error_at_a_later_size_keeps_what_was_measured():
     """The report says where it ended."""
 
