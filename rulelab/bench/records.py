@@ -150,7 +150,8 @@ class RecordComparison(Report):
     """An older result beside a newer one.
 
     `changes` has an entry for each call that both have. Where the two were measured in different
-    `surroundings`, or in ones that are not known, no interval is given, and no verdict. `missing` names the calls that only one has.
+    `surroundings`, or in ones that are not known, no interval is given, and no verdict. `missing` names the
+    calls that only one has.
     """
 
     changes: tuple[Change, ...]

@@ -59,7 +59,8 @@ class Picture:
 
     def to_markdown(self) -> str:
         """The picture as Markdown, its data included."""
-        return f"![{markdown_words(self.alt)}](data:image/png;base64,{base64.b64encode(self.png).decode('ascii')})"
+        data = base64.b64encode(self.png).decode("ascii")
+        return f"![{markdown_words(self.alt)}](data:image/png;base64,{data})"
 
 
 def difference_map(difference: Any, left_name: str, right_name: str) -> Picture | None:

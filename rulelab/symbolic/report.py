@@ -174,7 +174,7 @@ _PAGE = """\
 </tbody></table>
 {%- endfor %}
 {%- if example %}
-<pre class="tex2jax_ignore mathjax_ignore">{{ words(example) }}</pre>
+<pre>{{ words(example) }}</pre>
 {%- endif %}
 {%- for note in report.notes %}
 <p class="tex2jax_ignore mathjax_ignore">note: {{ words(note) }}</p>
