@@ -8,6 +8,7 @@ both. The ratio comes with a 99 % bootstrap interval, and differences of less th
 from __future__ import annotations
 
 import math
+import operator
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -380,7 +381,7 @@ def _prepared(
     same twice.
     """
     rng = np.random.default_rng() if rng is None else rng
-    return Rounds(rounds, seconds, rng, clock), int(rng.integers(2**63))
+    return Rounds(operator.index(rounds), seconds, rng, clock), int(rng.integers(2**63))
 
 
 def _result(
@@ -392,7 +393,7 @@ def _result(
     names: tuple[str, str] = ("a", "b"),
 ) -> Duel:
     """The duel of the first two contestants, from the rounds that are whole."""
-    if not rounds.contestants:
+    if len(rounds.contestants) < 2:  # an interrupt may come between the first and the second
         left, right, *others = (Timings(name, 1, ()) for name in names)
         ratios: tuple[float, ...] = ()
     else:
@@ -423,7 +424,7 @@ def interval_of_median(
     ratios: tuple[float, ...], rng: np.random.Generator, samples: int = 4000
 ) -> tuple[float, float]:
     """The bootstrap interval of the median ratio (percentiles; Efron, Annals of Statistics 7 (1979) 1-26)."""
-    if not ratios:
+    if not ratios or not np.isfinite(ratios).all():  # a clock too coarse for these calls tells nothing
         return math.nan, math.nan
     drawn = np.asarray(ratios)[rng.integers(0, len(ratios), (samples, len(ratios)))]
     tail = (1 - CONFIDENCE) / 2
