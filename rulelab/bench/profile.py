@@ -144,8 +144,8 @@ class Profiling:
 
     def _round(self) -> None:
         collecting = gc.isenabled()
-        gc.disable()
         try:
+            gc.disable()
             unprobed = self._run_plain()
             sweeps: list[Recorded] = []
             self._run_probed(sweeps)
