@@ -115,7 +115,8 @@ class Board:
 
         def heard(report: Any, error: Exception | None, stopped: bool) -> None:
             def show() -> None:
-                ended(report)
+                if report is not None:
+                    ended(report)
                 if error is not None:
                     self.say(error_in_words(error))
                 self.changed(False)
