@@ -97,9 +97,7 @@ class Profiling:
         self._shown = shown if shown is not None else f"{_name(f)}({', '.join(map(describe, args))})"
         self._lines = LineClock(clock)
         self._plain = None if cache is None else Pullbacks(cache)
-        probed = self._cache.probed(self._lines)
-        probed.on_notice.append(_unheard)
-        self._probed = _Watching(probed)
+        self._probed = _Watching(self._cache.probed(self._lines))
         self._seed: Any = None
         self._answered: str | None = None
         self._running: list[Recorded] = []  # the sweeps of the first probed run, as far as it came
@@ -118,11 +116,11 @@ class Profiling:
         self._costs = calibrated(self.clock)
         start, rounds = self.clock(), 0
         while rounds == 0 or (rounds < MOST_ROUNDS and self.clock() - start < self.seconds):
-            with _quiet(self._cache):
+            with self._cache.quietly():
                 self._round()
             rounds += 1
             yield Progress(rounds, MOST_ROUNDS, "timing")
-        with _quiet(self._cache):
+        with self._cache.quietly():
             self._account()
         yield Progress(rounds, rounds, "memory")
 
@@ -338,20 +336,6 @@ def _listed(names: list[str], most: int = 4) -> str:
     names = sorted(names, key=lambda name: "." not in name)  # operators last
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
-
-
-@contextmanager
-def _quiet(cache: Cache) -> Iterator[None]:
-    """Without the notices of the manual mode: they were given when the call ran for the first time."""
-    told, cache.on_notice = cache.on_notice, [_unheard]
-    try:
-        yield
-    finally:
-        cache.on_notice = told
-
-
-def _unheard(notice: str) -> None:
-    pass
 
 
 def _answered(pullbacks: Pullbacks, f: Any, args: tuple, kwargs: dict) -> str | None:

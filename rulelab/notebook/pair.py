@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..bench import pieces
-from ..bench.calls import copied
+from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
 from ..bench.duel import ROUNDS, Duel, GradientDuel
 from ..bench.first import FirstGradient, first_gradient_of
@@ -25,8 +25,12 @@ from ..bench.pieces import Progress
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare
+from ..compiler.cache import DEFAULT as CACHE
+from ..compiler.pullbacks import Pullbacks
 from ..compiler.reading import AdjointSource, adjoint_source
 from ..errors import MeasurementError, RuleLabError, printable
+from ..rules.registry import Found
+from ..rules.targets import resolve
 from ..tables import Page, Report, Table, engineering
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, error_in_words
@@ -64,6 +68,7 @@ class Pair:
         self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
         self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
         self.size = size_of([*self.args, *self.kwargs.values()])
+        self.compared_by = self.timed_by = self.proved_by = self.rule
         start = clock()
         self.comparison: Comparison = compare(f, f_cr, *self.args, **self.kwargs)
         self.compared_in = clock() - start
@@ -74,6 +79,14 @@ class Pair:
     def names(self) -> tuple[str, str]:
         """What the two are called."""
         return name_of(self.f), name_of(self.f_cr)
+
+    @property
+    def rule(self) -> Any:
+        """The rule that answers for the twin now, None without one; what was found by another is older."""
+        target, bound = resolve(self.f_cr)
+        with CACHE.quietly():
+            answer = Pullbacks(CACHE).ask(target, (*bound, *self.args), self.kwargs)
+        return answer.rule if isinstance(answer, Found) else None
 
     @property
     def title(self) -> str:
@@ -87,6 +100,7 @@ class Pair:
         args, kwargs = arguments(self.make, n)
         comparison = compare(self.f, self.f_cr, *args, **kwargs)
         self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison
+        self.compared_by = self.rule
 
     def timing(
         self, *, rounds: int | None = None, seconds: float | None = None, sizes: Sequence[int] = ()
@@ -128,7 +142,9 @@ class Pair:
         """Ask SymPy about the rule of the twin, and keep the answer. It takes seconds; `stop()` ends it."""
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
+        rule = self.rule
         self.proof = prove(self.f_cr, stop=stop)
+        self.proved_by = rule
         return self.proof
 
 
@@ -177,6 +193,7 @@ class Timing:
         self.scaling = None
         if sizes and pair.make is not None:
             self.scaling = ScalingRun(f, f_cr, pair.make, sizes, rng=rng, clock=clock)
+        self.rule = pair.rule
         self.first: list[FirstGradient] = []
         self.started: list[Any] = []
 
@@ -208,7 +225,7 @@ class Timing:
             scaling = self.scaling.result(interrupted=interrupted)
         times = Times(duel, tuple(self.first), scaling, self.size, interrupted)
         if begun > 1 or self.pair.times is None:
-            self.pair.times = times
+            self.pair.times, self.pair.timed_by = times, self.rule
         return times
 
 
@@ -235,6 +252,7 @@ def gradients(pair: Pair) -> list[Any]:
         for difference in (*comparison.value, *comparison.gradients)
         if not difference.agree
     ]
+    at = [*_older(pair, pair.compared_by, "Compared"), *at]
     return [*at, comparison, *filter(None, maps), Shapes(pair.args, comparison)]
 
 
@@ -244,7 +262,7 @@ def times(pair: Pair) -> list[Any]:
     if found is None:
         return [Words("Nothing timed yet. Run times both gradients, and both against the size N.")]
     at = [] if found.size is None else [Words(f"At the size N = {found.size:,}.")]
-    parts = [*at, found.duel]
+    parts = [*_older(pair, pair.timed_by, "Timed"), *at, found.duel]
     if found.first:
         parts.append(FirstGradients(found.first))
     if found.scaling is not None:
@@ -259,7 +277,16 @@ def code(pair: Pair) -> list[Any]:
 
 def symbolic(pair: Pair) -> list[Any]:
     """What SymPy says of the rule, once it was asked."""
-    return [Words("SymPy has not been asked yet.") if pair.proof is None else pair.proof]
+    if pair.proof is None:
+        return [Words("SymPy has not been asked yet.")]
+    return [*_older(pair, pair.proved_by, "Answered"), pair.proof]
+
+
+def _older(pair: Pair, rule: Any, found: str) -> list[Words]:
+    """A word of warning, where what was `found` by one rule stands there while another one counts."""
+    if rule is pair.rule:
+        return []
+    return [Words(f"{found} before the rule of {pair.names[1]} was changed: no longer what counts now.")]
 
 
 class Shapes(Report):
@@ -533,8 +560,3 @@ def kind_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return "None" if value is None else type(value).__name__
-
-
-def name_of(f: Any) -> str:
-    """What a function or a callable object is called."""
-    return getattr(f, "__name__", None) or type(f).__name__

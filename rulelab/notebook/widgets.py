@@ -165,6 +165,7 @@ class Gradients:
         self.shown = W.HTML()
         self.throttle = Throttle(lambda: board.guarded(self.compare), board.loop)
         board.when_closed(self.throttle.cancel)
+        board.when_opened("Gradients", self.show)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
         hint = why or "Another size draws new arguments by the generator on the page Times, and compares."
@@ -224,6 +225,7 @@ class Times:
         self.text, self.first = pair.make_text, (pair.make, pair.make_text)
         self.shown = W.HTML()
         self.widget = W.VBox([*rows, self.shown])
+        board.when_opened("Times", self.show)
         self.show()
 
     def _read(self, change: Any) -> None:
@@ -293,6 +295,8 @@ class Symbolic:
     def _first(self) -> None:
         if self.pair.proof is None:
             self._ask()
+        else:
+            self.show()
 
     def _ask(self, pressed: Any = None) -> None:
         if self._task is not None and not self._task.done():
@@ -403,7 +407,7 @@ class Panel:
 def _built(pair: Pair, board: Board) -> _Root:
     registered = tabs.registered()
     pages = W.Tab(
-        [tab.live(pair, board) if tab.live is not None else _plain(tab, pair) for tab in registered],
+        [tab.live(pair, board) if tab.live is not None else _plain(tab, pair, board) for tab in registered],
         titles=[tab.name for tab in registered],
     )
     names = [tab.name for tab in registered]
@@ -421,8 +425,16 @@ def _built(pair: Pair, board: Board) -> _Root:
     return root
 
 
-def _plain(tab: tabs.Tab, pair: Pair) -> W.Widget:
-    return W.HTML(html_of(tab.name, tabs.content(tab, pair)))
+def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
+    """A page without controls, made anew whenever somebody turns to it: the rule may be another one."""
+    shown = W.HTML()
+
+    def show() -> None:
+        shown.value = html_of(tab.name, tabs.content(tab, pair))
+
+    show()
+    board.when_opened(tab.name, show)
+    return shown
 
 
 def _section(name: str, pair: Pair) -> Sequence[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.compiler.cache import DEFAULT as CACHE
 from rulelab.errors import MeasurementError
 from rulelab.notebook import lab, pair, tabs
 
@@ -95,13 +96,66 @@ def test_what_is_timed_has_the_size_it_began_with(opened, monkeypatch):
     assert timing.size == 8 and seen == [8]
 
 
+def test_what_was_found_by_an_older_rule_says_so():
+    """A rule that is stated anew shows in the code at once; what was measured of the old one does not."""
+
+    def cube(x):
+        return x * x * x
+
+    def stated(factor):
+        def cube_cr_rrule(x):
+            return cube(x), lambda y_bar: (rl.NoTangent(), factor * x * x * y_bar)
+
+        return cube_cr_rrule
+
+    cube_cr = rl.twin(cube, "cube_cr")
+    rl.rrule_for(cube_cr)(stated(3.0))
+    opened = pair.Pair(cube, cube_cr, (2.0,))
+    opened.time(rounds=8)
+    opened.proof = pair.Words("proved")
+    sections = pair.gradients, pair.times, pair.symbolic
+    assert not any("before the rule of cube_cr was changed" in text(section(opened)) for section in sections)
+    rl.rrule_for(cube_cr)(stated(4.0))
+    assert all("before the rule of cube_cr was changed" in text(section(opened)) for section in sections)
+    opened.time(rounds=8)
+    assert "was changed" not in text(pair.times(opened)) and "was changed" in text(pair.gradients(opened))
+
+
+def test_in_manual_mode_the_old_rule_still_counts(manual, capsys):
+    """So what was found by it is not called older, and nobody is told of that at each look."""
+
+    def cube(x):
+        return x * x * x
+
+    def cube_cr_rrule(x):
+        return cube(x), lambda y_bar: (rl.NoTangent(), 3.0 * x * x * y_bar)
+
+    cube_cr = rl.twin(cube, "cube_cr")
+    rl.rrule_for(cube_cr)(cube_cr_rrule)
+    opened = pair.Pair(cube, cube_cr, (2.0,), {})
+    rl.rrule_for(cube_cr)(lambda x: (cube(x), lambda y_bar: (rl.NoTangent(), 0.0)))
+    manual.clear()
+    assert "was changed" not in text(pair.gradients(opened)) and not manual
+
+
+@pytest.fixture
+def manual():
+    """The refresh mode is manual; gives the notices."""
+    notices = []
+    rl.refresh("manual")
+    CACHE.on_notice.append(notices.append)
+    yield notices
+    CACHE.on_notice.pop()
+    rl.refresh("auto")
+
+
 def test_keywords_that_the_bench_has_too_are_the_functions():
     """A function may call its own keyword `clock`."""
 
-    def paced(x, clock=1.0):
+    def paced(x, clock=1.0, mode="slow"):
         return x * clock
 
-    opened = pair.Pair(paced, paced, (2.0,), {"clock": 3.0})
+    opened = pair.Pair(paced, paced, (2.0,), {"clock": 3.0, "mode": "fast"})
     opened.time(rounds=8)
     assert opened.comparison.gradients[0].left == 3.0 and len(opened.times.first) == 2
 

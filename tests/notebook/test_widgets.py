@@ -213,6 +213,29 @@ def test_errors_of_the_function_are_told_with_its_line(panel):
     opened.close()
 
 
+def test_code_is_that_of_the_rule_that_counts_when_its_page_is_opened():
+    """A rule may have been stated anew since the panel was opened."""
+
+    def cube(x):
+        return x * x * x
+
+    def first_rrule(x):
+        return cube(x), lambda y_bar: (rl.NoTangent(), 3.0 * x * x * y_bar)
+
+    def second_rrule(x):
+        return cube(x), lambda y_bar: (rl.NoTangent(), 4.0 * x * x * y_bar)
+
+    cube_cr = rl.twin(cube, "cube_cr")
+    rl.rrule_for(cube_cr)(first_rrule)
+    opened = new_panel(cube, cube_cr, (2.0,))
+    rl.rrule_for(cube_cr)(second_rrule)
+    pages(opened).selected_index = list(pages(opened).titles).index("Code")
+    assert "second_rrule" in shown(opened, "Code") and "first_rrule" not in shown(opened, "Code")
+    pages(opened).selected_index = 0
+    assert "before the rule of cube_cr was changed" in shown(opened, "Gradients")
+    opened.close()
+
+
 def test_nothing_acts_in_the_title_or_in_the_status(panel):
     """A sign stands for each character that would turn the text around or command a terminal."""
     panel._board.say("\x1b[31m \u202e")
