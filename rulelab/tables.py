@@ -238,6 +238,11 @@ def _markdown_table(table: Table) -> str:
     return escaped._body("github")
 
 
+def markdown_words(text: str) -> str:
+    """The text as words in Markdown, in one line, nothing of it acted on."""
+    return _md(text)
+
+
 def _md(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|$" else c for c in _one_line(text))
 

@@ -113,9 +113,9 @@ def memory_of(thunk: Callable[[], object]) -> Memory:
 
 def _peak_bytes(thunk: Callable[[], object]) -> int:
     was_tracing = tracemalloc.is_tracing()
-    if not was_tracing:
-        tracemalloc.start()
     try:
+        if not was_tracing:
+            tracemalloc.start()  # inside: an interrupt that comes meanwhile must not leave it on
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         thunk()

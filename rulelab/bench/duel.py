@@ -7,8 +7,8 @@ both. The ratio comes with a 99 % bootstrap interval, and differences of less th
 
 from __future__ import annotations
 
-import copy
 import math
+import operator
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..ad import reverse
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import gradient_of, gradient_thunk, name_of, plain, refusal
+from .calls import copied, gradient_of, gradient_thunk, name_of, plain, refusal
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
 from .pieces import Progress, run
@@ -40,13 +40,15 @@ functions.
 class Timings(Report):
     """How long calls of one function took; the names are those of IPython's TimeitResult.
 
-    `all_runs` holds the seconds of each block of `loops` calls.
+    `all_runs` holds the seconds of each block of `loops` calls. `environment` is empty in the timings of a
+    duel, which has its own.
     """
 
     name: str
     loops: int
     all_runs: tuple[float, ...]
     memory: Memory | None = None
+    environment: dict = field(default_factory=dict, compare=False)
 
     @property
     def timings(self) -> list[float]:
@@ -103,7 +105,7 @@ class Timings(Report):
         return self.name, engineering(self.best, "s"), engineering(self.median, "s"), spread, *memory
 
     def page(self) -> Page:
-        return Page(tables=(_timing_table((self,)),))
+        return Page(tables=(_timing_table((self,)),), notes=tuple(warnings_of(self.environment)))
 
     def to_dict(self) -> dict:
         memory = (
@@ -122,6 +124,7 @@ class Timings(Report):
             "average": self.average,
             "stdev": self.stdev,
             "memory": memory,
+            "environment": self.environment,
         }
 
     @classmethod
@@ -135,6 +138,7 @@ class Timings(Report):
             int(saved["loops"]),
             tuple(saved_number(seconds) for seconds in saved["all_runs"]),
             None if memory is None else Memory(int(memory["peak_bytes"]), int(memory["kept_blocks"])),
+            dict(saved.get("environment", {})),
         )
 
 
@@ -244,7 +248,7 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
     thunk()
     loops = calibrate(thunk, clock)
     runs = tuple(seconds_per_call(thunk, loops, clock) * loops for _ in range(rounds))
-    return Timings(name, loops, runs, memory_of(thunk))
+    return Timings(name, loops, runs, memory_of(thunk), environment())
 
 
 class DuelRun:
@@ -295,14 +299,14 @@ class GradientDuel:
         ad=None,
     ):
         self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
-        self._args, self._kwargs = copy.deepcopy((tuple(args), dict(kwargs or {})))
+        self._args, self._kwargs = copied(f, args, kwargs or {})
         self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
         self._refused: str | None = None
 
     def pieces(self) -> Iterator[Progress]:
         """Make the calls ready, calibrate and run the rounds, a block at each step."""
         f, args, kwargs = self._f, self._args, self._kwargs
-        own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
+        own_args, own_kwargs = copied(f, args, kwargs)  # f itself may write into what it is given
         total = self._rounds.planned(3)
         left = gradient_thunk(f, args, kwargs, self._ad)
         yield Progress(0, total, f"calling {name_of(f)}")
@@ -377,7 +381,7 @@ def _prepared(
     same twice.
     """
     rng = np.random.default_rng() if rng is None else rng
-    return Rounds(rounds, seconds, rng, clock), int(rng.integers(2**63))
+    return Rounds(operator.index(rounds), seconds, rng, clock), int(rng.integers(2**63))
 
 
 def _result(
@@ -389,7 +393,7 @@ def _result(
     names: tuple[str, str] = ("a", "b"),
 ) -> Duel:
     """The duel of the first two contestants, from the rounds that are whole."""
-    if not rounds.contestants:
+    if len(rounds.contestants) < 2:  # an interrupt may come between the first and the second
         left, right, *others = (Timings(name, 1, ()) for name in names)
         ratios: tuple[float, ...] = ()
     else:
@@ -420,7 +424,7 @@ def interval_of_median(
     ratios: tuple[float, ...], rng: np.random.Generator, samples: int = 4000
 ) -> tuple[float, float]:
     """The bootstrap interval of the median ratio (percentiles; Efron, Annals of Statistics 7 (1979) 1-26)."""
-    if not ratios:
+    if not ratios or not np.isfinite(ratios).all():  # a clock too coarse for these calls tells nothing
         return math.nan, math.nan
     drawn = np.asarray(ratios)[rng.integers(0, len(ratios), (samples, len(ratios)))]
     tail = (1 - CONFIDENCE) / 2

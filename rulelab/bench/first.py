@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +10,7 @@ from types import SimpleNamespace
 from ..ad import reverse
 from ..compiler.cache import Cache
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import gradient_thunk, name_of
+from .calls import copied, gradient_thunk, name_of
 from .clock import Clock, seconds_per_call, wall
 from .environment import environment
 
@@ -70,7 +69,14 @@ def first_gradient(
     >>> found.first > found.second
     True
     """
-    args, kwargs = copy.deepcopy((args, kwargs))
+    return first_gradient_of(f, args, kwargs, cache=cache, clock=clock)
+
+
+def first_gradient_of(
+    f: Callable, args: tuple, kwargs: dict, *, cache: Cache | None = None, clock: Clock = wall
+) -> FirstGradient:
+    """As `first_gradient`, of a function that may have keywords `cache` or `clock` itself."""
+    args, kwargs = copied(f, args, kwargs)
     fresh = Cache() if cache is None else cache
     ad = SimpleNamespace(
         gradient=partial(reverse.gradient, cache=fresh), pullback=partial(reverse.pullback, cache=fresh)

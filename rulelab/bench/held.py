@@ -48,9 +48,9 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line],
     memory already, their limit of frames counts.
     """
     was_tracing = tracemalloc.is_tracing()
-    if not was_tracing:
-        tracemalloc.start(min(MOST_FRAMES, FRAMES + FRAMES_OF_A_CALL * depth))
     try:
+        if not was_tracing:  # inside: an interrupt that comes meanwhile must not leave it on
+            tracemalloc.start(min(MOST_FRAMES, FRAMES + FRAMES_OF_A_CALL * depth))
         gc.collect()  # empties the free lists of floats and tuples, whose blocks nobody would have traced
         y, back = forward()
         del y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -42,9 +43,13 @@ def run(measurement: Measurement[Found]) -> Found:
 
     Any other error is the caller's: a function that cannot be called cannot be timed.
     """
+    collecting = gc.isenabled()
     try:
         for _ in measurement.pieces():
             pass
     except KeyboardInterrupt:
         return measurement.result(interrupted=True)
+    finally:
+        if collecting:  # timeit leaves it off where an interrupt comes just after it was switched off
+            gc.enable()
     return measurement.result()

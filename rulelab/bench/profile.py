@@ -24,6 +24,7 @@ from ..compiler.source import find_source
 from ..errors import Place, RuleLabError
 from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
+from .calls import copied
 from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
@@ -91,14 +92,12 @@ class Profiling:
         shown: str | None = None,
     ) -> None:
         self.f, self.seconds, self.clock = f, seconds, clock
-        self._given = _copied(f, args, kwargs)
+        self._given = copied(f, args, kwargs)
         self._given_cache, self._cache = cache, DEFAULT if cache is None else cache
         self._shown = shown if shown is not None else f"{_name(f)}({', '.join(map(describe, args))})"
         self._lines = LineClock(clock)
         self._plain = None if cache is None else Pullbacks(cache)
-        probed = self._cache.probed(self._lines)
-        probed.on_notice.append(_unheard)
-        self._probed = _Watching(probed)
+        self._probed = _Watching(self._cache.probed(self._lines))
         self._seed: Any = None
         self._answered: str | None = None
         self._running: list[Recorded] = []  # the sweeps of the first probed run, as far as it came
@@ -117,11 +116,11 @@ class Profiling:
         self._costs = calibrated(self.clock)
         start, rounds = self.clock(), 0
         while rounds == 0 or (rounds < MOST_ROUNDS and self.clock() - start < self.seconds):
-            with _quiet(self._cache):
+            with self._cache.quietly():
                 self._round()
             rounds += 1
             yield Progress(rounds, MOST_ROUNDS, "timing")
-        with _quiet(self._cache):
+        with self._cache.quietly():
             self._account()
         yield Progress(rounds, rounds, "memory")
 
@@ -143,8 +142,8 @@ class Profiling:
 
     def _round(self) -> None:
         collecting = gc.isenabled()
-        gc.disable()
         try:
+            gc.disable()
             unprobed = self._run_plain()
             sweeps: list[Recorded] = []
             self._run_probed(sweeps)
@@ -339,20 +338,6 @@ def _listed(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + rest
 
 
-@contextmanager
-def _quiet(cache: Cache) -> Iterator[None]:
-    """Without the notices of the manual mode: they were given when the call ran for the first time."""
-    told, cache.on_notice = cache.on_notice, [_unheard]
-    try:
-        yield
-    finally:
-        cache.on_notice = told
-
-
-def _unheard(notice: str) -> None:
-    pass
-
-
 def _answered(pullbacks: Pullbacks, f: Any, args: tuple, kwargs: dict) -> str | None:
     """What answers in place of a pass of `f`, in words; None where it has a pass."""
     target, bound = resolve(f)
@@ -363,18 +348,6 @@ def _answered(pullbacks: Pullbacks, f: Any, args: tuple, kwargs: dict) -> str | 
         where = "" if rule.house or rule.place is None else f" ({rule.place.label()})"
         return f"answered by {whose}{where}"
     return None
-
-
-def _copied(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    try:
-        return copy.deepcopy((args, kwargs))
-    except Exception as error:  # the author's own classes say how they are copied
-        raise RuleLabError(
-            f"The arguments of {_name(f)} cannot be copied ({type(error).__name__}: {error}), "
-            "and a profile runs the call several times",
-            asked=f"a profile of {_name(f)}",
-            fixes=("make them inside a function without such arguments and profile that",),
-        ) from error
 
 
 def _texts(code: types.CodeType, ran: Iterable[int]) -> dict[int, str]:

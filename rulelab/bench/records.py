@@ -150,7 +150,8 @@ class RecordComparison(Report):
     """An older result beside a newer one.
 
     `changes` has an entry for each call that both have. Where the two were measured in different
-    `surroundings`, no interval is given, and no verdict. `missing` names the calls that only one has.
+    `surroundings`, or in ones that are not known, no interval is given, and no verdict. `missing` names the
+    calls that only one has.
     """
 
     changes: tuple[Change, ...]
@@ -167,7 +168,7 @@ class RecordComparison(Report):
     def page(self) -> Page:
         lead = []
         if self.surroundings:
-            lead.append("Cannot tell: measured in different surroundings.")
+            lead.append("Cannot tell: measured in different surroundings, or in unknown ones.")
         rows = [
             (
                 change.name,
@@ -206,7 +207,7 @@ def compare_records(old: Report, new: Report, *, rng: np.random.Generator | None
         kinds = f"{type(old).__name__} and {type(new).__name__}"
         raise RecordError(f"Only results of the same kind can be compared, not {kinds}")
     before, now = dict(_calls(old)), dict(_calls(new))
-    surroundings = tuple(differences(_stamp(old), _stamp(new)))
+    surroundings = tuple(_surroundings(_stamp(old), _stamp(new)))
     rng = np.random.default_rng(20) if rng is None else rng
     changes = [
         _change(name, before[name], now[name], None if surroundings else rng)
@@ -221,6 +222,14 @@ def compare_records(old: Report, new: Report, *, rng: np.random.Generator | None
 
 def _stamp(report: Any) -> dict:
     return getattr(report, "environment", {})
+
+
+def _surroundings(old: dict, new: dict) -> list[str]:
+    """What two stamps differ in; timings that were cut out of a duel have none."""
+    if old and new:
+        return differences(old, new)
+    unknown = " and ".join(when for when, stamp in (("before", old), ("now", new)) if not stamp)
+    return [f"Where it was measured is not known: {unknown}."]
 
 
 def _calls(report: Any) -> Iterator[tuple[str, Sequence[float]]]:

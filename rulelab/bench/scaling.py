@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,7 @@ import numpy as np
 from ..ad import reverse
 from ..errors import MeasurementError
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import gradient_of, gradient_thunk, headline, name_of, plain, refusal
+from .calls import copied, gradient_of, gradient_thunk, headline, name_of, plain, refusal
 from .clock import Clock, wall
 from .duel import Timings, timings_of
 from .environment import environment, warnings_of
@@ -232,7 +231,7 @@ class ScalingRun:
     def _calls(self, args: tuple, kwargs: dict) -> Iterator[tuple[int, Thunk]]:
         """The calls to time, with the numbers of their lines; what was refused once is not asked again."""
         f = self._f
-        own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
+        own_args, own_kwargs = copied(f, args, kwargs)  # f itself may write into what it is given
         yield 0, lambda: f(*own_args, **own_kwargs)
         for which, g in ((1, f), (2, self._f_cr)):
             if self._lines[which].refused is None:

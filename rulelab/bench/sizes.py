@@ -78,7 +78,7 @@ class Drawn:
             case "index":
                 return rng.integers(0, n, shape)
             case "integer":
-                return rng.integers(*self.bounds, shape)
+                return rng.integers(*self.bounds, shape, "uint64" if self.bounds[1] > 2**63 else "int64")
             case "positive":
                 return abs(rng.standard_normal(shape))
             case "complex":
@@ -96,10 +96,11 @@ class Drawn:
         lengths = ["n" if length is None else str(length) for length in self.shape]
         shape = lengths[0] if len(lengths) == 1 else f"({', '.join(lengths)})"
         normal = f"rng.standard_normal({shape})"
+        kind = ', "uint64"' if self.bounds[1] > 2**63 else ""
         text = {
             "boolean": f"(rng.random({shape}) < 0.5)",
             "index": f"rng.integers(0, n, {shape})",
-            "integer": f"rng.integers({self.bounds[0]}, {self.bounds[1]}, {shape})",
+            "integer": f"rng.integers({self.bounds[0]}, {self.bounds[1]}, {shape}{kind})",
             "positive": f"abs({normal})",
             "complex": f"({normal} + 1j * {normal})",
             "symmetric": f"(lambda a: a + a.T)({normal})",
@@ -191,7 +192,7 @@ def _recipe(value: Any, size: int) -> Recipe | None:
     if not (listed or isinstance(value, np.ndarray)):
         return Kept(value)
     array = np.asarray(value)
-    if size not in array.shape:
+    if size not in array.shape or not array.size:
         return Kept(value)
     if type(value) not in (list, np.ndarray) or array.dtype.kind not in "biufc":
         return None

@@ -7,7 +7,8 @@ import sys
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -223,8 +224,18 @@ class Cache:
         """
         other = Cache(self.registry)
         other.probes = probes
+        other.on_notice.append(_unheard)  # this one has told them already
         other.memory = _Memory(self.memory.mode, answers=dict(self.memory.answers))
         return other
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Without the notices of the manual mode: for questions that are not the author's own."""
+        told, self.on_notice = self.on_notice, [_unheard]
+        try:
+            yield
+        finally:
+            self.on_notice = told
 
     def drop_passes(self) -> None:
         """Forget every pass and every quick way to one."""
@@ -396,3 +407,7 @@ def refresh(mode: str | None = None, *, cache: Cache = DEFAULT) -> Refreshed:
     refresh mode: auto; nothing was stale
     """
     return cache.refresh(mode)
+
+
+def _unheard(notice: str) -> None:
+    """In place of whoever hears notices; with nobody there they would be warnings."""

@@ -15,11 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ..tables import engineering
+from ..errors import printable
+from ..tables import engineering, markdown_words
 
 DOTS_PER_INCH = 200  # twice the screen's, for those with fine dots
 LARGE = 16
 """Elements from which on a picture of the differences says more than the table's row."""
+MOST_POINTS = 2000
+"""Points along an axis of a map; a longer axis is drawn in stretches, each with its largest difference."""
 
 _STYLE = """\
 <style>
@@ -43,21 +46,21 @@ class Picture:
     width: int = 640
 
     def __str__(self) -> str:
-        return f"[picture: {self.alt}]"
+        return printable(f"[picture: {self.alt}]")
 
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.png).decode("ascii")
         return (
             f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore mathjax_ignore" '
             f'style="width: {self.width}px">'
-            f'<img alt="{escape(self.alt)}" '
-            f'src="data:image/png;base64,{data}"><figcaption>{escape(self.caption)}</figcaption></figure>'
+            f'<img alt="{escape(printable(self.alt))}" '
+            f'src="data:image/png;base64,{data}"><figcaption>{escape(printable(self.caption))}</figcaption></figure>'
         )
 
     def to_markdown(self) -> str:
         """The picture as Markdown, its data included."""
-        alt = self.alt.replace("[", "(").replace("]", ")")
-        return f"![{alt}](data:image/png;base64,{base64.b64encode(self.png).decode('ascii')})"
+        data = base64.b64encode(self.png).decode("ascii")
+        return f"![{markdown_words(self.alt)}](data:image/png;base64,{data})"
 
 
 def difference_map(difference: Any, left_name: str, right_name: str) -> Picture | None:
@@ -68,14 +71,19 @@ def difference_map(difference: Any, left_name: str, right_name: str) -> Picture 
     the first axis against all others.
     """
     a, b = (np.asarray(side) for side in (difference.left, difference.right))
-    if a.shape != b.shape or a.ndim == 0 or a.size < LARGE or "O" in (a.dtype.kind, b.dtype.kind):
+    if a.shape != b.shape or a.ndim == 0 or a.size < LARGE:
         return None
+    if not {a.dtype.kind, b.dtype.kind} <= set("biufc"):
+        return None
+    a, b = _wide(a), _wide(b)
     with np.errstate(all="ignore"):
-        apart = np.abs(a - b).astype(float)
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
     if not np.any(apart > 0):
         return None
     name, spot = difference.name, difference.worst
     worst = "" if spot is None else f"; the worst element is {list(spot)}"
+    unknown = int(np.count_nonzero(np.isnan(apart)))
+    blank = "Equal elements are left blank" + (f", and {unknown:,} with a nan." if unknown else ".")
     alt = (
         f"Map of the absolute difference between {left_name} and {right_name} in the {name}: "
         f"{int(np.count_nonzero(apart))} of {apart.size} elements differ, "
@@ -84,13 +92,28 @@ def difference_map(difference: Any, left_name: str, right_name: str) -> Picture 
     draw = _line_of_differences if a.ndim == 1 else _matrix_of_differences
     figure = _figure(4.8, 2.2 if a.ndim == 1 else 3.2)
     draw(figure, np.where(apart > 0, apart, np.nan), spot)
-    caption = f"Absolute difference in the {name}, element by element{worst}. Equal elements are left blank."
+    caption = f"Absolute difference in the {name}, element by element{worst}. {blank}"
     return Picture(_png(figure), alt, caption, 480)
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    """The numbers as float or complex: small unsigned integers wrap around when they are subtracted."""
+    return array.astype(complex if array.dtype.kind == "c" else float)
+
+
+def _thinned(apart: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """The differences with at most `MOST_POINTS` along an axis, each the largest of a stretch of elements,
+    and where along it the stretches begin.
+    """
+    length = apart.shape[axis]
+    starts = np.arange(0, length, -(-length // MOST_POINTS)) if length > MOST_POINTS else np.arange(length)
+    return (apart if len(starts) == length else np.fmax.reduceat(apart, starts, axis)), starts
 
 
 def _line_of_differences(figure: Any, apart: np.ndarray, spot: tuple[int, ...] | None) -> None:
     axes = figure.add_subplot()
-    axes.plot(apart, linestyle="none", marker="o", markersize=4, color=_COLOURS[2])
+    shown, places = _thinned(apart, 0)
+    axes.plot(places, shown, linestyle="none", marker="o", markersize=4, color=_COLOURS[2])
     if spot:
         axes.plot(spot[0], apart[spot], "x", markersize=10, markeredgewidth=2, color=_COLOURS[1])
         axes.annotate("worst", (spot[0], apart[spot]), (8, -4), textcoords="offset points")
@@ -107,9 +130,13 @@ def _matrix_of_differences(figure: Any, apart: np.ndarray, spot: tuple[int, ...]
 
     axes = figure.add_subplot()
     flat = apart.reshape(apart.shape[0], -1)
-    finite = flat[np.isfinite(flat)]
+    drawn = _thinned(_thinned(flat, 0)[0], 1)[0]
+    finite = drawn[np.isfinite(drawn)]
     norm = LogNorm(*(finite.min(), finite.max())) if finite.size and finite.min() < finite.max() else None
-    shown = axes.imshow(flat, norm=norm, aspect="auto", cmap="viridis_r", interpolation="nearest")
+    edges = (-0.5, flat.shape[1] - 0.5, flat.shape[0] - 0.5, -0.5)
+    shown = axes.imshow(
+        drawn, norm=norm, aspect="auto", cmap="viridis_r", interpolation="nearest", extent=edges
+    )
     figure.colorbar(shown, ax=axes, label="absolute difference")
     if spot:
         row, column = np.unravel_index(np.ravel_multi_index(spot, apart.shape), flat.shape)

@@ -17,15 +17,20 @@ from typing import Any
 import numpy as np
 
 from ..bench import pieces
+from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
 from ..bench.duel import ROUNDS, Duel, GradientDuel
-from ..bench.first import FirstGradient, first_gradient
+from ..bench.first import FirstGradient, first_gradient_of
 from ..bench.pieces import Progress
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare
+from ..compiler.cache import DEFAULT as CACHE
+from ..compiler.pullbacks import Pullbacks
 from ..compiler.reading import AdjointSource, adjoint_source
-from ..errors import MeasurementError, RuleLabError
+from ..errors import MeasurementError, RuleLabError, printable
+from ..rules.registry import Found
+from ..rules.targets import resolve
 from ..tables import Page, Report, Table, engineering
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, error_in_words
@@ -40,7 +45,8 @@ class Pair:
     """A function, its twin, where they are asked, and what has been found of them so far.
 
     `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
-    drawn anew, their first axis as long as n. Opening a pair compares it; an error of the functions is
+    drawn anew, their first axis as long as n. The arguments are copied, so that all that is found is of the
+    same ones, whatever their owner writes into his. Opening a pair compares it; an error of the functions is
     raised as it is.
     """
 
@@ -56,12 +62,13 @@ class Pair:
         clock: Clock = wall,
     ):
         self.f, self.f_cr = f, f_cr
-        self.args, self.kwargs = tuple(args), dict(kwargs or {})
+        self.args, self.kwargs = copied(f, tuple(args), kwargs or {})
         self.rng = np.random.default_rng(20) if rng is None else rng
         self.rounds, self.clock = rounds, clock
         self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
         self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
         self.size = size_of([*self.args, *self.kwargs.values()])
+        self.compared_by = self.timed_by = self.proved_by = self.rule
         start = clock()
         self.comparison: Comparison = compare(f, f_cr, *self.args, **self.kwargs)
         self.compared_in = clock() - start
@@ -74,6 +81,14 @@ class Pair:
         return name_of(self.f), name_of(self.f_cr)
 
     @property
+    def rule(self) -> Any:
+        """The rule that answers for the twin now, None without one; what was found by another is older."""
+        target, bound = resolve(self.f_cr)
+        with CACHE.quietly():
+            answer = Pullbacks(CACHE).ask(target, (*bound, *self.args), self.kwargs)
+        return answer.rule if isinstance(answer, Found) else None
+
+    @property
     def title(self) -> str:
         """Both names, as a heading."""
         return " and ".join(self.names)
@@ -83,8 +98,9 @@ class Pair:
         if self.make is None:
             raise MeasurementError("These arguments have no size that could be changed")
         args, kwargs = arguments(self.make, n)
-        self.comparison = compare(self.f, self.f_cr, *args, **kwargs)
-        self.args, self.kwargs, self.size = args, kwargs, n
+        comparison = compare(self.f, self.f_cr, *args, **kwargs)
+        self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison
+        self.compared_by = self.rule
 
     def timing(
         self, *, rounds: int | None = None, seconds: float | None = None, sizes: Sequence[int] = ()
@@ -126,7 +142,9 @@ class Pair:
         """Ask SymPy about the rule of the twin, and keep the answer. It takes seconds; `stop()` ends it."""
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
+        rule = self.rule
         self.proof = prove(self.f_cr, stop=stop)
+        self.proved_by = rule
         return self.proof
 
 
@@ -170,10 +188,12 @@ class Timing:
     def __init__(self, pair: Pair, rounds: int, seconds: float | None, sizes: tuple[int, ...]):
         self.pair, self.size, rng, clock = pair, pair.size, pair.rng, pair.clock
         f, f_cr, args, kwargs = pair.f, pair.f_cr, pair.args, pair.kwargs
+        self.args, self.kwargs = args, kwargs  # the pair may draw others while this runs
         self.duel = GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock)
         self.scaling = None
         if sizes and pair.make is not None:
             self.scaling = ScalingRun(f, f_cr, pair.make, sizes, rng=rng, clock=clock)
+        self.rule = pair.rule
         self.first: list[FirstGradient] = []
         self.started: list[Any] = []
 
@@ -191,7 +211,7 @@ class Timing:
     def _first_gradients(self) -> Iterator[Progress]:
         for done, f in enumerate((self.pair.f, self.pair.f_cr), 1):
             try:
-                self.first.append(first_gradient(f, *self.pair.args, **self.pair.kwargs))
+                self.first.append(first_gradient_of(f, self.args, self.kwargs))
             except RuleLabError:
                 pass  # refused: the duel, and the comparison above it, say why
             yield Progress(done, 2, f"first gradient of {name_of(f)}")
@@ -205,7 +225,7 @@ class Timing:
             scaling = self.scaling.result(interrupted=interrupted)
         times = Times(duel, tuple(self.first), scaling, self.size, interrupted)
         if begun > 1 or self.pair.times is None:
-            self.pair.times = times
+            self.pair.times, self.pair.timed_by = times, self.rule
         return times
 
 
@@ -220,7 +240,7 @@ class Words(str):
         return Page((str(self),)).markdown()
 
     def _repr_html_(self) -> str:
-        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore">{escape(self)}</p>'
+        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore">{escape(printable(str(self)))}</p>'
 
 
 def gradients(pair: Pair) -> list[Any]:
@@ -232,6 +252,7 @@ def gradients(pair: Pair) -> list[Any]:
         for difference in (*comparison.value, *comparison.gradients)
         if not difference.agree
     ]
+    at = [*_older(pair, pair.compared_by, "Compared"), *at]
     return [*at, comparison, *filter(None, maps), Shapes(pair.args, comparison)]
 
 
@@ -241,7 +262,7 @@ def times(pair: Pair) -> list[Any]:
     if found is None:
         return [Words("Nothing timed yet. Run times both gradients, and both against the size N.")]
     at = [] if found.size is None else [Words(f"At the size N = {found.size:,}.")]
-    parts = [*at, found.duel]
+    parts = [*_older(pair, pair.timed_by, "Timed"), *at, found.duel]
     if found.first:
         parts.append(FirstGradients(found.first))
     if found.scaling is not None:
@@ -256,7 +277,16 @@ def code(pair: Pair) -> list[Any]:
 
 def symbolic(pair: Pair) -> list[Any]:
     """What SymPy says of the rule, once it was asked."""
-    return [Words("SymPy has not been asked yet.") if pair.proof is None else pair.proof]
+    if pair.proof is None:
+        return [Words("SymPy has not been asked yet.")]
+    return [*_older(pair, pair.proved_by, "Answered"), pair.proof]
+
+
+def _older(pair: Pair, rule: Any, found: str) -> list[Words]:
+    """A word of warning, where what was `found` by one rule stands there while another one counts."""
+    if rule is pair.rule:
+        return []
+    return [Words(f"{found} before the rule of {pair.names[1]} was changed: no longer what counts now.")]
 
 
 class Shapes(Report):
@@ -301,19 +331,20 @@ class Listing:
     def __str__(self) -> str:
         width = max((len(number) for number, _ in self.rows()), default=0)
         body = [f"{number:>{width}} | {line}".rstrip() for number, line in self.rows()]
-        return "\n".join([self.heading, *([self.note] if self.note else []), *body])
+        return printable("\n".join([self.heading, *([self.note] if self.note else []), *body]))
 
     def _repr_html_(self) -> str:
         width = max((len(number) for number, _ in self.rows()), default=0)
-        lines = coloured_lines(self.source.rstrip("\n"))
+        lines = coloured_lines(printable(self.source.rstrip("\n")))
         body = "\n".join(
             f'<span class="rulelab-n">{number:>{width}} </span>{line}'
             for (number, _), line in zip(self.rows(), lines)
         )
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        note = f"<p>{escape(printable(self.note))}</p>" if self.note else ""
+        heading = escape(printable(self.heading))
         return (
-            f'<div class="rulelab-listing"><p class="rulelab-heading">{escape(self.heading)}</p>{note}'
-            f'<pre tabindex="0" role="region" aria-label="{escape(self.heading)}">{body}</pre></div>'
+            f'<div class="rulelab-listing"><p class="rulelab-heading">{heading}</p>{note}'
+            f'<pre tabindex="0" role="region" aria-label="{heading}">{body}</pre></div>'
         )
 
     def to_dict(self) -> dict:
@@ -465,7 +496,7 @@ class Overview(Report):
         blocks = [
             f"{name}\n{'=' * len(name)}\n" + "\n".join(map(str, parts)) for name, parts in self.sections
         ]
-        return "\n\n".join(blocks)
+        return printable("\n\n".join(blocks))
 
     def to_markdown(self) -> str:
         """The page as Markdown: a heading for each section, pictures included."""
@@ -477,7 +508,7 @@ class Overview(Report):
     def _repr_html_(self) -> str:
         body = "".join(_section_html(name, parts) for name, parts in self.sections)
         if self.folded:
-            summary = f"What the panel showed of {escape(self.title)}"
+            summary = f"What the panel showed of {escape(printable(self.title))}"
             summary = f'<summary class="tex2jax_ignore mathjax_ignore">{summary}</summary>'
             body = f"{_NO_PANEL_STYLE}<details>{summary}{body}</details>"
         kind = "rulelab-overview rulelab-copy" if self.folded else "rulelab-overview"
@@ -529,8 +560,3 @@ def kind_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return "None" if value is None else type(value).__name__
-
-
-def name_of(f: Any) -> str:
-    """What a function or a callable object is called."""
-    return getattr(f, "__name__", None) or type(f).__name__

@@ -108,7 +108,8 @@ class Runner:
     """Drives one measurement at a time as a task of `loop`; without a loop, to its end at once.
 
     `told(progress)` hears how far it is, at most ten times a second; `ended(report, error, stopped)` hears
-    the end: the report of what there is, whatever ended it, and the error of a function that failed.
+    the end: the report of what there is, whatever ended it, and the error of a function that failed. The
+    report is None where making it failed.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None, clock: Clock = time.monotonic):
@@ -169,7 +170,12 @@ class Runner:
         finally:
             steps.close()
             self._interruption = self._task = None
-        ended(measurement.result(interrupted=stopped or error is not None), error, stopped)
+        report = None
+        try:
+            report = measurement.result(interrupted=stopped or error is not None)
+        except Exception as failed:  # nobody waits for the task: it would be lost there
+            error = error or failed
+        ended(report, error, stopped)
 
 
 class Throttle:

@@ -17,6 +17,7 @@ from typing import Any
 import ipywidgets as W
 
 from ..bench.pieces import Measurement, Progress
+from ..errors import printable
 from . import tabs
 from .displays import error_in_words
 from .pair import SIZES, Overview, Pair, html_of, sizes_between
@@ -71,7 +72,7 @@ class Board:
     def say(self, words: str) -> None:
         """Put words into the status line, which screen readers read out."""
         if not self.closed:
-            self.status.value = f'<div role="status" class="rulelab-status">{escape(words)}</div>'
+            self.status.value = f'<div role="status" class="rulelab-status">{escape(printable(words))}</div>'
 
     def when_opened(self, tab: str, action: Callable[[], None]) -> None:
         """Do this each time somebody turns to the page of this tab."""
@@ -114,7 +115,8 @@ class Board:
 
         def heard(report: Any, error: Exception | None, stopped: bool) -> None:
             def show() -> None:
-                ended(report)
+                if report is not None:
+                    ended(report)
                 if error is not None:
                     self.say(error_in_words(error))
                 self.changed(False)
@@ -128,12 +130,12 @@ class Board:
 
         Heard on the thread that it arrives on, because the loop may be busy with a long call.
         """
-        doing = self._doing
-        if self.runner.running:
+        doing, running = self._doing, self.runner.running
+        if running:
             self.runner.stop()
-        elif doing is not None:
+        if doing is not None:  # also while a run waits for its turn: this is what takes long
             doing.ask()
-        else:
+        if not running and doing is None:
             self.callback(lambda: self.say("Nothing is running."))()
 
     def close(self) -> None:
@@ -163,6 +165,7 @@ class Gradients:
         self.shown = W.HTML()
         self.throttle = Throttle(lambda: board.guarded(self.compare), board.loop)
         board.when_closed(self.throttle.cancel)
+        board.when_opened("Gradients", self.show)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
         hint = why or "Another size draws new arguments by the generator on the page Times, and compares."
@@ -219,9 +222,10 @@ class Times:
             )
             self.generator.observe(board.callback(self._read), "value")
             rows.append(self.generator)
-        self.text = pair.make_text
+        self.text, self.first = pair.make_text, (pair.make, pair.make_text)
         self.shown = W.HTML()
         self.widget = W.VBox([*rows, self.shown])
+        board.when_opened("Times", self.show)
         self.show()
 
     def _read(self, change: Any) -> None:
@@ -230,7 +234,7 @@ class Times:
 
         if change["new"].strip():
             parse_generator(change["new"])
-            self.board.say("The new arguments count from the next Run.")
+            self.board.say("The new arguments count from the next Run, for the times against N.")
 
     def _run(self, pressed: Any = None) -> None:
         if self.board.runner.running:
@@ -243,14 +247,21 @@ class Times:
         self.board.start(self.pair.timing(rounds=self.rounds.value, sizes=sizes), self._told, self._ended)
 
     def _take_generator(self) -> None:
-        """Evaluate the generator as it stands in the field, in the user's namespace: Run was pressed."""
-        if self.generator is None or self.generator.value in (self.text, ""):
+        """Evaluate the generator as it stands in the field, in the user's namespace: Run was pressed. An
+        empty field is the generator that the panel was opened with.
+        """
+        if self.generator is None or self.generator.value.strip() == self.text:
             return
         from .manners import generator
 
-        drawn, pair = generator(self.board.shell, self.generator.value), self.pair
-        pair.make = lambda n: drawn(n, pair.rng)
-        self.pair.make_text = self.text = self.generator.value
+        pair, text = self.pair, self.generator.value.strip()
+        if not text:
+            pair.make, pair.make_text = self.first
+            self.generator.value = pair.make_text
+        else:
+            drawn = generator(self.board.shell, text)
+            pair.make, pair.make_text = (lambda n: drawn(n, pair.rng)), text
+        self.text = pair.make_text
 
     def _told(self, progress: Progress) -> None:
         self.progress.value = progress.done
@@ -259,7 +270,8 @@ class Times:
     def _ended(self, times: Any) -> None:
         self.progress.value = 0 if times.interrupted else 100
         self.show()
-        self.board.say(times.sentence)
+        kept = self.pair.times is times
+        self.board.say(times.sentence if kept else "Stopped before anything was timed; the tables are older.")
 
     def show(self) -> None:
         self.shown.value = html_of("Times", _section("Times", self.pair))
@@ -283,6 +295,8 @@ class Symbolic:
     def _first(self) -> None:
         if self.pair.proof is None:
             self._ask()
+        else:
+            self.show()
 
     def _ask(self, pressed: Any = None) -> None:
         if self._task is not None and not self._task.done():
@@ -344,7 +358,7 @@ class Panel:
         _closed_with_its_cell(self)
 
     def __repr__(self) -> str:
-        return f"Panel of {self.title}" + (", closed" if self.pair is None else "")
+        return printable(f"Panel of {self.title}") + (", closed" if self.pair is None else "")
 
     @property
     def interrupted(self) -> bool:
@@ -393,7 +407,7 @@ class Panel:
 def _built(pair: Pair, board: Board) -> _Root:
     registered = tabs.registered()
     pages = W.Tab(
-        [tab.live(pair, board) if tab.live is not None else _plain(tab, pair) for tab in registered],
+        [tab.live(pair, board) if tab.live is not None else _plain(tab, pair, board) for tab in registered],
         titles=[tab.name for tab in registered],
     )
     names = [tab.name for tab in registered]
@@ -404,15 +418,23 @@ def _built(pair: Pair, board: Board) -> _Root:
             opened()
 
     pages.observe(board.callback(turned), "selected_index")
-    title = W.HTML(f'{_STYLE}<p class="rulelab-title">{escape(pair.title)}</p>')
+    title = W.HTML(f'{_STYLE}<p class="rulelab-title">{escape(printable(pair.title))}</p>')
     root = _Root([title, board.status, pages])
     root.add_class("rulelab-panel")
     board.say(pair.comparison.sentence)
     return root
 
 
-def _plain(tab: tabs.Tab, pair: Pair) -> W.Widget:
-    return W.HTML(html_of(tab.name, tabs.content(tab, pair)))
+def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
+    """A page without controls, made anew whenever somebody turns to it: the rule may be another one."""
+    shown = W.HTML()
+
+    def show() -> None:
+        shown.value = html_of(tab.name, tabs.content(tab, pair))
+
+    show()
+    board.when_opened(tab.name, show)
+    return shown
 
 
 def _section(name: str, pair: Pair) -> Sequence[Any]:

@@ -115,7 +115,7 @@ class SymbolicReport(Report):
     def _repr_html_(self):
         return _template().render(
             report=self,
-            function=printable(self.function),
+            words=printable,
             sentence=self.verdict.sentence(),
             math=_math,
             example="\n".join(self.counterexample_lines()),
@@ -158,24 +158,26 @@ def _math(latex):
 
 _PAGE = """\
 <div class="rulelab-symbolic">
-<p><strong>{{ report.verdict.word }}</strong> rule of <code>{{ function }}</code>: {{ sentence }}</p>
+<p class="tex2jax_ignore mathjax_ignore"><strong>{{ report.verdict.word }}</strong> rule of
+<code>{{ words(report.function) }}</code>: {{ words(sentence) }}</p>
 {%- for cell in report.cells %}
 <table>
-<caption style="text-align: left">{{ "where " ~ cell.condition if cell.condition else "formulas" }}</caption>
+<caption class="tex2jax_ignore mathjax_ignore" style="text-align: left">
+{{- words("where " ~ cell.condition) if cell.condition else "formulas" }}</caption>
 <thead><tr><th scope="col">argument</th><th scope="col">derivative times {{ math("\\\\bar y") }}</th>
 <th scope="col">the rule gives</th><th scope="col">difference</th></tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
-<tr><th scope="row"><code>{{ row.name }}</code></th><td>{{ math(row.derivative.latex) }}</td>
+<tr><th scope="row"><code>{{ words(row.name) }}</code></th><td>{{ math(row.derivative.latex) }}</td>
 <td>{{ math(row.rule.latex) }}</td><td>{{ math(row.difference.latex) }}</td></tr>
 {%- endfor %}
 </tbody></table>
 {%- endfor %}
 {%- if example %}
-<pre>{{ example }}</pre>
+<pre>{{ words(example) }}</pre>
 {%- endif %}
 {%- for note in report.notes %}
-<p>note: {{ note }}</p>
+<p class="tex2jax_ignore mathjax_ignore">note: {{ words(note) }}</p>
 {%- endfor %}
 </div>"""
 

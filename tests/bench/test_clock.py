@@ -1,5 +1,7 @@
 """Blocks are timed on the clock that is given, and memory is what a call really holds."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,17 @@ def test_memory_counts_buffers_of_numpy():
     memory = memory_of(lambda: float(np.ones(100_000).sum()))
     assert 800_000 <= memory.peak_bytes < 900_000
     assert memory_of(lambda: [object() for _ in range(1000)]).kept_blocks >= 1000
+
+
+def test_an_interrupt_while_memory_is_measured_leaves_no_tracing(monkeypatch):
+    """Also where it comes just when tracing has begun."""
+    start = tracemalloc.start
+
+    def interrupted(*frames):
+        start(*frames)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tracemalloc, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        memory_of(lambda: 1)
+    assert not tracemalloc.is_tracing()

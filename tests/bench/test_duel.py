@@ -1,11 +1,12 @@
 """A duel says who is faster when that can be known, and that it cannot tell when not."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 
-from rulelab.bench.duel import Duel, DuelRun, GradientDuel, duel, gradient_duel, measure
+from rulelab.bench.duel import Duel, DuelRun, GradientDuel, duel, gradient_duel, interval_of_median, measure
 from rulelab.bench.rounds import BLOCKS
 from rulelab.errors import MutationError
 
@@ -115,6 +116,29 @@ def test_ctrl_c_keeps_the_rounds_there_are():
     )
     assert found.interrupted and 0 < len(found.ratios) < 60
     assert f"Interrupted after {len(found.ratios)} of 60 rounds." in str(found)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_clock_that_stands_still_tells_nothing():
+    """Neither faster nor slower, and no warning of NumPy's."""
+    for ratios in ((math.inf,) * 9, (1.0,) * 8 + (math.inf,)):
+        interval = interval_of_median(ratios, np.random.default_rng(0))
+        found = Duel(measure(lambda: 1, rounds=1), measure(lambda: 1, rounds=1), ratios, interval, 9)
+        assert found.verdict == "cannot tell" and np.isnan(interval).all()
+
+
+def test_rounds_may_be_an_integer_of_numpy():
+    """The result is saved all the same; a fraction is refused."""
+    assert json.loads(duel(lambda: 1, lambda: 1, rounds=np.int64(1)).to_json())["rounds_wanted"] == 1
+    with pytest.raises(TypeError):
+        duel(lambda: 1, lambda: 1, rounds=2.5)
+
+
+def test_an_interrupt_before_both_take_part_is_told():
+    """There is a report at every moment."""
+    run = DuelRun(lambda: 1, lambda: 1)
+    run._rounds.contestants.pop()
+    assert run.result(interrupted=True).verdict == "cannot tell"
 
 
 def test_too_few_rounds_give_no_verdict():

@@ -1,5 +1,7 @@
 """A measurement in pieces can be stopped between any two, and gives what there is."""
 
+import gc
+
 import pytest
 
 from rulelab.bench.duel import DuelRun, GradientDuel
@@ -76,3 +78,18 @@ def test_a_result_may_be_asked_for_at_any_moment(make, steady):
             assert measurement.result(interrupted=True)._repr_html_()
     assert last == progress.total
     assert not measurement.result().interrupted and "Nothing measured" not in str(measurement.result())
+
+
+def test_the_collector_is_on_again_whenever_it_was_interrupted(monkeypatch):
+    """Also where timeit had no time to see to it."""
+
+    class Off:
+        def pieces(self):
+            gc.disable()
+            raise KeyboardInterrupt
+            yield
+
+        def result(self, *, interrupted=False):
+            return interrupted
+
+    assert run(Off()) is True and gc.isenabled()

@@ -127,9 +127,10 @@ def test_only_results_of_the_bench_are_saved(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def timings(name, seconds, seed=0):
+def timings(name, seconds, seed=0, stamp=None):
     rng = np.random.default_rng(seed)
-    return Timings(name, 1, tuple(seconds * np.exp(0.02 * rng.standard_normal(100))))
+    runs = tuple(seconds * np.exp(0.02 * rng.standard_normal(100)))
+    return Timings(name, 1, runs, environment=stamp or {})
 
 
 def dueled(seconds, stamp, seed=0):
@@ -153,8 +154,19 @@ def test_other_surroundings_tell_nothing():
     """The ratio is there, the verdict is not, and the difference is named."""
     found = compare_records(dueled(0.5, HERE), dueled(0.25, {**HERE, "python": "3.12"}))
     assert found.verdict == "cannot tell" and found.changes[1].interval is None
-    assert "Cannot tell: measured in different surroundings.\n" in str(found)
+    assert "Cannot tell: measured in different surroundings, or in unknown ones.\n" in str(found)
     assert "Python 3.11, then 3.12" in str(found)
+
+
+def test_timings_from_an_unknown_place_tell_nothing():
+    """Timings of one call have their stamp too; those that were cut out of a duel have none."""
+    stamped = timings("f", 1.0, stamp=HERE), timings("f", 0.5, 1, stamp=HERE)
+    assert compare_records(*stamped).verdict == "faster"
+    elsewhere = timings("f", 0.5, 1, stamp={**HERE, "cores": 8})
+    assert compare_records(stamped[0], elsewhere).verdict == "cannot tell"
+    found = compare_records(stamped[0], dueled(0.5, HERE).left)
+    assert found.verdict == "cannot tell" and "Where it was measured is not known: now." in str(found)
+    assert measure(lambda: 1, rounds=2).environment["numpy"] == np.__version__
 
 
 def test_a_load_is_no_other_place_but_worth_a_word():

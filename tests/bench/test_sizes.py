@@ -18,6 +18,10 @@ CASES = {
     "complex": ((np.zeros(4, complex),), "(rng.standard_normal(n) + 1j * rng.standard_normal(n))"),
     "flags": ((np.zeros(4, bool),), "(rng.random(n) < 0.5)"),
     "whole": ((np.array([7, -2, 3, 3]),), "rng.integers(-2, 8, n)"),
+    "huge": (
+        (np.array([0, 2**64 - 1, 5, 5], np.uint64),),
+        f'rng.integers(0, {2**64}, n, "uint64").astype("<u8")',
+    ),
     "indices": ((np.zeros(4), np.array([0, 3, 1, 1])), "rng.standard_normal(n), rng.integers(0, n, n)"),
     "square": (
         (np.zeros((4, 4)) + [0, 1, 2, 3], np.zeros(4)),
@@ -47,6 +51,12 @@ def test_the_text_makes_what_the_generator_makes(name):
         assert np.array_equal(left, right)
         if isinstance(given, np.ndarray):
             assert left.dtype == right.dtype == given.dtype
+
+
+def test_an_empty_array_is_kept():
+    """There is nothing in it to draw others after, whatever its other lengths."""
+    x, none = sized((np.zeros(4), np.zeros((0, 4), int)), np.random.default_rng(0))(6)
+    assert x.shape == (6,) and none.shape == (0, 4)
 
 
 def test_matrices_stay_what_they_were():

@@ -8,6 +8,7 @@ import pytest
 
 from rulelab.bench import Scaling, ScalingLine
 from rulelab.checking.comparison import Difference, compare
+from rulelab.notebook import figures
 from rulelab.notebook.figures import LARGE, Picture, difference_map, scaling_picture
 
 
@@ -70,6 +71,42 @@ def test_nan_and_infinity_are_drawn_without_a_warning():
     assert difference_map(Difference("x", left, right, worst=(3,), problem="differ"), "f", "g") is not None
 
 
+def test_the_difference_is_of_the_numbers_and_not_of_their_dtype():
+    """Small unsigned integers do not wrap around, and flags that differ are drawn."""
+    for dtype in ("u1", bool):
+        left, right = np.zeros(20, dtype), np.zeros(20, dtype)
+        right[2] = 1
+        shown = difference_map(Difference("x", left, right, worst=(2,), problem="differ"), "f", "g")
+        assert "1 of 20 elements differ, by at most 1;" in shown.alt
+    words = np.array(["a"] * 20), np.array(["b"] * 20)
+    assert difference_map(Difference("x", *words, problem="differ"), "f", "g") is None
+
+
+def test_only_what_differs_is_counted():
+    """The same infinity on both sides is no difference; a nan on one side is one that cannot be drawn."""
+    left = np.full(20, np.inf)
+    left[5] = np.nan
+    right = left.copy()
+    right[2], right[7] = 1.0, np.nan
+    shown = difference_map(Difference("x", left, right, worst=(2,), problem="differ"), "f", "g")
+    assert "2 of 20 elements differ" in shown.alt
+    assert "left blank, and 1 with a nan" in shown.caption
+
+
+@pytest.mark.parametrize("shape", [(200_000,), (5_000, 40), (3, 70_000)])
+def test_a_large_array_is_drawn_in_stretches(shape, monkeypatch):
+    """Each shows the largest difference in it, so that a single wrong element is seen."""
+    left, drawn = np.zeros(shape), []
+    right = left.copy()
+    spot = tuple(n - 2 for n in shape)
+    right[spot] = 0.5
+    thinned = figures._thinned
+    monkeypatch.setattr(figures, "_thinned", lambda *of: drawn.append(thinned(*of)) or drawn[-1])
+    assert difference_map(difference(left, right), "f", "g") is not None
+    last = drawn[-1][0]
+    assert max(last.shape) <= figures.MOST_POINTS and np.nanmax(last) == 0.5
+
+
 def test_the_times_against_n_are_three_lines_named_in_words():
     """Growth and the ends of each line stand in the alternative text."""
     lines = [
@@ -93,6 +130,14 @@ def test_a_picture_escapes_what_it_says():
     shown = Picture(b"png", 'of "<script>"', "<b>caption</b>")._repr_html_()
     assert "<script" not in shown and "<b>" not in shown
     assert 'alt="of &quot;&lt;script&gt;&quot;"' in shown and 'src="data:image/png;base64,' in shown
+
+
+def test_a_picture_says_its_words_and_acts_on_nothing():
+    """Neither on a terminal nor in Markdown."""
+    shown = Picture(b"png", "\x1b[31m\n\n<b>](javascript:x)", "\u202e")
+    for face in (str(shown), shown._repr_html_(), shown.to_markdown()):
+        assert "\x1b" not in face and "\u202e" not in face
+    assert "\n" not in shown.to_markdown() and "\\<b\\>\\]" in shown.to_markdown()
 
 
 def test_pyplot_is_never_loaded():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.compiler.cache import DEFAULT as CACHE
 from rulelab.errors import MeasurementError
 from rulelab.notebook import lab, pair, tabs
 
@@ -76,6 +77,87 @@ def test_a_size_that_fails_changes_nothing(opened):
     with pytest.raises(ZeroDivisionError):
         opened.resize(20)
     assert opened.comparison is before and opened.size == 8
+
+
+def test_arguments_are_those_of_the_moment_it_was_opened():
+    """What their owner writes into them later is not timed beside the gradients of what they were."""
+    y = Y.copy()
+    opened = pair.Pair(mse, mse_cr, (y, YH))
+    y[:] = np.nan
+    assert np.array_equal(opened.args[0], Y) and opened.kwargs == {}
+
+
+def test_what_is_timed_has_the_size_it_began_with(opened, monkeypatch):
+    """Also the first gradients, when another size is chosen in the middle of a run."""
+    timing, seen = opened.timing(rounds=8), []
+    monkeypatch.setattr(pair, "first_gradient_of", lambda f, args, kwargs: seen.append(len(args[0])))
+    opened.resize(20)
+    next(timing.pieces())
+    assert timing.size == 8 and seen == [8]
+
+
+def test_what_was_found_by_an_older_rule_says_so():
+    """A rule that is stated anew shows in the code at once; what was measured of the old one does not."""
+
+    def cube(x):
+        return x * x * x
+
+    def stated(factor):
+        def cube_cr_rrule(x):
+            return cube(x), lambda y_bar: (rl.NoTangent(), factor * x * x * y_bar)
+
+        return cube_cr_rrule
+
+    cube_cr = rl.twin(cube, "cube_cr")
+    rl.rrule_for(cube_cr)(stated(3.0))
+    opened = pair.Pair(cube, cube_cr, (2.0,))
+    opened.time(rounds=8)
+    opened.proof = pair.Words("proved")
+    sections = pair.gradients, pair.times, pair.symbolic
+    assert not any("before the rule of cube_cr was changed" in text(section(opened)) for section in sections)
+    rl.rrule_for(cube_cr)(stated(4.0))
+    assert all("before the rule of cube_cr was changed" in text(section(opened)) for section in sections)
+    opened.time(rounds=8)
+    assert "was changed" not in text(pair.times(opened)) and "was changed" in text(pair.gradients(opened))
+
+
+def test_in_manual_mode_the_old_rule_still_counts(manual, capsys):
+    """So what was found by it is not called older, and nobody is told of that at each look."""
+
+    def cube(x):
+        return x * x * x
+
+    def cube_cr_rrule(x):
+        return cube(x), lambda y_bar: (rl.NoTangent(), 3.0 * x * x * y_bar)
+
+    cube_cr = rl.twin(cube, "cube_cr")
+    rl.rrule_for(cube_cr)(cube_cr_rrule)
+    opened = pair.Pair(cube, cube_cr, (2.0,), {})
+    rl.rrule_for(cube_cr)(lambda x: (cube(x), lambda y_bar: (rl.NoTangent(), 0.0)))
+    manual.clear()
+    assert "was changed" not in text(pair.gradients(opened)) and not manual
+
+
+@pytest.fixture
+def manual():
+    """The refresh mode is manual; gives the notices."""
+    notices = []
+    rl.refresh("manual")
+    CACHE.on_notice.append(notices.append)
+    yield notices
+    CACHE.on_notice.pop()
+    rl.refresh("auto")
+
+
+def test_keywords_that_the_bench_has_too_are_the_functions():
+    """A function may call its own keyword `clock`."""
+
+    def paced(x, clock=1.0, mode="slow"):
+        return x * clock
+
+    opened = pair.Pair(paced, paced, (2.0,), {"clock": 3.0, "mode": "fast"})
+    opened.time(rounds=8)
+    assert opened.comparison.gradients[0].left == 3.0 and len(opened.times.first) == 2
 
 
 def test_a_generator_of_ones_own_may_give_keywords():
@@ -256,6 +338,23 @@ def test_a_lab_stopped_by_ctrl_c_shows_what_there_is(monkeypatch):
 
 
 HOSTILE = "<img src=x onerror=alert(1)>$x$"
+
+
+ACTING = "\x1b[31m\x07\u202e"
+
+
+def test_nothing_acts_on_the_terminal_or_turns_the_text_around():
+    """A sign stands for each character of a name, of a source or of an error that would."""
+
+    def f(x):
+        return x * x  # ‮
+
+    f.__name__ = ACTING
+    opened = pair.Pair(f, f, (2.0,))
+    opened.proof = pair.Words(ACTING)
+    shown = tabs.overview(opened, folded=True)
+    for face in (str(shown), shown._repr_html_(), shown.to_markdown()):
+        assert "␛[31m" in face and not set(ACTING) & set(face) - set("[31m")
 
 
 def test_hostile_names_are_words():

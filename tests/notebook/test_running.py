@@ -124,6 +124,17 @@ def test_an_error_of_the_function_ends_the_run_and_is_handed_on():
     assert report == (7, True) and isinstance(error, ZeroDivisionError) and not stopped
 
 
+def test_an_error_of_the_report_is_handed_on_too():
+    """Nobody waits for the task, so it would be lost."""
+
+    class Broken(Counting):
+        def result(self, *, interrupted=False):
+            raise OSError("no report")
+
+    report, error, stopped = driven(Broken(3)).end
+    assert report is None and str(error) == "no report" and not stopped
+
+
 def test_progress_is_told_ten_times_a_second_at_most():
     """By a clock of the test's own: 2 ms a piece."""
     now = iter(n * 0.002 for n in range(10**6))

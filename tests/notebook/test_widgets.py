@@ -213,6 +213,47 @@ def test_errors_of_the_function_are_told_with_its_line(panel):
     opened.close()
 
 
+def test_code_is_that_of_the_rule_that_counts_when_its_page_is_opened():
+    """A rule may have been stated anew since the panel was opened."""
+
+    def cube(x):
+        return x * x * x
+
+    def first_rrule(x):
+        return cube(x), lambda y_bar: (rl.NoTangent(), 3.0 * x * x * y_bar)
+
+    def second_rrule(x):
+        return cube(x), lambda y_bar: (rl.NoTangent(), 4.0 * x * x * y_bar)
+
+    cube_cr = rl.twin(cube, "cube_cr")
+    rl.rrule_for(cube_cr)(first_rrule)
+    opened = new_panel(cube, cube_cr, (2.0,))
+    rl.rrule_for(cube_cr)(second_rrule)
+    pages(opened).selected_index = list(pages(opened).titles).index("Code")
+    assert "second_rrule" in shown(opened, "Code") and "first_rrule" not in shown(opened, "Code")
+    pages(opened).selected_index = 0
+    assert "before the rule of cube_cr was changed" in shown(opened, "Gradients")
+    opened.close()
+
+
+def test_nothing_acts_in_the_title_or_in_the_status(panel):
+    """A sign stands for each character that would turn the text around or command a terminal."""
+    panel._board.say("\x1b[31m \u202e")
+    assert "\u241b[31m" in status(panel) and "\u202e" not in status(panel)
+
+    def f(x):
+        return x * x
+
+    f.__name__ = "\u202ef"
+    opened = new_panel(f, f, (2.0,))
+    assert "\u202e" not in repr(opened) + "".join(getattr(w, "value", "") or "" for w in html_of(opened))
+    opened.close()
+
+
+def html_of(panel):
+    return [w for w in parts(panel.widget) if isinstance(w, (ipywidgets.HTML, ipywidgets.HTMLMath))]
+
+
 def test_an_error_at_a_later_size_keeps_what_was_measured():
     """The report says where it ended."""
 
@@ -308,6 +349,44 @@ def test_stop_ends_a_comparison_that_takes_long():
         assert time.monotonic() - started < 20 and opened.pair.size == 8
 
     on_a_loop(scenario)
+
+
+def test_stop_ends_a_comparison_that_takes_long_while_a_run_waits_for_its_turn():
+    """The run and the comparison both: Stop is for what is going on."""
+
+    def dozing(x):
+        if len(x) == 9:
+            time.sleep(30)
+        return float(x @ x)
+
+    async def main():
+        opened = new_panel(dozing, rl.twin(dozing, "dozing_cr"), (np.ones(8),), make=lambda n: (np.ones(n),))
+        named(opened, "Rounds:").value = 100_000
+        named(opened, "Run").click()
+        await until(lambda: "round" in status(opened))
+        late = threading.Timer(0.3, lambda: named(opened, "Stop").click())
+        late.start()
+        started = time.monotonic()
+        named(opened, "Size N:").value = 9
+        await until(lambda: not opened._board.runner.running)
+        assert time.monotonic() - started < 10 and opened.pair.size == 8
+        opened.close()
+
+    asyncio.run(main())
+
+
+def test_a_run_stopped_before_anything_was_timed_shows_whose_tables_stand_there(panel):
+    """Those of the run before are not called those of this one."""
+    named(panel, "Rounds:").value = 8
+    named(panel, "Smallest N:").value, named(panel, "Largest N:").value = 4, 4
+    named(panel, "Run").click()
+    assert "Done" in status(panel)
+    before = panel.pair.times
+    started = panel._board.start
+    panel._board.start = lambda run, told, ended: ended(run.result(interrupted=True))
+    named(panel, "Run").click()
+    panel._board.start = started
+    assert panel.pair.times is before and "the tables are older" in status(panel)
 
 
 def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped():
@@ -435,6 +514,10 @@ def test_the_generator_is_evaluated_when_run_is_pressed_and_not_before(notebook)
     field.value = "nobody_knows(n), 1.0"
     named(panel, "Run").click()
     assert "NameError" in status(panel) and "nobody_knows" in status(panel)
+    field.value = " "
+    named(panel, "Run").click()
+    assert len(notebook["drawn"]) == 2 and "Done" in status(panel)
+    assert field.value == panel.pair.make_text == "rng.standard_normal(n), abs(rng.standard_normal(n))"
     panel.close()
 
 

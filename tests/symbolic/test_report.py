@@ -9,6 +9,8 @@ import pytest
 
 from rulelab.symbolic import prove
 from rulelab.symbolic.formulas import name_latex
+from rulelab.symbolic.report import SymbolicReport
+from rulelab.symbolic.verdicts import Undecided
 from rulelab.tangents.zeros import NoTangent
 
 
@@ -90,3 +92,10 @@ def test_the_package_loads_without_sympy():
     """`import rulelab` does not load SymPy; the symbolic package does."""
     code = "import sys, rulelab; assert 'sympy' not in sys.modules and 'mpmath' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_words_of_a_proof_are_not_typeset():
+    """Its formulas are; a dollar in a note or a reason is a dollar, and no mark turns the text around."""
+    shown = SymbolicReport("f", ("x",), Undecided(15, "costs $5 or $6\u202e"), notes=("from $1 to $2",))
+    html = shown._repr_html_()
+    assert html.count('<p class="tex2jax_ignore mathjax_ignore">') == 2 and "\u202e" not in html
