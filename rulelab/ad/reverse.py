@@ -32,6 +32,7 @@ from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .agreement import Compared
+from .keywords import refuse_shared
 
 _PULLBACKS = Pullbacks(DEFAULT_CACHE)
 
@@ -76,6 +77,7 @@ def gradient(
         found = _quickly(f, args)
         if found is not None:
             return found[1]
+    refuse_shared(f, "gradient", argnums=argnums, cache=cache)
     return _value_and_gradient(f, args, kwargs, argnums, cache)[1]
 
 
@@ -98,6 +100,7 @@ def withgradient(
         found = _quickly(f, args, several=True)
         if found is not None:
             return WithGradient(*found)
+    refuse_shared(f, "withgradient", argnums=argnums, cache=cache)
     return WithGradient(*_value_and_gradient(f, args, kwargs, argnums, cache, several=True))
 
 
@@ -131,6 +134,7 @@ def pullback(
     (6.0, (3.0, 2.0), (6.0, 4.0))
     """
     __tracebackhide__ = True
+    refuse_shared(f, "pullback", cache=cache)
     outer = enter()
     try:
         y, inner = _forward(f, args, kwargs, _asked(args, None), cache)

@@ -469,3 +469,19 @@ def test_gradient_inside_a_function():
     except RuleLabError:
         return
     assert g == 1.0
+
+
+def test_a_keyword_that_is_ours_and_the_functions_is_refused():
+    """Whose `argnums` it is cannot be told, and f must not be called without its own."""
+
+    def f(x, argnums=1.0, cache=2.0):
+        return x * argnums * cache
+
+    for ask in (rl.gradient, rl.withgradient):
+        with pytest.raises(rl.KeywordError, match="argnums= is a keyword of"):
+            ask(f, 2.0, argnums=0)
+    for ask in (rl.gradient, rl.pullback):
+        with pytest.raises(rl.KeywordError, match="cache= is a keyword of"):
+            ask(f, 2.0, cache=3.0)
+    assert rl.gradient(f, 2.0, 3.0, 1.0)[0] == 3.0
+    assert rl.gradient(lambda x: f(x, argnums=5.0), 2.0) == (10.0,)

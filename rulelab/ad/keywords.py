@@ -1,0 +1,33 @@
+"""Keywords that a caller may have meant for the function, and not for us."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import KeywordError
+
+
+def refuse_shared(f: Callable[..., Any], asked: str, **given: Any) -> None:
+    """Raise KeywordError where a keyword that was given to `asked` is the name of a parameter of `f`, too.
+
+    Nobody could tell whose it is, and `f` would silently be called without it. A keyword that is None was
+    not given.
+
+    >>> refuse_shared(lambda x, scale=1.0: x, "gradient", argnums=0)
+    """
+    named = [name for name, value in given.items() if value is not None]
+    if not named:
+        return
+    try:
+        parameters = inspect.signature(f).parameters
+    except (TypeError, ValueError):  # a C function that does not tell its parameters
+        return
+    for name in named:
+        if name in parameters:
+            raise KeywordError(
+                f"{name}= is a keyword of {asked} and a parameter of the function, and would be taken for ours",
+                asked=f"{asked}(f, …, {name}=…)",
+                fixes=(f"give the function its {name} by position", f"wrap it: lambda x: f(x, {name}=…)"),
+            )
