@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -102,6 +103,9 @@ class Table:
             tablefmt=style,
             disable_numparse=True,
         )
+        if style.startswith("latex"):
+            # After the end of a row LaTeX takes these for an argument of `\\`.
+            body = re.sub(r"^( *)([\[*])", r"\1{\2}", body, flags=re.M)
         return body.replace(_SPACE, " " if style == "simple" else "\N{NO-BREAK SPACE}")
 
 
@@ -217,11 +221,11 @@ def _template():
     return environment.from_string(_PAGE)
 
 
-def _one_line(cell: str) -> str:
-    return printable(" ".join(str(cell).split("\n")))
-
-
 _SPACE = "\ue000"  # a space of a program while the table is laid out, which cuts off spaces at the ends
+
+
+def _one_line(cell: str) -> str:
+    return printable(" ".join(str(cell).split("\n"))).replace(_SPACE, "\N{REPLACEMENT CHARACTER}")
 
 
 def _kept(cell: str) -> str:
@@ -231,15 +235,39 @@ def _kept(cell: str) -> str:
 def _markdown_table(table: Table) -> str:
     escaped = Table(
         table.caption,
-        tuple(map(_md, table.columns)),
-        tuple(tuple(_md(cell) for cell in row) for row in table.rows),
-        verbatim=tuple(map(_md, table.verbatim)),
+        tuple(map(_md_cell, table.columns)),
+        tuple(tuple(_md_cell(cell) for cell in row) for row in table.rows),
+        verbatim=tuple(map(_md_cell, table.verbatim)),
     )
     return escaped._body("github")
 
 
 def _md(text: str) -> str:
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|$" else c for c in _one_line(text))
+    """A line of Markdown that reads as the text. No escape keeps Jupyter from taking dollars and backslashes
+    for mathematics, so that a text with one of them is shown as code.
+    """
+    line = _one_line(text)
+    if "$" in line or "\\" in line:
+        return _md_code(line)
+    return "".join(f"\\{c}" if c in "`*_{}[]<>#|&~" else c for c in line)
+
+
+def _md_cell(text: str) -> str:
+    """The same in a table, where a bar in code ends the cell unless it is escaped. Whether two backslashes
+    and a bar are an escaped one, readers of Markdown disagree, so there is a space between.
+    """
+    escaped = _md(text)
+    return re.sub(r"\\?\|", _bar_in_code, escaped) if escaped.startswith("`") else escaped
+
+
+def _bar_in_code(found: re.Match[str]) -> str:
+    return r"\ \|" if len(found[0]) == 2 else r"\|"
+
+
+def _md_code(line: str) -> str:
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    edge = " " if line.startswith(("`", " ")) or line.endswith(("`", " ")) else ""
+    return f"{fence}{edge}{line}{edge}{fence}"
 
 
 _TEX = {

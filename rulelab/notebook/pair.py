@@ -25,7 +25,7 @@ from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare
 from ..compiler.reading import AdjointSource, adjoint_source
-from ..errors import MeasurementError, RuleLabError
+from ..errors import MeasurementError, RuleLabError, printable
 from ..tables import Page, Report, Table, engineering
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, error_in_words
@@ -215,6 +215,9 @@ class Timing:
 class Words(str):
     """A sentence that shows itself as a paragraph."""
 
+    def __new__(cls, words: str = ""):
+        return super().__new__(cls, printable(words))
+
     def to_markdown(self) -> str:
         """The sentence as Markdown, every word of it escaped."""
         return Page((str(self),)).markdown()
@@ -301,19 +304,20 @@ class Listing:
     def __str__(self) -> str:
         width = max((len(number) for number, _ in self.rows()), default=0)
         body = [f"{number:>{width}} | {line}".rstrip() for number, line in self.rows()]
-        return "\n".join([self.heading, *([self.note] if self.note else []), *body])
+        return printable("\n".join([self.heading, *([self.note] if self.note else []), *body]))
 
     def _repr_html_(self) -> str:
         width = max((len(number) for number, _ in self.rows()), default=0)
-        lines = coloured_lines(self.source.rstrip("\n"))
+        lines = coloured_lines(printable(self.source.rstrip("\n")))
+        heading, about = escape(printable(self.heading)), escape(printable(self.note))
         body = "\n".join(
             f'<span class="rulelab-n">{number:>{width}} </span>{line}'
             for (number, _), line in zip(self.rows(), lines)
         )
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        note = f"<p>{about}</p>" if about else ""
         return (
-            f'<div class="rulelab-listing"><p class="rulelab-heading">{escape(self.heading)}</p>{note}'
-            f'<pre tabindex="0" role="region" aria-label="{escape(self.heading)}">{body}</pre></div>'
+            f'<div class="rulelab-listing"><p class="rulelab-heading">{heading}</p>{note}'
+            f'<pre tabindex="0" role="region" aria-label="{heading}">{body}</pre></div>'
         )
 
     def to_dict(self) -> dict:
@@ -477,7 +481,7 @@ class Overview(Report):
     def _repr_html_(self) -> str:
         body = "".join(_section_html(name, parts) for name, parts in self.sections)
         if self.folded:
-            summary = f"What the panel showed of {escape(self.title)}"
+            summary = f"What the panel showed of {escape(printable(self.title))}"
             summary = f'<summary class="tex2jax_ignore mathjax_ignore">{summary}</summary>'
             body = f"{_NO_PANEL_STYLE}<details>{summary}{body}</details>"
         kind = "rulelab-overview rulelab-copy" if self.folded else "rulelab-overview"

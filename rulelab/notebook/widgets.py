@@ -17,6 +17,7 @@ from typing import Any
 import ipywidgets as W
 
 from ..bench.pieces import Measurement, Progress
+from ..errors import printable
 from . import tabs
 from .displays import error_in_words
 from .pair import SIZES, Overview, Pair, html_of, sizes_between
@@ -71,7 +72,10 @@ class Board:
     def say(self, words: str) -> None:
         """Put words into the status line, which screen readers read out."""
         if not self.closed:
-            self.status.value = f'<div role="status" class="rulelab-status">{escape(words)}</div>'
+            self.status.value = (
+                '<div role="status" class="rulelab-status tex2jax_ignore mathjax_ignore">'
+                f"{escape(printable(words))}</div>"
+            )
 
     def when_opened(self, tab: str, action: Callable[[], None]) -> None:
         """Do this each time somebody turns to the page of this tab."""
@@ -404,7 +408,8 @@ def _built(pair: Pair, board: Board) -> _Root:
             opened()
 
     pages.observe(board.callback(turned), "selected_index")
-    title = W.HTML(f'{_STYLE}<p class="rulelab-title">{escape(pair.title)}</p>')
+    classes = "rulelab-title tex2jax_ignore mathjax_ignore"
+    title = W.HTML(f'{_STYLE}<p class="{classes}">{escape(printable(pair.title))}</p>')
     root = _Root([title, board.status, pages])
     root.add_class("rulelab-panel")
     board.say(pair.comparison.sentence)

@@ -118,6 +118,7 @@ class SymbolicReport(Report):
             function=printable(self.function),
             sentence=self.verdict.sentence(),
             math=_math,
+            words="tex2jax_ignore mathjax_ignore",
             example="\n".join(self.counterexample_lines()),
         )
 
@@ -158,24 +159,26 @@ def _math(latex):
 
 _PAGE = """\
 <div class="rulelab-symbolic">
-<p><strong>{{ report.verdict.word }}</strong> rule of <code>{{ function }}</code>: {{ sentence }}</p>
+<p class="{{ words }}"><strong>{{ report.verdict.word }}</strong> rule of \
+<code>{{ function }}</code>: {{ sentence | printable }}</p>
 {%- for cell in report.cells %}
 <table>
-<caption style="text-align: left">{{ "where " ~ cell.condition if cell.condition else "formulas" }}</caption>
+<caption class="{{ words }}" style="text-align: left">\
+{{ "where " ~ cell.condition | printable if cell.condition else "formulas" }}</caption>
 <thead><tr><th scope="col">argument</th><th scope="col">derivative times {{ math("\\\\bar y") }}</th>
 <th scope="col">the rule gives</th><th scope="col">difference</th></tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
-<tr><th scope="row"><code>{{ row.name }}</code></th><td>{{ math(row.derivative.latex) }}</td>
+<tr><th scope="row"><code>{{ row.name | printable }}</code></th><td>{{ math(row.derivative.latex) }}</td>
 <td>{{ math(row.rule.latex) }}</td><td>{{ math(row.difference.latex) }}</td></tr>
 {%- endfor %}
 </tbody></table>
 {%- endfor %}
 {%- if example %}
-<pre>{{ example }}</pre>
+<pre>{{ example | printable }}</pre>
 {%- endif %}
 {%- for note in report.notes %}
-<p>note: {{ note }}</p>
+<p class="{{ words }}">note: {{ note | printable }}</p>
 {%- endfor %}
 </div>"""
 
@@ -184,4 +187,6 @@ _PAGE = """\
 def _template():
     import jinja2
 
-    return jinja2.Environment(autoescape=True).from_string(_PAGE)
+    environment = jinja2.Environment(autoescape=True)
+    environment.filters["printable"] = printable
+    return environment.from_string(_PAGE)
