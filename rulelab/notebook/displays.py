@@ -26,7 +26,7 @@ _LIBRARIES = (
 SOURCE_STYLE = """\
 <style>
 .rulelab-source pre { color: var(--jp-content-font-color1, inherit);
-  background: transparent; line-height: 1.3; margin: 0.3em 0;
+  background: transparent; line-height: 1.3; margin: 0.3em 0; font-size: var(--jp-code-font-size, 13px);
   font-family: var(--jp-code-font-family, monospace); }
 .rulelab-source .rulelab-k { color: var(--jp-mirror-editor-keyword-color, #007a3d);
   font-weight: 600; }

@@ -317,7 +317,7 @@ class Listing:
         note = f"<p>{about}</p>" if about else ""
         return (
             f'<div class="rulelab-listing"><p class="rulelab-heading">{heading}</p>{note}'
-            f'<pre tabindex="0" role="region" aria-label="{heading}">{body}</pre></div>'
+            f'<pre tabindex="0" role="group" aria-label="{heading}">{body}</pre></div>'
         )
 
     def to_dict(self) -> dict:
@@ -510,7 +510,7 @@ def _section_html(name: str, parts: Sequence[Any]) -> str:
 def html_of(name: str, parts: Sequence[Any]) -> str:
     """The parts of a section as HTML; what is too wide can be scrolled, by keyboard as well."""
     body = "".join(part._repr_html_() for part in parts)
-    return f'<div class="rulelab-wide" tabindex="0" role="region" aria-label="{escape(name)}">{body}</div>'
+    return f'<div class="rulelab-wide" tabindex="0" role="group" aria-label="{escape(name)}">{body}</div>'
 
 
 def sizes_between(smallest: int, largest: int, count: int) -> tuple[int, ...]:

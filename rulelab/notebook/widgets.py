@@ -39,10 +39,6 @@ _STYLE = """\
 .rulelab-panel .rulelab-status { min-height: 1.5em; white-space: pre-line;
   border-left: 3px solid var(--jp-border-color1, #9e9e9e); padding-left: 0.6em; margin: 0.3em 0; }
 .rulelab-panel .rulelab-wide { overflow-x: auto; }
-.rulelab-panel .rulelab-wide table { border-collapse: collapse; }
-.rulelab-panel .rulelab-symbolic th, .rulelab-panel .rulelab-symbolic td { text-align: left;
-  padding: 0.2em 1em 0.2em 0; border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
-.rulelab-panel .rulelab-symbolic caption { font-weight: 600; padding-top: 0.8em; }
 .rulelab-panel .rulelab-row { flex-wrap: wrap; gap: 4px 14px; align-items: center; overflow: visible;
   margin: 4px 0; }
 .rulelab-panel .rulelab-row > .widget-inline-hbox, .rulelab-panel .rulelab-row > .widget-button { margin: 0; }

@@ -159,12 +159,26 @@ def _math(latex):
 
 _PAGE = """\
 <div class="rulelab-symbolic">
-<p class="{{ words }}"><strong>{{ report.verdict.word }}</strong> rule of \
-<code>{{ function }}</code>: {{ sentence | printable }}</p>
+<style>
+.rulelab-symbolic { color: var(--jp-content-font-color1, inherit); }
+.rulelab-symbolic p { margin: 0.3em 0; }
+.rulelab-symbolic .rulelab-verdict { font-weight: 600; }
+.rulelab-symbolic .rulelab-scroll { overflow-x: auto; }
+.rulelab-symbolic table { border-collapse: collapse; margin: 0.3em 0; }
+.rulelab-symbolic caption { text-align: left; caption-side: top; font-weight: 600; padding: 0.2em 0;
+  color: var(--jp-content-font-color1, inherit); white-space: nowrap; }
+.rulelab-symbolic.rulelab-symbolic th, .rulelab-symbolic.rulelab-symbolic td { text-align: left;
+  vertical-align: middle; padding: 0.25em 1.2em 0.25em 0; background: transparent; white-space: nowrap;
+  border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-symbolic th code { background: transparent; padding: 0; }
+.rulelab-symbolic pre { font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
+</style>
+<p class="rulelab-verdict {{ words }}">rule of <code>{{ function }}</code>: {{ sentence | printable }}</p>
 {%- for cell in report.cells %}
+{%- set caption = "where " ~ cell.condition | printable if cell.condition else "formulas" %}
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
-<caption class="{{ words }}" style="text-align: left">\
-{{ "where " ~ cell.condition | printable if cell.condition else "formulas" }}</caption>
+<caption class="{{ words }}">{{ caption }}</caption>
 <thead><tr><th scope="col">argument</th><th scope="col">derivative times {{ math("\\\\bar y") }}</th>
 <th scope="col">the rule gives</th><th scope="col">difference</th></tr></thead>
 <tbody>
@@ -172,7 +186,7 @@ _PAGE = """\
 <tr><th scope="row"><code>{{ row.name | printable }}</code></th><td>{{ math(row.derivative.latex) }}</td>
 <td>{{ math(row.rule.latex) }}</td><td>{{ math(row.difference.latex) }}</td></tr>
 {%- endfor %}
-</tbody></table>
+</tbody></table></div>
 {%- endfor %}
 {%- if example %}
 <pre>{{ example | printable }}</pre>
