@@ -28,7 +28,8 @@ _PAGE = """\
   padding: 0.15em 0.8em 0.15em 0; background: transparent;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { white-space: nowrap; }
-.rulelab-report.rulelab-report .rulelab-long { white-space: normal; overflow-wrap: anywhere; min-width: 11em; }
+.rulelab-report.rulelab-report .rulelab-long { white-space: normal; overflow-wrap: anywhere;
+  min-width: 11em; }
 .rulelab-report p { margin: 0.3em 0; }
 .rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-report .rulelab-verdict { font-weight: 600; }

@@ -119,3 +119,12 @@ def test_a_row_of_latex_that_begins_with_a_bracket_is_no_argument():
     """LaTeX would take `[x]` after the end of a row for a length."""
     latex = Page(tables=(Table("t", ("[n]", "b"), (("[x]", "1"), ("*", "2"))),)).latex()
     assert "{[}n]" in latex and "{[}x]" in latex and "{*}" in latex
+
+
+def test_numbers_and_their_units_stay_on_one_line():
+    """Only long cells are broken into lines; lines of a program scroll, by keyboard too."""
+    rows = (("gradient of f", "22.9 µs to 23.6 µs"), ("g", "differ: " + "x" * 60))
+    html = Page(tables=(Table("times", ("call", "time"), rows, verbatim=("call",)),)).html()
+    assert "<td>22.9 µs to 23.6 µs</td>" in html and '<td class="rulelab-long">differ: ' in html
+    assert '<div class="rulelab-scroll" tabindex="0" role="group" aria-label="times">' in html
+    assert "th, .rulelab-report.rulelab-report td { white-space: nowrap; }" in html

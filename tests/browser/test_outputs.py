@@ -17,7 +17,7 @@ def area(r):
     return np.pi * r ** 2.0
 
 def rescale(weights, features):
-    scaled = np.tanh(features @ weights) + 0.5 * np.log1p(np.exp(-np.abs(features @ weights))) - 0.25 * np.ones(6)
+    scaled = np.tanh(features @ weights) + 0.5 * np.log1p(np.exp(-np.abs(features @ weights))) - 0.25
     return np.sum(scaled ** 2.0) / len(scaled)
 
 def addone(x):
@@ -47,9 +47,11 @@ CELLS = (
     "%grad_profile --seconds 0.1 mse(y, yh)",
     "%grad_profile --seconds 0.1 rescale(weights, features)",
     "%grad_refresh",
+    "def loss(p):\n    return 2.0 * mse_cr(p, yh)",
+    "%gradient loss(y)",
     "%grad_refresh manual",
     RULE,
-    "%gradient mse_cr(y, yh)",
+    "%gradient loss(y)",
     "%grad_refresh auto",
     "%rule_symbolic area_cr",
     "%rule_symbolic area_wrong",
@@ -59,7 +61,7 @@ CELLS = (
     "scaling(mse, mse_cr, lambda n: (rng.random(n), rng.random(n)), sizes=[4, 16, 64], rounds=2)",
     "from rulelab.bench import gradient_duel\n"
     "compare_records(gradient_duel(mse, mse_cr, y, yh, rounds=5), gradient_duel(mse, mse_cr, y, yh, rounds=5))",
-    *["%rule_lab mse mse_cr --no-widget --at y[:2], yh[:2]"] * 2,  # two of one name are no landmarks
+    *["%rule_lab mse mse_cr --no-widget --at y[:2], yh[:2]"] * 2,  # one name, two regions
     "%grad_profile --seconds 0.1 mse(y, yh)",
 )
 
