@@ -27,19 +27,27 @@ def register_cell_label(filename, label):
 
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-_DIRECTIONS = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+# Controls of the upper half, marks of direction, separators of lines, and halves of surrogate pairs.
+_UNSEEN = dict.fromkeys(
+    [
+        *range(0x80, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A),
+        *range(0xD800, 0xE000),
+    ],
+    "\ufffd",
+)  # fmt: skip
 
 
 def printable(text):
     """The text with a sign in the place of each character that would act instead of being seen.
 
-    A name or a message of others may hold terminal commands, or marks that turn the direction of the text.
-    One sign stands for one character, so that a caret below a line keeps its place.
+    A name or a message of others may hold terminal commands, marks that turn the direction of the text, or
+    half of a surrogate pair, which cannot be written to a file or sent to a page. One sign stands for one
+    character, so that a caret below a line keeps its place.
 
     >>> printable("\x1b[31mred")
     '␛[31mred'
     """
-    return text if text.isprintable() else text.translate(_CONTROLS).translate(_DIRECTIONS)
+    return text if text.isprintable() else text.translate(_CONTROLS).translate(_UNSEEN)
 
 
 class Place(NamedTuple):
@@ -101,7 +109,7 @@ def _utf8_columns(source, column, end_column):
     """Columns in characters: Python counts them in UTF-8 bytes."""
     if column is None or source.isascii():
         return column, end_column
-    raw = source.encode()
+    raw = source.encode(errors="replace")  # half of a surrogate pair has no bytes
     end = None if end_column is None else len(raw[:end_column].decode(errors="replace"))
     return len(raw[:column].decode(errors="replace")), end
 

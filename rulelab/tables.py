@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,15 +23,21 @@ _PAGE = """\
 .rulelab-report { color: var(--jp-content-font-color1, inherit); }
 .rulelab-report table { border-collapse: collapse; margin: 0.3em 0; font-variant-numeric: tabular-nums; }
 .rulelab-report caption { text-align: left; caption-side: top; color: var(--jp-content-font-color1, inherit);
-  font-weight: 600; padding: 0.2em 0; }
+  font-weight: 600; padding: 0.2em 0; white-space: nowrap; }
 .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { text-align: left; vertical-align: top;
   padding: 0.15em 0.8em 0.15em 0; background: transparent;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
-.rulelab-report tbody th { white-space: nowrap; }
+.rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { white-space: nowrap; }
+.rulelab-report.rulelab-report .rulelab-long { white-space: normal; overflow-wrap: anywhere;
+  min-width: 11em; }
 .rulelab-report p { margin: 0.3em 0; }
 .rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-report .rulelab-verdict { font-weight: 600; }
-.rulelab-report td.rulelab-verbatim { white-space: pre; }
+.rulelab-report.rulelab-report td.rulelab-verbatim { white-space: pre; }
+.rulelab-report.rulelab-report caption.rulelab-long { white-space: normal; min-width: 0; }
+.rulelab-report .rulelab-scroll { overflow-x: auto; max-width: 100%; }
+.rulelab-report.rulelab-report .rulelab-scroll .rulelab-long { min-width: 26em; }
+.rulelab-report summary { cursor: pointer; }
 </style>
 {%- for line in page.lead %}
 <p class="rulelab-verdict">{{ line | printable }}</p>
@@ -39,21 +46,27 @@ _PAGE = """\
 {%- if table.folded %}
 <details><summary>{{ table.caption | printable }}</summary>
 {%- endif %}
+{%- if table.verbatim %}
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ table.caption | printable }}">
+{%- endif %}
 <table>
-<caption>{{ table.caption | printable }}</caption>
+<caption{{ table.caption | long(72) }}>{{ table.caption | printable }}</caption>
 <thead><tr>
 {%- for name in table.columns %}
 {%- if name %}<th scope="col">{{ name | printable }}</th>{% else %}<td></td>{% endif %}
 {%- endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | printable }}</th>
 {%- elif table.columns[loop.index0] in table.verbatim %}
 <td class="rulelab-verbatim">{{ cell | printable }}</td>
-{%- else %}<td>{{ cell | printable }}</td>{% endif %}
+{%- else %}<td{{ cell | long }}>{{ cell | printable }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
 </tbody></table>
+{%- if table.verbatim %}
+</div>
+{%- endif %}
 {%- if table.folded %}
 </details>
 {%- endif %}
@@ -102,6 +115,9 @@ class Table:
             tablefmt=style,
             disable_numparse=True,
         )
+        if style.startswith("latex"):
+            # After the end of a row LaTeX takes these for an argument of `\\`.
+            body = re.sub(r"^( *)([\[*])", r"\1{\2}", body, flags=re.M)
         return body.replace(_SPACE, " " if style == "simple" else "\N{NO-BREAK SPACE}")
 
 
@@ -208,20 +224,32 @@ def _three_digits(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 99.95 or value == int(value) else f"{value:.3g}"
 
 
+LONGEST = 36
+"""Letters of a cell that is not broken into lines."""
+
+
+def _long(cell: str, most: int = LONGEST):
+    """The attribute of a cell that may be broken into lines: numbers, with their units, may not."""
+    from markupsafe import Markup
+
+    return Markup(' class="rulelab-long"') if len(str(cell)) > most else ""
+
+
 @cache
 def _template():
     from jinja2 import Environment, StrictUndefined  # here, because `import rulelab` must stay light
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.filters["long"] = _long
     environment.filters["printable"] = lambda word: printable(str(word))
     return environment.from_string(_PAGE)
 
 
-def _one_line(cell: str) -> str:
-    return printable(" ".join(str(cell).split("\n")))
-
-
 _SPACE = "\ue000"  # a space of a program while the table is laid out, which cuts off spaces at the ends
+
+
+def _one_line(cell: str) -> str:
+    return printable(" ".join(str(cell).split("\n"))).replace(_SPACE, "\N{REPLACEMENT CHARACTER}")
 
 
 def _kept(cell: str) -> str:
@@ -231,20 +259,39 @@ def _kept(cell: str) -> str:
 def _markdown_table(table: Table) -> str:
     escaped = Table(
         table.caption,
-        tuple(map(_md, table.columns)),
-        tuple(tuple(_md(cell) for cell in row) for row in table.rows),
-        verbatim=tuple(map(_md, table.verbatim)),
+        tuple(map(_md_cell, table.columns)),
+        tuple(tuple(_md_cell(cell) for cell in row) for row in table.rows),
+        verbatim=tuple(map(_md_cell, table.verbatim)),
     )
     return escaped._body("github")
 
 
-def markdown_words(text: str) -> str:
-    """The text as words in Markdown, in one line, nothing of it acted on."""
-    return _md(text)
-
-
 def _md(text: str) -> str:
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|$" else c for c in _one_line(text))
+    """A line of Markdown that reads as the text. No escape keeps Jupyter from taking dollars and backslashes
+    for mathematics, so that a text with one of them is shown as code.
+    """
+    line = _one_line(text)
+    if "$" in line or "\\" in line:
+        return _md_code(line)
+    return "".join(f"\\{c}" if c in "`*_{}[]<>#|&~" else c for c in line)
+
+
+def _md_cell(text: str) -> str:
+    """The same in a table, where a bar in code ends the cell unless it is escaped. Whether two backslashes
+    and a bar are an escaped one, readers of Markdown disagree, so there is a space between.
+    """
+    escaped = _md(text)
+    return re.sub(r"\\?\|", _bar_in_code, escaped) if escaped.startswith("`") else escaped
+
+
+def _bar_in_code(found: re.Match[str]) -> str:
+    return r"\ \|" if len(found[0]) == 2 else r"\|"
+
+
+def _md_code(line: str) -> str:
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    edge = " " if line.startswith(("`", " ")) or line.endswith(("`", " ")) else ""
+    return f"{fence}{edge}{line}{edge}{fence}"
 
 
 _TEX = {

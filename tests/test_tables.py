@@ -57,7 +57,10 @@ def test_styles_stay_within_the_report():
 
 def test_markdown_and_latex_escape():
     """Markdown shows the words as they are; LaTeX neither breaks nor includes files."""
-    assert "\\<script\\>" in Hostile().to_markdown()
+    assert Page(("<b> & *c*",)).markdown() == "\\<b\\> \\& \\*c\\*"
+    # Jupyter would take dollars and backslashes for mathematics, escaped or not, but not in code.
+    assert f"``{HOSTILE}``" in Hostile().to_markdown()
+    assert "`a\\|$`" in Page(tables=(Table("", ("a|$",), ()),)).markdown()
     assert "\\input{x}" not in Hostile().to_latex()
 
 
@@ -110,3 +113,18 @@ def test_lines_of_a_program_keep_their_indentation():
     assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.markdown()
     assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.latex()
     assert "\ue000" not in page.text() + page.markdown() + page.latex() + page.html()
+
+
+def test_a_row_of_latex_that_begins_with_a_bracket_is_no_argument():
+    """LaTeX would take `[x]` after the end of a row for a length."""
+    latex = Page(tables=(Table("t", ("[n]", "b"), (("[x]", "1"), ("*", "2"))),)).latex()
+    assert "{[}n]" in latex and "{[}x]" in latex and "{*}" in latex
+
+
+def test_numbers_and_their_units_stay_on_one_line():
+    """Only long cells are broken into lines; lines of a program scroll, by keyboard too."""
+    rows = (("gradient of f", "22.9 µs to 23.6 µs"), ("g", "differ: " + "x" * 60))
+    html = Page(tables=(Table("times", ("call", "time"), rows, verbatim=("call",)),)).html()
+    assert "<td>22.9 µs to 23.6 µs</td>" in html and '<td class="rulelab-long">differ: ' in html
+    assert '<div class="rulelab-scroll" tabindex="0" role="group" aria-label="times">' in html
+    assert "th, .rulelab-report.rulelab-report td { white-space: nowrap; }" in html

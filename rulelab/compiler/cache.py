@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import RuleLabError
 from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
 from ..rules.registry import NO_RULE, Found, OptedOut, Registry
-from ..rules.signatures import weakly
+from ..rules.signatures import ArrayType, weakly
 from ..rules.targets import name_of
 from .effects import Noted, Watches
 from .probes import Probes
@@ -352,6 +352,8 @@ def _reason(old: Any, current: Any) -> str:
 
 
 def _type_name(kind: Any) -> str:
+    if isinstance(kind, ArrayType):
+        return f"{kind.cls.__name__} of {kind.scalar.__name__}"
     return kind.__name__ if isinstance(kind, type) else str(kind)
 
 

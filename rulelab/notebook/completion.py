@@ -122,6 +122,7 @@ def functions_in(shell, session: Session, word: str) -> list[SimpleCompletion]:
         f"{owner}{dot}{name}": value
         for name, value in inside
         if name.startswith(beginning) and (beginning or not name.startswith("_"))
+        if name.removesuffix(".").isidentifier()  # a key such as `globals()["a\\nb"]` cannot be typed
     }
     ruled = {name: "function" for name in session.rules if name.startswith(word)}
     kinds = ruled | {name: kind for name, value in found.items() if (kind := _kind(value)) is not None}

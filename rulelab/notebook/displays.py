@@ -26,7 +26,7 @@ _LIBRARIES = (
 SOURCE_STYLE = """\
 <style>
 .rulelab-source pre { color: var(--jp-content-font-color1, inherit);
-  background: transparent; line-height: 1.3; margin: 0.3em 0;
+  background: transparent; line-height: 1.3; margin: 0.3em 0; font-size: var(--jp-code-font-size, 13px);
   font-family: var(--jp-code-font-family, monospace); }
 .rulelab-source .rulelab-k { color: var(--jp-mirror-editor-keyword-color, #007a3d);
   font-weight: 600; }
@@ -102,11 +102,11 @@ class Source(str):
     def to_markdown(self) -> str:
         """The source in a fence that nothing in it can end."""
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", self)), default=0))
-        return f"{fence}python\n{str(self).rstrip()}\n{fence}"
+        return f"{fence}python\n{printable(str(self)).rstrip()}\n{fence}"
 
     def to_latex(self) -> str:
         """The source as LaTeX's `verbatim`; a string in it that would end that is taken apart."""
-        text = str(self).rstrip().replace("\\end{verbatim}", "\\end {verbatim}")
+        text = printable(str(self)).rstrip().replace("\\end{verbatim}", "\\end {verbatim}")
         return f"\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}"
 
 
@@ -127,7 +127,8 @@ class Stub(Source):
         return printable(f"The skeleton of a rule for {self.function} is in the next cell.")
 
     def _repr_html_(self) -> str:
-        return f"<details><summary>{escape(self.sentence)}</summary>{super()._repr_html_()}</details>"
+        summary = f'<summary class="tex2jax_ignore mathjax_ignore">{escape(self.sentence)}</summary>'
+        return f"<details>{summary}{super()._repr_html_()}</details>"
 
     def _repr_pretty_(self, printer, cycle) -> None:
         printer.text(self.sentence)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import warnings
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,13 +17,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import printable
-from ..tables import engineering, markdown_words
+from ..tables import Page, engineering
 
 DOTS_PER_INCH = 200  # twice the screen's, for those with fine dots
 LARGE = 16
 """Elements from which on a picture of the differences says more than the table's row."""
 MOST_POINTS = 2000
 """Points along an axis of a map; a longer axis is drawn in stretches, each with its largest difference."""
+LONGEST = 40
+"""Letters of a name that a legend has room for."""
 
 _STYLE = """\
 <style>
@@ -54,13 +57,14 @@ class Picture:
             f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore mathjax_ignore" '
             f'style="width: {self.width}px">'
             f'<img alt="{escape(printable(self.alt))}" '
-            f'src="data:image/png;base64,{data}"><figcaption>{escape(printable(self.caption))}</figcaption></figure>'
+            f'src="data:image/png;base64,{data}">'
+            f"<figcaption>{escape(printable(self.caption))}</figcaption></figure>"
         )
 
     def to_markdown(self) -> str:
         """The picture as Markdown, its data included."""
-        data = base64.b64encode(self.png).decode("ascii")
-        return f"![{markdown_words(self.alt)}](data:image/png;base64,{data})"
+        alt = Page((self.alt,)).markdown()
+        return f"![{alt}](data:image/png;base64,{base64.b64encode(self.png).decode('ascii')})"
 
 
 def difference_map(difference: Any, left_name: str, right_name: str) -> Picture | None:
@@ -174,7 +178,8 @@ def scaling_picture(scaling: Any) -> Picture | None:
     axes.set_xticks([], minor=True)
     axes.set_xlabel("size N")
     axes.set_ylabel("time of one call")
-    axes.legend(loc="best", frameon=False)
+    for text in axes.legend(loc="best", frameon=False).get_texts():
+        text.set_parse_math(False)  # a name with dollars in it is no formula
     _plain(axes)
     return Picture(
         _png(figure), _said(lines), "Median time of one call against the size N; shaded down to the minimum."
@@ -182,7 +187,11 @@ def scaling_picture(scaling: Any) -> Picture | None:
 
 
 def _label(line: Any) -> str:
-    return line.name if _unknown(line.exponent) else f"{line.name}: grows as N^{line.exponent:.2f}"
+    name = " ".join(printable(line.name).split())
+    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    # matplotlib leaves out of a legend what begins with an underscore.
+    name = f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
+    return name if _unknown(line.exponent) else f"{name}: grows as N^{line.exponent:.2f}"
 
 
 def _said(lines: list[Any]) -> str:
@@ -216,5 +225,7 @@ def _png(figure: Any) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     out = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(out)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands there, and `alt` has it
+        FigureCanvasAgg(figure).print_png(out)
     return out.getvalue()

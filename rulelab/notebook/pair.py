@@ -235,6 +235,9 @@ class Timing:
 class Words(str):
     """A sentence that shows itself as a paragraph."""
 
+    def __new__(cls, words: str = ""):
+        return super().__new__(cls, printable(words))
+
     def to_markdown(self) -> str:
         """The sentence as Markdown, every word of it escaped."""
         return Page((str(self),)).markdown()
@@ -336,15 +339,15 @@ class Listing:
     def _repr_html_(self) -> str:
         width = max((len(number) for number, _ in self.rows()), default=0)
         lines = coloured_lines(printable(self.source.rstrip("\n")))
+        heading, about = escape(printable(self.heading)), escape(printable(self.note))
         body = "\n".join(
             f'<span class="rulelab-n">{number:>{width}} </span>{line}'
             for (number, _), line in zip(self.rows(), lines)
         )
-        note = f"<p>{escape(printable(self.note))}</p>" if self.note else ""
-        heading = escape(printable(self.heading))
+        note = f"<p>{about}</p>" if about else ""
         return (
             f'<div class="rulelab-listing"><p class="rulelab-heading">{heading}</p>{note}'
-            f'<pre tabindex="0" role="region" aria-label="{heading}">{body}</pre></div>'
+            f'<pre tabindex="0" role="group" aria-label="{heading}">{body}</pre></div>'
         )
 
     def to_dict(self) -> dict:
@@ -537,7 +540,7 @@ def _section_html(name: str, parts: Sequence[Any]) -> str:
 def html_of(name: str, parts: Sequence[Any]) -> str:
     """The parts of a section as HTML; what is too wide can be scrolled, by keyboard as well."""
     body = "".join(part._repr_html_() for part in parts)
-    return f'<div class="rulelab-wide" tabindex="0" role="region" aria-label="{escape(name)}">{body}</div>'
+    return f'<div class="rulelab-wide" tabindex="0" role="group" aria-label="{escape(name)}">{body}</div>'
 
 
 def sizes_between(smallest: int, largest: int, count: int) -> tuple[int, ...]:

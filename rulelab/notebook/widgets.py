@@ -39,10 +39,6 @@ _STYLE = """\
 .rulelab-panel .rulelab-status { min-height: 1.5em; white-space: pre-line;
   border-left: 3px solid var(--jp-border-color1, #9e9e9e); padding-left: 0.6em; margin: 0.3em 0; }
 .rulelab-panel .rulelab-wide { overflow-x: auto; }
-.rulelab-panel .rulelab-wide table { border-collapse: collapse; }
-.rulelab-panel .rulelab-symbolic th, .rulelab-panel .rulelab-symbolic td { text-align: left;
-  padding: 0.2em 1em 0.2em 0; border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
-.rulelab-panel .rulelab-symbolic caption { font-weight: 600; padding-top: 0.8em; }
 .rulelab-panel .rulelab-row { flex-wrap: wrap; gap: 4px 14px; align-items: center; overflow: visible;
   margin: 4px 0; }
 .rulelab-panel .rulelab-row > .widget-inline-hbox, .rulelab-panel .rulelab-row > .widget-button { margin: 0; }
@@ -72,7 +68,10 @@ class Board:
     def say(self, words: str) -> None:
         """Put words into the status line, which screen readers read out."""
         if not self.closed:
-            self.status.value = f'<div role="status" class="rulelab-status">{escape(printable(words))}</div>'
+            self.status.value = (
+                '<div role="status" class="rulelab-status tex2jax_ignore mathjax_ignore">'
+                f"{escape(printable(words))}</div>"
+            )
 
     def when_opened(self, tab: str, action: Callable[[], None]) -> None:
         """Do this each time somebody turns to the page of this tab."""
@@ -418,7 +417,8 @@ def _built(pair: Pair, board: Board) -> _Root:
             opened()
 
     pages.observe(board.callback(turned), "selected_index")
-    title = W.HTML(f'{_STYLE}<p class="rulelab-title">{escape(printable(pair.title))}</p>')
+    classes = "rulelab-title tex2jax_ignore mathjax_ignore"
+    title = W.HTML(f'{_STYLE}<p class="{classes}">{escape(printable(pair.title))}</p>')
     root = _Root([title, board.status, pages])
     root.add_class("rulelab-panel")
     board.say(pair.comparison.sentence)

@@ -115,9 +115,10 @@ class SymbolicReport(Report):
     def _repr_html_(self):
         return _template().render(
             report=self,
-            words=printable,
+            function=printable(self.function),
             sentence=self.verdict.sentence(),
             math=_math,
+            words="tex2jax_ignore mathjax_ignore",
             example="\n".join(self.counterexample_lines()),
         )
 
@@ -158,26 +159,40 @@ def _math(latex):
 
 _PAGE = """\
 <div class="rulelab-symbolic">
-<p class="tex2jax_ignore mathjax_ignore"><strong>{{ report.verdict.word }}</strong> rule of
-<code>{{ words(report.function) }}</code>: {{ words(sentence) }}</p>
+<style>
+.rulelab-symbolic { color: var(--jp-content-font-color1, inherit); }
+.rulelab-symbolic p { margin: 0.3em 0; }
+.rulelab-symbolic .rulelab-verdict { font-weight: 600; }
+.rulelab-symbolic .rulelab-scroll { overflow-x: auto; }
+.rulelab-symbolic table { border-collapse: collapse; margin: 0.3em 0; }
+.rulelab-symbolic caption { text-align: left; caption-side: top; font-weight: 600; padding: 0.2em 0;
+  color: var(--jp-content-font-color1, inherit); white-space: nowrap; }
+.rulelab-symbolic.rulelab-symbolic th, .rulelab-symbolic.rulelab-symbolic td { text-align: left;
+  vertical-align: middle; padding: 0.25em 1.2em 0.25em 0; background: transparent; white-space: nowrap;
+  border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-symbolic th code { background: transparent; padding: 0; }
+.rulelab-symbolic pre { font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
+</style>
+<p class="rulelab-verdict {{ words }}">rule of <code>{{ function }}</code>: {{ sentence | printable }}</p>
 {%- for cell in report.cells %}
+{%- set caption = "where " ~ cell.condition | printable if cell.condition else "formulas" %}
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
-<caption class="tex2jax_ignore mathjax_ignore" style="text-align: left">
-{{- words("where " ~ cell.condition) if cell.condition else "formulas" }}</caption>
+<caption class="{{ words }}">{{ caption }}</caption>
 <thead><tr><th scope="col">argument</th><th scope="col">derivative times {{ math("\\\\bar y") }}</th>
 <th scope="col">the rule gives</th><th scope="col">difference</th></tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
-<tr><th scope="row"><code>{{ words(row.name) }}</code></th><td>{{ math(row.derivative.latex) }}</td>
+<tr><th scope="row"><code>{{ row.name | printable }}</code></th><td>{{ math(row.derivative.latex) }}</td>
 <td>{{ math(row.rule.latex) }}</td><td>{{ math(row.difference.latex) }}</td></tr>
 {%- endfor %}
-</tbody></table>
+</tbody></table></div>
 {%- endfor %}
 {%- if example %}
-<pre>{{ words(example) }}</pre>
+<pre>{{ example | printable }}</pre>
 {%- endif %}
 {%- for note in report.notes %}
-<p class="tex2jax_ignore mathjax_ignore">note: {{ words(note) }}</p>
+<p class="{{ words }}">note: {{ note | printable }}</p>
 {%- endfor %}
 </div>"""
 
@@ -186,4 +201,6 @@ _PAGE = """\
 def _template():
     import jinja2
 
-    return jinja2.Environment(autoescape=True).from_string(_PAGE)
+    environment = jinja2.Environment(autoescape=True)
+    environment.filters["printable"] = printable
+    return environment.from_string(_PAGE)

@@ -7,6 +7,7 @@ import types
 from pathlib import Path
 
 import numpy as np
+from IPython.lib.pretty import pretty
 
 import rulelab as rl
 from rulelab.bench import (
@@ -22,7 +23,9 @@ from rulelab.bench import (
 )
 from rulelab.checking.comparison import compare, compare_without
 from rulelab.errors import ForeignCallError, Place, register_cell_label
+from rulelab.notebook import tabs
 from rulelab.notebook.displays import Defined, Gradient, Refreshed, Rules, Source, Stub
+from rulelab.notebook.pair import Pair, Times
 from rulelab.rules.registry import Registry
 from rulelab.symbolic import prove
 
@@ -75,6 +78,7 @@ def reports(word: str, folder: Path) -> dict[str, object]:
             "profile": profile(_with_source(word), 2.0, seconds=0.01),
             "symbolic": prove(*_about_numbers(word)),
             **_measured(word, f, twin, point, folder),
+            "overview": overview(word),
         }
     finally:
         register_cell_label(filename, "payloads")
@@ -109,12 +113,39 @@ def _measured(word, f, twin, point, folder):
     }
 
 
+def pair(word: str) -> Pair:
+    """What a panel is opened on: a function and its wrong twin, both called by the word, their source too."""
+    f = _with_source(word)
+    twin = rl.twin(f, "other")
+    twin.__name__ = twin.__qualname__ = f.__name__ = f.__qualname__ = word
+
+    def wrong(x):
+        return f(x), lambda y_bar: (rl.NoTangent(), 2.5 * x * y_bar)
+
+    wrong.__name__ = wrong.__qualname__ = wrong.__doc__ = word
+    rl.rrule_for(twin)(wrong)
+    return Pair(f, twin, (np.arange(12.0),), rounds=1)
+
+
+def overview(word: str):
+    """All pages of a panel, with a picture and what SymPy says."""
+    opened = pair(word)
+    f, f_cr, args = opened.f, opened.f_cr, opened.args
+    opened.times = Times(
+        gradient_duel(f, f_cr, *args, rounds=1),
+        (first_gradient(f, *args),),
+        scaling(f, f_cr, opened.make, sizes=[8, 16], rounds=1),
+    )
+    opened.proof = prove(*_about_numbers(word))
+    return tabs.overview(opened)
+
+
 def _with_source(word):
     """A function whose lines hold the word, as in somebody's cell."""
-    text = f"def f(x):\n    y = x * x  # {' '.join(word.split())}\n    return y if {word!r} else x\n"
+    text = f"def f(x):\n    y = x * x  # {' '.join(word.split())}\n    return np.sum(y if {word!r} else x)\n"
     filename = f"<{' '.join(word.split())}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    names: dict = {}
+    names: dict = {"np": np}
     exec(compile(text, filename, "exec"), names)
     return names["f"]
 
@@ -131,3 +162,28 @@ def error(word: str) -> rl.RuleLabError:
     """An error with the word in each of its parts."""
     place = Place(word, 1, 0, 3, function=word, text=word)
     return ForeignCallError(word, asked=word, place=place, fixes=(word,), read=word, chain=(place,))
+
+
+def faces(report) -> dict[str, str]:
+    """Every face of a report by its media type."""
+    return {
+        "text/plain": pretty(report),
+        "text/html": report._repr_html_(),
+        "text/markdown": report.to_markdown(),
+        "text/latex": report.to_latex(),
+    }
+
+
+def show(words, folder: Path) -> None:
+    """Display every report, and every face of each by itself, with each of the words in it."""
+    from IPython.display import display
+
+    for word in words:
+        shown: dict[str, list[str]] = {}
+        made = reports(word, folder)
+        display(made["overview"])
+        for report in made.values():
+            for kind, face in faces(report).items():
+                shown.setdefault(kind, []).append(face)
+        for kind, each in shown.items():
+            display({kind: "\n\n".join(each)}, raw=True)

@@ -127,3 +127,9 @@ def test_names_with_a_rule_are_offered(notebook, offered):
     assert offered("%rule_symbolic np") == ["np.", "np.hypot"]
     notebook.ok("rl.remove_rule(np.hypot)\nkeep = np\ndel np")
     assert offered("%grad_compare loss --without np") == ["np.hypot"]
+
+
+def test_keys_that_are_no_names_are_not_offered(notebook, offered):
+    """They could not be typed, and taking one up would put its text into the cell."""
+    notebook.ok("globals()['msx\\nimport os'] = globals()['ms<b>'] = mse")
+    assert offered("%rule_symbolic ms") == ["mse"]

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_a_stub_is_its_source_and_shows_a_sentence():
     """The source is in the next cell already, so it is folded here."""
     stub = Stub(HOSTILE, "<b>f</b>")
     assert stub == HOSTILE and pretty(stub) == "The skeleton of a rule for <b>f</b> is in the next cell."
-    assert "<details><summary>The skeleton of a rule for &lt;b&gt;f&lt;/b&gt;" in stub._repr_html_()
+    assert "rule for &lt;b&gt;f&lt;/b&gt; is in the next cell.</summary>" in stub._repr_html_()
     assert "<script" not in stub._repr_html_()
     assert stub.to_dict() == {"function": "<b>f</b>", "source": HOSTILE}
 
@@ -88,7 +89,7 @@ def test_names_are_never_markup(payload):
     for shown in shows:
         assert "<script>" not in shown._repr_html_() and "<img" not in shown._repr_html_()
         assert "\\input" not in shown.to_latex() and "$x" not in shown.to_latex().replace("\\$", "")
-        assert "<img" not in shown.to_markdown().replace("\\<", "") and str(shown)
+        assert "<img" not in re.sub("`[^`]*`", "", shown.to_markdown().replace("\\<", "")) and str(shown)
 
 
 def test_rules_name_target_kind_and_place():

@@ -9,7 +9,7 @@ import pytest
 from rulelab.bench import Scaling, ScalingLine
 from rulelab.checking.comparison import Difference, compare
 from rulelab.notebook import figures
-from rulelab.notebook.figures import LARGE, Picture, difference_map, scaling_picture
+from rulelab.notebook.figures import LARGE, Picture, _label, difference_map, scaling_picture
 
 
 def difference(left, right, name="gradient of x"):
@@ -151,3 +151,11 @@ def test_pyplot_is_never_loaded():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]
+
+
+def test_every_line_is_in_the_legend_by_its_name():
+    """One that begins with an underscore too; dollars are no formula, and long names are cut."""
+    for name in ("_loss", "$x$", "w" * 100):
+        line = ScalingLine(name, (1, 2), (1.0, 2.0), (1.0, 2.0), 1.0)
+        assert not _label(line).startswith("_") and len(_label(line)) < 70
+        assert scaling_picture(scaling(line)).png[1:4] == b"PNG"

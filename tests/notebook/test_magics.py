@@ -251,6 +251,19 @@ def test_refresh_says_what_was_stale_and_why(notebook):
         notebook.ok("%grad_refresh auto")
 
 
+def test_a_stale_pass_of_arrays_is_told_by_their_dtype(notebook):
+    """As a person calls them, not as the machine stores them."""
+    notebook.ok(MSE_RULE)
+    notebook.ok("def loss(p):\n    return 2.0 * mse_cr(p, yh)\n%gradient loss(y)")
+    try:
+        notebook.ok("%grad_refresh manual")
+        notebook.ok(MSE_RULE)
+        shown = notebook.ok("%grad_refresh")
+        assert [s.signature for s in shown.stale] == ["ndarray of float64, ndarray of float64"]
+    finally:
+        notebook.ok("%grad_refresh auto")
+
+
 # -- comparing -----------------------------------------------------------------------------------------------
 
 

@@ -368,5 +368,6 @@ def test_hostile_names_are_words():
     opened.time(rounds=8)
     html = tabs.overview(opened, folded=True)._repr_html_()
     assert "<img src=x" not in html and "&lt;img src=x" in html
-    assert "\\<img src=x" in (markdown := tabs.overview(opened).to_markdown())
+    assert "<img src=x" in (markdown := tabs.overview(opened).to_markdown())
+    markdown = re.sub("`[^`\n]*<img[^`\n]*`", "", markdown)
     assert re.sub(r"^(`{3,})\n.*?^\1$", "", markdown.replace("\\<", ""), flags=re.S | re.M).count("<img") == 0

@@ -5,20 +5,28 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
+from markdown_it import MarkdownIt
 
-from rulelab.notebook.displays import error_lines
-from rulelab.tables import engineering
+from rulelab.errors import printable
+from rulelab.notebook.displays import Defined, Source, Stub, error_lines
+from rulelab.notebook.pair import Listing, Words
+from rulelab.tables import Page, Report, Table, engineering
 
 from .payloads import WORDS, error, reports
 
 TAGS = {
     "div", "style", "p", "table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "pre",
-    "span", "strong", "code", "img", "h3", "h4", "section", "br",
+    "span", "strong", "code", "img", "h3", "h4", "section", "br", "figure", "figcaption",
 }  # fmt: skip
-ATTRIBUTES = {"class", "scope", "alt", "src", "style", "role", "aria-label", "open", "colspan", "id"}
+ATTRIBUTES = {
+    "class", "scope", "alt", "src", "style", "role", "aria-label", "open", "colspan", "id", "tabindex",
+}  # fmt: skip
 COMMANDS = re.compile(r"(?<!\\)(?:\\\\)*\\([a-zA-Z]+|[()\[\]])")
 VERBATIM = re.compile(r"\\begin\{verbatim\}.*?\\end\{verbatim\}", re.S)
 LATEX = {
@@ -26,9 +34,7 @@ LATEX = {
     "textasciicircum", "textless", "textgreater", "mu", "textbar", "texttt", "newline", "par",
     "ensuremath",
 }  # fmt: skip
-
-
-ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]")
+ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Reader(HTMLParser):
@@ -64,6 +70,19 @@ def read(html):
     reader.close()
     assert not reader.open
     return reader
+
+
+def tokens(markdown):
+    """What a reader of Markdown with tables makes of it."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    for token in parser.parse(markdown):
+        yield token
+        yield from token.children or ()
+
+
+def written(inline):
+    """The words of a line as they are seen."""
+    return "".join(token.content for token in inline.children if token.type in ("text", "code_inline"))
 
 
 @pytest.fixture(scope="module", params=range(len(WORDS)), ids=[w[:24] for w in map(ascii, WORDS)])
@@ -113,22 +132,26 @@ def test_latex_knows_our_commands_only(made):
 
 
 def test_markdown_has_no_html_and_no_links(made):
-    """Shown as they are by any Markdown reader: every bracket and angle of theirs is escaped."""
+    """A reader of Markdown finds neither in it; pictures of our own are its only addresses."""
     for name, report in made[1].items():
-        markdown = report.to_markdown()
-        if name in ("source", "stub"):
-            continue  # one fenced block; checked below
-        assert not re.search(r"(?<!\\)<", markdown), name
-        assert not re.search(r"(?<!\\)\]\(", markdown), name
+        for token in tokens(report.to_markdown()):
+            assert token.type not in ("html_block", "html_inline", "link_open"), (name, token)
+            if token.type == "image":
+                assert token.attrs["src"].startswith("data:image/png;base64,"), name
 
 
 def test_a_fence_around_source_cannot_be_closed_from_within():
     """However many backticks the source has."""
-    from rulelab.notebook.displays import Source
-
     markdown = Source('x = """\n```\n<b>\n````\n"""\n').to_markdown()
     fence = re.match(r"`{3,}", markdown)[0]
     assert len(fence) > 4 and markdown.rstrip().endswith(fence)
+
+
+def test_every_page_of_the_panel_can_be_made(made):
+    """A name that is no formula and too long for a legend does not cost a picture or a page."""
+    overview = made[1]["overview"]
+    assert "could not be made" not in str(overview)
+    assert str(overview).count("[picture: ") == 1
 
 
 def test_json_reads_back(made):
@@ -155,3 +178,121 @@ def test_errors_are_words_in_at_most_six_lines(word):
 def test_a_unit_is_a_word_too(unit):
     """A number with a hostile unit is still one line of text, which the page escapes."""
     assert engineering(2.0, unit) == f"2 {unit}"
+
+
+FRAGMENTS = (
+    *WORDS, "<", ">", "&", "&amp;", '"', "'", "|", "\\|", "\\", "`", "``", "$", "$$", "{", "}", "#", "_", "*",
+    "~", "[", "](", "---", "\n", "\r", "\r\n", "\t", " ", "\x00", "\x1b[2J", "\x85", "\x0c", "\x1c", "\u2028",
+    "\u2029", "\u200f", "\u202e", "\ud800", "\udfff", "\ue000", "\ufeff", "é", "語", "😀", "\\begin{x}",
+    "\\\\(", "]]>", "-->", "w" * 400,
+)  # fmt: skip
+PARTS = st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=8), st.characters())
+HOSTILE = st.lists(PARTS, max_size=6).map("".join)
+
+
+class Anything(Report):
+    """A report of the words it is given, in every place there is."""
+
+    def __init__(self, words):
+        lead, note, caption, a, b, *cells = words
+        rows = tuple(zip(cells[::2], cells[1::2]))
+        self.table = Table(caption, (a, b), rows, verbatim=(b,))
+        self.shown = Page((lead,), (self.table, Table(b, (b, a), rows, folded=True)), (note,))
+        self.words = words
+
+    def page(self):
+        return self.shown
+
+    def to_dict(self):
+        return {"words": list(self.words), **dict.fromkeys(self.words, float("nan"))}
+
+
+REPORTS = st.lists(HOSTILE, min_size=9, max_size=9).map(Anything)
+BROKEN = example(Anything(["\ud800", "$x$", "\\|", "|", "[", "[1]", "*", "a\nb", "\ue000"]))
+
+
+@given(REPORTS)
+@BROKEN
+def test_any_words_make_a_table_of_html(report):
+    """Well formed, of our elements only, and what is read in the cells is what was put in."""
+    html = report._repr_html_()
+    html.encode()
+    reader = read(html)
+    assert reader.tags <= TAGS and reader.attributes <= ATTRIBUTES
+    assert html.count("<tr>") == 2 * 3 and html.count("<td") + html.count("<th") >= 2 * 6
+    for word in report.words:
+        assert "".join(printable(word).split()) in "".join(reader.words.split())
+
+
+@given(REPORTS)
+@BROKEN
+def test_any_words_make_a_table_of_markdown(report):
+    """Neither bars nor ends of lines add a cell or a row, nothing is typeset, and the words can be read."""
+    found = list(tokens(report.to_markdown()))
+    report.to_markdown().encode()
+    kinds = [token.type for token in found]
+    assert not {"html_block", "html_inline", "link_open", "image", "em_open", "s_open"} & set(kinds)
+    assert kinds.count("table_open") == 2 and kinds.count("tr_open") == 2 * 3
+    assert kinds.count("th_open") + kinds.count("td_open") == 2 * 6
+    cells = [written(after) for before, after in pairwise(found) if before.type in ("th_open", "td_open")]
+    expected = [*report.table.columns, *(cell for row in report.table.rows for cell in row)]
+    for cell, word in zip(cells, expected):
+        assert bare(cell) == bare(word)
+    for cell in found:
+        if cell.type == "text":
+            assert "$" not in cell.content and "\\" not in cell.content
+
+
+def bare(word):
+    """A word without what a table may lay out otherwise: its spaces."""
+    return "".join(printable(word).replace("\ue000", "\ufffd").split())
+
+
+@given(REPORTS)
+@BROKEN
+def test_any_words_make_balanced_latex(report):
+    """No command of theirs, every brace and environment closed, no row that LaTeX would read otherwise."""
+    latex = report.to_latex()
+    latex.encode()
+    assert set(COMMANDS.findall(latex)) <= LATEX
+    assert latex.count("\\begin{tabular}{ll}") == latex.count("\\end{tabular}") == 2
+    braces = re.sub(r"\\[\\{}]", "", latex)
+    depth = 0
+    for brace in re.findall("[{}]", braces):
+        depth += 1 if brace == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+    assert not re.search(r"(\\\\|rule)\s*[\[*]", latex)
+    rows = [line for line in latex.splitlines() if line.endswith("\\\\")]
+    assert len(rows) == 2 * 3
+    assert all(len(re.findall(r"(?<!\\)&", row)) == 1 for row in rows)
+
+
+@given(REPORTS)
+@BROKEN
+def test_any_words_make_plain_text_and_json(report):
+    """A row is a line, nothing reaches the terminal, and JSON gives back what it was given."""
+    text = pretty(report)
+    text.encode()
+    assert not ACTING.search(text)
+    assert len(report.table.text().split("\n")) == 3 + len(report.table.rows)
+    assert json.loads(report.to_json())["words"] == report.words
+
+
+@given(HOSTILE, HOSTILE, st.sampled_from(["s", "B", ""]))
+@example("\ud800", "\ud800", "s")
+def test_any_words_are_words_everywhere(a, b, unit):
+    """Sources, listings, sentences, errors and units: in each face as they are, and never a crash."""
+    shown = [Source(a), Stub(a, b), Words(a), Listing(a, b, (1,), a), Defined(a, b, a, b, (a,))]
+    for report in shown:
+        assert read(report._repr_html_()).tags <= TAGS
+        assert not ACTING.search(pretty(report))
+        for face in ("to_markdown", "to_latex"):
+            if hasattr(report, face):
+                getattr(report, face)().encode()
+    for face in (shown[0], shown[1]):
+        (fence,) = tokens(face.to_markdown())
+        assert fence.type == "fence" and fence.info == "python"
+    lines = error_lines(error(a))
+    assert len(lines) <= 6 and not ACTING.search("".join(lines)) and "\n" not in "".join(lines)
+    assert engineering(2.0, unit + a) == f"2 {unit}{a}"

@@ -1,0 +1,111 @@
+"""Every output there is, in a real JupyterLab, light and dark: axe finds nothing to object to."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+MORE = """\
+from rulelab.bench import compare_records, first_gradient, gradient_duel, measure, scaling
+
+def area(r):
+    return np.pi * r ** 2.0
+
+def rescale(weights, features):
+    scaled = np.tanh(features @ weights) + 0.5 * np.log1p(np.exp(-np.abs(features @ weights))) - 0.25
+    return np.sum(scaled ** 2.0) / len(scaled)
+
+def addone(x):
+    for i in range(len(x)):
+        x[i] = x[i] + 1
+    return np.sum(x ** 2)
+
+square = lambda x: x ** 2.0
+features, weights = rng.random((6, 4)), rng.random(4)"""
+
+AREA_RULES = """\
+%%rrule area_cr --of area
+def area_cr_rrule(r):
+    return np.pi * r ** 2.0, lambda y_bar: (rl.NoTangent(), 2.0 * np.pi * r * y_bar)"""
+AREA_WRONG = AREA_RULES.replace("area_cr", "area_wrong").replace("2.0 * np.pi * r *", "np.pi * r *")
+
+CELLS = (
+    AREA_RULES,
+    AREA_WRONG,
+    "%rules",
+    "%gradient mse(y, yh)",
+    "%gradient rescale(weights, features)",
+    "%adjoint mse(y, yh)",
+    "%grad_compare mse mse_cr --at y, yh",
+    "%grad_compare mse mse_wrong --at y, yh",
+    "%grad_bench mse mse_cr --rounds 5 --at y, yh",
+    "%grad_profile --seconds 0.1 mse(y, yh)",
+    "%grad_profile --seconds 0.1 rescale(weights, features)",
+    "%grad_refresh",
+    "def loss(p):\n    return 2.0 * mse_cr(p, yh)",
+    "%gradient loss(y)",
+    "%grad_refresh manual",
+    RULE,
+    "%gradient loss(y)",
+    "%grad_refresh auto",
+    "%rule_symbolic area_cr",
+    "%rule_symbolic area_wrong",
+    "%rule_symbolic mse_cr --at y, yh",
+    "measure(lambda: mse(y, yh), name='mse', rounds=3)",
+    "first_gradient(mse, y, yh)",
+    "scaling(mse, mse_cr, lambda n: (rng.random(n), rng.random(n)), sizes=[4, 16, 64], rounds=2)",
+    "compare_records(*[gradient_duel(mse, mse_cr, y, yh, rounds=5) for _ in range(2)])",
+    "%rule_lab mse mse_cr --no-widget -o shown --at y[:2], yh[:2]",
+    "shown",  # a page may show the same names twice
+    "%grad_profile --seconds 0.1 mse(y, yh)",
+)
+
+# Each of them says in a few lines what is wrong.
+FAILING = (
+    "%gradient addone(y)",
+    "%grad_compare mse --at y, yh",
+    "%gradient mse(y, yh",
+    "%grad_bench mse nobody --at y, yh",
+)
+
+UNFOLD = "() => document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true; })"
+
+
+@pytest.fixture
+def lab_page(empty_notebook, request, repository, tmp_path):
+    return PanelPage(empty_notebook, request, repository, tmp_path)
+
+
+def pictures(lab_page, name):
+    """With RULELAB_SAVE_OUTPUTS=folder, what each cell shows, to be looked at."""
+    folder = os.environ.get("RULELAB_SAVE_OUTPUTS")
+    outputs = lab_page.page.locator(".jp-Cell-outputArea")
+    for number in range(outputs.count() if folder else 0):
+        if outputs.nth(number).is_visible():
+            outputs.nth(number).screenshot(path=f"{folder}/{name}-{number:02}.png")
+
+
+def test_all_outputs_are_accessible_in_both_themes(lab_page):
+    """Every magic, every report, errors; folds closed and open; nothing asked of the outside world."""
+    notebook, page = lab_page.notebook, lab_page.page
+    page.evaluate(HIDE_SIDE)
+    for cell in (SETUP, MORE, RULE, WRONG_RULE, *CELLS, *FAILING):
+        notebook.run_cell(cell)
+    notebook.run_cell("%rule_stub addone")
+    page.locator(".rulelab-symbolic mjx-container").first.wait_for()
+    assert len(notebook.error_outputs()) == len(FAILING), notebook.error_outputs()
+    pictures(lab_page, "closed")
+    assert lab_page.violations() == []
+    page.evaluate(UNFOLD)
+    assert lab_page.violations() == []
+    page.evaluate(DARK)
+    page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    pictures(lab_page, "dark")
+    assert lab_page.violations() == []
+    page.evaluate(LIGHT)
+    assert notebook.errors == [] and notebook.outside == []

@@ -1,0 +1,208 @@
+"""Hostile names, sources and errors in a real JupyterLab and its exported page: seen as words, never run."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.notebook.payloads import WORDS
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+SETUP = """\
+import tempfile, pathlib, warnings
+warnings.simplefilter("ignore")
+import rulelab as rl
+import payloads"""
+
+SHOWN = "payloads.show(payloads.WORDS[{}], pathlib.Path(tempfile.mkdtemp()))"
+HALVES = "0::2", "1::2"  # JupyterLab shows 50 outputs of a cell
+
+NAMES = """\
+for word in payloads.WORDS:
+    globals()[word] = globals()['n' + word] = payloads.carrying(word)[0]
+norm = payloads.carrying(' '.join(payloads.WORDS))[0]"""
+
+ERRORS = """\
+for word in payloads.WORDS:
+    for error in (payloads.error(word), rl.MutationError(word), ValueError(word)):
+        try:
+            raise error
+        except Exception:
+            get_ipython().showtraceback()"""
+
+PANEL = """\
+everything = " ".join(payloads.WORDS)
+pair = payloads.pair(everything)
+f, f_cr, x = pair.f, pair.f_cr, pair.args[0]
+%rule_lab f f_cr --at x"""
+
+UNSAFE = """\
+from IPython.display import HTML
+HTML('<img src=x onerror=window.ran=1> <a href="javascript:1">a</a> $x$ <style>.x {color: red}</style>')"""
+
+GENERATOR = "x, (_ for _ in ()).throw(ValueError(everything))"
+
+# What nbconvert's own page asks for at its first line; nothing of it is needed to read the page.
+SCRIPTS_OF_NBCONVERT = ("https://cdnjs.cloudflare.com/ajax/libs/",)
+
+FOUND = """area => {
+  const found = [], say = (node, why) => found.push(why + ': ' + node.outerHTML.slice(0, 160));
+  if (window.ran !== undefined) found.push('something ran');
+  for (const output of document.querySelectorAll(area)) {
+    for (const node of output.querySelectorAll('*')) {
+      const tag = node.tagName.toLowerCase();
+      if (['script', 'iframe', 'svg', 'object', 'embed', 'form', 'base', 'meta', 'link', 'b'].includes(tag))
+        say(node, 'an element of theirs');
+      if (tag === 'img' && !node.src.startsWith('data:image/png;base64,')) say(node, 'an image of theirs');
+      for (const {name, value} of node.attributes) {
+        if (name.startsWith('on')) say(node, 'a handler');
+        if (/^\\s*javascript:/i.test(value)) say(node, 'a script in an address');
+      }
+      if (tag === 'style')
+        for (const rule of node.sheet.cssRules)
+          if (!rule.selectorText.split(',').every(one => one.includes('.rulelab-'))) say(node, 'a style');
+    }
+  }
+  for (const node of document.querySelectorAll('mjx-container')) {
+    const formula = node.closest('.rulelab-symbolic, .jp-RenderedLatex');
+    if (!formula || node.closest('.tex2jax_ignore, summary, .jp-RenderedMarkdown')) say(node, 'typeset');
+    // LaTeX that we write for papers has tables, which MathJax shows as they are written.
+    const error = node.querySelector('mjx-merror')?.dataset.mjxError;
+    if (error !== undefined && !/^Unknown environment .(tabular|verbatim).$/.test(error))
+      say(node, 'an error of MathJax');
+  }
+  return found;
+}"""
+
+
+class Watched:
+    """A page, and whatever happens on it that nobody asked for."""
+
+    def __init__(self, page):
+        self.page, self.happened = page, []
+        page.on("dialog", lambda dialog: (self.happened.append(dialog.message), dialog.dismiss()))
+        page.on("framenavigated", lambda frame: self.happened.append(f"went to {frame.url}"))
+        page.context.on("page", lambda other: self.happened.append(f"opened {other.url}"))
+
+    def calm(self, area=".jp-OutputArea-output"):
+        """Nothing ran, nothing was asked of anybody, and the outputs have no element but ours."""
+        self.page.wait_for_timeout(1000)  # time for what would run late
+        assert self.page.evaluate(FOUND, area) == []
+        assert [frame for frame in self.page.frames if frame.evaluate("() => window.ran") is not None] == []
+        assert self.happened == []
+
+
+@pytest.fixture
+def hostile(empty_notebook, lab, repository):
+    """An empty notebook beside which `payloads` can be imported."""
+    shutil.copyfile(repository / "tests" / "notebook" / "payloads.py", lab.root / "payloads.py")
+    return empty_notebook, Watched(empty_notebook.page)
+
+
+def test_nothing_runs_in_the_outputs_nor_in_their_export(hostile, tmp_path):
+    """Every report with every word, each face by itself, and errors; then what nbconvert makes of it."""
+    notebook, watched = hostile
+    notebook.run_cell(SETUP)
+    for half in HALVES:
+        notebook.run_cell(SHOWN.format(half))
+    notebook.run_cell(ERRORS)
+    outputs = notebook.page.locator(".jp-OutputArea-output")
+    outputs.nth(len(WORDS) * (1 + 4 + 3) - 1).wait_for()  # the panel's page, four faces, three errors
+    notebook.page.locator(".rulelab-symbolic mjx-container").first.wait_for()
+    watched.calm()
+    assert notebook.page.locator(".jp-Toolbar").first.is_visible()
+    assert notebook.errors == [] and notebook.outside == []
+
+    exported = opened_export(notebook, tmp_path)
+    asked = []
+    exported.page.on("request", lambda request: asked.append(request.url))
+    exported.page.goto((tmp_path / "page.html").as_uri())
+    exported.happened.clear()
+    assert exported.page.get_by_text("payloads.show").first.is_visible()
+    exported.calm(".jp-OutputArea-output")
+    outside = [url for url in asked if not url.startswith(("file:", "data:", *SCRIPTS_OF_NBCONVERT))]
+    assert outside == []
+
+
+def opened_export(notebook, folder):
+    """The notebook as an HTML page in a file, and a new page of the browser to open it in."""
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    cells = notebook.cells()
+    written = nbformat.from_dict({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    body, _ = HTMLExporter().from_notebook_node(written)
+    (folder / "page.html").write_text(body)
+    page = notebook.page.context.new_page()
+    page.route("https://**", lambda route: route.abort())
+    return Watched(page)
+
+
+def test_nothing_runs_in_a_panel(hostile):
+    """A pair of hostile names on all pages of the panel, timed and asked about; a generator that raises."""
+    notebook, watched = hostile
+    notebook.run_cell(SETUP)
+    notebook.run_cell(PANEL)
+    panel = notebook.page.locator(".rulelab-panel")
+    panel.wait_for()
+    status = panel.get_by_role("status")
+    status.filter(has_text="<script>window.ran=1</script>").wait_for()
+    for name in ("Symbolic", "Code", "Times"):
+        panel.get_by_role("tab", name=name, exact=True).click()
+        if name == "Symbolic":
+            status.filter(has_text="SymPy has answered").wait_for()
+    panel.get_by_role("spinbutton", name="Rounds:", exact=True).fill("3")
+    panel.get_by_role("button", name="Run", exact=True).click()
+    status.filter(has_text="Done: 3 of 3 rounds").wait_for()
+    assert panel.get_by_role("img").count() >= 1
+    field = panel.get_by_role("textbox", name="Arguments of size n:", exact=True)
+    for text in (WORDS[1], WORDS[5], GENERATOR):
+        field.fill(text)
+        notebook.page.keyboard.press("Tab")
+        panel.get_by_role("button", name="Run", exact=True).click()
+    status.filter(has_text="ValueError: <script>").wait_for()
+    notebook.page.locator(".rulelab-copy summary").first.click()
+    watched.calm()
+    assert notebook.errors == [] and notebook.outside == []
+
+
+def test_what_runs_is_noticed(hostile):
+    """The watch itself: HTML, a formula and a style that are not escaped are told."""
+    notebook, watched = hostile
+    notebook.run_cell(UNSAFE)
+    notebook.page.wait_for_function("() => window.ran === 1")
+    notebook.page.locator(".jp-OutputArea-output mjx-container").wait_for()
+    told = " ".join(notebook.page.evaluate(FOUND, ".jp-OutputArea-output"))
+    for why in ("something ran", "an image of theirs", "a handler", "an address", "a style", "typeset"):
+        assert why in told
+
+
+def test_nothing_runs_while_one_types(hostile):
+    """Hostile keys and names in the popup, the tooltip, help, and the cell that a stub is put into."""
+    notebook, watched = hostile
+    notebook.run_cell(f"{SETUP}\n{NAMES}")
+    cell = notebook.page.locator(".jp-CodeCell").last.locator(".cm-content")
+    for text in ("%rule_symbolic n", "%grad_compare no", "n"):
+        cell.click()
+        notebook.page.keyboard.insert_text(text)
+        notebook.page.keyboard.press("Tab")
+        offered = ".jp-Completer:not(.lm-mod-hidden) .jp-Completer-match"
+        notebook.page.locator(offered).get_by_text("norm", exact=True).first.wait_for()
+        watched.calm(".jp-Completer")
+        notebook.page.keyboard.press("Escape")
+        notebook.page.keyboard.press("ControlOrMeta+a")
+        notebook.page.keyboard.press("Delete")
+    cell.click()
+    notebook.page.keyboard.insert_text("norm(")
+    notebook.page.keyboard.press("Shift+Tab")
+    notebook.page.locator(".jp-Tooltip").get_by_text("<script>window.ran=1").first.wait_for()
+    watched.calm(".jp-Tooltip")
+    notebook.page.keyboard.press("Escape")
+    notebook.page.keyboard.press("ControlOrMeta+a")
+    notebook.page.keyboard.press("Delete")
+    notebook.run_cell("norm?")
+    notebook.run_cell("%rule_stub norm")
+    watched.calm()
+    assert notebook.errors == [] and notebook.outside == []
