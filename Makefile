@@ -24,8 +24,9 @@ help:
 lab: $(VENV)/installed-lab
 	@$(BIN)/python -m rulelab lab $(ARGS)
 
+# In as many processes as there are cores; what shares a browser or a built manual stays in one of them.
 test: $(VENV)/installed-dev
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
 
 lint: $(VENV)/installed-dev
 	@$(BIN)/python -m ruff check . $(ARGS)
