@@ -105,6 +105,10 @@ class Comparison(Report):
     real scalar output: of the pullback at a random seed). `refused` is the reason why the left column is
     finite differences, if it is. `pullbacks` are the same leaves with a seed other than 1; `ignored` names
     those that do not depend on the seed.
+
+    `value` compares what both return when they are differentiated, which for a function with a rule is what
+    the rule returns. Where that is not what a plain call of the same function returns, `by_rule` has it:
+    `left` is the value by the rule, `right` that of the plain call.
     """
 
     left_name: str
@@ -116,11 +120,12 @@ class Comparison(Report):
     ignored: tuple[str, ...] = ()
     refused: str | None = None
     subject: str = ""
+    by_rule: tuple[Difference, ...] = ()
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Every difference: values, gradients, pullbacks, in this order."""
-        return self.value + self.gradients + self.pullbacks
+        """Every difference: values by a rule, values, gradients, pullbacks, in this order."""
+        return self.by_rule + self.value + self.gradients + self.pullbacks
 
     @property
     def agree(self) -> bool:
@@ -166,6 +171,10 @@ class Comparison(Report):
         agreed = all(d.agree for d in self.pullbacks)
         main = Table(caption, columns, tuple(d.row() for d in self.value + self.gradients))
         tables = [main]
+        if self.by_rule:
+            ways = ("", "by the rule", "plain call", *columns[3:])
+            caption = "A rule that returns another value than its function"
+            tables.append(Table(caption, ways, tuple(d.row() for d in self.by_rule)))
         if self.pullbacks:
             tables.append(
                 Table(
@@ -193,6 +202,7 @@ class Comparison(Report):
             "value": [d.to_dict() for d in self.value],
             "gradients": [d.to_dict() for d in self.gradients],
             "pullbacks": [d.to_dict() for d in self.pullbacks],
+            "by_rule": [d.to_dict() for d in self.by_rule],
         }
 
 
@@ -240,8 +250,11 @@ def compare_without(
         ad,
         names,
         lambda: without_rule(f),
+        way=f"without the rule of {_name(f)}",
     )
-    right = _Side(f"{_name(loss)} with it", loss, args, kwargs, ad, names)
+    right = _Side(
+        f"{_name(loss)} with it", loss, args, kwargs, ad, names, way=f"with the rule of {_name(f)}"
+    )
     return _compared(left, right, settings, subject=_name(f))
 
 
@@ -257,12 +270,14 @@ class _Side:
     names: list[str]
     context: Callable[[], AbstractContextManager] = nullcontext
     by_differences: bool = False
+    way: str = "by its rule"
 
     def fresh(self) -> tuple[tuple, dict]:
         """Copies of the arguments: a function under test may write to them."""
         return copy.deepcopy((self.args, self.kwargs))
 
     def value(self):
+        """What a plain call returns: no rule takes part in it."""
         with self.context():
             args, kwargs = self.fresh()
             return self.f(*args, **kwargs)
@@ -274,19 +289,33 @@ class _Side:
         with self.context():
             return tuple(self.ad.gradient(self.f, *args, **kwargs))
 
-    def pulled_back(self, seed) -> tuple:
-        """The cotangents of the positional arguments for this seed."""
+    def pulled_back(self, seed) -> tuple[Any, tuple]:
+        """The value that comes with the pullback, which a rule may have made, and the cotangents of the
+        positional arguments for this seed.
+        """
         args, kwargs = self.fresh()
         if self.by_differences:
-            return findiff.gradient(lambda *xs, **kw: _inner(seed, self.f(*xs, **kw)), *args, **kwargs)
+            paired = findiff.gradient(lambda *xs, **kw: _inner(seed, self.f(*xs, **kw)), *args, **kwargs)
+            return self.value(), paired
         with self.context():
-            _, back = self.ad.pullback(self.f, *args, **kwargs)
-            return tuple(back(seed))
+            y, back = self.ad.pullback(self.f, *args, **kwargs)
+            return y, tuple(back(seed))
 
-    def answers(self, scalar: bool, seed) -> list[dict[str, Any]]:
-        """The leaves of the gradient and of the pullback at the seed; of the pullback alone if not scalar."""
-        asked = [self.gradient(), self.pulled_back(seed)] if scalar else [self.pulled_back(seed)]
-        return [self.leaves(cotangents) for cotangents in asked]
+    def answers(self, scalar: bool, seed) -> tuple[Any, list[dict[str, Any]]]:
+        """The value, and the leaves of the gradient and of the pullback at the seed; of the pullback alone
+        if not scalar.
+        """
+        gradients = [self.leaves(self.gradient())] if scalar else []
+        y, cotangents = self.pulled_back(seed)
+        return y, [*gradients, self.leaves(cotangents)]
+
+    def value_by_rule(self, y, plain, rtol: float | None) -> tuple[Difference, ...]:
+        """Where the value `y` of the derived run is not that of a plain call."""
+        name = f"value of {_name(self.f)} {self.way}"
+        told = _Teller(rtol, False).all(dict(_leaves(name, y)), dict(_leaves(name, plain)), "{}")
+        return tuple(
+            dataclasses.replace(d, problem=f"{d.problem} by the plain call") for d in told if not d.agree
+        )
 
     def leaves(self, gradient: tuple) -> dict[str, Any]:
         """The gradient's leaves by the names of the arguments: `x`, `params['w']`, `args[0]`."""
@@ -294,16 +323,17 @@ class _Side:
 
 
 def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Comparison:
-    y = right.value()
-    scalar, seed = _is_real_scalar(y), _random_seed(y, settings.rng)
-    right_answers = right.answers(scalar, seed)
-    left, left_answers, refused = _left_answers(left, scalar, seed)
+    plain, left_plain = right.value(), left.value()
+    scalar, seed = _is_real_scalar(plain), _random_seed(plain, settings.rng)
+    y, right_answers = right.answers(scalar, seed)
+    left, left_y, left_answers, refused = _left_answers(left, scalar, seed)
     tell = _Teller(settings.rtol, left.by_differences)
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
     told = [tell.all(a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
-    values = _Teller(settings.rtol, False).all(
-        dict(_leaves("value", left.value())), dict(_leaves("value", y)), "{}"
-    )
+    values = _Teller(settings.rtol, False).all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")
+    by_rule = right.value_by_rule(y, plain, settings.rtol)
+    if not left.by_differences:
+        by_rule = left.value_by_rule(left_y, left_plain, settings.rtol) + by_rule
     return Comparison(
         left_name=left.name,
         right_name=right.name,
@@ -314,23 +344,24 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
         ignored=_ignored(right, seed),
         refused=refused,
         subject=subject,
+        by_rule=by_rule,
     )
 
 
-def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, list[dict[str, Any]], str | None]:
+def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, Any, list[dict[str, Any]], str | None]:
     """What the left side answers: by the AD, or by finite differences where that refuses, with the reason."""
     try:
-        return left, left.answers(scalar, seed), None
+        return left, *left.answers(scalar, seed), None
     except RuleLabError as error:
         reason = f"{type(error).__name__}: {_headline(error)}"
     refused = f"{left.name} is refused by the AD, so its column is finite differences ({reason})."
     left = dataclasses.replace(left, by_differences=True, name=f"{left.name} (finite differences)")
-    return left, left.answers(scalar, seed), refused
+    return left, *left.answers(scalar, seed), refused
 
 
 def _ignored(side: _Side, seed) -> tuple[str, ...]:
     """The leaves of the pullback that are the same, and not zero, for a seed and for its double."""
-    once, twice = side.leaves(side.pulled_back(seed)), side.leaves(side.pulled_back(_doubled(seed)))
+    once, twice = (side.leaves(side.pulled_back(each)[1]) for each in (seed, _doubled(seed)))
     return tuple(
         name
         for name, leaf in once.items()

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from rulelab.checking.comparison import Settings, argument_names, compare
+import rulelab as rl
+from rulelab.checking.comparison import Settings, argument_names, compare, compare_without
 from rulelab.errors import MutationError
 
 
@@ -198,3 +199,43 @@ def test_argument_names_of_functions_without_a_signature():
     """C functions and surplus arguments get a name too."""
     assert argument_names(lambda x, *ws: x, (1, 2, 3)) == ["x", "ws[0]", "ws[1]"]
     assert argument_names(print, (1, 2)) == ["args[0]", "args[1]"]
+
+
+def test_the_value_is_the_one_that_a_rule_returns(settings):
+    """A rule whose gradient is right and whose value is not is told, on either side."""
+    shifted = with_rule(mse, mse_cotangents)
+    shifted.rule = lambda y, yh: (mse(y, yh) + 1, lambda seed: mse_cotangents(seed, y, yh))
+    found = compare(mse, shifted, Y, YH, settings=settings)
+    assert (found.value[0].left, found.value[0].right) == (11.5, 12.5) and not found.agree
+    assert found.verdict == "differ: value of f_cr by its rule: 12.5 against 11.5 by the plain call"
+    assert "value of f_cr by its rule" in str(found)
+    assert not compare(shifted, mse, Y, YH, settings=settings).agree
+
+
+def test_a_rule_whose_value_is_that_of_the_other_function_is_told_too(settings):
+    """Both agree where they are differentiated, and the plain call of the twin is another function."""
+    other = with_rule(lambda y, yh: mse(y, yh) + 1, mse_cotangents)
+    other.rule = mse.rule
+    found = compare(mse, other, Y, YH, settings=settings)
+    assert found.value[0].agree and not found.agree
+    assert found.to_dict()["by_rule"][0]["right"] == 12.5
+
+
+def test_a_rule_may_compute_the_value_its_own_way(settings):
+    """Rounding is no finding; the row of values shows it."""
+    rounded = with_rule(mse, mse_cotangents)
+    rounded.rule = lambda y, yh: (mse(y, yh) * (1 + 1e-15), lambda seed: mse_cotangents(seed, y, yh))
+    found = compare(mse, rounded, Y, YH, settings=settings)
+    assert found.agree and not found.by_rule and found.value[0].absolute > 0
+
+
+def test_the_value_of_a_rule_within_a_loss(settings):
+    """A rule that returns another value changes the value of the loss, and only with the rule."""
+
+    def square(x):
+        return x * x
+
+    rl.rrule_for(square)(lambda x: (x * x + 1, lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)))
+    found = compare_without(lambda x: 3.0 * square(x), square, 2.0)
+    assert found.value[0].row()[1:3] == ("12", "15") and not found.agree
+    assert "with the rule of square: 15 against 12 by the plain call" in found.verdict
