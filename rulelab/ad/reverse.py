@@ -346,6 +346,24 @@ def seed_for(y: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     return _seed_of(y, f, args, several=True)
 
 
+def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise NotDifferentiableError for a call without a positional argument, which has nothing to
+    differentiate by.
+
+    For whoever compares, times or shows gradients, where an empty one would pass for a result.
+    """
+    __tracebackhide__ = True
+    if args:
+        return
+    name = getattr(f, "__name__", None) or type(f).__name__
+    if not kwargs:
+        found, fix = f"{name} is called without arguments", f"give it one by position: {name}(x)"
+    else:
+        found = f"{name} is called without a positional argument, and keywords are constants"
+        fix = f"give them by position: {name}({', '.join(kwargs)})"
+    raise NotDifferentiableError(f"{found}: there is nothing to differentiate by", fixes=(fix,))
+
+
 def _complete(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
     """Add what was asked and, where a rule refused without knowing it, the author's line."""
     error.asked = error.asked or _asked_text(f, args)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ad import reverse
 from ..errors import RuleLabError
 
 
@@ -15,6 +16,7 @@ def gradient_thunk(f: Callable, args: tuple, kwargs: dict, ad: Any) -> Callable[
     """The call that is timed as "the gradient of f": `gradient` for a scalar function, else `pullback` and
     its use with a seed of ones.
     """
+    reverse.need_positional(f, args, kwargs)
     y = f(*copy.deepcopy(args), **copy.deepcopy(kwargs))
     if np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)):
         return lambda: ad.gradient(f, *args, **kwargs)

@@ -296,6 +296,7 @@ class GradientDuel:
     ):
         self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
         self._args, self._kwargs = copy.deepcopy((tuple(args), dict(kwargs or {})))
+        reverse.need_positional(f, self._args, self._kwargs)
         self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
         self._refused: str | None = None
 

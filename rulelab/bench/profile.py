@@ -90,6 +90,7 @@ class Profiling:
         clock: Clock = wall,
         shown: str | None = None,
     ) -> None:
+        reverse.need_positional(f, args, kwargs)
         self.f, self.seconds, self.clock = f, seconds, clock
         self._given = _copied(f, args, kwargs)
         self._given_cache, self._cache = cache, DEFAULT if cache is None else cache

@@ -224,6 +224,7 @@ def compare(
     """
     if without:
         return compare_without(f, f_cr, *args, settings=settings, **kwargs)
+    reverse.need_positional(f, args, kwargs)
     settings = settings or Settings()
     ad, names = settings.ad or reverse, _common_names(f, f_cr, args)
     left = _Side(_name(f), f, args, kwargs, ad, names)
@@ -240,6 +241,7 @@ def compare_without(
     >>> compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
     True
     """
+    reverse.need_positional(loss, args, kwargs)
     settings = settings or Settings()
     ad, names = settings.ad or reverse, argument_names(loss, args)
     left = _Side(

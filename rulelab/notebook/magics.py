@@ -5,7 +5,7 @@ from __future__ import annotations
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from ..ad.reverse import gradient
+from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel
 from ..bench.pieces import run
 from ..bench.profile import SECONDS, profile_call
@@ -138,6 +138,7 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args, call = self.with_call(self.gradient, line, scope)
+        need_positional(call.function, call.args, call.kwargs)
         found = gradient(call.function, *call.args, **call.kwargs)
         names = argument_names(call.function, call.args)
         return self.kept(args, Gradient(found, getattr(call.function, "__name__", "the call"), names))

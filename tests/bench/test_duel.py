@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from rulelab.bench.duel import Duel, DuelRun, GradientDuel, duel, gradient_duel, measure
+from rulelab.bench.first import first_gradient
+from rulelab.bench.profile import profile
 from rulelab.bench.rounds import BLOCKS
-from rulelab.errors import MutationError
+from rulelab.errors import MeasurementError, MutationError, NotDifferentiableError
 
 UNSTEADY = {
     "steady": {},
@@ -232,3 +234,12 @@ def test_keywords_like_those_of_the_duel_can_be_given():
 
     run = GradientDuel(rated, rated, (2.0,), {"rounds": 3.0}, rounds=8)
     assert len(list(run.pieces())) > 8 and len(run.result().ratios) == 8
+
+
+@pytest.mark.parametrize("given", [{"x": 2.0}, {}])
+@pytest.mark.parametrize("measured", [gradient_duel, first_gradient, profile])
+def test_a_gradient_by_nothing_is_not_timed(measured, given):
+    """Without a positional argument there is no gradient, and no time of one."""
+    functions = [lambda x=1.0: x * x] * (2 if measured is gradient_duel else 1)
+    with pytest.raises(NotDifferentiableError, match="nothing to differentiate by"):
+        measured(*functions, **given)

@@ -7,7 +7,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking.comparison import Settings, argument_names, compare, compare_without
-from rulelab.errors import MutationError
+from rulelab.errors import MutationError, NotDifferentiableError, ScalarOutputError
 
 
 class HandWritten:
@@ -239,3 +239,13 @@ def test_the_value_of_a_rule_within_a_loss(settings):
     found = compare_without(lambda x: 3.0 * square(x), square, 2.0)
     assert found.value[0].row()[1:3] == ("12", "15") and not found.agree
     assert "with the rule of square: 15 against 12 by the plain call" in found.verdict
+
+
+@pytest.mark.parametrize("given", [{"y": Y, "yh": YH}, {}])
+def test_nothing_to_compare_by_is_refused(given):
+    """Keywords are constants: a comparison of no gradient at all is not called agreement."""
+    with pytest.raises(NotDifferentiableError, match="nothing to differentiate by") as caught:
+        compare(mse, mse, **given)
+    assert not given or "give them by position: mse(y, yh)" in str(caught.value)
+    with pytest.raises(NotDifferentiableError):
+        compare_without(mse, np.mean, **given)

@@ -384,3 +384,26 @@ def test_symbolic_verdict(notebook):
     assert "PROVED" in str(notebook.ok("%rule_symbolic area_cr"))
     notebook.ok(rule.replace("2 * w", "3 * w"))
     assert "REFUTED" in str(notebook.ok("%rule_symbolic area_cr --at 2.0"))
+
+
+# -- calls that have nothing to differentiate by --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%gradient mse(y=y, yh=yh)",
+        "%grad_compare mse mse_cr --at y=y, yh=yh",
+        "%grad_compare mse --without mse_cr --at y=y, yh=yh",
+        "%grad_bench mse mse_cr --at y=y, yh=yh",
+        "%grad_profile mse(y=y, yh=yh)",
+        "%rule_lab mse mse_cr --no-widget --at y=y, yh=yh",
+    ],
+)
+def test_keywords_alone_are_no_gradient(notebook, line):
+    """A line says so and what to write; nothing is called agreement or timed."""
+    notebook.ok(MSE_RULE)
+    assert notebook.fails(line) == (
+        "NotDifferentiableError: mse is called without a positional argument, and keywords are constants: "
+        "there is nothing to differentiate by\ndo: give them by position: mse(y, yh)\n"
+    )
