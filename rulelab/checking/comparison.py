@@ -21,8 +21,11 @@ from typing import Any
 import numpy as np
 
 from ..ad import reverse
+from ..compiler.cache import Cache, Pass
 from ..errors import RuleLabError
-from ..rules.authoring import without_rule
+from ..rules.authoring import has_rrule, without_rule
+from ..rules.registry import Found
+from ..rules.targets import resolve
 from ..tables import Page, Report, Table
 from . import findiff
 
@@ -109,6 +112,9 @@ class Comparison(Report):
     `value` compares what both return when they are differentiated, which for a function with a rule is what
     the rule returns. Where that is not what a plain call of the same function returns, `by_rule` has it:
     `left` is the value by the rule, `right` that of the plain call.
+
+    `unasked` says, of a loss compared with and without a rule, that the rule took no part: both sides are
+    then the same, and their agreement says nothing of it.
     """
 
     left_name: str
@@ -121,6 +127,7 @@ class Comparison(Report):
     refused: str | None = None
     subject: str = ""
     by_rule: tuple[Difference, ...] = ()
+    unasked: str | None = None
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -129,8 +136,8 @@ class Comparison(Report):
 
     @property
     def agree(self) -> bool:
-        """Whether both sides agree everywhere, and the rule depends on its cotangent."""
-        return not self.ignored and all(d.agree for d in self.differences)
+        """Whether both sides agree everywhere, the rule took part, and depends on its cotangent."""
+        return not self.ignored and self.unasked is None and all(d.agree for d in self.differences)
 
     @property
     def absolute(self) -> float:
@@ -153,6 +160,8 @@ class Comparison(Report):
         for d in self.differences:
             if not d.agree:
                 return f"differ: {d.name}: {d.problem}{self._seed_hint(d)}"
+        if self.unasked is not None:
+            return f"cannot tell: {self.unasked}"
         if not all(d.known for d in self.differences):
             return "cannot tell: finite differences found no number for some of the gradients"
         return "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
@@ -163,7 +172,11 @@ class Comparison(Report):
     @property
     def sentence(self) -> str:
         """The verdict as a sentence about both sides."""
-        return f"{self.left_name} and {self.right_name} {self.verdict}."
+        both = f"{self.left_name} and {self.right_name}"
+        if self.verdict.startswith("cannot tell: "):
+            reason = self.verdict.removeprefix("cannot tell: ")
+            return f"Cannot tell whether {both} agree: {reason}."
+        return f"{both} {self.verdict}."
 
     def page(self) -> Page:
         columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
@@ -196,6 +209,7 @@ class Comparison(Report):
             "verdict": self.verdict,
             "refused": self.refused,
             "ignored": list(self.ignored),
+            "unasked": self.unasked,
             "absolute": self.absolute,
             "relative": self.relative,
             "seed": plain_data(self.seed),
@@ -237,6 +251,9 @@ def compare_without(
 ) -> Comparison:
     """The gradient of a whole `loss` without the rule of `f` (left) and with it (right), side by side.
 
+    Where `loss` does not come to `f` at `args`, or `f` has no rule, both sides are the same: `agree` is False
+    then, and the verdict "cannot tell" says why.
+
     >>> import math
     >>> compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
     True
@@ -257,7 +274,35 @@ def compare_without(
     right = _Side(
         f"{_name(loss)} with it", loss, args, kwargs, ad, names, way=f"with the rule of {_name(f)}"
     )
-    return _compared(left, right, settings, subject=_name(f))
+    unasked = _unasked(right, f) if settings.ad is None else None
+    return dataclasses.replace(_compared(left, right, settings, subject=_name(f)), unasked=unasked)
+
+
+class _Watched(Cache):
+    """A new cache that remarks whether the rule of one target takes part in what is derived in it."""
+
+    def __init__(self, target: Any):
+        super().__init__()
+        self.target, self.asked = target, False
+
+    def ask(self, target: Any, types_of_arguments: tuple, config: Any = None) -> Any:
+        answer = super().ask(target, types_of_arguments, config)
+        self.asked |= target is self.target and isinstance(answer, Found)
+        return answer
+
+    def store(self, function: Any, key: Any, made: Pass) -> None:
+        self.asked |= any(target is self.target for target, _ in made.trail)  # a rule of the house, inlined
+        super().store(function, key, made)
+
+
+def _unasked(side: _Side, f: Callable) -> str | None:
+    """Why the rule of `f` has no part in the gradient of the side, in words; None where it has."""
+    if not has_rrule(f):
+        return f"there is no rule for {_name(f)}"
+    watched = _Watched(resolve(f)[0])
+    args, kwargs = side.fresh()
+    reverse.pullback(side.f, *args, cache=watched, **kwargs)
+    return None if watched.asked else f"the rule of {_name(f)} was not asked in this call"
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """A right rule is told that it agrees, a wrong one where and by how much."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -249,3 +250,57 @@ def test_nothing_to_compare_by_is_refused(given):
     assert not given or "give them by position: mse(y, yh)" in str(caught.value)
     with pytest.raises(NotDifferentiableError):
         compare_without(mse, np.mean, **given)
+
+
+@pytest.fixture
+def square():
+    """A function with a rule."""
+
+    def square(x):
+        return x * x
+
+    rl.rrule_for(square)(lambda x: (x * x, lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)))
+    return square
+
+
+def test_a_rule_that_takes_no_part_proves_nothing(square):
+    """A loss that does not come to the function is the same with and without its rule: that is no pass."""
+
+    def loss(x):
+        return square(x) if x > 0 else 2.0 * x
+
+    def other(x):
+        return 3.0 * x
+
+    assert compare_without(loss, square, 2.0).agree
+    assert compare_without(square, square, 2.0).agree
+    for found in (compare_without(other, square, 2.0), compare_without(loss, square, -2.0)):
+        assert not found.agree
+        assert found.verdict == "cannot tell: the rule of square was not asked in this call"
+        assert found.sentence.startswith("Cannot tell whether ")
+        assert found.to_dict()["unasked"] is not None
+    assert "there is no rule for other" in compare_without(loss, other, 2.0).verdict
+
+
+def test_rules_of_the_house_methods_and_inner_calls_take_part(square):
+    """However the rule is come to, it counts as asked."""
+
+    class Model:
+        def __init__(self, w):
+            self.w = w
+
+        def score(self, x):
+            return self.w * x
+
+    def inner(x):
+        return 2.0 * square(x)
+
+    rl.rrule_for(Model.score)(lambda self, x: (self.w * x, lambda s: (rl.NoTangent(), rl.NoTangent(), s * self.w)))
+    model = Model(3.0)
+    assert compare_without(lambda x: model.score(x) ** 2, Model.score, 2.0).agree
+    assert compare_without(lambda x: model.score(x) ** 2, model.score, 2.0).agree
+    assert compare_without(lambda x: inner(x) + 1.0, square, 2.0).agree
+    assert compare_without(lambda x: sum(map(square, [x, x])), square, 2.0).agree
+    assert compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
+    assert compare_without(lambda x: float(np.sum(np.sin(x))), np.sin, np.ones(3)).agree
+    rl.refresh()  # of hypot and sin the default cache has heard that they have no rule
