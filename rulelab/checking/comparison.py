@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..ad import reverse
-from ..compiler.cache import Cache, Pass
+from ..compiler.cache import DEFAULT, Cache, Pass
 from ..errors import RuleLabError
 from ..rules.authoring import has_rrule, without_rule
 from ..rules.registry import Found
@@ -299,6 +299,8 @@ def _unasked(side: _Side, f: Callable) -> str | None:
     """Why the rule of `f` has no part in the gradient of the side, in words; None where it has."""
     if not has_rrule(f):
         return f"there is no rule for {_name(f)}"
+    if DEFAULT.mode == "manual":
+        return 'the refresh mode is manual, in which no rule is left out: rl.refresh("auto") first'
     watched = _Watched(resolve(f)[0])
     args, kwargs = side.fresh()
     reverse.pullback(side.f, *args, cache=watched, **kwargs)
@@ -359,7 +361,7 @@ class _Side:
     def value_by_rule(self, y, plain, rtol: float | None) -> tuple[Difference, ...]:
         """Where the value `y` of the derived run is not that of a plain call."""
         name = f"value of {_name(self.f)} {self.way}"
-        told = _Teller(rtol, False).all(dict(_leaves(name, y)), dict(_leaves(name, plain)), "{}")
+        told = _Teller(rtol, False, zero_is_none=False).all(dict(_leaves(name, y)), dict(_leaves(name, plain)), "{}")
         return tuple(
             dataclasses.replace(d, problem=f"{d.problem} by the plain call") for d in told if not d.agree
         )
@@ -371,13 +373,20 @@ class _Side:
 
 def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Comparison:
     plain, left_plain = right.value(), left.value()
+    for side, returned in ((left, left_plain), (right, plain)):
+        if not _has_numbers(returned):
+            reverse.seed_for(returned, side.f, side.args)  # refuses it, as `gradient` does
+    tell_values = _Teller(settings.rtol, False, zero_is_none=False)
+    if _form(left_plain) != _form(plain):  # no seed fits both
+        values = tell_values.all(dict(_leaves("value", left_plain)), dict(_leaves("value", plain)), "{}")
+        return Comparison(left.name, right.name, values, (), (), None, subject=subject)
     scalar, seed = _is_real_scalar(plain), _random_seed(plain, settings.rng)
     y, right_answers = right.answers(scalar, seed)
     left, left_y, left_answers, refused = _left_answers(left, scalar, seed)
     tell = _Teller(settings.rtol, left.by_differences)
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
     told = [tell.all(a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
-    values = _Teller(settings.rtol, False).all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")
+    values = tell_values.all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")
     by_rule = right.value_by_rule(y, plain, settings.rtol)
     if not left.by_differences:
         by_rule = left.value_by_rule(left_y, left_plain, settings.rtol) + by_rule
@@ -426,6 +435,7 @@ class _Teller:
 
     rtol: float | None
     by_differences: bool
+    zero_is_none: bool = True  # as it is for cotangents, and not for values
 
     def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
         return tuple(
@@ -448,7 +458,7 @@ class _Teller:
         there = right if left is None else left
         if there is None:
             return Difference(name, left, right)
-        if _numeric(there) and not np.any(there):
+        if self.zero_is_none and _numeric(there) and not np.any(there):
             return Difference(name, left, right, note="None on one side, zero on the other")
         return Difference(
             name, left, right, math.inf, math.inf, problem=f"{shortened(left)} against {shortened(right)}"
@@ -583,6 +593,18 @@ def _doubled(seed):
     if isinstance(seed, (tuple, list)):
         return _rebuilt(seed, [_doubled(v) for v in seed])
     return None if seed is None else seed + seed
+
+
+def _has_numbers(y) -> bool:
+    """Whether `_random_seed` finds something in a result that a cotangent can be given for."""
+    if isinstance(y, dict):
+        return any(map(_has_numbers, y.values()))
+    return any(map(_has_numbers, y)) if isinstance(y, (tuple, list)) else _numeric(y)
+
+
+def _form(y) -> dict[str, Any]:
+    """The shapes of the numbers in a result, by the names of its parts; None for other things."""
+    return {name: np.shape(leaf) if _numeric(leaf) else None for name, leaf in _leaves("", y)}
 
 
 def _inner(seed, y) -> float:

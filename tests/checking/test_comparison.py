@@ -304,3 +304,33 @@ def test_rules_of_the_house_methods_and_inner_calls_take_part(square):
     assert compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
     assert compare_without(lambda x: float(np.sum(np.sin(x))), np.sin, np.ones(3)).agree
     rl.refresh()  # of hypot and sin the default cache has heard that they have no rule
+
+
+@pytest.mark.filterwarnings("ignore:the rules of square have changed")
+def test_manual_mode_leaves_no_rule_out(square):
+    """Old answers count on both sides there, so their agreement says nothing."""
+    rl.refresh("manual")
+    try:
+        assert compare_without(lambda x: 3.0 * square(x), square, 2.0).verdict.startswith("cannot tell")
+    finally:
+        rl.refresh("auto")
+
+
+@pytest.mark.parametrize("returned", [None, "text", (None, "text"), {}])
+def test_a_result_without_a_number_is_refused(returned):
+    """As by `gradient`, on either side: there is nothing that could agree."""
+    for pair in ((lambda x: returned, lambda x: returned), (lambda x: returned, lambda x: x)):
+        with pytest.raises(ScalarOutputError):
+            compare(*pair, 2.0)
+        with pytest.raises(ScalarOutputError):
+            compare(*pair[::-1], 2.0)
+
+
+def test_results_of_different_structure_differ():
+    """A difference in the table, not an error of whatever is asked next."""
+    found = compare(lambda x: x * np.ones(2), lambda x: x, 1.0)
+    assert found.verdict == "differ: value: shape (2,) against ()"
+    assert not compare(lambda x: x, lambda x: x * np.ones(2), 1.0).agree
+    assert not compare(lambda x: (x, None), lambda x: (x, 0.0), 1.0).agree
+    assert compare(lambda x: (x, None), lambda x: (x, None), 1.0).agree
+    assert json.loads(found.to_json())["agree"] is False and str(found)
