@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,24 +12,64 @@ from ..ad import reverse
 from ..errors import RuleLabError
 
 
-def gradient_thunk(f: Callable, args: tuple, kwargs: dict, ad: Any) -> Callable[[], object]:
-    """The call that is timed as "the gradient of f": `gradient` for a scalar function, else `pullback` and
-    its use with a seed of ones.
+class Timed(NamedTuple):
+    """A call to time, and what it is called in a report."""
+
+    name: str
+    thunk: Callable[[], object]
+
+
+def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | None = None) -> Timed:
+    """The call that is timed as "the gradient of f": `gradient` for a function that returns a real number,
+    else `pullback` and its use with a seed of ones, which is called "value and pullback of f".
+
+    Raises NotDifferentiableError for a call without a positional argument, and ScalarOutputError, as
+    `gradient` does, for a function that returns no number at all.
     """
+    __tracebackhide__ = True
     reverse.need_positional(f, args, kwargs)
     y = f(*copy.deepcopy(args), **copy.deepcopy(kwargs))
-    if np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)):
-        return lambda: ad.gradient(f, *args, **kwargs)
-    seed = np.ones_like(y)
+    name = name or name_of(f)
+    if np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(y):
+
+        def gradient():
+            __tracebackhide__ = True
+            return ad.gradient(f, *args, **kwargs)
+
+        return Timed(f"gradient of {name}", gradient)
+    seed = _ones(y)
+    if not _has_seed(seed):
+        reverse.seed_for(y, f, args)
 
     def value_and_pullback():
+        __tracebackhide__ = True
         _, back = ad.pullback(f, *args, **kwargs)
         return back(seed)
 
-    return value_and_pullback
+    return Timed(f"value and pullback of {name}", value_and_pullback)
 
 
-def refusal(f: Callable, gradient_of_f: Callable[[], object]) -> str | None:
+def _ones(y: Any) -> Any:
+    """A seed of ones of the structure of a result; None where it has no number."""
+    if isinstance(y, dict):
+        return {key: _ones(value) for key, value in y.items()}
+    if isinstance(y, (tuple, list)):
+        ones = [_ones(value) for value in y]
+        return y._make(ones) if hasattr(y, "_make") else type(y)(ones)
+    if isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
+        return np.ones_like(y, dtype=np.result_type(y, np.float32))
+    if isinstance(y, (complex, np.complexfloating)):
+        return 1.0 + 0.0j
+    return 1.0 if isinstance(y, (int, float, np.number, np.bool_)) else None
+
+
+def _has_seed(seed: Any) -> bool:
+    if isinstance(seed, dict):
+        return any(map(_has_seed, seed.values()))
+    return any(map(_has_seed, seed)) if isinstance(seed, (tuple, list)) else seed is not None
+
+
+def refusal(f: Callable | str, gradient_of_f: Callable[[], object]) -> str | None:
     """Why the AD does not take `f`, in one line, or None if it does."""
     try:
         gradient_of_f()
@@ -39,8 +79,8 @@ def refusal(f: Callable, gradient_of_f: Callable[[], object]) -> str | None:
 
 
 def name_of(f: Any) -> str:
-    """What a report calls a function."""
-    return getattr(f, "__name__", None) or type(f).__name__
+    """What a report calls a function, or a name that was given for one."""
+    return f if isinstance(f, str) else getattr(f, "__name__", None) or type(f).__name__
 
 
 def gradient_of(f: Any) -> str:

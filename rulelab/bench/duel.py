@@ -18,7 +18,7 @@ import numpy as np
 
 from ..ad import reverse
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import gradient_of, gradient_thunk, name_of, plain, refusal
+from .calls import Timed, gradient_of, name_of, plain, refusal, timed_gradient
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
 from .pieces import Progress, run
@@ -278,7 +278,8 @@ class DuelRun:
 class GradientDuel:
     """`gradient_duel` in pieces, for whoever wants to stop it or let others run meanwhile.
 
-    The arguments are copied at once; everything else happens in `pieces`.
+    The arguments are copied at once; everything else happens in `pieces`. `names` are what the report calls
+    the two.
     """
 
     def __init__(
@@ -292,9 +293,11 @@ class GradientDuel:
         seconds: float | None = None,
         rng: np.random.Generator | None = None,
         clock: Clock = wall,
+        names: tuple[str, str] | None = None,
         ad=None,
     ):
         self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
+        self._names = (name_of(f), name_of(f_cr)) if names is None else names
         self._args, self._kwargs = copy.deepcopy((tuple(args), dict(kwargs or {})))
         reverse.need_positional(f, self._args, self._kwargs)
         self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
@@ -302,24 +305,23 @@ class GradientDuel:
 
     def pieces(self) -> Iterator[Progress]:
         """Make the calls ready, calibrate and run the rounds, a block at each step."""
-        f, args, kwargs = self._f, self._args, self._kwargs
+        f, f_cr, args, kwargs, names = self._f, self._f_cr, self._args, self._kwargs, self._names
         own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
         total = self._rounds.planned(3)
-        left = gradient_thunk(f, args, kwargs, self._ad)
-        yield Progress(0, total, f"calling {name_of(f)}")
-        self._refused = refusal(f, left)
-        yield Progress(0, total, f"compiling the gradient of {name_of(f)}")
-        right = gradient_thunk(self._f_cr, args, kwargs, self._ad)
-        yield Progress(0, total, f"calling {name_of(self._f_cr)}")
-        primal = (plain(f), lambda: f(*own_args, **own_kwargs))
-        others = [(gradient_of(f), left), (gradient_of(self._f_cr), right)]
-        for name, thunk in [primal, others[1]] if self._refused is not None else [*others, primal]:
-            self._rounds.enter(name, thunk)
+        left = timed_gradient(f, args, kwargs, self._ad, names[0])
+        yield Progress(0, total, f"calling {names[0]}")
+        self._refused = refusal(names[0], left.thunk)
+        yield Progress(0, total, f"compiling the gradient of {names[0]}")
+        right = timed_gradient(f_cr, args, kwargs, self._ad, names[1])
+        yield Progress(0, total, f"calling {names[1]}")
+        primal = Timed(plain(names[0]), lambda: f(*own_args, **own_kwargs))
+        for one in [primal, right] if self._refused is not None else [left, right, primal]:
+            self._rounds.enter(one.name, one.thunk)
         yield from self._rounds.pieces()
 
     def result(self, *, interrupted: bool = False) -> Duel:
         """The duel as far as it went."""
-        names = (gradient_of(self._f), gradient_of(self._f_cr))
+        names = (gradient_of(self._names[0]), gradient_of(self._names[1]))
         return _result(
             self._rounds, self._samples, interrupted=interrupted, refused=self._refused, names=names
         )
@@ -360,7 +362,7 @@ def gradient_duel(
     """Time the gradient of `f` against the gradient of `f_cr` at `args`, and `f` itself beside them.
 
     Where `f` is refused by the AD, its plain call takes its place and the result says so. For a function
-    that does not return a scalar, value and pullback of a seed of ones are timed. `args` are copied once;
+    that does not return a real number, value and pullback of a seed of ones are timed, and called so. `args` are copied once;
     the caller's stay as they are. With `seconds` it ends after the round in which so much time was spent.
 
     For a function that itself has a keyword `rounds` or the like, use `GradientDuel`, which takes the

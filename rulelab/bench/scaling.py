@@ -15,12 +15,12 @@ import numpy as np
 from ..ad import reverse
 from ..errors import MeasurementError
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import gradient_of, gradient_thunk, headline, name_of, plain, refusal
+from .calls import Timed, gradient_of, headline, name_of, plain, refusal, timed_gradient
 from .clock import Clock, wall
 from .duel import Timings, timings_of
 from .environment import environment, warnings_of
 from .pieces import Progress, run
-from .rounds import Rounds, Thunk
+from .rounds import Rounds
 
 SIZES = (10, 32, 100, 316, 1000, 3162, 10_000)
 """The sizes tried where none are given: half a power of ten apart."""
@@ -215,8 +215,8 @@ class ScalingRun:
     def _at(self, size: int, done: int, total: int) -> Iterator[Progress]:
         args, kwargs = arguments(self._make, size)
         rounds, entered = self._one_size(), []
-        for which, thunk in self._calls(args, kwargs):
-            name = self._lines[which].name
+        for which, (name, thunk) in self._calls(args, kwargs):
+            self._lines[which] = replace(self._lines[which], name=name)
             yield Progress(done, total, f"N = {size:,}: first call of {name}")
             why = None if which == 0 else refusal((self._f, self._f_cr)[which - 1], thunk)
             if why is None:
@@ -229,14 +229,14 @@ class ScalingRun:
         for which, one in zip(entered, rounds.contestants):
             self._lines[which] = _longer(self._lines[which], size, timings_of(one, rounds.whole))
 
-    def _calls(self, args: tuple, kwargs: dict) -> Iterator[tuple[int, Thunk]]:
+    def _calls(self, args: tuple, kwargs: dict) -> Iterator[tuple[int, Timed]]:
         """The calls to time, with the numbers of their lines; what was refused once is not asked again."""
         f = self._f
         own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
-        yield 0, lambda: f(*own_args, **own_kwargs)
+        yield 0, Timed(plain(f), lambda: f(*own_args, **own_kwargs))
         for which, g in ((1, f), (2, self._f_cr)):
             if self._lines[which].refused is None:
-                yield which, gradient_thunk(g, args, kwargs, self._ad)
+                yield which, timed_gradient(g, args, kwargs, self._ad)
 
     def _enough(self, size: int, spent: float) -> bool:
         longest = max(line.minima[-1] for line in self._lines if line.sizes[-1:] == (size,))

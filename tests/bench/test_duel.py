@@ -9,7 +9,8 @@ from rulelab.bench.duel import Duel, DuelRun, GradientDuel, duel, gradient_duel,
 from rulelab.bench.first import first_gradient
 from rulelab.bench.profile import profile
 from rulelab.bench.rounds import BLOCKS
-from rulelab.errors import MeasurementError, MutationError, NotDifferentiableError
+from rulelab.bench.scaling import scaling
+from rulelab.errors import MeasurementError, MutationError, NotDifferentiableError, ScalarOutputError
 
 UNSTEADY = {
     "steady": {},
@@ -243,3 +244,40 @@ def test_a_gradient_by_nothing_is_not_timed(measured, given):
     functions = [lambda x=1.0: x * x] * (2 if measured is gradient_duel else 1)
     with pytest.raises(NotDifferentiableError, match="nothing to differentiate by"):
         measured(*functions, **given)
+
+
+@pytest.mark.parametrize(
+    ("returned", "timed"),
+    [
+        (lambda x: 3.0 * x, "gradient of f"),
+        (lambda x: x * np.ones(3), "value and pullback of f"),
+        (lambda x: (x, 2.0 * x, "note"), "value and pullback of f"),
+        (lambda x: {"a": x, "b": [x * x]}, "value and pullback of f"),
+        (lambda x: x * (1.0 + 1.0j), "value and pullback of f"),
+        (lambda x: np.complex128(x * 1.0j), "value and pullback of f"),
+    ],
+)
+def test_what_is_timed_is_called_so(returned, timed):
+    """A gradient is one of a real number; of anything else its value and pullback are timed."""
+    returned.__name__ = "f"
+    found = gradient_duel(returned, returned, 2.0, rounds=1)
+    assert found.left.name == timed and found.refused is None
+    assert [line.name for line in scaling(returned, returned, lambda n: (2.0,), [1], rounds=1).lines][2] == timed
+
+
+@pytest.mark.parametrize("returned", [None, "text", ()])
+def test_a_result_without_a_number_is_not_timed(returned):
+    """As `gradient` refuses it."""
+    with pytest.raises(ScalarOutputError):
+        gradient_duel(lambda x: returned, lambda x: returned, 2.0)
+
+
+def test_names_may_be_given():
+    """For methods, lambdas and what else has no name of its own."""
+    run = GradientDuel(lambda x: x * x, lambda x: x**2, (2.0,), rounds=1, names=("model.loss", "fast"))
+    assert "gradient of model.loss" in run.result().sentence or not run.result().ratios
+    for _ in run.pieces():
+        pass
+    found = run.result()
+    names = [one.name for one in (found.left, found.right, *found.others)]
+    assert names == ["gradient of model.loss", "gradient of fast", "model.loss itself, no gradient"]
