@@ -9,7 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ad import reverse
-from ..errors import RuleLabError
+from ..errors import MeasurementError, RuleLabError
+
+
+def argument_tuple(args: Any) -> tuple:
+    """The arguments of a call; MeasurementError unless they are a tuple, so that an array, which is an
+    argument itself, is not taken for many.
+    """
+    if isinstance(args, tuple):
+        return args
+    raise MeasurementError(
+        f"The arguments are a tuple, not an object of class {type(args).__name__}",
+        fixes="write a tuple, also of one argument: (x,)",
+    )
 
 
 class Timed(NamedTuple):

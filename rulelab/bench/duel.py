@@ -18,10 +18,10 @@ import numpy as np
 
 from ..ad import reverse
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import Timed, gradient_of, name_of, plain, refusal, timed_gradient
+from .calls import Timed, argument_tuple, gradient_of, name_of, plain, refusal, timed_gradient
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
-from .pieces import Progress, run
+from .pieces import Progress, checked_rounds, checked_seconds, run
 from .rounds import Contestant, Rounds, Thunk
 
 ROUNDS = 60
@@ -181,7 +181,10 @@ class Duel(Report):
             return "Nothing measured: stopped before the first round was over."
         low, high = self.interval
         spread = f"99 % interval {in_times(low)} to {in_times(high)}"
-        sure = f"(ratio {in_times(self.ratio)}, {spread}, {len(self.ratios)} rounds)"
+        sure = f"(ratio {in_times(self.ratio)}, {spread}, {in_rounds(len(self.ratios))})"
+        if len(self.ratios) < LEAST_ROUNDS:
+            both = f"{self.left.name} and {self.right.name}"
+            return f"Too few rounds for a verdict on {both}, {LEAST_ROUNDS} are needed {sure}."
         if self.verdict == "faster":
             times = in_times(self.ratio)
             return f"{self.right.name} is faster than {self.left.name}: {times} as fast {sure}."
@@ -195,7 +198,7 @@ class Duel(Report):
         if len(self.ratios) < self.rounds_wanted:
             why = "Interrupted" if self.interrupted else "Stopped"
             limit = "" if self.interrupted or self.time_limit is None else f", its {self.time_limit:g} s over"
-            notes.append(f"{why} after {len(self.ratios)} of {self.rounds_wanted} rounds{limit}.")
+            notes.append(f"{why} after {len(self.ratios):,} of {in_rounds(self.rounds_wanted)}{limit}.")
         notes += warnings_of(self.environment)
         return Page((self.sentence,), (_timing_table((self.left, self.right, *self.others)),), tuple(notes))
 
@@ -241,6 +244,7 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
     >>> measure(lambda: sum(range(100)), rounds=3).repeat
     3
     """
+    rounds = checked_rounds(rounds)
     thunk()
     loops = calibrate(thunk, clock)
     runs = tuple(seconds_per_call(thunk, loops, clock) * loops for _ in range(rounds))
@@ -298,9 +302,9 @@ class GradientDuel:
     ):
         self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
         self._names = (name_of(f), name_of(f_cr)) if names is None else names
-        self._args, self._kwargs = copy.deepcopy((tuple(args), dict(kwargs or {})))
-        reverse.need_positional(f, self._args, self._kwargs)
+        reverse.need_positional(f, argument_tuple(args), kwargs or {})
         self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
+        self._args, self._kwargs = copy.deepcopy((args, dict(kwargs or {})))
         self._refused: str | None = None
 
     def pieces(self) -> Iterator[Progress]:
@@ -379,6 +383,7 @@ def _prepared(
     """The rounds to run, and the seed of the bootstrap: fixed here, so that a result asked for twice is the
     same twice.
     """
+    rounds, seconds = checked_rounds(rounds), checked_seconds(seconds)
     rng = np.random.default_rng() if rng is None else rng
     return Rounds(rounds, seconds, rng, clock), int(rng.integers(2**63))
 
@@ -437,6 +442,15 @@ def _timing_table(rows: Sequence[Timings]) -> Table:
         ("call", "minimum", "median", "middle half", "peak memory", "blocks kept"),
         tuple(timings.row() for timings in rows),
     )
+
+
+def in_rounds(count: int) -> str:
+    """A number of rounds as a person writes it.
+
+    >>> in_rounds(1), in_rounds(100_000)
+    ('1 round', '100,000 rounds')
+    """
+    return f"{count:,} round{'' if count == 1 else 's'}"
 
 
 def in_times(ratio: float) -> str:

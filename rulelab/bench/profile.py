@@ -24,11 +24,12 @@ from ..compiler.source import find_source
 from ..errors import Place, RuleLabError
 from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
+from .calls import argument_tuple
 from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
 from .linetimes import Costs, LineClock, Path, Recorded, Spent, calibrated, least, recorded, without_probes
-from .pieces import Progress, run
+from .pieces import Progress, checked_seconds, run
 
 SECONDS = 1.0
 """The time that the rounds may take together, if one round does not take longer."""
@@ -90,7 +91,8 @@ class Profiling:
         clock: Clock = wall,
         shown: str | None = None,
     ) -> None:
-        reverse.need_positional(f, args, kwargs)
+        checked_seconds(seconds)
+        reverse.need_positional(f, argument_tuple(args), kwargs)
         self.f, self.seconds, self.clock = f, seconds, clock
         self._given = _copied(f, args, kwargs)
         self._given_cache, self._cache = cache, DEFAULT if cache is None else cache

@@ -19,7 +19,7 @@ from .calls import Timed, gradient_of, headline, name_of, plain, refusal, timed_
 from .clock import Clock, wall
 from .duel import Timings, timings_of
 from .environment import environment, warnings_of
-from .pieces import Progress, run
+from .pieces import Progress, checked_rounds, checked_seconds, run
 from .rounds import Rounds
 
 SIZES = (10, 32, 100, 316, 1000, 3162, 10_000)
@@ -182,7 +182,7 @@ class ScalingRun:
     ):
         self._f, self._f_cr, self._make, self._ad = f, f_cr, make, reverse if ad is None else ad
         self._sizes, self._limited = (SIZES, True) if sizes is None else (_checked_sizes(sizes), False)
-        self._rounds, self._seconds = rounds, seconds
+        self._rounds, self._seconds = checked_rounds(rounds), checked_seconds(seconds)
         self._rng = np.random.default_rng() if rng is None else rng
         self._clock = clock
         self._lines = [ScalingLine(plain(f)), ScalingLine(gradient_of(f)), ScalingLine(gradient_of(f_cr))]

@@ -6,7 +6,7 @@ from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from ..ad.reverse import gradient, need_positional
-from ..bench.duel import GradientDuel
+from ..bench.duel import GradientDuel, in_rounds
 from ..bench.pieces import run
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import argument_names, compare, compare_without
@@ -223,7 +223,7 @@ class RuleLab(ManneredMagics, Settings):
         if duel.interrupted:
             self.show(duel)
             raise Interrupted(
-                f"%grad_bench was stopped after {len(duel.ratios)} of {duel.rounds_wanted} rounds; "
+                f"%grad_bench was stopped after {len(duel.ratios):,} of {in_rounds(duel.rounds_wanted)}; "
                 "the table shows these"
             )
         return duel
@@ -255,7 +255,7 @@ class RuleLab(ManneredMagics, Settings):
         if found.interrupted:
             self.show(found)
             raise Interrupted(
-                f"%grad_profile was stopped after {found.rounds} rounds; the table shows what there was"
+                f"%grad_profile was stopped after {in_rounds(found.rounds)}; the table shows what there was"
             )
         return found
 

@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from rulelab.bench.duel import Duel, DuelRun, GradientDuel, duel, gradient_duel, measure
+from rulelab.bench.duel import Duel, DuelRun, GradientDuel, Timings, duel, gradient_duel, measure
 from rulelab.bench.first import first_gradient
-from rulelab.bench.profile import profile
+from rulelab.bench.profile import Profiling, profile
 from rulelab.bench.rounds import BLOCKS
 from rulelab.bench.scaling import scaling
 from rulelab.errors import MeasurementError, MutationError, NotDifferentiableError, ScalarOutputError
+from rulelab.notebook import lab
 
 UNSTEADY = {
     "steady": {},
@@ -69,7 +70,7 @@ def test_a_first_look_ends_in_time(steady):
     """With a limit the rounds so far are the result, which says so."""
     found = duel(steady.taking(1e-3), steady.taking(2e-3), clock=steady, seconds=0.1, rounds=1000)
     assert 5 < len(found.ratios) < 20 and not found.interrupted
-    assert f"Stopped after {len(found.ratios)} of 1000 rounds, its 0.1 s over." in str(found)
+    assert f"Stopped after {len(found.ratios)} of 1,000 rounds, its 0.1 s over." in str(found)
 
 
 def test_a_function_that_takes_half_the_time_is_faster(fought):
@@ -123,8 +124,8 @@ def test_ctrl_c_keeps_the_rounds_there_are():
 def test_too_few_rounds_give_no_verdict():
     """Stopped at once there is nothing to say, and it says that."""
     empty = Duel(
-        measure(lambda: 1, rounds=0),
-        measure(lambda: 1, rounds=0),
+        Timings("call", 1, ()),
+        Timings("call", 1, ()),
         (),
         (float("nan"),) * 2,
         60,
@@ -281,3 +282,72 @@ def test_names_may_be_given():
     found = run.result()
     names = [one.name for one in (found.left, found.right, *found.others)]
     assert names == ["gradient of model.loss", "gradient of fast", "model.loss itself, no gradient"]
+
+
+def test_few_rounds_are_said_to_be_too_few(simulated):
+    """The ratio is shown, and that it is no verdict because there are too few rounds, not because of noise."""
+    clock = simulated()
+    found = [duel(clock.taking(2e-3), clock.taking(1e-3), clock=clock, rounds=n) for n in (1, 5, 8)]
+    assert found[0].sentence.startswith("Too few rounds for a verdict on a and b, 8 are needed (ratio 2.00x,")
+    assert found[0].sentence.endswith(", 1 round).") and found[1].sentence.endswith(", 5 rounds).")
+    assert found[1].verdict == "cannot tell" and found[2].verdict == "faster"
+
+
+def test_many_rounds_are_grouped_by_thousands(simulated):
+    """As all numbers of the reports are."""
+    clock = simulated()
+    found = duel(clock.taking(2e-3), clock.taking(1e-3), clock=clock, rounds=100_000, seconds=0.1)
+    assert " of 100,000 rounds" in str(found)
+
+
+def never():
+    """A call that must not be made."""
+    raise AssertionError("it ran")
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda rounds: duel(never, never, rounds=rounds),
+        lambda rounds: measure(never, rounds=rounds),
+        lambda rounds: gradient_duel(never, never, 1.0, rounds=rounds),
+        lambda rounds: scaling(never, never, never, rounds=rounds),
+        lambda rounds: lab(never, never, (1.0,), rounds=rounds),
+    ],
+)
+@pytest.mark.parametrize("rounds", [0, -3, 2.5, None, "ten"])
+def test_rounds_are_whole_numbers_from_one_on(measured, rounds):
+    """Anything else is told before anything runs."""
+    with pytest.raises(MeasurementError, match="^rounds is a whole number"):
+        measured(rounds)
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda seconds: duel(never, never, seconds=seconds),
+        lambda seconds: gradient_duel(never, never, 1.0, seconds=seconds),
+        lambda seconds: scaling(never, never, never, seconds=seconds),
+        lambda seconds: profile(never, 1.0, seconds=seconds),
+    ],
+)
+@pytest.mark.parametrize("seconds", [-1, float("nan"), "1"])
+def test_seconds_are_a_number_that_is_not_negative(measured, seconds):
+    """Anything else is told before anything runs."""
+    with pytest.raises(MeasurementError, match="^seconds is a number"):
+        measured(seconds)
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda args: GradientDuel(never, never, args),
+        lambda args: Profiling(never, args, {}),
+        lambda args: lab(never, never, args),
+    ],
+)
+@pytest.mark.parametrize("args", [np.ones(3), 2.0, [2.0], "text"])
+def test_arguments_are_a_tuple(measured, args):
+    """An array is one argument; it is not taken for as many as it has numbers."""
+    with pytest.raises(MeasurementError, match="are a tuple, not an object of class"):
+        measured(args)
