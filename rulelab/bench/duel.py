@@ -366,8 +366,9 @@ def gradient_duel(
     """Time the gradient of `f` against the gradient of `f_cr` at `args`, and `f` itself beside them.
 
     Where `f` is refused by the AD, its plain call takes its place and the result says so. For a function
-    that does not return a real number, value and pullback of a seed of ones are timed, and called so. `args` are copied once;
-    the caller's stay as they are. With `seconds` it ends after the round in which so much time was spent.
+    that does not return a real number, value and pullback of a seed of ones are timed, and called so.
+    `args` are copied once; the caller's stay as they are. With `seconds` it ends after the round in which
+    so much time was spent.
 
     For a function that itself has a keyword `rounds` or the like, use `GradientDuel`, which takes the
     arguments apart.

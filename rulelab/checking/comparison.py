@@ -36,7 +36,7 @@ class Settings:
 
     `rtol` is the relative difference that still counts as agreement (None: by dtype and by who computed
     it), `rng` draws the seeds, `ad` is who differentiates (an object with `gradient` and `pullback`; None:
-    rulelab's own reverse mode).
+    rulelab's own reverse mode). `names` are what the report calls the two functions, if not their own.
 
     >>> compare(lambda x: x, lambda x: 1.001 * x, 1.0, settings=Settings(rtol=0.01)).agree
     True
@@ -45,6 +45,7 @@ class Settings:
     rtol: float | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(20))
     ad: Any = None
+    names: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,11 @@ class Comparison(Report):
             return f"cannot tell: {self.unasked}"
         if not all(d.known for d in self.differences):
             return "cannot tell: finite differences found no number for some of the gradients"
-        return "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
+        if self.absolute == 0:
+            return "agree exactly"
+        power = _power_of_ten(self.relative)
+        shown_exact = not any(d.absolute for d in self.value + self.gradients)
+        return f"agree exactly, and with another seed to {power}" if shown_exact else f"agree to {power}"
 
     def _seed_hint(self, d: Difference) -> str:
         return ", though with the seed 1 they agree" if d in self.pullbacks else ""
@@ -185,8 +190,8 @@ class Comparison(Report):
         main = Table(caption, columns, tuple(d.row() for d in self.value + self.gradients))
         tables = [main]
         if self.by_rule:
-            ways = ("", "by the rule", "plain call", *columns[3:])
-            caption = "A rule that returns another value than its function"
+            ways = ("", "with the gradient", "plain call", *columns[3:])
+            caption = "Values that are not those of the plain call"
             tables.append(Table(caption, ways, tuple(d.row() for d in self.by_rule)))
         if self.pullbacks:
             tables.append(
@@ -241,9 +246,10 @@ def compare(
     reverse.need_positional(f, args, kwargs)
     settings = settings or Settings()
     ad, names = settings.ad or reverse, _common_names(f, f_cr, args)
-    left = _Side(_name(f), f, args, kwargs, ad, names)
-    right = _Side(_name(f_cr), f_cr, args, kwargs, ad, names)
-    return _compared(left, right, settings, subject=_name(f_cr))
+    f_name, f_cr_name = settings.names or (_name(f), _name(f_cr))
+    left = _Side(f_name, f, args, kwargs, ad, names, title=_title(f, f_name, settings))
+    right = _Side(f_cr_name, f_cr, args, kwargs, ad, names, title=_title(f_cr, f_cr_name, settings))
+    return _compared(left, right, settings, subject=f_cr_name)
 
 
 def compare_without(
@@ -261,21 +267,19 @@ def compare_without(
     reverse.need_positional(loss, args, kwargs)
     settings = settings or Settings()
     ad, names = settings.ad or reverse, argument_names(loss, args)
-    left = _Side(
-        f"{_name(loss)} without the rule of {_name(f)}",
-        loss,
-        args,
-        kwargs,
-        ad,
-        names,
-        lambda: without_rule(f),
-        way=f"without the rule of {_name(f)}",
-    )
-    right = _Side(
-        f"{_name(loss)} with it", loss, args, kwargs, ad, names, way=f"with the rule of {_name(f)}"
-    )
-    unasked = _unasked(right, f) if settings.ad is None else None
-    return dataclasses.replace(_compared(left, right, settings, subject=_name(f)), unasked=unasked)
+    loss_name, f_name = settings.names or (_name(loss), _name(f))
+    left_name = f"{loss_name} without the rule of {f_name}"
+    left = _Side(left_name, loss, args, kwargs, ad, names, lambda: without_rule(f), f"value of {left_name}")
+    title = f"value of {loss_name} with the rule of {f_name}"
+    right = _Side(f"{loss_name} with it", loss, args, kwargs, ad, names, title=title)
+    unasked = _unasked(right, f, f_name) if settings.ad is None else None
+    return dataclasses.replace(_compared(left, right, settings, subject=f_name), unasked=unasked)
+
+
+def _title(f: Callable, name: str, settings: Settings) -> str:
+    """What the value that comes with the gradient is called where it is not that of the plain call."""
+    ruled = settings.ad is not None or has_rrule(f)
+    return f"value of {name} {'by its rule' if ruled else 'with its gradient'}"
 
 
 class _Watched(Cache):
@@ -295,16 +299,16 @@ class _Watched(Cache):
         super().store(function, key, made)
 
 
-def _unasked(side: _Side, f: Callable) -> str | None:
+def _unasked(side: _Side, f: Callable, name: str) -> str | None:
     """Why the rule of `f` has no part in the gradient of the side, in words; None where it has."""
     if not has_rrule(f):
-        return f"there is no rule for {_name(f)}"
+        return f"there is no rule for {name}"
     if DEFAULT.mode == "manual":
         return 'the refresh mode is manual, in which no rule is left out: rl.refresh("auto") first'
     watched = _Watched(resolve(f)[0])
     args, kwargs = side.fresh()
     reverse.pullback(side.f, *args, cache=watched, **kwargs)
-    return None if watched.asked else f"the rule of {_name(f)} was not asked in this call"
+    return None if watched.asked else f"the rule of {name} was not asked in this call"
 
 
 @dataclass
@@ -318,8 +322,8 @@ class _Side:
     ad: Any
     names: list[str]
     context: Callable[[], AbstractContextManager] = nullcontext
+    title: str = "value"
     by_differences: bool = False
-    way: str = "by its rule"
 
     def fresh(self) -> tuple[tuple, dict]:
         """Copies of the arguments: a function under test may write to them."""
@@ -360,8 +364,8 @@ class _Side:
 
     def value_by_rule(self, y, plain, rtol: float | None) -> tuple[Difference, ...]:
         """Where the value `y` of the derived run is not that of a plain call."""
-        name = f"value of {_name(self.f)} {self.way}"
-        told = _Teller(rtol, False, zero_is_none=False).all(dict(_leaves(name, y)), dict(_leaves(name, plain)), "{}")
+        sides = dict(_leaves(self.title, y)), dict(_leaves(self.title, plain))
+        told = _Teller(rtol, False, zero_is_none=False).all(*sides, "{}")
         return tuple(
             dataclasses.replace(d, problem=f"{d.problem} by the plain call") for d in told if not d.agree
         )

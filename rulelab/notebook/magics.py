@@ -9,6 +9,7 @@ from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel, in_rounds
 from ..bench.pieces import run
 from ..bench.profile import SECONDS, profile_call
+from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
@@ -184,8 +185,9 @@ class RuleLab(ManneredMagics, Settings):
         if (args.without is None) == (args.twin is None):
             raise MagicError("%grad_compare: give F and F_CR, or LOSS --without F")
         other = self.function(self.grad_compare, args.without or args.twin, scope)
+        names = (args.function, args.without or args.twin)
         comparison = (compare if args.without is None else compare_without)(
-            f, other, *given.args, **given.kwargs
+            f, other, *given.args, settings=Compared(names=names), **given.kwargs
         )
         return self.kept(args, comparison)
 
@@ -216,7 +218,8 @@ class RuleLab(ManneredMagics, Settings):
         if rounds < 1:
             raise MagicError(f"%grad_bench: --rounds must be at least 1, not {args.rounds}")
         f, f_cr = (self.function(self.grad_bench, name, scope) for name in (args.function, args.twin))
-        duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds))
+        names = (args.function, args.twin)
+        duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds, names=names))
         if duel.interrupted and not duel.ratios:
             raise KeyboardInterrupt
         self.kept(args, duel)

@@ -263,7 +263,8 @@ def test_what_is_timed_is_called_so(returned, timed):
     returned.__name__ = "f"
     found = gradient_duel(returned, returned, 2.0, rounds=1)
     assert found.left.name == timed and found.refused is None
-    assert [line.name for line in scaling(returned, returned, lambda n: (2.0,), [1], rounds=1).lines][2] == timed
+    against = scaling(returned, returned, lambda n: (2.0,), [1], rounds=1)
+    assert against.lines[2].name == timed
 
 
 @pytest.mark.parametrize("returned", [None, "text", ()])
@@ -285,7 +286,7 @@ def test_names_may_be_given():
 
 
 def test_few_rounds_are_said_to_be_too_few(simulated):
-    """The ratio is shown, and that it is no verdict because there are too few rounds, not because of noise."""
+    """The ratio is shown, and that too few rounds, not noise, are why it is no verdict."""
     clock = simulated()
     found = [duel(clock.taking(2e-3), clock.taking(1e-3), clock=clock, rounds=n) for n in (1, 5, 8)]
     assert found[0].sentence.startswith("Too few rounds for a verdict on a and b, 8 are needed (ratio 2.00x,")

@@ -386,7 +386,7 @@ def test_symbolic_verdict(notebook):
     assert "REFUTED" in str(notebook.ok("%rule_symbolic area_cr --at 2.0"))
 
 
-# -- calls that have nothing to differentiate by --------------------------------------------------------------
+# -- calls that have nothing to differentiate by -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -407,3 +407,13 @@ def test_keywords_alone_are_no_gradient(notebook, line):
         "NotDifferentiableError: mse is called without a positional argument, and keywords are constants: "
         "there is nothing to differentiate by\ndo: give them by position: mse(y, yh)\n"
     )
+
+
+def test_columns_are_called_what_was_typed(notebook):
+    """Methods, lambdas and partials go by the names that the user has for them."""
+    notebook.ok(
+        "from functools import partial\nclass K:\n    def m(self, x):\n        return x * x\n"
+        "k, lam, part = K(), lambda x: x * x, partial(lambda p, x: x ** p, 2)\n"
+    )
+    assert notebook.ok("%grad_compare k.m lam --at 2.0").sentence == "k.m and lam agree exactly."
+    assert "of part" in notebook.ok("%grad_bench lam part --rounds 1 --at 2.0").sentence
