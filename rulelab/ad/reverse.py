@@ -140,6 +140,7 @@ def pullback(
     shown = y
 
     def back(y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
         kept.check(f)
         seed = _seed(shown, y_bar)
         outer = enter()

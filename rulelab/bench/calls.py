@@ -83,6 +83,7 @@ def _has_seed(seed: Any) -> bool:
 
 def refusal(f: Callable | str, gradient_of_f: Callable[[], object]) -> str | None:
     """Why the AD does not take `f`, in one line, or None if it does."""
+    __tracebackhide__ = True
     try:
         gradient_of_f()
     except RuleLabError as error:

@@ -244,11 +244,14 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
     >>> measure(lambda: sum(range(100)), rounds=3).repeat
     3
     """
+    __tracebackhide__ = True
     rounds = checked_rounds(rounds)
     thunk()
     loops = calibrate(thunk, clock)
-    runs = tuple(seconds_per_call(thunk, loops, clock) * loops for _ in range(rounds))
-    return Timings(name, loops, runs, memory_of(thunk))
+    runs = []
+    for _ in range(rounds):
+        runs.append(seconds_per_call(thunk, loops, clock) * loops)
+    return Timings(name, loops, tuple(runs), memory_of(thunk))
 
 
 class DuelRun:
@@ -309,6 +312,7 @@ class GradientDuel:
 
     def pieces(self) -> Iterator[Progress]:
         """Make the calls ready, calibrate and run the rounds, a block at each step."""
+        __tracebackhide__ = True
         f, f_cr, args, kwargs, names = self._f, self._f_cr, self._args, self._kwargs, self._names
         own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
         total = self._rounds.planned(3)
@@ -318,8 +322,13 @@ class GradientDuel:
         yield Progress(0, total, f"compiling the gradient of {names[0]}")
         right = timed_gradient(f_cr, args, kwargs, self._ad, names[1])
         yield Progress(0, total, f"calling {names[1]}")
-        primal = Timed(plain(names[0]), lambda: f(*own_args, **own_kwargs))
-        for one in [primal, right] if self._refused is not None else [left, right, primal]:
+
+        def primal():
+            __tracebackhide__ = True
+            return f(*own_args, **own_kwargs)
+
+        plainly = Timed(plain(names[0]), primal)
+        for one in [plainly, right] if self._refused is not None else [left, right, plainly]:
             self._rounds.enter(one.name, one.thunk)
         yield from self._rounds.pieces()
 
@@ -347,6 +356,7 @@ def duel(
     `others` (name to function) run in the same rounds, for the table. `rng` draws the order and the
     bootstrap samples. With `seconds` it ends after the round in which so much time was spent.
     """
+    __tracebackhide__ = True
     return run(
         DuelRun(a, b, rounds=rounds, seconds=seconds, rng=rng, clock=clock, names=names, others=others)
     )
@@ -373,6 +383,7 @@ def gradient_duel(
     For a function that itself has a keyword `rounds` or the like, use `GradientDuel`, which takes the
     arguments apart.
     """
+    __tracebackhide__ = True
     return run(
         GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad)
     )

@@ -47,6 +47,7 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line],
     `depth` deep: a line further out than about 100 calls may lack what they hold. Where somebody traces
     memory already, their limit of frames counts.
     """
+    __tracebackhide__ = True
     was_tracing = tracemalloc.is_tracing()
     if not was_tracing:
         tracemalloc.start(min(MOST_FRAMES, FRAMES + FRAMES_OF_A_CALL * depth))

@@ -45,6 +45,7 @@ def run(measurement: Measurement[Found]) -> Found:
 
     Any other error is the caller's: a function that cannot be called cannot be timed.
     """
+    __tracebackhide__ = True
     try:
         for _ in measurement.pieces():
             pass

@@ -57,6 +57,7 @@ def profile(f: Callable, *args, seconds: float = SECONDS, cache: Cache | None = 
     >>> [(line.number, line.runs, line.text) for line in found.functions[0].lines]
     [(1, 1, 'def square(x):'), (2, 1, '    return x * x')]
     """
+    __tracebackhide__ = True
     return profile_call(f, args, kwargs, seconds=seconds, cache=cache)
 
 
@@ -71,6 +72,7 @@ def profile_call(
     shown: str | None = None,
 ) -> Profile:
     """As `profile`, of a call with any keywords; `shown` is how the report spells it."""
+    __tracebackhide__ = True
     return run(Profiling(f, args, kwargs, seconds=seconds, cache=cache, clock=clock, shown=shown))
 
 
@@ -113,6 +115,7 @@ class Profiling:
 
     def pieces(self) -> Iterator[Progress]:
         """Compile, run in rounds, account for the memory."""
+        __tracebackhide__ = True
         self._compile()
         yield Progress(0, MOST_ROUNDS, "compiling")
         self._first_probed()
@@ -133,6 +136,7 @@ class Profiling:
 
     def _compile(self) -> None:
         """Once by the front door, so that errors and the comparison of new passes are those of `gradient`."""
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         self._calls += 1
         y, back = reverse.pullback(self.f, *args, cache=self._given_cache, **kwargs)
@@ -141,10 +145,12 @@ class Profiling:
         self._answered = _answered(Pullbacks(self._cache), self.f, args, kwargs)
 
     def _first_probed(self) -> None:
+        __tracebackhide__ = True
         with self._probed.noting():
             self._run_probed(self._running)
 
     def _round(self) -> None:
+        __tracebackhide__ = True
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -158,6 +164,7 @@ class Profiling:
         self._sweeps.append((sweeps[0], sweeps[1]))
 
     def _account(self) -> None:
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward = reverse.forward_sweep(self.f, args, kwargs, self._plain)
         self._calls += 1
@@ -166,6 +173,7 @@ class Profiling:
         self._held = held_by(lambda: forward(*args, **kwargs), self._seed, lines, depth)
 
     def _run_plain(self) -> tuple[float, float]:
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward, clock = reverse.forward_sweep(self.f, args, kwargs, self._plain), self.clock
         self._calls += 1
@@ -179,6 +187,7 @@ class Profiling:
 
     def _run_probed(self, sweeps: list[Recorded]) -> None:
         """Both sweeps with probes, appended to `sweeps`; also the part of one that was stopped."""
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward, lines = reverse.forward_sweep(self.f, args, kwargs, self._probed), self._lines
         self._calls += 1

@@ -190,6 +190,7 @@ class ScalingRun:
 
     def pieces(self) -> Iterator[Progress]:
         """Time all three at one size after the other, a block at each step."""
+        __tracebackhide__ = True
         start, total = self._clock(), len(self._sizes) * self._one_size().planned(3)
         for count, size in enumerate(self._sizes):
             done = count * total // len(self._sizes)
@@ -213,6 +214,7 @@ class ScalingRun:
         return Rounds(self._rounds, share, self._rng, self._clock)
 
     def _at(self, size: int, done: int, total: int) -> Iterator[Progress]:
+        __tracebackhide__ = True
         args, kwargs = arguments(self._make, size)
         rounds, entered = self._one_size(), []
         for which, (name, thunk) in self._calls(args, kwargs):
@@ -231,9 +233,15 @@ class ScalingRun:
 
     def _calls(self, args: tuple, kwargs: dict) -> Iterator[tuple[int, Timed]]:
         """The calls to time, with the numbers of their lines; what was refused once is not asked again."""
+        __tracebackhide__ = True
         f = self._f
         own_args, own_kwargs = copy.deepcopy((args, kwargs))  # f itself may write into what it is given
-        yield 0, Timed(plain(f), lambda: f(*own_args, **own_kwargs))
+
+        def primal():
+            __tracebackhide__ = True
+            return f(*own_args, **own_kwargs)
+
+        yield 0, Timed(plain(f), primal)
         for which, g in ((1, f), (2, self._f_cr)):
             if self._lines[which].refused is None:
                 yield which, timed_gradient(g, args, kwargs, self._ad)
@@ -276,11 +284,13 @@ def scaling(
     >>> found.sizes, [line.name for line in found.lines][0]
     ((10, 20), 'total itself, no gradient')
     """
+    __tracebackhide__ = True
     return run(ScalingRun(f, f_cr, make, sizes, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad))
 
 
 def arguments(make: Make, size: int) -> tuple[tuple, dict]:
     """What `make` gives for a size, as positional and keyword arguments."""
+    __tracebackhide__ = True
     made = make(size)
     if not isinstance(made, tuple):
         raise MeasurementError(

@@ -241,6 +241,7 @@ def compare(
     >>> found.agree, found.gradients[0].name
     (True, 'gradient of x')
     """
+    __tracebackhide__ = True
     if without:
         return compare_without(f, f_cr, *args, settings=settings, **kwargs)
     reverse.need_positional(f, args, kwargs)
@@ -264,6 +265,7 @@ def compare_without(
     >>> compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
     True
     """
+    __tracebackhide__ = True
     reverse.need_positional(loss, args, kwargs)
     settings = settings or Settings()
     ad, names = settings.ad or reverse, argument_names(loss, args)
@@ -301,6 +303,7 @@ class _Watched(Cache):
 
 def _unasked(side: _Side, f: Callable, name: str) -> str | None:
     """Why the rule of `f` has no part in the gradient of the side, in words; None where it has."""
+    __tracebackhide__ = True
     if not has_rrule(f):
         return f"there is no rule for {name}"
     if DEFAULT.mode == "manual":
@@ -331,11 +334,13 @@ class _Side:
 
     def value(self):
         """What a plain call returns: no rule takes part in it."""
+        __tracebackhide__ = True
         with self.context():
             args, kwargs = self.fresh()
             return self.f(*args, **kwargs)
 
     def gradient(self) -> tuple:
+        __tracebackhide__ = True
         args, kwargs = self.fresh()
         if self.by_differences:
             return findiff.gradient(self.f, *args, **kwargs)
@@ -346,10 +351,15 @@ class _Side:
         """The value that comes with the pullback, which a rule may have made, and the cotangents of the
         positional arguments for this seed.
         """
+        __tracebackhide__ = True
         args, kwargs = self.fresh()
         if self.by_differences:
-            paired = findiff.gradient(lambda *xs, **kw: _inner(seed, self.f(*xs, **kw)), *args, **kwargs)
-            return self.value(), paired
+
+            def paired(*xs, **kw):
+                __tracebackhide__ = True
+                return _inner(seed, self.f(*xs, **kw))
+
+            return self.value(), findiff.gradient(paired, *args, **kwargs)
         with self.context():
             y, back = self.ad.pullback(self.f, *args, **kwargs)
             return y, tuple(back(seed))
@@ -358,6 +368,7 @@ class _Side:
         """The value, and the leaves of the gradient and of the pullback at the seed; of the pullback alone
         if not scalar.
         """
+        __tracebackhide__ = True
         gradients = [self.leaves(self.gradient())] if scalar else []
         y, cotangents = self.pulled_back(seed)
         return y, [*gradients, self.leaves(cotangents)]
@@ -376,6 +387,7 @@ class _Side:
 
 
 def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Comparison:
+    __tracebackhide__ = True
     plain, left_plain = right.value(), left.value()
     for side, returned in ((left, left_plain), (right, plain)):
         if not _has_numbers(returned):
@@ -410,6 +422,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
 
 def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, Any, list[dict[str, Any]], str | None]:
     """What the left side answers: by the AD, or by finite differences where that refuses, with the reason."""
+    __tracebackhide__ = True
     try:
         return left, *left.answers(scalar, seed), None
     except RuleLabError as error:
@@ -421,7 +434,9 @@ def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, Any, list[dic
 
 def _ignored(side: _Side, seed) -> tuple[str, ...]:
     """The leaves of the pullback that are the same, and not zero, for a seed and for its double."""
-    once, twice = (side.leaves(side.pulled_back(each)[1]) for each in (seed, _doubled(seed)))
+    __tracebackhide__ = True
+    once = side.leaves(side.pulled_back(seed)[1])
+    twice = side.leaves(side.pulled_back(_doubled(seed))[1])
     return tuple(
         name
         for name, leaf in once.items()

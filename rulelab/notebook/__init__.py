@@ -54,6 +54,7 @@ def lab(
     square and square_cr agree exactly.
     ...
     """
+    __tracebackhide__ = True
     from ..bench.calls import argument_tuple
     from ..bench.pieces import checked_rounds
     from . import pair, tabs  # here, because `import rulelab.notebook` is light

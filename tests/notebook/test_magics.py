@@ -417,3 +417,77 @@ def test_columns_are_called_what_was_typed(notebook):
     )
     assert notebook.ok("%grad_compare k.m lam --at 2.0").sentence == "k.m and lam agree exactly."
     assert "of part" in notebook.ok("%grad_bench lam part --rounds 1 --at 2.0").sentence
+
+
+# -- errors of the author's own ------------------------------------------------------------------------------
+
+BOOMS = """\
+def boom(x):
+    raise KeyError("plain")
+def late(x):
+    if rl.isderiving():
+        raise KeyError("derived")
+    return x * x
+def ruled(x):
+    return x * x
+@rl.rrule_for(ruled)
+def ruled_rrule(x):
+    raise KeyError("rule")
+def backed(x):
+    return x * x
+@rl.rrule_for(backed)
+def backed_rrule(x):
+    def backed_pullback(s):
+        raise KeyError("pullback")
+    return x * x, backed_pullback
+def outer(x):
+    return ruled(x) + backed(x)
+def fine(x):
+    return x * x
+"""
+
+
+@pytest.mark.parametrize("f", ["boom", "ruled", "backed", "outer"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%gradient {f}(2.0)",
+        "%grad_compare {f} fine --at 2.0",
+        "%grad_compare fine {f} --at 2.0",
+        "%grad_compare {f} --without fine --at 2.0",
+        "%grad_bench {f} fine --at 2.0",
+        "%grad_bench fine {f} --at 2.0",
+        "%grad_profile {f}(2.0)",
+        "%rule_lab {f} fine --no-widget --at 2.0",
+        "%rule_lab fine {f} --no-widget --at 2.0",
+        "rl.compare(fine, {f}, 2.0)",
+        "rulelab.bench.first_gradient({f}, 2.0)",
+        "rulelab.bench.scaling({f}, fine, lambda n: (2.0,), [1])",
+        "rulelab.bench.scaling(fine, {f}, lambda n: (2.0,), [1])",
+        "rulelab.bench.gradient_duel(fine, {f}, 2.0)",
+        "rulelab.bench.duel(lambda: {f}(2.0), lambda: rl.gradient({f}, 2.0))",
+        "rulelab.bench.measure(lambda: rl.gradient({f}, 2.0))",
+    ],
+)
+def test_only_the_authors_frames_are_shown(notebook, f, line):
+    """An error in a function or its rule is shown at the author's lines, without ours between."""
+    notebook.ok(BOOMS)
+    shown = notebook.fails(f"import rulelab.bench\n{line.format(f=f)}")
+    assert "KeyError: " in shown
+    frames = [row for row in shown.splitlines() if row.startswith("File ") or row.startswith("Cell ")]
+    assert not [row for row in frames if row.startswith("File ")]
+    assert 2 <= len(frames) <= 4
+
+
+@pytest.mark.parametrize("where", ["rule", "pullback"])
+def test_only_the_authors_frames_are_shown_at_later_calls(notebook, where):
+    """A rule that has answered before is called by a quicker way, which is not shown either."""
+    notebook.ok(
+        "failing = ''\ndef g(x):\n    return x * x\n@rl.rrule_for(g)\ndef g_rrule(x):\n"
+        "    if failing == 'rule':\n        raise KeyError('late')\n    def back(s):\n"
+        "        if failing == 'pullback':\n            raise KeyError('late')\n"
+        "        return rl.NoTangent(), 2 * x * s\n    return x * x, back\n"
+    )
+    notebook.ok("rl.gradient(g, 2.0), rl.gradient(g, 2.0)")
+    shown = notebook.fails(f"failing = {where!r}\n%gradient g(2.0)")
+    assert "late" in shown and "File " not in shown
