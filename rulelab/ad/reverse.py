@@ -144,6 +144,7 @@ def pullback(
     shown = y
 
     def back(y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
         kept.check(f)
         seed = _seed(shown, y_bar)
         outer = enter()
@@ -348,6 +349,24 @@ def seed_for(y: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if isinstance(y, np.ndarray) and y.ndim and y.dtype.kind in "fciu":
         return np.ones_like(y, dtype=np.result_type(y, float))
     return _seed_of(y, f, args, several=True)
+
+
+def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise NotDifferentiableError for a call without a positional argument, which has nothing to
+    differentiate by.
+
+    For whoever compares, times or shows gradients, where an empty one would pass for a result.
+    """
+    __tracebackhide__ = True
+    if args:
+        return
+    name = getattr(f, "__name__", None) or type(f).__name__
+    if not kwargs:
+        found, fix = f"{name} is called without arguments", f"give it one by position: {name}(x)"
+    else:
+        found = f"{name} is called without a positional argument, and keywords are constants"
+        fix = f"give them by position: {name}({', '.join(kwargs)})"
+    raise NotDifferentiableError(f"{found}: there is nothing to differentiate by", fixes=(fix,))
 
 
 def _complete(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ad import reverse
 from ..errors import MeasurementError, RuleLabError
 
 
@@ -25,37 +26,80 @@ def copied(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         ) from error
 
 
-def gradient_thunk(f: Callable, args: tuple, kwargs: dict, ad: Any) -> Callable[[], object]:
-    """The call that is timed as "the gradient of f": `gradient` for a scalar function, else `pullback` and
-    its use with a seed of ones.
-
-    Raises what `f` raises, and MeasurementError where the arguments cannot be copied.
+def argument_tuple(args: Any) -> tuple:
+    """The arguments of a call; MeasurementError unless they are a tuple, so that an array, which is an
+    argument itself, is not taken for many.
     """
+    if isinstance(args, tuple):
+        return args
+    raise MeasurementError(
+        f"The arguments are a tuple, not an object of class {type(args).__name__}",
+        fixes="write a tuple, also of one argument: (x,)",
+    )
+
+
+class Timed(NamedTuple):
+    """A call to time, and what it is called in a report."""
+
+    name: str
+    thunk: Callable[[], object]
+
+
+def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | None = None) -> Timed:
+    """The call that is timed as "the gradient of f": `gradient` for a function that returns a real number,
+    else `pullback` and its use with a seed of ones, which is called "value and pullback of f".
+
+    Raises NotDifferentiableError for a call without a positional argument, and ScalarOutputError, as
+    `gradient` does, for a function that returns no number at all; MeasurementError where the arguments cannot
+    be copied, and whatever `f` raises.
+    """
+    __tracebackhide__ = True
+    reverse.need_positional(f, args, kwargs)
     own_args, own_kwargs = copied(f, args, kwargs)
     y = f(*own_args, **own_kwargs)
-    if isinstance(y, (int, float, np.number, np.ndarray)) and np.ndim(y) == 0:
-        return lambda: ad.gradient(f, *args, **kwargs)
+    name = name or name_of(f)
+    if np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(y):
+
+        def gradient():
+            __tracebackhide__ = True
+            return ad.gradient(f, *args, **kwargs)
+
+        return Timed(f"gradient of {name}", gradient)
     seed = _ones(y)
+    if not _has_seed(seed):
+        reverse.seed_for(y, f, args)
 
     def value_and_pullback():
+        __tracebackhide__ = True
         _, back = ad.pullback(f, *args, **kwargs)
         return back(seed)
 
-    return value_and_pullback
+    return Timed(f"value and pullback of {name}", value_and_pullback)
 
 
 def _ones(y: Any) -> Any:
-    """A cotangent of ones, of the structure of `y`; None where it holds no numbers."""
+    """A seed of ones of the structure of a result; None where it has no number."""
     if isinstance(y, dict):
-        return {key: _ones(part) for key, part in y.items()}
+        return {key: _ones(value) for key, value in y.items()}
     if isinstance(y, (tuple, list)):
-        parts = [_ones(part) for part in y]
-        return y._make(parts) if hasattr(y, "_make") else type(y)(parts)
-    return np.ones_like(y) if np.asarray(y).dtype.kind in "biufc" else None
+        ones = [_ones(value) for value in y]
+        return y._make(ones) if hasattr(y, "_make") else type(y)(ones)
+    if isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
+        return np.ones_like(y, dtype=np.result_type(y, np.float32))
+    if isinstance(y, (complex, np.complexfloating)):
+        return 1.0 + 0.0j
+    return 1.0 if isinstance(y, (int, float, np.number, np.bool_)) else None
 
 
-def refusal(f: Callable, gradient_of_f: Callable[[], object]) -> str | None:
+def _has_seed(seed: Any) -> bool:
+    if isinstance(seed, dict):
+        return any(map(_has_seed, seed.values()))
+    return any(map(_has_seed, seed)) if isinstance(seed, (tuple, list)) else seed is not None
+
+
+def refusal(f: Callable | str, gradient_of_f: Callable[[], object]) -> str | None:
     """Why the AD does not take `f`, in one line, or None if it does."""
+    __tracebackhide__ = True
     try:
         gradient_of_f()
     except RuleLabError as error:
@@ -64,8 +108,8 @@ def refusal(f: Callable, gradient_of_f: Callable[[], object]) -> str | None:
 
 
 def name_of(f: Any) -> str:
-    """What a report calls a function."""
-    return getattr(f, "__name__", None) or type(f).__name__
+    """What a report calls a function, or a name that was given for one."""
+    return f if isinstance(f, str) else getattr(f, "__name__", None) or type(f).__name__
 
 
 def gradient_of(f: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+import timeit
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,17 +33,34 @@ def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wal
     sleeps, or waits for other threads or a disk, keeps that time. Without this, a call of 20 ms beside busy
     processes takes 20, 40 or 60 ms, as their slices fall.
     """
+    __tracebackhide__ = True
     timer = Timer(thunk, timer=clock)
     if clock is not wall:
-        return timer.timeit(loops) / loops
+        return _timed(timer, loops) / loops
     start, before = clock(), waited()
-    seconds = timer.timeit(loops)
+    seconds = _timed(timer, loops)
     after, end = waited(), clock()
     if before is None or after is None:
         return seconds / loops
     # What was waited between the readings, but before or after the timed block, is not in its seconds.
     outside = (end - start) - seconds
     return (seconds - max(0.0, after - before - outside)) / loops
+
+
+def _timed(timer: Timer, loops: int) -> float:
+    """The seconds of a block of calls; an error in one is shown without the frames of timeit."""
+    __tracebackhide__ = True
+    try:
+        return timer.timeit(loops)
+    except Exception as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename in _OURS:
+            trace = trace.tb_next
+        error.__traceback__ = trace
+        raise
+
+
+_OURS = (__file__, timeit.__file__, "<timeit-src>")
 
 
 def waited() -> float | None:
@@ -61,6 +79,7 @@ def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = L
     `timeit.Timer.autorange` does this with a fixed fifth of a second, which is too long for rounds that
     take turns.
     """
+    __tracebackhide__ = True
     return calibrated(thunk, clock, least)[0]
 
 
@@ -68,6 +87,7 @@ def calibrated(
     thunk: Callable[[], object], clock: Clock = wall, least: float = LEAST_BLOCK
 ) -> tuple[int, float]:
     """What `calibrate` gives, and the seconds such a block takes."""
+    __tracebackhide__ = True
     scale = 1
     while True:
         for step in (1, 2, 5):
@@ -82,6 +102,7 @@ def _shortest_block(thunk: Callable[[], object], loops: int, clock: Clock, least
     """The shortest of three blocks, or the first that says enough: it is too short, or too long to be an
     interruption.
     """
+    __tracebackhide__ = True
     shortest = math.inf
     for _ in range(3):
         seconds = seconds_per_call(thunk, loops, clock) * loops
@@ -108,10 +129,12 @@ def memory_of(thunk: Callable[[], object]) -> Memory:
     """The memory of one call of `thunk`, measured apart from the timing, because tracing slows what it
     traces.
     """
+    __tracebackhide__ = True
     return Memory(_peak_bytes(thunk), _kept_blocks(thunk))
 
 
 def _peak_bytes(thunk: Callable[[], object]) -> int:
+    __tracebackhide__ = True
     was_tracing = tracemalloc.is_tracing()
     try:
         if not was_tracing:
@@ -126,6 +149,7 @@ def _peak_bytes(thunk: Callable[[], object]) -> int:
 
 
 def _kept_blocks(thunk: Callable[[], object]) -> int:
+    __tracebackhide__ = True
     before = sys.getallocatedblocks()
     result = thunk()
     kept = sys.getallocatedblocks() - before

@@ -8,7 +8,6 @@ both. The ratio comes with a 99 % bootstrap interval, and differences of less th
 from __future__ import annotations
 
 import math
-import operator
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +17,10 @@ import numpy as np
 
 from ..ad import reverse
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import copied, gradient_of, gradient_thunk, name_of, plain, refusal
+from .calls import Timed, argument_tuple, copied, gradient_of, name_of, plain, refusal, timed_gradient
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
-from .pieces import Progress, run
+from .pieces import Progress, checked_rounds, checked_seconds, run
 from .rounds import Contestant, Rounds, Thunk
 
 ROUNDS = 60
@@ -185,7 +184,10 @@ class Duel(Report):
             return "Nothing measured: stopped before the first round was over."
         low, high = self.interval
         spread = f"99 % interval {in_times(low)} to {in_times(high)}"
-        sure = f"(ratio {in_times(self.ratio)}, {spread}, {len(self.ratios)} rounds)"
+        sure = f"(ratio {in_times(self.ratio)}, {spread}, {in_rounds(len(self.ratios))})"
+        if len(self.ratios) < LEAST_ROUNDS:
+            both = f"{self.left.name} and {self.right.name}"
+            return f"Too few rounds for a verdict on {both}, {LEAST_ROUNDS} are needed {sure}."
         if self.verdict == "faster":
             times = in_times(self.ratio)
             return f"{self.right.name} is faster than {self.left.name}: {times} as fast {sure}."
@@ -199,7 +201,7 @@ class Duel(Report):
         if len(self.ratios) < self.rounds_wanted:
             why = "Interrupted" if self.interrupted else "Stopped"
             limit = "" if self.interrupted or self.time_limit is None else f", its {self.time_limit:g} s over"
-            notes.append(f"{why} after {len(self.ratios)} of {self.rounds_wanted} rounds{limit}.")
+            notes.append(f"{why} after {len(self.ratios):,} of {in_rounds(self.rounds_wanted)}{limit}.")
         notes += warnings_of(self.environment)
         return Page((self.sentence,), (_timing_table((self.left, self.right, *self.others)),), tuple(notes))
 
@@ -245,10 +247,14 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
     >>> measure(lambda: sum(range(100)), rounds=3).repeat
     3
     """
+    __tracebackhide__ = True
+    rounds = checked_rounds(rounds)
     thunk()
     loops = calibrate(thunk, clock)
-    runs = tuple(seconds_per_call(thunk, loops, clock) * loops for _ in range(rounds))
-    return Timings(name, loops, runs, memory_of(thunk), environment())
+    runs = []
+    for _ in range(rounds):
+        runs.append(seconds_per_call(thunk, loops, clock) * loops)
+    return Timings(name, loops, tuple(runs), memory_of(thunk), environment())
 
 
 class DuelRun:
@@ -282,7 +288,8 @@ class DuelRun:
 class GradientDuel:
     """`gradient_duel` in pieces, for whoever wants to stop it or let others run meanwhile.
 
-    The arguments are copied at once; everything else happens in `pieces`.
+    The arguments are copied at once; everything else happens in `pieces`. `names` are what the report calls
+    the two.
     """
 
     def __init__(
@@ -296,33 +303,41 @@ class GradientDuel:
         seconds: float | None = None,
         rng: np.random.Generator | None = None,
         clock: Clock = wall,
+        names: tuple[str, str] | None = None,
         ad=None,
     ):
         self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
-        self._args, self._kwargs = copied(f, args, kwargs or {})
+        self._names = (name_of(f), name_of(f_cr)) if names is None else names
+        reverse.need_positional(f, argument_tuple(args), kwargs or {})
         self._rounds, self._samples = _prepared(rounds, seconds, rng, clock)
+        self._args, self._kwargs = copied(f, args, kwargs or {})
         self._refused: str | None = None
 
     def pieces(self) -> Iterator[Progress]:
         """Make the calls ready, calibrate and run the rounds, a block at each step."""
-        f, args, kwargs = self._f, self._args, self._kwargs
+        __tracebackhide__ = True
+        f, f_cr, args, kwargs, names = self._f, self._f_cr, self._args, self._kwargs, self._names
         own_args, own_kwargs = copied(f, args, kwargs)  # f itself may write into what it is given
         total = self._rounds.planned(3)
-        left = gradient_thunk(f, args, kwargs, self._ad)
-        yield Progress(0, total, f"calling {name_of(f)}")
-        self._refused = refusal(f, left)
-        yield Progress(0, total, f"compiling the gradient of {name_of(f)}")
-        right = gradient_thunk(self._f_cr, args, kwargs, self._ad)
-        yield Progress(0, total, f"calling {name_of(self._f_cr)}")
-        primal = (plain(f), lambda: f(*own_args, **own_kwargs))
-        others = [(gradient_of(f), left), (gradient_of(self._f_cr), right)]
-        for name, thunk in [primal, others[1]] if self._refused is not None else [*others, primal]:
-            self._rounds.enter(name, thunk)
+        left = timed_gradient(f, args, kwargs, self._ad, names[0])
+        yield Progress(0, total, f"calling {names[0]}")
+        self._refused = refusal(names[0], left.thunk)
+        yield Progress(0, total, f"compiling the gradient of {names[0]}")
+        right = timed_gradient(f_cr, args, kwargs, self._ad, names[1])
+        yield Progress(0, total, f"calling {names[1]}")
+
+        def primal():
+            __tracebackhide__ = True
+            return f(*own_args, **own_kwargs)
+
+        plainly = Timed(plain(names[0]), primal)
+        for one in [plainly, right] if self._refused is not None else [left, right, plainly]:
+            self._rounds.enter(one.name, one.thunk)
         yield from self._rounds.pieces()
 
     def result(self, *, interrupted: bool = False) -> Duel:
         """The duel as far as it went."""
-        names = (gradient_of(self._f), gradient_of(self._f_cr))
+        names = (gradient_of(self._names[0]), gradient_of(self._names[1]))
         return _result(
             self._rounds, self._samples, interrupted=interrupted, refused=self._refused, names=names
         )
@@ -344,6 +359,7 @@ def duel(
     `others` (name to function) run in the same rounds, for the table. `rng` draws the order and the
     bootstrap samples. With `seconds` it ends after the round in which so much time was spent.
     """
+    __tracebackhide__ = True
     return run(
         DuelRun(a, b, rounds=rounds, seconds=seconds, rng=rng, clock=clock, names=names, others=others)
     )
@@ -363,12 +379,14 @@ def gradient_duel(
     """Time the gradient of `f` against the gradient of `f_cr` at `args`, and `f` itself beside them.
 
     Where `f` is refused by the AD, its plain call takes its place and the result says so. For a function
-    that does not return a scalar, value and pullback of a seed of ones are timed. `args` are copied once;
-    the caller's stay as they are. With `seconds` it ends after the round in which so much time was spent.
+    that does not return a real number, value and pullback of a seed of ones are timed, and called so.
+    `args` are copied once; the caller's stay as they are. With `seconds` it ends after the round in which
+    so much time was spent.
 
     For a function that itself has a keyword `rounds` or the like, use `GradientDuel`, which takes the
     arguments apart.
     """
+    __tracebackhide__ = True
     return run(
         GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad)
     )
@@ -380,8 +398,9 @@ def _prepared(
     """The rounds to run, and the seed of the bootstrap: fixed here, so that a result asked for twice is the
     same twice.
     """
+    rounds, seconds = checked_rounds(rounds), checked_seconds(seconds)
     rng = np.random.default_rng() if rng is None else rng
-    return Rounds(operator.index(rounds), seconds, rng, clock), int(rng.integers(2**63))
+    return Rounds(rounds, seconds, rng, clock), int(rng.integers(2**63))
 
 
 def _result(
@@ -438,6 +457,15 @@ def _timing_table(rows: Sequence[Timings]) -> Table:
         ("call", "minimum", "median", "middle half", "peak memory", "blocks kept"),
         tuple(timings.row() for timings in rows),
     )
+
+
+def in_rounds(count: int) -> str:
+    """A number of rounds as a person writes it.
+
+    >>> in_rounds(1), in_rounds(100_000)
+    ('1 round', '100,000 rounds')
+    """
+    return f"{count:,} round{'' if count == 1 else 's'}"
 
 
 def in_times(ratio: float) -> str:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from ..ad import reverse
 from ..compiler.cache import Cache
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import copied, gradient_thunk, name_of
+from .calls import copied, name_of, timed_gradient
 from .clock import Clock, seconds_per_call, wall
 from .environment import environment
 
@@ -69,6 +69,7 @@ def first_gradient(
     >>> found.first > found.second
     True
     """
+    __tracebackhide__ = True
     return first_gradient_of(f, args, kwargs, cache=cache, clock=clock)
 
 
@@ -76,11 +77,13 @@ def first_gradient_of(
     f: Callable, args: tuple, kwargs: dict, *, cache: Cache | None = None, clock: Clock = wall
 ) -> FirstGradient:
     """As `first_gradient`, of a function that may have keywords `cache` or `clock` itself."""
+    __tracebackhide__ = True
     args, kwargs = copied(f, args, kwargs)
     fresh = Cache() if cache is None else cache
     ad = SimpleNamespace(
         gradient=partial(reverse.gradient, cache=fresh), pullback=partial(reverse.pullback, cache=fresh)
     )
-    thunk = gradient_thunk(f, args, kwargs, ad)
-    first, second = (seconds_per_call(thunk, 1, clock) for _ in range(2))
+    thunk = timed_gradient(f, args, kwargs, ad).thunk
+    first = seconds_per_call(thunk, 1, clock)
+    second = seconds_per_call(thunk, 1, clock)
     return FirstGradient(name_of(f), first, second, environment())

@@ -47,6 +47,7 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line],
     `depth` deep: a line further out than about 100 calls may lack what they hold. Where somebody traces
     memory already, their limit of frames counts.
     """
+    __tracebackhide__ = True
     was_tracing = tracemalloc.is_tracing()
     try:
         if not was_tracing:  # inside: an interrupt that comes meanwhile must not leave it on

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import numbers
+import operator
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
+from ..errors import MeasurementError
 from ..tables import Report
 
 Found = TypeVar("Found", bound=Report, covariant=True)
@@ -44,6 +47,7 @@ def run(measurement: Measurement[Found]) -> Found:
     Any other error is the caller's: a function that cannot be called cannot be timed.
     """
     collecting = gc.isenabled()
+    __tracebackhide__ = True
     try:
         for _ in measurement.pieces():
             pass
@@ -53,3 +57,23 @@ def run(measurement: Measurement[Found]) -> Found:
         if collecting:  # timeit leaves it off where an interrupt comes just after it was switched off
             gc.enable()
     return measurement.result()
+
+
+def checked_rounds(rounds: int) -> int:
+    """A number of rounds; MeasurementError unless it is whole and at least 1."""
+    try:
+        count = operator.index(rounds)
+    except TypeError:
+        raise MeasurementError(f"rounds is a whole number, not {rounds!r}") from None
+    if count < 1:
+        raise MeasurementError(f"rounds is a whole number from 1 on, not {count}")
+    return count
+
+
+def checked_seconds(seconds: float | None) -> float | None:
+    """A limit of time in seconds, None for none; MeasurementError unless it is a number and not negative."""
+    if seconds is None:
+        return None
+    if not isinstance(seconds, numbers.Real) or not seconds >= 0:
+        raise MeasurementError(f"seconds is a number from 0 on, not {seconds!r}")
+    return float(seconds)

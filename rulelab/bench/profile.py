@@ -24,12 +24,12 @@ from ..compiler.source import find_source
 from ..errors import Place, RuleLabError
 from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
-from .calls import copied
+from .calls import argument_tuple, copied
 from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
 from .linetimes import Costs, LineClock, Path, Recorded, Spent, calibrated, least, recorded, without_probes
-from .pieces import Progress, run
+from .pieces import Progress, checked_seconds, run
 
 SECONDS = 1.0
 """The time that the rounds may take together, if one round does not take longer."""
@@ -57,6 +57,7 @@ def profile(f: Callable, *args, seconds: float = SECONDS, cache: Cache | None = 
     >>> [(line.number, line.runs, line.text) for line in found.functions[0].lines]
     [(1, 1, 'def square(x):'), (2, 1, '    return x * x')]
     """
+    __tracebackhide__ = True
     return profile_call(f, args, kwargs, seconds=seconds, cache=cache)
 
 
@@ -71,6 +72,7 @@ def profile_call(
     shown: str | None = None,
 ) -> Profile:
     """As `profile`, of a call with any keywords; `shown` is how the report spells it."""
+    __tracebackhide__ = True
     return run(Profiling(f, args, kwargs, seconds=seconds, cache=cache, clock=clock, shown=shown))
 
 
@@ -91,6 +93,8 @@ class Profiling:
         clock: Clock = wall,
         shown: str | None = None,
     ) -> None:
+        checked_seconds(seconds)
+        reverse.need_positional(f, argument_tuple(args), kwargs)
         self.f, self.seconds, self.clock = f, seconds, clock
         self._given = copied(f, args, kwargs)
         self._given_cache, self._cache = cache, DEFAULT if cache is None else cache
@@ -109,6 +113,7 @@ class Profiling:
 
     def pieces(self) -> Iterator[Progress]:
         """Compile, run in rounds, account for the memory."""
+        __tracebackhide__ = True
         self._compile()
         yield Progress(0, MOST_ROUNDS, "compiling")
         self._first_probed()
@@ -129,6 +134,7 @@ class Profiling:
 
     def _compile(self) -> None:
         """Once by the front door, so that errors and the comparison of new passes are those of `gradient`."""
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         self._calls += 1
         y, back = reverse.pullback(self.f, *args, cache=self._given_cache, **kwargs)
@@ -137,10 +143,12 @@ class Profiling:
         self._answered = _answered(Pullbacks(self._cache), self.f, args, kwargs)
 
     def _first_probed(self) -> None:
+        __tracebackhide__ = True
         with self._probed.noting():
             self._run_probed(self._running)
 
     def _round(self) -> None:
+        __tracebackhide__ = True
         collecting = gc.isenabled()
         try:
             gc.disable()
@@ -154,6 +162,7 @@ class Profiling:
         self._sweeps.append((sweeps[0], sweeps[1]))
 
     def _account(self) -> None:
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward = reverse.forward_sweep(self.f, args, kwargs, self._plain)
         self._calls += 1
@@ -162,6 +171,7 @@ class Profiling:
         self._held = held_by(lambda: forward(*args, **kwargs), self._seed, lines, depth)
 
     def _run_plain(self) -> tuple[float, float]:
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward, clock = reverse.forward_sweep(self.f, args, kwargs, self._plain), self.clock
         self._calls += 1
@@ -175,6 +185,7 @@ class Profiling:
 
     def _run_probed(self, sweeps: list[Recorded]) -> None:
         """Both sweeps with probes, appended to `sweeps`; also the part of one that was stopped."""
+        __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward, lines = reverse.forward_sweep(self.f, args, kwargs, self._probed), self._lines
         self._calls += 1

@@ -80,6 +80,7 @@ class Rounds:
 
     def pieces(self) -> Iterator[Progress]:
         """Get ready, then run the rounds."""
+        __tracebackhide__ = True
         done = 0
         for doing in self._ready():
             done += 1
@@ -93,6 +94,7 @@ class Rounds:
                 return
 
     def _ready(self) -> Iterator[str]:
+        __tracebackhide__ = True
         for one in self.contestants:
             one.thunk()  # compiles whatever is compiled at the first call
             yield f"first call of {one.name}"
@@ -110,6 +112,7 @@ class Rounds:
 
     def _round(self) -> Iterator[None]:
         """One round, a block at each step; its blocks are kept when the last of them is over."""
+        __tracebackhide__ = True
         found: list[list[float]] = [[] for _ in self.contestants]
         for who in self._rng.permutation(np.repeat(np.arange(len(self.contestants)), self._blocks)):
             one = self.contestants[who]

@@ -14,12 +14,12 @@ import numpy as np
 from ..ad import reverse
 from ..errors import MeasurementError
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import copied, gradient_of, gradient_thunk, headline, name_of, plain, refusal
+from .calls import Timed, copied, gradient_of, headline, name_of, plain, refusal, timed_gradient
 from .clock import Clock, wall
 from .duel import Timings, timings_of
 from .environment import environment, warnings_of
-from .pieces import Progress, run
-from .rounds import Rounds, Thunk
+from .pieces import Progress, checked_rounds, checked_seconds, run
+from .rounds import Rounds
 
 SIZES = (10, 32, 100, 316, 1000, 3162, 10_000)
 """The sizes tried where none are given: half a power of ten apart."""
@@ -181,7 +181,7 @@ class ScalingRun:
     ):
         self._f, self._f_cr, self._make, self._ad = f, f_cr, make, reverse if ad is None else ad
         self._sizes, self._limited = (SIZES, True) if sizes is None else (_checked_sizes(sizes), False)
-        self._rounds, self._seconds = rounds, seconds
+        self._rounds, self._seconds = checked_rounds(rounds), checked_seconds(seconds)
         self._rng = np.random.default_rng() if rng is None else rng
         self._clock = clock
         self._lines = [ScalingLine(plain(f)), ScalingLine(gradient_of(f)), ScalingLine(gradient_of(f_cr))]
@@ -189,6 +189,7 @@ class ScalingRun:
 
     def pieces(self) -> Iterator[Progress]:
         """Time all three at one size after the other, a block at each step."""
+        __tracebackhide__ = True
         start, total = self._clock(), len(self._sizes) * self._one_size().planned(3)
         for count, size in enumerate(self._sizes):
             done = count * total // len(self._sizes)
@@ -212,10 +213,11 @@ class ScalingRun:
         return Rounds(self._rounds, share, self._rng, self._clock)
 
     def _at(self, size: int, done: int, total: int) -> Iterator[Progress]:
+        __tracebackhide__ = True
         args, kwargs = arguments(self._make, size)
         rounds, entered = self._one_size(), []
-        for which, thunk in self._calls(args, kwargs):
-            name = self._lines[which].name
+        for which, (name, thunk) in self._calls(args, kwargs):
+            self._lines[which] = replace(self._lines[which], name=name)
             yield Progress(done, total, f"N = {size:,}: first call of {name}")
             why = None if which == 0 else refusal((self._f, self._f_cr)[which - 1], thunk)
             if why is None:
@@ -228,14 +230,20 @@ class ScalingRun:
         for which, one in zip(entered, rounds.contestants):
             self._lines[which] = _longer(self._lines[which], size, timings_of(one, rounds.whole))
 
-    def _calls(self, args: tuple, kwargs: dict) -> Iterator[tuple[int, Thunk]]:
+    def _calls(self, args: tuple, kwargs: dict) -> Iterator[tuple[int, Timed]]:
         """The calls to time, with the numbers of their lines; what was refused once is not asked again."""
+        __tracebackhide__ = True
         f = self._f
         own_args, own_kwargs = copied(f, args, kwargs)  # f itself may write into what it is given
-        yield 0, lambda: f(*own_args, **own_kwargs)
+
+        def primal():
+            __tracebackhide__ = True
+            return f(*own_args, **own_kwargs)
+
+        yield 0, Timed(plain(f), primal)
         for which, g in ((1, f), (2, self._f_cr)):
             if self._lines[which].refused is None:
-                yield which, gradient_thunk(g, args, kwargs, self._ad)
+                yield which, timed_gradient(g, args, kwargs, self._ad)
 
     def _enough(self, size: int, spent: float) -> bool:
         longest = max(line.minima[-1] for line in self._lines if line.sizes[-1:] == (size,))
@@ -275,11 +283,13 @@ def scaling(
     >>> found.sizes, [line.name for line in found.lines][0]
     ((10, 20), 'total itself, no gradient')
     """
+    __tracebackhide__ = True
     return run(ScalingRun(f, f_cr, make, sizes, rounds=rounds, seconds=seconds, rng=rng, clock=clock, ad=ad))
 
 
 def arguments(make: Make, size: int) -> tuple[tuple, dict]:
     """What `make` gives for a size, as positional and keyword arguments."""
+    __tracebackhide__ = True
     made = make(size)
     if not isinstance(made, tuple):
         raise MeasurementError(

@@ -21,8 +21,11 @@ from typing import Any
 import numpy as np
 
 from ..ad import reverse
+from ..compiler.cache import DEFAULT, Cache, Pass
 from ..errors import RuleLabError
-from ..rules.authoring import without_rule
+from ..rules.authoring import has_rrule, without_rule
+from ..rules.registry import Found
+from ..rules.targets import resolve
 from ..tables import Page, Report, Table
 from . import findiff
 
@@ -33,7 +36,7 @@ class Settings:
 
     `rtol` is the relative difference that still counts as agreement (None: by dtype and by who computed
     it), `rng` draws the seeds, `ad` is who differentiates (an object with `gradient` and `pullback`; None:
-    rulelab's own reverse mode).
+    rulelab's own reverse mode). `names` are what the report calls the two functions, if not their own.
 
     >>> compare(lambda x: x, lambda x: 1.001 * x, 1.0, settings=Settings(rtol=0.01)).agree
     True
@@ -42,6 +45,7 @@ class Settings:
     rtol: float | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(20))
     ad: Any = None
+    names: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,13 @@ class Comparison(Report):
     real scalar output: of the pullback at a random seed). `refused` is the reason why the left column is
     finite differences, if it is. `pullbacks` are the same leaves with a seed other than 1; `ignored` names
     those that do not depend on the seed.
+
+    `value` compares what both return when they are differentiated, which for a function with a rule is what
+    the rule returns. Where that is not what a plain call of the same function returns, `by_rule` has it:
+    `left` is the value by the rule, `right` that of the plain call.
+
+    `unasked` says, of a loss compared with and without a rule, that the rule took no part: both sides are
+    then the same, and their agreement says nothing of it.
     """
 
     left_name: str
@@ -116,16 +127,18 @@ class Comparison(Report):
     ignored: tuple[str, ...] = ()
     refused: str | None = None
     subject: str = ""
+    by_rule: tuple[Difference, ...] = ()
+    unasked: str | None = None
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Every difference: values, gradients, pullbacks, in this order."""
-        return self.value + self.gradients + self.pullbacks
+        """Every difference: values by a rule, values, gradients, pullbacks, in this order."""
+        return self.by_rule + self.value + self.gradients + self.pullbacks
 
     @property
     def agree(self) -> bool:
-        """Whether both sides agree everywhere, and the rule depends on its cotangent."""
-        return not self.ignored and all(d.agree for d in self.differences)
+        """Whether both sides agree everywhere, the rule took part, and depends on its cotangent."""
+        return not self.ignored and self.unasked is None and all(d.agree for d in self.differences)
 
     @property
     def absolute(self) -> float:
@@ -148,9 +161,15 @@ class Comparison(Report):
         for d in self.differences:
             if not d.agree:
                 return f"differ: {d.name}: {d.problem}{self._seed_hint(d)}"
+        if self.unasked is not None:
+            return f"cannot tell: {self.unasked}"
         if not all(d.known for d in self.differences):
             return "cannot tell: finite differences found no number for some of the gradients"
-        return "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
+        if self.absolute == 0:
+            return "agree exactly"
+        power = _power_of_ten(self.relative)
+        shown_exact = not any(d.absolute for d in self.value + self.gradients)
+        return f"agree exactly, and with another seed to {power}" if shown_exact else f"agree to {power}"
 
     def _seed_hint(self, d: Difference) -> str:
         return ", though with the seed 1 they agree" if d in self.pullbacks else ""
@@ -158,7 +177,11 @@ class Comparison(Report):
     @property
     def sentence(self) -> str:
         """The verdict as a sentence about both sides."""
-        return f"{self.left_name} and {self.right_name} {self.verdict}."
+        both = f"{self.left_name} and {self.right_name}"
+        if self.verdict.startswith("cannot tell: "):
+            reason = self.verdict.removeprefix("cannot tell: ")
+            return f"Cannot tell whether {both} agree: {reason}."
+        return f"{both} {self.verdict}."
 
     def page(self) -> Page:
         columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
@@ -166,6 +189,10 @@ class Comparison(Report):
         agreed = all(d.agree for d in self.pullbacks)
         main = Table(caption, columns, tuple(d.row() for d in self.value + self.gradients))
         tables = [main]
+        if self.by_rule:
+            ways = ("", "with the gradient", "plain call", *columns[3:])
+            caption = "Values that are not those of the plain call"
+            tables.append(Table(caption, ways, tuple(d.row() for d in self.by_rule)))
         if self.pullbacks:
             tables.append(
                 Table(
@@ -187,12 +214,14 @@ class Comparison(Report):
             "verdict": self.verdict,
             "refused": self.refused,
             "ignored": list(self.ignored),
+            "unasked": self.unasked,
             "absolute": self.absolute,
             "relative": self.relative,
             "seed": plain_data(self.seed),
             "value": [d.to_dict() for d in self.value],
             "gradients": [d.to_dict() for d in self.gradients],
             "pullbacks": [d.to_dict() for d in self.pullbacks],
+            "by_rule": [d.to_dict() for d in self.by_rule],
         }
 
 
@@ -212,13 +241,16 @@ def compare(
     >>> found.agree, found.gradients[0].name
     (True, 'gradient of x')
     """
+    __tracebackhide__ = True
     if without:
         return compare_without(f, f_cr, *args, settings=settings, **kwargs)
+    reverse.need_positional(f, args, kwargs)
     settings = settings or Settings()
     ad, names = settings.ad or reverse, _common_names(f, f_cr, args)
-    left = _Side(_name(f), f, args, kwargs, ad, names)
-    right = _Side(_name(f_cr), f_cr, args, kwargs, ad, names)
-    return _compared(left, right, settings, subject=_name(f_cr))
+    f_name, f_cr_name = settings.names or (_name(f), _name(f_cr))
+    left = _Side(f_name, f, args, kwargs, ad, names, title=_title(f, f_name, settings))
+    right = _Side(f_cr_name, f_cr, args, kwargs, ad, names, title=_title(f_cr, f_cr_name, settings))
+    return _compared(left, right, settings, subject=f_cr_name)
 
 
 def compare_without(
@@ -226,23 +258,60 @@ def compare_without(
 ) -> Comparison:
     """The gradient of a whole `loss` without the rule of `f` (left) and with it (right), side by side.
 
+    Where `loss` does not come to `f` at `args`, or `f` has no rule, both sides are the same: `agree` is False
+    then, and the verdict "cannot tell" says why.
+
     >>> import math
     >>> compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
     True
     """
+    __tracebackhide__ = True
+    reverse.need_positional(loss, args, kwargs)
     settings = settings or Settings()
     ad, names = settings.ad or reverse, argument_names(loss, args)
-    left = _Side(
-        f"{_name(loss)} without the rule of {_name(f)}",
-        loss,
-        args,
-        kwargs,
-        ad,
-        names,
-        lambda: without_rule(f),
-    )
-    right = _Side(f"{_name(loss)} with it", loss, args, kwargs, ad, names)
-    return _compared(left, right, settings, subject=_name(f))
+    loss_name, f_name = settings.names or (_name(loss), _name(f))
+    left_name = f"{loss_name} without the rule of {f_name}"
+    left = _Side(left_name, loss, args, kwargs, ad, names, lambda: without_rule(f), f"value of {left_name}")
+    title = f"value of {loss_name} with the rule of {f_name}"
+    right = _Side(f"{loss_name} with it", loss, args, kwargs, ad, names, title=title)
+    unasked = _unasked(right, f, f_name) if settings.ad is None else None
+    return dataclasses.replace(_compared(left, right, settings, subject=f_name), unasked=unasked)
+
+
+def _title(f: Callable, name: str, settings: Settings) -> str:
+    """What the value that comes with the gradient is called where it is not that of the plain call."""
+    ruled = settings.ad is not None or has_rrule(f)
+    return f"value of {name} {'by its rule' if ruled else 'with its gradient'}"
+
+
+class _Watched(Cache):
+    """A new cache that remarks whether the rule of one target takes part in what is derived in it."""
+
+    def __init__(self, target: Any):
+        super().__init__()
+        self.target, self.asked = target, False
+
+    def ask(self, target: Any, types_of_arguments: tuple, config: Any = None) -> Any:
+        answer = super().ask(target, types_of_arguments, config)
+        self.asked |= target is self.target and isinstance(answer, Found)
+        return answer
+
+    def store(self, function: Any, key: Any, made: Pass) -> None:
+        self.asked |= any(target is self.target for target, _ in made.trail)  # a rule of the house, inlined
+        super().store(function, key, made)
+
+
+def _unasked(side: _Side, f: Callable, name: str) -> str | None:
+    """Why the rule of `f` has no part in the gradient of the side, in words; None where it has."""
+    __tracebackhide__ = True
+    if not has_rrule(f):
+        return f"there is no rule for {name}"
+    if DEFAULT.mode == "manual":
+        return 'the refresh mode is manual, in which no rule is left out: rl.refresh("auto") first'
+    watched = _Watched(resolve(f)[0])
+    args, kwargs = side.fresh()
+    reverse.pullback(side.f, *args, cache=watched, **kwargs)
+    return None if watched.asked else f"the rule of {name} was not asked in this call"
 
 
 @dataclass
@@ -256,6 +325,7 @@ class _Side:
     ad: Any
     names: list[str]
     context: Callable[[], AbstractContextManager] = nullcontext
+    title: str = "value"
     by_differences: bool = False
 
     def fresh(self) -> tuple[tuple, dict]:
@@ -263,30 +333,53 @@ class _Side:
         return copy.deepcopy((self.args, self.kwargs))
 
     def value(self):
+        """What a plain call returns: no rule takes part in it."""
+        __tracebackhide__ = True
         with self.context():
             args, kwargs = self.fresh()
             return self.f(*args, **kwargs)
 
     def gradient(self) -> tuple:
+        __tracebackhide__ = True
         args, kwargs = self.fresh()
         if self.by_differences:
             return findiff.gradient(self.f, *args, **kwargs)
         with self.context():
             return tuple(self.ad.gradient(self.f, *args, **kwargs))
 
-    def pulled_back(self, seed) -> tuple:
-        """The cotangents of the positional arguments for this seed."""
+    def pulled_back(self, seed) -> tuple[Any, tuple]:
+        """The value that comes with the pullback, which a rule may have made, and the cotangents of the
+        positional arguments for this seed.
+        """
+        __tracebackhide__ = True
         args, kwargs = self.fresh()
         if self.by_differences:
-            return findiff.gradient(lambda *xs, **kw: _inner(seed, self.f(*xs, **kw)), *args, **kwargs)
-        with self.context():
-            _, back = self.ad.pullback(self.f, *args, **kwargs)
-            return tuple(back(seed))
 
-    def answers(self, scalar: bool, seed) -> list[dict[str, Any]]:
-        """The leaves of the gradient and of the pullback at the seed; of the pullback alone if not scalar."""
-        asked = [self.gradient(), self.pulled_back(seed)] if scalar else [self.pulled_back(seed)]
-        return [self.leaves(cotangents) for cotangents in asked]
+            def paired(*xs, **kw):
+                __tracebackhide__ = True
+                return _inner(seed, self.f(*xs, **kw))
+
+            return self.value(), findiff.gradient(paired, *args, **kwargs)
+        with self.context():
+            y, back = self.ad.pullback(self.f, *args, **kwargs)
+            return y, tuple(back(seed))
+
+    def answers(self, scalar: bool, seed) -> tuple[Any, list[dict[str, Any]]]:
+        """The value, and the leaves of the gradient and of the pullback at the seed; of the pullback alone
+        if not scalar.
+        """
+        __tracebackhide__ = True
+        gradients = [self.leaves(self.gradient())] if scalar else []
+        y, cotangents = self.pulled_back(seed)
+        return y, [*gradients, self.leaves(cotangents)]
+
+    def value_by_rule(self, y, plain, rtol: float | None) -> tuple[Difference, ...]:
+        """Where the value `y` of the derived run is not that of a plain call."""
+        sides = dict(_leaves(self.title, y)), dict(_leaves(self.title, plain))
+        told = _Teller(rtol, False, zero_is_none=False).all(*sides, "{}")
+        return tuple(
+            dataclasses.replace(d, problem=f"{d.problem} by the plain call") for d in told if not d.agree
+        )
 
     def leaves(self, gradient: tuple) -> dict[str, Any]:
         """The gradient's leaves by the names of the arguments: `x`, `params['w']`, `args[0]`."""
@@ -294,16 +387,25 @@ class _Side:
 
 
 def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Comparison:
-    y = right.value()
-    scalar, seed = _is_real_scalar(y), _random_seed(y, settings.rng)
-    right_answers = right.answers(scalar, seed)
-    left, left_answers, refused = _left_answers(left, scalar, seed)
+    __tracebackhide__ = True
+    plain, left_plain = right.value(), left.value()
+    for side, returned in ((left, left_plain), (right, plain)):
+        if not _has_numbers(returned):
+            reverse.seed_for(returned, side.f, side.args)  # refuses it, as `gradient` does
+    tell_values = _Teller(settings.rtol, False, zero_is_none=False)
+    if _form(left_plain) != _form(plain):  # no seed fits both
+        values = tell_values.all(dict(_leaves("value", left_plain)), dict(_leaves("value", plain)), "{}")
+        return Comparison(left.name, right.name, values, (), (), None, subject=subject)
+    scalar, seed = _is_real_scalar(plain), _random_seed(plain, settings.rng)
+    y, right_answers = right.answers(scalar, seed)
+    left, left_y, left_answers, refused = _left_answers(left, scalar, seed)
     tell = _Teller(settings.rtol, left.by_differences)
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
     told = [tell.all(a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
-    values = _Teller(settings.rtol, False).all(
-        dict(_leaves("value", left.value())), dict(_leaves("value", y)), "{}"
-    )
+    values = tell_values.all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")
+    by_rule = right.value_by_rule(y, plain, settings.rtol)
+    if not left.by_differences:
+        by_rule = left.value_by_rule(left_y, left_plain, settings.rtol) + by_rule
     return Comparison(
         left_name=left.name,
         right_name=right.name,
@@ -314,23 +416,27 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
         ignored=_ignored(right, seed),
         refused=refused,
         subject=subject,
+        by_rule=by_rule,
     )
 
 
-def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, list[dict[str, Any]], str | None]:
+def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, Any, list[dict[str, Any]], str | None]:
     """What the left side answers: by the AD, or by finite differences where that refuses, with the reason."""
+    __tracebackhide__ = True
     try:
-        return left, left.answers(scalar, seed), None
+        return left, *left.answers(scalar, seed), None
     except RuleLabError as error:
         reason = f"{type(error).__name__}: {_headline(error)}"
     refused = f"{left.name} is refused by the AD, so its column is finite differences ({reason})."
     left = dataclasses.replace(left, by_differences=True, name=f"{left.name} (finite differences)")
-    return left, left.answers(scalar, seed), refused
+    return left, *left.answers(scalar, seed), refused
 
 
 def _ignored(side: _Side, seed) -> tuple[str, ...]:
     """The leaves of the pullback that are the same, and not zero, for a seed and for its double."""
-    once, twice = side.leaves(side.pulled_back(seed)), side.leaves(side.pulled_back(_doubled(seed)))
+    __tracebackhide__ = True
+    once = side.leaves(side.pulled_back(seed)[1])
+    twice = side.leaves(side.pulled_back(_doubled(seed))[1])
     return tuple(
         name
         for name, leaf in once.items()
@@ -348,6 +454,7 @@ class _Teller:
 
     rtol: float | None
     by_differences: bool
+    zero_is_none: bool = True  # as it is for cotangents, and not for values
 
     def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
         return tuple(
@@ -370,7 +477,7 @@ class _Teller:
         there = right if left is None else left
         if there is None:
             return Difference(name, left, right)
-        if _numeric(there) and not np.any(there):
+        if self.zero_is_none and _numeric(there) and not np.any(there):
             return Difference(name, left, right, note="None on one side, zero on the other")
         return Difference(
             name, left, right, math.inf, math.inf, problem=f"{shortened(left)} against {shortened(right)}"
@@ -505,6 +612,18 @@ def _doubled(seed):
     if isinstance(seed, (tuple, list)):
         return _rebuilt(seed, [_doubled(v) for v in seed])
     return None if seed is None else seed + seed
+
+
+def _has_numbers(y) -> bool:
+    """Whether `_random_seed` finds something in a result that a cotangent can be given for."""
+    if isinstance(y, dict):
+        return any(map(_has_numbers, y.values()))
+    return any(map(_has_numbers, y)) if isinstance(y, (tuple, list)) else _numeric(y)
+
+
+def _form(y) -> dict[str, Any]:
+    """The shapes of the numbers in a result, by the names of its parts; None for other things."""
+    return {name: np.shape(leaf) if _numeric(leaf) else None for name, leaf in _leaves("", y)}
 
 
 def _inner(seed, y) -> float:

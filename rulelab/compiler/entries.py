@@ -172,6 +172,7 @@ def _by_rule(
     """The forward sweep by a user's rule, or `again` where another thread has just removed that."""
 
     def by_rule(*args: Any) -> Any:
+        __tracebackhide__ = True
         rule = held()
         if rule is None:
             return again(*args)
@@ -193,6 +194,7 @@ def quick_pullback(
     """The pullback of a user's rule with its answers checked: at a glance where they fit, else in full."""
 
     def back(y_bar: Any) -> Any:
+        __tracebackhide__ = True
         if type(y_bar) is not float or (type(y) is not float and type(y) is not float64):
             if not _fits((y,), (None, y_bar)):
                 return CheckedPullback(rule, pullback, y, target(), args)(y_bar)

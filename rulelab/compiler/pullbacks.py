@@ -359,6 +359,7 @@ class Pullbacks:
         config = self.config
 
         def by_rule(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
             enter()
             try:
                 found = apply_rrule(rule, target, args, kwargs, config)
@@ -375,6 +376,7 @@ class Pullbacks:
             order = [1 + names.index(name) if name in names else None for name in kwargs]
 
             def back(y_bar: Any) -> tuple[Any, ...]:
+                __tracebackhide__ = True
                 got = pullback(y_bar)
                 return (*got[: 1 + len(args)], *(NO if slot is None else got[slot] for slot in order))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 
@@ -26,7 +26,7 @@ def rules() -> Any:
 def lab(
     f: Callable,
     f_cr: Callable,
-    args: Sequence,
+    args: tuple,
     *,
     kwargs: dict | None = None,
     make: Callable[[int], Any] | None = None,
@@ -54,9 +54,12 @@ def lab(
     square and square_cr agree exactly.
     ...
     """
+    __tracebackhide__ = True
+    from ..bench.calls import argument_tuple
+    from ..bench.pieces import checked_rounds
     from . import pair, tabs  # here, because `import rulelab.notebook` is light
 
-    opened = pair.Pair(f, f_cr, args, kwargs, make, rounds)
+    opened = pair.Pair(f, f_cr, argument_tuple(args), kwargs, make, checked_rounds(rounds))
     live = _shows_widgets() if widgets is None else widgets
     if run or not live:
         opened.measure_all()

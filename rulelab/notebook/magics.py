@@ -5,10 +5,11 @@ from __future__ import annotations
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from ..ad.reverse import gradient
-from ..bench.duel import GradientDuel
+from ..ad.reverse import gradient, need_positional
+from ..bench.duel import GradientDuel, in_rounds
 from ..bench.pieces import run
 from ..bench.profile import SECONDS, profile_call
+from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
@@ -138,6 +139,7 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args, call = self.with_call(self.gradient, line, scope)
+        need_positional(call.function, call.args, call.kwargs)
         found = gradient(call.function, *call.args, **call.kwargs)
         names = argument_names(call.function, call.args)
         return self.kept(args, Gradient(found, getattr(call.function, "__name__", "the call"), names))
@@ -183,8 +185,9 @@ class RuleLab(ManneredMagics, Settings):
         if (args.without is None) == (args.twin is None):
             raise MagicError("%grad_compare: give F and F_CR, or LOSS --without F")
         other = self.function(self.grad_compare, args.without or args.twin, scope)
+        names = (args.function, args.without or args.twin)
         comparison = (compare if args.without is None else compare_without)(
-            f, other, *given.args, **given.kwargs
+            f, other, *given.args, settings=Compared(names=names), **given.kwargs
         )
         return self.kept(args, comparison)
 
@@ -215,14 +218,15 @@ class RuleLab(ManneredMagics, Settings):
         if rounds < 1:
             raise MagicError(f"%grad_bench: --rounds must be at least 1, not {args.rounds}")
         f, f_cr = (self.function(self.grad_bench, name, scope) for name in (args.function, args.twin))
-        duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds))
+        names = (args.function, args.twin)
+        duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds, names=names))
         if duel.interrupted and not duel.ratios:
             raise KeyboardInterrupt
         self.kept(args, duel)
         if duel.interrupted:
             self.show(duel)
             raise Interrupted(
-                f"%grad_bench was stopped after {len(duel.ratios)} of {duel.rounds_wanted} rounds; "
+                f"%grad_bench was stopped after {len(duel.ratios):,} of {in_rounds(duel.rounds_wanted)}; "
                 "the table shows these"
             )
         return duel
@@ -254,7 +258,7 @@ class RuleLab(ManneredMagics, Settings):
         if found.interrupted:
             self.show(found)
             raise Interrupted(
-                f"%grad_profile was stopped after {found.rounds} rounds; the table shows what there was"
+                f"%grad_profile was stopped after {in_rounds(found.rounds)}; the table shows what there was"
             )
         return found
 

@@ -61,6 +61,7 @@ class Pair:
         rng: np.random.Generator | None = None,
         clock: Clock = wall,
     ):
+        __tracebackhide__ = True
         self.f, self.f_cr = f, f_cr
         self.args, self.kwargs = copied(f, tuple(args), kwargs or {})
         self.rng = np.random.default_rng(20) if rng is None else rng
@@ -95,6 +96,7 @@ class Pair:
 
     def resize(self, n: int) -> None:
         """Draw arguments of the size `n` and compare anew; what was there stays if that fails."""
+        __tracebackhide__ = True
         if self.make is None:
             raise MeasurementError("These arguments have no size that could be changed")
         args, kwargs = arguments(self.make, n)
@@ -110,10 +112,12 @@ class Pair:
 
     def time(self, **options: Any) -> None:
         """Measure the times now, to the end or until Ctrl-C, and keep what there is."""
+        __tracebackhide__ = True
         pieces.run(self.timing(**options))
 
     def glance(self) -> None:
         """A duel of about a second, for a first look; none where the calls alone would take longer."""
+        __tracebackhide__ = True
         if self.compared_in > QUICK / 4:
             return
         timing, end = self.timing(seconds=QUICK / 2), self.clock() + QUICK
@@ -130,6 +134,7 @@ class Pair:
 
     def measure_all(self) -> None:
         """Time everything and ask SymPy; Ctrl-C ends it, and keeps what there is."""
+        __tracebackhide__ = True
         self.time(sizes=sizes_between(*SIZES))
         if self.times is not None and self.times.interrupted:
             return
@@ -199,6 +204,7 @@ class Timing:
 
     def pieces(self) -> Iterator[Progress]:
         """The first gradients, the rounds of the duel, the sizes: a third of the progress bar each."""
+        __tracebackhide__ = True
         parts = [self._first_gradients, self.duel.pieces]
         if self.scaling is not None:
             parts.append(self.scaling.pieces)
@@ -209,6 +215,7 @@ class Timing:
                 yield Progress(round(100 * (number + share) / len(parts)), 100, step.doing)
 
     def _first_gradients(self) -> Iterator[Progress]:
+        __tracebackhide__ = True
         for done, f in enumerate((self.pair.f, self.pair.f_cr), 1):
             try:
                 self.first.append(first_gradient_of(f, self.args, self.kwargs))

@@ -23,6 +23,7 @@ def apply_rrule(rule, target, args, kwargs, config=None):
     argument (after binding for a user's rule, as written for one of the house). What a user's rule returns
     is checked: a tuple of the right count, none of them None or a class, each of the shape of its argument.
     """
+    __tracebackhide__ = True
     if rule.house:
         y, pullback = rule.function(*args, **kwargs)
         return y, HousePullback(rule, pullback, y, len(args))
@@ -45,6 +46,7 @@ def checked_answer(rule, target, positional, answer):
 
 def apply_frule(rule, target, tangents, args, kwargs, config=None):
     """`(y, y_dot)` by an frule; `tangents` are those of the target and of `args`, in this order."""
+    __tracebackhide__ = True
     if len(tangents) != 1 + len(args):
         raise RuleCountError(
             f"{len(tangents)} tangents for {rule.target_name} and its {len(args)} positional arguments",
@@ -111,6 +113,7 @@ class _Pullback:
         return f"<pullback {self.__name__} of {self.rule.target_name}>"
 
     def __call__(self, y_bar):
+        __tracebackhide__ = True
         y_bar = unthunk(y_bar)
         if y_bar is None or isinstance(y_bar, AbstractZero):
             return (NoTangent(), *[ZeroTangent()] * self.count)  # linear: nothing to compute
@@ -125,6 +128,7 @@ class HousePullback(_Pullback):
     __slots__ = ()
 
     def _cotangents(self, y_bar):
+        __tracebackhide__ = True
         answer = tuple(self.__wrapped__(y_bar))
         return answer + (NoTangent(),) * (1 + self.count - len(answer))
 
@@ -140,6 +144,7 @@ class CheckedPullback(_Pullback):
         self.positional = positional
 
     def _cotangents(self, y_bar):
+        __tracebackhide__ = True
         return check_cotangents(
             self.rule, self.target, self.positional, self.__wrapped__(y_bar), self.__wrapped__
         )

@@ -8,7 +8,7 @@ import pytest
 
 from rulelab.ad import reverse
 from rulelab.bench import GradientDuel, first_gradient, scaling
-from rulelab.bench.calls import gradient_thunk
+from rulelab.bench.calls import timed_gradient
 from rulelab.errors import MeasurementError
 
 
@@ -28,7 +28,9 @@ class Fit(NamedTuple):
 )
 def test_results_of_several_parts_are_timed(function):
     """Each part gets ones of its own shape; what is no number gets none."""
-    (x_bar,) = gradient_thunk(function, (np.zeros(3),), {}, reverse)()
+    timed = timed_gradient(function, (np.zeros(3),), {}, reverse)
+    (x_bar,) = timed.thunk()
+    assert timed.name.startswith("value and pullback of")
     assert x_bar.tolist() in ([2.0] * 3, [3.0] * 3)
 
 

@@ -6,9 +6,22 @@ import math
 import numpy as np
 import pytest
 
-from rulelab.bench.duel import Duel, DuelRun, GradientDuel, duel, gradient_duel, interval_of_median, measure
+from rulelab.bench.duel import (
+    Duel,
+    DuelRun,
+    GradientDuel,
+    Timings,
+    duel,
+    gradient_duel,
+    interval_of_median,
+    measure,
+)
+from rulelab.bench.first import first_gradient
+from rulelab.bench.profile import Profiling, profile
 from rulelab.bench.rounds import BLOCKS
-from rulelab.errors import MutationError
+from rulelab.bench.scaling import scaling
+from rulelab.errors import MeasurementError, MutationError, NotDifferentiableError, ScalarOutputError
+from rulelab.notebook import lab
 
 UNSTEADY = {
     "steady": {},
@@ -67,7 +80,7 @@ def test_a_first_look_ends_in_time(steady):
     """With a limit the rounds so far are the result, which says so."""
     found = duel(steady.taking(1e-3), steady.taking(2e-3), clock=steady, seconds=0.1, rounds=1000)
     assert 5 < len(found.ratios) < 20 and not found.interrupted
-    assert f"Stopped after {len(found.ratios)} of 1000 rounds, its 0.1 s over." in str(found)
+    assert f"Stopped after {len(found.ratios)} of 1,000 rounds, its 0.1 s over." in str(found)
 
 
 def test_a_function_that_takes_half_the_time_is_faster(fought):
@@ -130,7 +143,7 @@ def test_a_clock_that_stands_still_tells_nothing():
 def test_rounds_may_be_an_integer_of_numpy():
     """The result is saved all the same; a fraction is refused."""
     assert json.loads(duel(lambda: 1, lambda: 1, rounds=np.int64(1)).to_json())["rounds_wanted"] == 1
-    with pytest.raises(TypeError):
+    with pytest.raises(MeasurementError, match="whole number"):
         duel(lambda: 1, lambda: 1, rounds=2.5)
 
 
@@ -144,8 +157,8 @@ def test_an_interrupt_before_both_take_part_is_told():
 def test_too_few_rounds_give_no_verdict():
     """Stopped at once there is nothing to say, and it says that."""
     empty = Duel(
-        measure(lambda: 1, rounds=0),
-        measure(lambda: 1, rounds=0),
+        Timings("call", 1, ()),
+        Timings("call", 1, ()),
         (),
         (float("nan"),) * 2,
         60,
@@ -256,3 +269,119 @@ def test_keywords_like_those_of_the_duel_can_be_given():
 
     run = GradientDuel(rated, rated, (2.0,), {"rounds": 3.0}, rounds=8)
     assert len(list(run.pieces())) > 8 and len(run.result().ratios) == 8
+
+
+@pytest.mark.parametrize("given", [{"x": 2.0}, {}])
+@pytest.mark.parametrize("measured", [gradient_duel, first_gradient, profile])
+def test_a_gradient_by_nothing_is_not_timed(measured, given):
+    """Without a positional argument there is no gradient, and no time of one."""
+    functions = [lambda x=1.0: x * x] * (2 if measured is gradient_duel else 1)
+    with pytest.raises(NotDifferentiableError, match="nothing to differentiate by"):
+        measured(*functions, **given)
+
+
+@pytest.mark.parametrize(
+    ("returned", "timed"),
+    [
+        (lambda x: 3.0 * x, "gradient of f"),
+        (lambda x: x * np.ones(3), "value and pullback of f"),
+        (lambda x: (x, 2.0 * x, "note"), "value and pullback of f"),
+        (lambda x: {"a": x, "b": [x * x]}, "value and pullback of f"),
+        (lambda x: x * (1.0 + 1.0j), "value and pullback of f"),
+        (lambda x: np.complex128(x * 1.0j), "value and pullback of f"),
+    ],
+)
+def test_what_is_timed_is_called_so(returned, timed):
+    """A gradient is one of a real number; of anything else its value and pullback are timed."""
+    returned.__name__ = "f"
+    found = gradient_duel(returned, returned, 2.0, rounds=1)
+    assert found.left.name == timed and found.refused is None
+    against = scaling(returned, returned, lambda n: (2.0,), [1], rounds=1)
+    assert against.lines[2].name == timed
+
+
+@pytest.mark.parametrize("returned", [None, "text", ()])
+def test_a_result_without_a_number_is_not_timed(returned):
+    """As `gradient` refuses it."""
+    with pytest.raises(ScalarOutputError):
+        gradient_duel(lambda x: returned, lambda x: returned, 2.0)
+
+
+def test_names_may_be_given():
+    """For methods, lambdas and what else has no name of its own."""
+    run = GradientDuel(lambda x: x * x, lambda x: x**2, (2.0,), rounds=1, names=("model.loss", "fast"))
+    assert "gradient of model.loss" in run.result().sentence or not run.result().ratios
+    for _ in run.pieces():
+        pass
+    found = run.result()
+    names = [one.name for one in (found.left, found.right, *found.others)]
+    assert names == ["gradient of model.loss", "gradient of fast", "model.loss itself, no gradient"]
+
+
+def test_few_rounds_are_said_to_be_too_few(simulated):
+    """The ratio is shown, and that too few rounds, not noise, are why it is no verdict."""
+    clock = simulated()
+    found = [duel(clock.taking(2e-3), clock.taking(1e-3), clock=clock, rounds=n) for n in (1, 5, 8)]
+    assert found[0].sentence.startswith("Too few rounds for a verdict on a and b, 8 are needed (ratio 2.00x,")
+    assert found[0].sentence.endswith(", 1 round).") and found[1].sentence.endswith(", 5 rounds).")
+    assert found[1].verdict == "cannot tell" and found[2].verdict == "faster"
+
+
+def test_many_rounds_are_grouped_by_thousands(simulated):
+    """As all numbers of the reports are."""
+    clock = simulated()
+    found = duel(clock.taking(2e-3), clock.taking(1e-3), clock=clock, rounds=100_000, seconds=0.1)
+    assert " of 100,000 rounds" in str(found)
+
+
+def never():
+    """A call that must not be made."""
+    raise AssertionError("it ran")
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda rounds: duel(never, never, rounds=rounds),
+        lambda rounds: measure(never, rounds=rounds),
+        lambda rounds: gradient_duel(never, never, 1.0, rounds=rounds),
+        lambda rounds: scaling(never, never, never, rounds=rounds),
+        lambda rounds: lab(never, never, (1.0,), rounds=rounds),
+    ],
+)
+@pytest.mark.parametrize("rounds", [0, -3, 2.5, None, "ten"])
+def test_rounds_are_whole_numbers_from_one_on(measured, rounds):
+    """Anything else is told before anything runs."""
+    with pytest.raises(MeasurementError, match="^rounds is a whole number"):
+        measured(rounds)
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda seconds: duel(never, never, seconds=seconds),
+        lambda seconds: gradient_duel(never, never, 1.0, seconds=seconds),
+        lambda seconds: scaling(never, never, never, seconds=seconds),
+        lambda seconds: profile(never, 1.0, seconds=seconds),
+    ],
+)
+@pytest.mark.parametrize("seconds", [-1, float("nan"), "1"])
+def test_seconds_are_a_number_that_is_not_negative(measured, seconds):
+    """Anything else is told before anything runs."""
+    with pytest.raises(MeasurementError, match="^seconds is a number"):
+        measured(seconds)
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda args: GradientDuel(never, never, args),
+        lambda args: Profiling(never, args, {}),
+        lambda args: lab(never, never, args),
+    ],
+)
+@pytest.mark.parametrize("args", [np.ones(3), 2.0, [2.0], "text"])
+def test_arguments_are_a_tuple(measured, args):
+    """An array is one argument; it is not taken for as many as it has numbers."""
+    with pytest.raises(MeasurementError, match="are a tuple, not an object of class"):
+        measured(args)

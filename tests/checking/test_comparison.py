@@ -1,12 +1,15 @@
 """A right rule is told that it agrees, a wrong one where and by how much."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 
-from rulelab.checking.comparison import Settings, argument_names, compare
-from rulelab.errors import MutationError
+import rulelab as rl
+from rulelab.checking.comparison import Settings, argument_names, compare, compare_without
+from rulelab.compiler.cache import StaleRuleWarning
+from rulelab.errors import MutationError, NotDifferentiableError, ScalarOutputError
 
 
 class HandWritten:
@@ -198,3 +201,166 @@ def test_argument_names_of_functions_without_a_signature():
     """C functions and surplus arguments get a name too."""
     assert argument_names(lambda x, *ws: x, (1, 2, 3)) == ["x", "ws[0]", "ws[1]"]
     assert argument_names(print, (1, 2)) == ["args[0]", "args[1]"]
+
+
+def test_the_value_is_the_one_that_a_rule_returns(settings):
+    """A rule whose gradient is right and whose value is not is told, on either side."""
+    shifted = with_rule(mse, mse_cotangents)
+    shifted.rule = lambda y, yh: (mse(y, yh) + 1, lambda seed: mse_cotangents(seed, y, yh))
+    found = compare(mse, shifted, Y, YH, settings=settings)
+    assert (found.value[0].left, found.value[0].right) == (11.5, 12.5) and not found.agree
+    assert found.verdict == "differ: value of f_cr by its rule: 12.5 against 11.5 by the plain call"
+    assert "value of f_cr by its rule" in str(found)
+    assert not compare(shifted, mse, Y, YH, settings=settings).agree
+
+
+def test_a_rule_whose_value_is_that_of_the_other_function_is_told_too(settings):
+    """Both agree where they are differentiated, and the plain call of the twin is another function."""
+    other = with_rule(lambda y, yh: mse(y, yh) + 1, mse_cotangents)
+    other.rule = mse.rule
+    found = compare(mse, other, Y, YH, settings=settings)
+    assert found.value[0].agree and not found.agree
+    assert found.to_dict()["by_rule"][0]["right"] == 12.5
+
+
+def test_a_rule_may_compute_the_value_its_own_way(settings):
+    """Rounding is no finding; the row of values shows it."""
+    rounded = with_rule(mse, mse_cotangents)
+    rounded.rule = lambda y, yh: (mse(y, yh) * (1 + 1e-15), lambda seed: mse_cotangents(seed, y, yh))
+    found = compare(mse, rounded, Y, YH, settings=settings)
+    assert found.agree and not found.by_rule and found.value[0].absolute > 0
+
+
+def test_the_value_of_a_rule_within_a_loss(settings):
+    """A rule that returns another value changes the value of the loss, and only with the rule."""
+
+    def square(x):
+        return x * x
+
+    rl.rrule_for(square)(lambda x: (x * x + 1, lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)))
+    found = compare_without(lambda x: 3.0 * square(x), square, 2.0)
+    assert found.value[0].row()[1:3] == ("12", "15") and not found.agree
+    assert "with the rule of square: 15 against 12 by the plain call" in found.verdict
+
+
+@pytest.mark.parametrize("given", [{"y": Y, "yh": YH}, {}])
+def test_nothing_to_compare_by_is_refused(given):
+    """Keywords are constants: a comparison of no gradient at all is not called agreement."""
+    with pytest.raises(NotDifferentiableError, match="nothing to differentiate by") as caught:
+        compare(mse, mse, **given)
+    assert not given or "give them by position: mse(y, yh)" in str(caught.value)
+    with pytest.raises(NotDifferentiableError):
+        compare_without(mse, np.mean, **given)
+
+
+@pytest.fixture
+def square():
+    """A function with a rule."""
+
+    def square(x):
+        return x * x
+
+    rl.rrule_for(square)(lambda x: (x * x, lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)))
+    return square
+
+
+def test_a_rule_that_takes_no_part_proves_nothing(square):
+    """A loss that does not come to the function is the same with and without its rule: that is no pass."""
+
+    def loss(x):
+        return square(x) if x > 0 else 2.0 * x
+
+    def other(x):
+        return 3.0 * x
+
+    assert compare_without(loss, square, 2.0).agree
+    assert compare_without(square, square, 2.0).agree
+    for found in (compare_without(other, square, 2.0), compare_without(loss, square, -2.0)):
+        assert not found.agree
+        assert found.verdict == "cannot tell: the rule of square was not asked in this call"
+        assert found.sentence.startswith("Cannot tell whether ")
+        assert found.to_dict()["unasked"] is not None
+    assert "there is no rule for other" in compare_without(loss, other, 2.0).verdict
+
+
+def test_rules_of_the_house_methods_and_inner_calls_take_part(square):
+    """However the rule is come to, it counts as asked."""
+
+    class Model:
+        def __init__(self, w):
+            self.w = w
+
+        def score(self, x):
+            return self.w * x
+
+    def inner(x):
+        return 2.0 * square(x)
+
+    @rl.rrule_for(Model.score)
+    def score_rrule(self, x):
+        return self.w * x, lambda s: (rl.NoTangent(), rl.NoTangent(), s * self.w)
+
+    model = Model(3.0)
+    assert compare_without(lambda x: model.score(x) ** 2, Model.score, 2.0).agree
+    assert compare_without(lambda x: model.score(x) ** 2, model.score, 2.0).agree
+    assert compare_without(lambda x: inner(x) + 1.0, square, 2.0).agree
+    assert compare_without(lambda x: sum(map(square, [x, x])), square, 2.0).agree
+    assert compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
+    assert compare_without(lambda x: float(np.sum(np.sin(x))), np.sin, np.ones(3)).agree
+    rl.refresh()  # of hypot and sin the default cache has heard that they have no rule
+
+
+def test_manual_mode_leaves_no_rule_out(square):
+    """Old answers count on both sides there, so their agreement says nothing."""
+    rl.refresh("manual")
+    try:
+        with pytest.warns(StaleRuleWarning):
+            found = compare_without(lambda x: 3.0 * square(x), square, 2.0)
+        assert found.verdict.startswith("cannot tell: the refresh mode is manual")
+    finally:
+        rl.refresh("auto")
+
+
+@pytest.mark.parametrize("returned", [None, "text", (None, "text"), {}])
+def test_a_result_without_a_number_is_refused(returned):
+    """As by `gradient`, on either side: there is nothing that could agree."""
+    for pair in ((lambda x: returned, lambda x: returned), (lambda x: returned, lambda x: x)):
+        with pytest.raises(ScalarOutputError):
+            compare(*pair, 2.0)
+        with pytest.raises(ScalarOutputError):
+            compare(*pair[::-1], 2.0)
+
+
+def test_results_of_different_structure_differ():
+    """A difference in the table, not an error of whatever is asked next."""
+    found = compare(lambda x: x * np.ones(2), lambda x: x, 1.0)
+    assert found.verdict == "differ: value: shape (2,) against ()"
+    assert not compare(lambda x: x, lambda x: x * np.ones(2), 1.0).agree
+    assert not compare(lambda x: (x, None), lambda x: (x, 0.0), 1.0).agree
+    assert compare(lambda x: (x, None), lambda x: (x, None), 1.0).agree
+    assert json.loads(found.to_json())["agree"] is False and str(found)
+
+
+def test_a_difference_with_another_seed_only_is_said_to_be_there(settings):
+    """Not a number above a table in which every row agrees exactly."""
+    nearly = with_rule(
+        mse, lambda s, y, yh: mse_cotangents(s if s == 1.0 else s * (1 + 3e-13), y, yh)
+    )
+    found = compare(mse, nearly, Y, YH, settings=settings)
+    assert found.agree and found.verdict == "agree exactly, and with another seed to 1e-12"
+
+
+def test_names_may_be_given():
+    """For methods, lambdas and what else has no name of its own."""
+    found = compare(lambda x: x * x, lambda x: x**2, 2.0, settings=Settings(names=("model.f", "fast")))
+    assert found.sentence == "model.f and fast agree exactly."
+    without = compare_without(math.sqrt, math.sqrt, 2.0, settings=Settings(names=("loss", "root")))
+    assert without.left_name == "loss without the rule of root (finite differences)"
+    assert without.right_name == "loss with it"
+
+
+def test_a_value_changed_by_a_rule_further_in_is_told(square):
+    """The rule sits on what the function calls: its value with the gradient is another one."""
+    rl.rrule_for(square)(lambda x: (x * x + 1, lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)))
+    found = compare(lambda x: x * x * 3.0, lambda x: 3.0 * square(x), 2.0)
+    assert found.verdict == "differ: value of <lambda> with its gradient: 15 against 12 by the plain call"

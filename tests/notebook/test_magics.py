@@ -397,3 +397,110 @@ def test_symbolic_verdict(notebook):
     assert "PROVED" in str(notebook.ok("%rule_symbolic area_cr"))
     notebook.ok(rule.replace("2 * w", "3 * w"))
     assert "REFUTED" in str(notebook.ok("%rule_symbolic area_cr --at 2.0"))
+
+
+# -- calls that have nothing to differentiate by -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%gradient mse(y=y, yh=yh)",
+        "%grad_compare mse mse_cr --at y=y, yh=yh",
+        "%grad_compare mse --without mse_cr --at y=y, yh=yh",
+        "%grad_bench mse mse_cr --at y=y, yh=yh",
+        "%grad_profile mse(y=y, yh=yh)",
+        "%rule_lab mse mse_cr --no-widget --at y=y, yh=yh",
+    ],
+)
+def test_keywords_alone_are_no_gradient(notebook, line):
+    """A line says so and what to write; nothing is called agreement or timed."""
+    notebook.ok(MSE_RULE)
+    assert notebook.fails(line) == (
+        "NotDifferentiableError: mse is called without a positional argument, and keywords are constants: "
+        "there is nothing to differentiate by\ndo: give them by position: mse(y, yh)\n"
+    )
+
+
+def test_columns_are_called_what_was_typed(notebook):
+    """Methods, lambdas and partials go by the names that the user has for them."""
+    notebook.ok(
+        "from functools import partial\nclass K:\n    def m(self, x):\n        return x * x\n"
+        "k, lam, part = K(), lambda x: x * x, partial(lambda p, x: x ** p, 2)\n"
+    )
+    assert notebook.ok("%grad_compare k.m lam --at 2.0").sentence == "k.m and lam agree exactly."
+    assert "of part" in notebook.ok("%grad_bench lam part --rounds 1 --at 2.0").sentence
+
+
+# -- errors of the author's own ------------------------------------------------------------------------------
+
+BOOMS = """\
+def boom(x):
+    raise KeyError("plain")
+def late(x):
+    if rl.isderiving():
+        raise KeyError("derived")
+    return x * x
+def ruled(x):
+    return x * x
+@rl.rrule_for(ruled)
+def ruled_rrule(x):
+    raise KeyError("rule")
+def backed(x):
+    return x * x
+@rl.rrule_for(backed)
+def backed_rrule(x):
+    def backed_pullback(s):
+        raise KeyError("pullback")
+    return x * x, backed_pullback
+def outer(x):
+    return ruled(x) + backed(x)
+def fine(x):
+    return x * x
+"""
+
+
+@pytest.mark.parametrize("f", ["boom", "ruled", "backed", "outer"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%gradient {f}(2.0)",
+        "%grad_compare {f} fine --at 2.0",
+        "%grad_compare fine {f} --at 2.0",
+        "%grad_compare {f} --without fine --at 2.0",
+        "%grad_bench {f} fine --at 2.0",
+        "%grad_bench fine {f} --at 2.0",
+        "%grad_profile {f}(2.0)",
+        "%rule_lab {f} fine --no-widget --at 2.0",
+        "%rule_lab fine {f} --no-widget --at 2.0",
+        "rl.compare(fine, {f}, 2.0)",
+        "rulelab.bench.first_gradient({f}, 2.0)",
+        "rulelab.bench.scaling({f}, fine, lambda n: (2.0,), [1])",
+        "rulelab.bench.scaling(fine, {f}, lambda n: (2.0,), [1])",
+        "rulelab.bench.gradient_duel(fine, {f}, 2.0)",
+        "rulelab.bench.duel(lambda: {f}(2.0), lambda: rl.gradient({f}, 2.0))",
+        "rulelab.bench.measure(lambda: rl.gradient({f}, 2.0))",
+    ],
+)
+def test_only_the_authors_frames_are_shown(notebook, f, line):
+    """An error in a function or its rule is shown at the author's lines, without ours between."""
+    notebook.ok(BOOMS)
+    shown = notebook.fails(f"import rulelab.bench\n{line.format(f=f)}")
+    assert "KeyError: " in shown
+    frames = [row for row in shown.splitlines() if row.startswith("File ") or row.startswith("Cell ")]
+    assert not [row for row in frames if row.startswith("File ")]
+    assert 2 <= len(frames) <= 4
+
+
+@pytest.mark.parametrize("where", ["rule", "pullback"])
+def test_only_the_authors_frames_are_shown_at_later_calls(notebook, where):
+    """A rule that has answered before is called by a quicker way, which is not shown either."""
+    notebook.ok(
+        "failing = ''\ndef g(x):\n    return x * x\n@rl.rrule_for(g)\ndef g_rrule(x):\n"
+        "    if failing == 'rule':\n        raise KeyError('late')\n    def back(s):\n"
+        "        if failing == 'pullback':\n            raise KeyError('late')\n"
+        "        return rl.NoTangent(), 2 * x * s\n    return x * x, back\n"
+    )
+    notebook.ok("rl.gradient(g, 2.0), rl.gradient(g, 2.0)")
+    shown = notebook.fails(f"failing = {where!r}\n%gradient g(2.0)")
+    assert "late" in shown and "File " not in shown
