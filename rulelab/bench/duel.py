@@ -148,7 +148,8 @@ class Duel(Report):
     `ratio` says how many times faster `right` is than `left`: 2.0 means half the time; `interval` holds it
     with 99 % confidence. `verdict` speaks of `right`: "faster", "slower" or "cannot tell". `others` ran in
     the same rounds and take no part in the verdict. `refused` tells why the function that was asked for
-    could not be timed, if so. `time_limit` is the seconds after which it was to end, if so.
+    could not be timed, if so. `time_limit` is the seconds after which it was to end, if so. `remark` is what
+    else should be known of the two, in words: that their gradients differ, for instance.
     """
 
     left: Timings
@@ -161,6 +162,7 @@ class Duel(Report):
     refused: str | None = None
     time_limit: float | None = None
     environment: dict = field(default_factory=dict, compare=False)
+    remark: str | None = None
 
     @cached_property
     def ratio(self) -> float:
@@ -203,7 +205,8 @@ class Duel(Report):
             limit = "" if self.interrupted or self.time_limit is None else f", its {self.time_limit:g} s over"
             notes.append(f"{why} after {len(self.ratios):,} of {in_rounds(self.rounds_wanted)}{limit}.")
         notes += warnings_of(self.environment)
-        return Page((self.sentence,), (_timing_table((self.left, self.right, *self.others)),), tuple(notes))
+        lead = (self.sentence,) if self.remark is None else (self.sentence, self.remark)
+        return Page(lead, (_timing_table((self.left, self.right, *self.others)),), tuple(notes))
 
     def to_dict(self) -> dict:
         return {
@@ -216,6 +219,7 @@ class Duel(Report):
             "interrupted": self.interrupted,
             "time_limit": self.time_limit,
             "refused": self.refused,
+            "remark": self.remark,
             "left": self.left.to_dict(),
             "right": self.right.to_dict(),
             "others": [other.to_dict() for other in self.others],
@@ -238,6 +242,7 @@ class Duel(Report):
             None if refused is None else str(refused),
             None if limit is None else saved_number(limit),
             dict(saved["environment"]),
+            None if saved.get("remark") is None else str(saved["remark"]),
         )
 
 

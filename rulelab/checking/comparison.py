@@ -278,6 +278,31 @@ def compare_without(
     return dataclasses.replace(_compared(left, right, settings, subject=f_name), unasked=unasked)
 
 
+def first_difference(f: Callable, f_cr: Callable, args: tuple, kwargs: dict) -> Difference | None:
+    """The first value or cotangent in which the two differ, by one pullback of each with a random seed; None
+    where they agree, or where one of them is refused.
+
+    For whoever wants to know no more than that before doing something else; `compare` tells everything.
+
+    >>> print(first_difference(lambda x: x * x, lambda x: x * x, (2.0,), {}))
+    None
+    """
+    __tracebackhide__ = True
+    names, settings = _common_names(f, f_cr, args), Settings()
+    left = _Side(_name(f), f, args, kwargs, reverse, names)
+    right = _Side(_name(f_cr), f_cr, args, kwargs, reverse, names)
+    seed = _random_seed(right.value(), settings.rng)
+    try:
+        left_y, left_bars = left.pulled_back(seed)
+        right_y, right_bars = right.pulled_back(seed)
+    except RuleLabError:
+        return None
+    tell = _Teller(None, False)
+    told = tell.all(dict(_leaves("value", left_y)), dict(_leaves("value", right_y)), "{}")
+    told += tell.all(left.leaves(left_bars), right.leaves(right_bars), "gradient of {}")
+    return next((d for d in told if not d.agree), None)
+
+
 def _title(f: Callable, name: str, settings: Settings) -> str:
     """What the value that comes with the gradient is called where it is not that of the plain call."""
     ruled = settings.ad is not None or has_rrule(f)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
@@ -10,7 +12,7 @@ from ..bench.duel import GradientDuel, in_rounds
 from ..bench.pieces import run
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import Settings as Compared
-from ..checking.comparison import argument_names, compare, compare_without
+from ..checking.comparison import argument_names, compare, compare_without, first_difference
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..rules.stub import rule_stub
@@ -219,9 +221,14 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError(f"%grad_bench: --rounds must be at least 1, not {args.rounds}")
         f, f_cr = (self.function(self.grad_bench, name, scope) for name in (args.function, args.twin))
         names = (args.function, args.twin)
+        need_positional(f, given.args, given.kwargs)
+        differs = first_difference(f, f_cr, given.args, given.kwargs)
         duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds, names=names))
         if duel.interrupted and not duel.ratios:
             raise KeyboardInterrupt
+        if differs is not None:
+            remark = f"The two differ in the {differs.name}: compare before you time."
+            duel = replace(duel, remark=remark)
         self.kept(args, duel)
         if duel.interrupted:
             self.show(duel)

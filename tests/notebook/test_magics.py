@@ -504,3 +504,19 @@ def test_only_the_authors_frames_are_shown_at_later_calls(notebook, where):
     notebook.ok("rl.gradient(g, 2.0), rl.gradient(g, 2.0)")
     shown = notebook.fails(f"failing = {where!r}\n%gradient g(2.0)")
     assert "late" in shown and "File " not in shown
+
+
+# -- what differs is not only timed --------------------------------------------------------------------------
+
+
+def test_a_duel_of_two_that_differ_says_so(notebook):
+    """Faster is no gain where the gradient is another one; rounding is no difference."""
+    notebook.ok(MSE_RULE)
+    notebook.ok(MSE_RULE.replace("mse_cr", "mse_bad").replace("g, -g", "g, g"))
+    shown = notebook.ok("%grad_bench mse mse_bad --rounds 1 --at y, yh")
+    assert shown.remark == "The two differ in the gradient of yh: compare before you time."
+    assert shown.remark in str(shown)
+    assert type(shown).from_dict(shown.to_dict()).remark == shown.remark
+    assert notebook.ok("%grad_bench mse mse_cr --rounds 1 --at y, yh").remark is None
+    notebook.ok("def twice(x):\n    return 2 * np.sum(x)\n")
+    assert notebook.ok("%grad_bench addone twice --rounds 1 --at np.ones(3)").remark is None  # refused
