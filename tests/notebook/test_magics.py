@@ -104,6 +104,53 @@ def test_a_rule_keeps_its_name_when_the_function_is_defined_anew(notebook):
     assert notebook.ok("rl.has_rrule(f)")
 
 
+SQUARE = "def f(x):\n    return x * x\n"
+SQUARE_RULE = (
+    "%%rrule f\ndef f_rrule(x):\n    def f_pullback(s):\n        return rl.NoTangent(), 2 * x * s\n"
+    "    return x * x, f_pullback\n"
+)
+
+
+def test_an_unrelated_function_of_the_name_has_its_own_gradient(notebook):
+    """After %reset, and after the name has stood for something else."""
+    for between in ("%reset -f", "f = 3", "del f"):
+        notebook.ok(f"import rulelab as rl\n{SQUARE}")
+        notebook.ok(SQUARE_RULE)
+        notebook.ok(between)
+        assert "its rule f_rrule (cell In [" in notebook.text
+        assert "no longer follows the name" in notebook.text
+        notebook.ok("import rulelab as rl\ndef f(x): return x**3")
+        assert notebook.text == ""
+        assert notebook.ok("rl.gradient(f, 2.0)") == (12.0,)
+
+
+def test_a_rule_that_followed_its_name_gives_no_wrong_gradient(notebook):
+    """The edited function has another value than the rule: an error of its own, until either is put right."""
+    notebook.ok(SQUARE)
+    notebook.ok(SQUARE_RULE)
+    notebook.ok("def f(x): return x**3")
+    for cell in ("rl.gradient(f, 1.0)", "%gradient f(1.0)", "rl.gradient(lambda x: 2 * f(x), 2.0)"):
+        shown = notebook.fails(cell)
+        assert "RuleError: f was defined anew and its rule f_rrule (cell In [3]) gives another value" in shown
+    notebook.ok(SQUARE)
+    assert notebook.ok("rl.gradient(f, 3.0)") == (6.0,)
+    notebook.ok("def f(x): return x**3")
+    notebook.ok("rl.remove_rule(f)")
+    notebook.ok("def f(x): return x**3")
+    assert notebook.text == "" and notebook.ok("rl.gradient(f, 2.0)") == (12.0,)
+
+
+def test_other_parameters_are_told_once(notebook):
+    """No cell after that has a word of it, and nothing of an event's callback."""
+    notebook.ok(SQUARE)
+    notebook.ok(SQUARE_RULE)
+    notebook.ok("def f(x, y): return x * y")
+    assert notebook.text.startswith("f was defined anew; the rule f_rrule (cell In [3]) no longer fits")
+    assert notebook.text.count("\n") == 1
+    notebook.ok("1")
+    assert notebook.text == "Out[5]: 1\n"
+
+
 # -- asking --------------------------------------------------------------------------------------------------
 
 
