@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -118,6 +119,8 @@ class Session:
 
     def _followed(self, old: Attached, namespace: dict) -> str | None:
         now = lookup(old.name, namespace)
+        if old.name.split(".")[0] not in namespace and not same_target(now, old.target):
+            now = None  # a builtin that the name stands for once the user's own function is gone
         if not self._has(old.target, old.rule):
             del self.rules[old.name]
             return None
@@ -183,15 +186,15 @@ class Session:
         rules = [rule for rule in entry.user if isinstance(rule, Rule)] if entry is not None else []
         return any(function is None or rule.function is function for rule in rules)
 
-def lookup(name: str, namespace: dict) -> Any:
-    """What a dotted name stands for in a namespace, or None.
+def lookup(name: str, namespace: Mapping) -> Any:
+    """What a dotted name stands for in a namespace or among Python's builtins, or None.
 
     >>> import math
-    >>> lookup("math.sin", {"math": math}) is math.sin
-    True
+    >>> lookup("math.sin", {"math": math}) is math.sin, lookup("abs", {}) is abs
+    (True, True)
     """
     first, *rest = name.split(".")
-    found = namespace.get(first)
+    found = namespace[first] if first in namespace else vars(builtins).get(first)
     for part in rest:
         found = getattr(found, part, None)
     return found
