@@ -58,7 +58,7 @@ def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | 
     own_args, own_kwargs = copied(f, args, kwargs)
     y = f(*own_args, **own_kwargs)
     name = name or name_of(f)
-    if np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(y):
+    if isinstance(y, (int, float, np.number, np.ndarray)) and np.ndim(y) == 0 and not np.iscomplexobj(y):
 
         def gradient():
             __tracebackhide__ = True

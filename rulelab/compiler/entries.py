@@ -106,7 +106,7 @@ class Entries:
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
     ) -> None:
         """Remember the user's rule that, at this epoch, applies to a call with all parameters in order."""
-        if rule.differentiable and not rule.house and not rule.requires:
+        if rule.differentiable and not rule.house and not rule.requires and not rule.doubt:
             held = weakref.ref(function)
 
             def again(*args: Any) -> Any:

@@ -68,7 +68,7 @@ def run_body(shell, body: str, magic_line: str) -> CellRun:
     tree = _parsed(shell, text, filename)
     last = next((node for node in reversed(tree.body) if isinstance(node, ast.FunctionDef)), None)
     if last is None:
-        raise MagicError("%%rrule: the cell defines no function; the rule is the last `def` of the cell")
+        raise MagicError("%%rrule: the cell has no plain `def`; the rule is the last `def` of the cell")
     code = _compiled(shell, tree, filename)
     exec(code, shell.user_ns)
     function = shell.user_ns.get(last.name)

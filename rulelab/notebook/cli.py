@@ -59,7 +59,7 @@ def command_line() -> argparse.ArgumentParser:
     tour = commands.add_parser("tour", help="the first notebook's story in this terminal, under 20 seconds")
     tour.set_defaults(run=run_tour)
 
-    rules = commands.add_parser("rules", help="the rules there are, or those whose line has TEXT in it")
+    rules = commands.add_parser("rules", help="the rules there are, or those for functions named TEXT")
     rules.add_argument("text", nargs="?", default="", metavar="TEXT")
     rules.set_defaults(run=run_rules)
     return parser
@@ -214,13 +214,14 @@ def run_tour(arguments: argparse.Namespace) -> int:
 
 
 def run_rules(arguments: argparse.Namespace) -> int:
-    """Print the rules that come with the house, one a line; 1 if there is none with the text asked for."""
+    """Print the rules that come with the house, one a line; 1 if there is none for the name asked for."""
+    from ..rules.listing import listed
     from ..rules.registry import DEFAULT
 
-    lines = sorted({rule.describe() for rule in DEFAULT.rules()})
-    found = [line for line in lines if arguments.text in line]
+    found = [rule.describe() for rule in listed(DEFAULT.rules(), arguments.text)]
     if not found:
-        print(f"rulelab rules: none of {len(lines)} has {arguments.text!r} in it", file=sys.stderr)
+        about = f"a function with {arguments.text!r} as a word of its name"
+        print(f"rulelab rules: there is none for {about}", file=sys.stderr)
         return 1
     print("\n".join(found), flush=True)
     return 0

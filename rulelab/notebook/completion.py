@@ -23,7 +23,7 @@ from IPython.core.completer import (
 
 from .session import Session
 
-FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME", "EXPR")
+FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME", "EXPR", "TEXT")
 """The metavars of arguments that name a function; what a magic calls so is completed with functions."""
 
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(?P<magic>\w+)[ \t](?P<rest>.*)$", re.S)
@@ -169,10 +169,10 @@ def _offered(parser, before: list[str], fragment: str, functions: Functions) -> 
     if option is not None:
         return _values(option, fragment, functions)
     if fragment.startswith("-"):
-        return _options(parser, before)
+        return _options(parser, before, fragment)
     place = _positional_at(parser, before)
     values = _values(place, fragment, functions) if place is not None else []
-    return values + (_options(parser, before) if not fragment else [])
+    return values + (_options(parser, before, fragment) if not fragment else [])
 
 
 def _option_waiting(parser, before: list[str]):
@@ -197,13 +197,18 @@ def _positional_at(parser, before: list[str]):
 def _values(action, fragment: str, functions: Functions) -> list[SimpleCompletion]:
     if action.choices is not None:
         return [SimpleCompletion(str(choice), type="value") for choice in action.choices]
-    return functions(fragment) if action.metavar in FUNCTION_NAMES else []
+    if action.metavar in FUNCTION_NAMES:
+        return functions(fragment)
+    # A number or a new name: nothing but what is there, or IPython would offer all that it knows.
+    return [SimpleCompletion(fragment, type="value")]
 
 
-def _options(parser, before: list[str]) -> list[SimpleCompletion]:
-    return [
-        SimpleCompletion(text, type="option")
-        for action in parser._actions
-        for text in action.option_strings
-        if text not in before
-    ]
+def _options(parser, before: list[str], fragment: str) -> list[SimpleCompletion]:
+    """Each option that is not there yet, once, under the first of its names that fits; help if asked for."""
+    found = []
+    for action in parser._actions:
+        fitting = [text for text in action.option_strings if text.startswith(fragment)]
+        helps = action.dest == "help" and len(fragment.strip("-")) == 0
+        if fitting and not helps and not any(text in before for text in action.option_strings):
+            found.append(SimpleCompletion(fitting[0], type="option"))
+    return found

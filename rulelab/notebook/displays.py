@@ -16,6 +16,7 @@ import numpy as np
 
 from ..checking.comparison import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
+from ..rules.listing import Listed, listed
 from ..tables import Page, Report, Table
 
 _LIBRARIES = (
@@ -161,23 +162,26 @@ class Defined(Report):
 class Rules(Report):
     """The rules of a registry: the user's own one by one, those of the house folded behind their number.
 
-    `rules` are the registry's `Rule` objects; `attached` maps the identity of a rule's function to the name
-    that its `%%rrule` gave.
+    `rules` are the registry's `Rule` objects. With `text` only those are shown in whose target's name it
+    stands as a word, and nothing is folded.
     """
 
-    def __init__(self, rules: Iterable):
-        everyone = sorted(rules, key=lambda rule: (str(rule.target_name), rule.mode))
-        self.own = [rule for rule in everyone if not rule.house]
-        self.house = [rule for rule in everyone if rule.house]
+    def __init__(self, rules: Iterable, text: str = ""):
+        found = listed(rules, text)
+        self.text = text
+        self.own = [rule for rule in found if not rule.house]
+        self.house = [rule for rule in found if rule.house]
 
     def page(self) -> Page:
         columns = ("target", "kind", "rule", "defined at")
         own = Table("Your rules", columns, tuple(map(_rule_row, self.own)))
-        house = Table(
-            f"Rules of the house ({len(self.house)})", columns, tuple(map(_rule_row, self.house)), folded=True
-        )
-        lead = () if self.own else ("No rules of your own yet: %rule_stub f writes the skeleton of one.",)
-        return Page(lead, ((own,) if self.own else ()) + (house,))
+        folded, title = not self.text, f"Rules of the house ({len(self.house)})"
+        house = Table(title, columns, tuple(map(_rule_row, self.house)), folded=folded)
+        tables = ((own,) if self.own else ()) + ((house,) if folded or self.house else ())
+        if self.text and not tables:
+            return Page((f"There is no rule for a function with {self.text} as a word of its name.",))
+        lead = "No rules of your own yet: %rule_stub f writes the skeleton of one."
+        return Page((lead,) if folded and not self.own else (), tables)
 
     def to_dict(self) -> dict:
         names = ("target", "kind", "rule", "defined at")
@@ -253,10 +257,8 @@ def _culprit(error: RuleLabError) -> str:
     return name if name and name.isidentifier() else "f"
 
 
-def _rule_row(rule) -> tuple[str, ...]:
-    kind = "scalar rule" if rule.partials is not None else rule.mode
-    where = rule.place.label() if hasattr(rule.place, "label") else str(rule.place or "–")
-    return str(rule.target_name), kind, _named(rule.function), where
+def _rule_row(rule: Listed) -> tuple[str, ...]:
+    return rule.target, rule.kind, rule.functions, rule.place or "–"
 
 
 def _named(function) -> str:

@@ -17,7 +17,7 @@ from .completion import functions_in, matcher_for
 from .displays import error_lines
 from .magics import RuleLab
 from .session import Session
-from .settings import surroundings
+from .settings import surroundings, without_bad_values
 
 
 class _Loaded(NamedTuple):
@@ -41,6 +41,7 @@ def load_ipython_extension(shell) -> None:
     if _loaded(shell) is not None:
         return
     mode = CACHE.mode
+    remarks = without_bad_values(shell.config)
     magics = RuleLab(shell)
     hidden = {kind: dict(there) for kind, there in shell.magics_manager.magics.items()}
     shell.register_magics(magics)
@@ -55,9 +56,8 @@ def load_ipython_extension(shell) -> None:
     label_earlier_cells(shell)
     _shells.add(magics)
     magics.observe(_agree, "short_errors")
-    for remark in magics.read_surroundings(
-        *surroundings(), decided=frozenset(magics.config.get("RuleLab", ()))
-    ):
+    decided = frozenset(magics.config.get("RuleLab", ()))
+    for remark in (*remarks, *magics.read_surroundings(*surroundings(), decided=decided)):
         print(f"rulelab: {remark}", file=sys.stderr)
     _agree()
 

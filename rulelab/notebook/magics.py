@@ -19,7 +19,16 @@ from ..rules.stub import rule_stub
 from . import lab
 from .cells import Interrupted, MagicError, cell_label, run_body
 from .displays import Defined, Gradient, Refreshed, Rules, Source, Stub
-from .manners import AT, EXPRESSION, OUTPUT, ManneredMagics, faced, parse_arguments, raw_rest
+from .manners import (
+    AT,
+    EXPRESSION,
+    OUTPUT,
+    ManneredMagics,
+    faced,
+    parse_arguments,
+    raw_rest,
+    refuse_to_overwrite,
+)
 from .settings import Settings
 
 
@@ -52,6 +61,7 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rrule, line)
+        refuse_to_overwrite(self.rrule, args.output, (args.name, args.of))
         return self.kept(args, self._defined(args.name, args.of, cell, line))
 
     def _defined(self, name: str, of: str | None, cell: str, line: str) -> Defined:
@@ -80,6 +90,7 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rule_stub, line)
+        refuse_to_overwrite(self.rule_stub, args.output, (args.function,))
         f = self.function(self.rule_stub, args.function, scope)
         stub = Stub(rule_stub(f, name=args.function, magic=True), args.function)
         self.shell.set_next_input(str(stub))
@@ -87,16 +98,21 @@ class RuleLab(ManneredMagics, Settings):
 
     @line_magic
     @faced(plain="rulelab.notebook.rules()")
+    @argument("text", metavar="TEXT", nargs="?", default="", help="only those of this function: sin, np.sin")
     @OUTPUT
     def rules(self, line, scope):
         """List the rules: yours with the place where each was defined, those of the house folded.
 
+        With TEXT, those of the functions that have it as a word of their name.
+
         Examples::
 
             %rules
+            %rules sin
         """
         __tracebackhide__ = True
-        return self.kept(parse_arguments(self.rules, line), Rules(self.session.registry.rules()))
+        args = parse_arguments(self.rules, line)
+        return self.kept(args, Rules(self.session.registry.rules(), args.text))
 
     @line_magic
     @faced(plain="rl.refresh()")
@@ -208,7 +224,8 @@ class RuleLab(ManneredMagics, Settings):
     def grad_bench(self, line, scope):
         """Time the gradients of F and of F_CR against each other, with a ratio one can trust.
 
-        It shows minimum, median and memory of each. Ctrl-C ends it early and shows what there is.
+        It shows minimum, median and memory of each. Ctrl-C ends it early and shows what there is. As the last
+        line of a cell it shows itself; elsewhere, as in a loop, write `d = %grad_bench …` and `display(d)`.
 
         Examples::
 
@@ -288,7 +305,8 @@ class RuleLab(ManneredMagics, Settings):
         f = self.function(self.rule_symbolic, args.function, scope)
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
-        return self.kept(args, prove(f) if given is None else prove(f, at=given.args))
+        at = None if given is None else given.args
+        return self.kept(args, prove(f, at=at, name=args.function))
 
     # -- the panel -------------------------------------------------------------------------------------------
 
@@ -305,7 +323,8 @@ class RuleLab(ManneredMagics, Settings):
 
         It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
         the size N. Below the panel stands what it showed, for readers without a kernel. Without widgets
-        everything is measured at once; Ctrl-C shows what there is.
+        everything is measured at once; Ctrl-C shows what there is. As the last line of a cell it shows
+        itself; elsewhere, as in a loop, write `p = %rule_lab …` and `display(p)`.
 
         Examples::
 

@@ -9,25 +9,40 @@ import ast
 import functools
 import inspect
 import io
+import keyword
 import re
 import tokenize
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Container, Iterable
 from typing import Any, NamedTuple
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, needs_local_scope, no_var_expand, output_can_be_silenced
-from IPython.core.magic_arguments import argument, kwds, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from IPython.utils.process import arg_split
 
 from .cells import Interrupted, MagicError, evaluate, parse
 from .session import Session, lookup
 
+_IPYTHONS_OWN = re.compile(r"In|Out|exit|quit|get_ipython|_{1,3}|_i{1,3}|_i?\d+|_[dio]h")
+
 
 def _name(text: str) -> str:
-    """What `-o` takes: a name to bind."""
-    if not text.isidentifier():
+    """What `-o` takes: a name to bind, which is neither Python's nor IPython's."""
+    if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"needs a name to keep the result under, not {text}")
+    if _IPYTHONS_OWN.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text} is one of IPython's own names; give another")
     return text
+
+
+class _HelpAsked(Exception):
+    """`-h` stands in the line."""
+
+
+class _AskHelp(argparse.Action):
+    def __call__(self, *_) -> None:
+        raise _HelpAsked
 
 
 AT = argument(
@@ -37,8 +52,9 @@ AT = argument(
     'rest of the line (--at -x, y, k={"a": -2})',
 )
 OUTPUT = argument(
-    "-o", dest="output", metavar="RESULT", type=_name, help="also keep the result under this name"
+    "-o", "--output", metavar="RESULT", type=_name, help="also keep the result under this name"
 )
+HELP = argument("-h", "--help", action=_AskHelp, nargs=0, help="print this help")
 EXPRESSION = argument("expression", metavar="EXPR", nargs="...", help="one call, f(x, y, k=1)")
 
 
@@ -58,7 +74,7 @@ def faced(*, plain: str, usage: str | None = None) -> Callable:
     would write after the name. The docstring says first what the magic does and ends with `Examples::`,
     which a test runs. Braces and dollars in the line are left alone, a `;` at its end silences the result,
     wrong use and Ctrl-C are told in one line and stop the cells that follow, and our frames stay out of
-    tracebacks. A cell magic that is used as a line magic prints its help.
+    tracebacks. `-h` prints the help; so does a cell magic that is used as a line magic with nothing else.
     """
 
     def decorate(magic):
@@ -70,12 +86,18 @@ def faced(*, plain: str, usage: str | None = None) -> Callable:
         def manners(self, line, cell=None, local_ns=None):
             __tracebackhide__ = True
             if takes_cell and cell is None:
-                return print(manners.__doc__)
+                if line.strip() in ("", "-h", "--help"):
+                    return print(manners.__doc__)
+                raise MagicError(
+                    f"{spelled[1:]} is a cell magic: write {spelled} {line.strip()}, and the code below it"
+                )
             extra, line = ({"cell": cell} if takes_cell else {}), line.rstrip()
             scope = self.shell.user_ns if local_ns is None else local_ns
             try:
                 result = magic(self, without_semicolon(line), scope, **extra)
                 return None if takes_cell and silenced(line) else result
+            except _HelpAsked:
+                return print(manners.__doc__)
             except UsageError as error:
                 if hasattr(error, "_render_traceback_"):
                     raise
@@ -100,7 +122,8 @@ def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
     }
     if usage is not None:
         words["usage"] = f"{spelled[1:]} {usage}"
-    magic = magic_arguments(spelled[1:])(kwds(**words)(magic))
+    magic = magic_arguments(spelled[1:])(kwds(**words)(HELP(magic)))
+    magic.parser.allow_abbrev = False  # or `--a` would be taken for `--at`, and for whatever comes later
     # IPython heads the help with the marks of a reST literal block, which a reader of `?` would only see
     magic.__doc__ = magic.__doc__.removeprefix("::\n\n  ")
 
@@ -129,12 +152,10 @@ class ManneredMagics(Magics):
 
     def function(self, method, name: str, scope: dict):
         """The function that an argument of a magic names."""
-        found = lookup(name, scope) if lookup(name, scope) is not None else lookup(name, self.shell.user_ns)
+        found = lookup(name, ChainMap(scope, self.shell.user_ns))
         if found is None:
             raise MagicError(f"{method.spelled}: there is no function {name}")
-        if not callable(found):
-            raise MagicError(f"{method.spelled}: {name} is a {type(found).__name__}, which cannot be called")
-        return found
+        return callable_only(method, found, name)
 
     def with_call(self, method, line: str, scope: dict):
         """The options of a line, and the call at its end evaluated as IPython evaluates any expression."""
@@ -146,7 +167,11 @@ class ManneredMagics(Magics):
         call = parse(magic, text, "the call")
         if not isinstance(call, ast.Call):
             raise MagicError(f"{magic}: give one call, as in {magic} f(x), not `{text}`")
-        return args, self._evaluated(call, text, scope)
+        called = ast.get_source_segment(text, call.func) or "the function"
+        refuse_to_overwrite(method, args.output, [called])
+        given = self._evaluated(call, text, scope)
+        callable_only(method, given.function, called)
+        return args, given
 
     def with_at(self, method, line: str, scope: dict, needed: bool = True):
         """The options of a line, and the arguments after `--at` evaluated; None without `--at`, if that is
@@ -155,16 +180,25 @@ class ManneredMagics(Magics):
         __tracebackhide__ = True
         options, at = split_at(line)
         args, magic = parse_arguments(method, options), method.spelled
+        refuse_to_overwrite(method, args.output, map(vars(args).get, ("function", "twin", "without")))
         if at is None and not needed:
             return args, None
         if at is None:
             raise MagicError(f"{magic}: say where with --at, the last option: --at x, y")
         text = f"at({at})"
+        late = option_in(at, [*self._options(), *(() if _is_python(text) else ("-o", "-h"))])
+        if late is not None:
+            raise MagicError(f"{magic}: options stand before --at, which takes the rest of the line: {late}")
         call = parse(magic, text, "the arguments after --at", shown=at)
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
             raise MagicError(f"{magic}: the arguments after --at must be one argument list, not `{at}`")
         call.func = ast.copy_location(ast.Constant(None), call.func)
         return args, self._evaluated(call, text, scope)
+
+    def _options(self) -> list[str]:
+        """The options of all our magics that begin with two dashes."""
+        parsers = [method.parser for method in self.magics["line"].values()]
+        return [o for parser in parsers for o in parser._option_string_actions if o.startswith("--")]
 
     def _evaluated(self, call: ast.Call, text: str, scope: dict) -> Invocation:
         """Function and arguments of a call, without calling it: evaluated as (f, (args…), {kwargs…})."""
@@ -181,9 +215,46 @@ def parse_arguments(method, line: str):
     """The options of a line by the parser of a magic; unbalanced quotes are wrong use, too."""
     __tracebackhide__ = True
     try:
-        return parse_argstring(method, line)
+        args, unknown = method.parser.parse_known_args(arg_split(line, strict=True))
     except ValueError as error:
         raise MagicError(f"{method.spelled}: {error}") from None
+    if unknown and "--at" in method.parser._option_string_actions and not unknown[0].startswith("-"):
+        raise MagicError(f"{method.spelled}: arguments come after --at: --at {' '.join(unknown)}")
+    if unknown:
+        raise MagicError(f"{method.spelled}: unrecognized arguments: {' '.join(unknown)}")
+    return args
+
+
+def callable_only(method, found, name: str):
+    """`found`, which is called `name` in the line; MagicError if it cannot be called."""
+    if not callable(found):
+        raise MagicError(f"{method.spelled}: {name} is a {type(found).__name__}, which cannot be called")
+    return found
+
+
+def refuse_to_overwrite(method, output: str | None, names: Iterable[str | None]) -> None:
+    """MagicError if the result would take the place of a function that the line names."""
+    for name in names:
+        if output is not None and name is not None and name.split(".")[0] == output:
+            raise MagicError(f"{method.spelled}: -o {output} would overwrite {output}, which the line names")
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def option_in(text: str, options: Container[str]) -> str | None:
+    """The first of the options which stands as a word in Python; text in quotes does not count.
+
+    >>> option_in("x, '--run' --no-widget", {"--run", "--no-widget"})
+    '--no-widget'
+    """
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)
+    return next((word for word in re.findall(r"(?<!\S)--?[a-z][\w-]*", bare) if word in options), None)
 
 
 def without_semicolon(line: str) -> str:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+import inspect
+import types
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..errors import RuleRegistrationError
 from ..rules import authoring
+from ..rules.doubt import move_rule
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
 from ..rules.targets import resolve
-from ..rules.twins import is_twin, twin
+from ..rules.twins import is_twin, looked_up, primal_of, twin
 from .cells import MagicError
 
 
 class Attached(NamedTuple):
     """A rule that a `%%rrule` cell put on the object that a name stood for, and which cell that was.
 
-    `of` is the name of the function that the target is a twin of, if the cell made it one.
+    `of` is the name of the function that the target is a twin of, if the cell made it one. `primal` is what
+    the target computes: itself, or what a twin of it called when the rule was put there.
     """
 
     name: str
     target: Any
     rule: Callable
     cell: str
-    of: str | None = None
+    of: str | None
+    primal: Any
 
 
 @dataclass
@@ -66,7 +73,7 @@ class Session:
                 f"or leave out `--of {of}` to put the rule on {name} itself"
             )
         known = self.rules.get(name)
-        copied = known.of if known is not None and known.target is there else _looked_up(there)
+        copied = known.of if known is not None and known.target is there else looked_up(there)
         if copied is not None and copied not in (of, getattr(f, "__name__", None)):
             raise MagicError(
                 f"%%rrule: {name} is a copy of {copied}, not of {of}; give the copy of {of} another name"
@@ -80,7 +87,7 @@ class Session:
         there, f = lookup(name, namespace), lookup(of, namespace)
         if not callable(f):
             raise MagicError(f"%%rrule: there is no function {of} to copy")
-        if there is not None and not _holds_another(there, f):
+        if there is not None and not _holds_another(there, f) and not _takes_others(there, f):
             return there
         if not name.isidentifier():
             raise MagicError(f"%%rrule: the name of a copy must be a plain name, not {name}")
@@ -89,59 +96,105 @@ class Session:
     def attach(self, name: str, target, rule: Callable, cell: str, of: str | None = None) -> None:
         """Put `rule` on `target`, in one step, and remember under which name."""
         authoring.rrule_for(target, registry=self.registry)(rule)
-        self.rules[name] = Attached(name, target, rule, cell, of)
+        self.rules[name] = Attached(name, target, rule, cell, of, _primal(target))
 
     def reattach(self, namespace: dict) -> list[str]:
         """Put the rules of names that now stand for another function on that function; returns a notice for
         each.
 
-        A name that is gone, or stands for something that cannot be called, keeps its rule in waiting. A
-        function that has got a rule of its own since then keeps that. A twin that holds a function which
-        its name no longer means is made anew.
+        A rule that moves is in doubt until its value agrees with the new function's (`rules/doubt.py`), and
+        so is that of a twin whose function is another now. A rule is forgotten when its name is gone, stands
+        for something that cannot be called or carry it, or for a function that has a rule of its own, and
+        when it was taken back. A twin that holds a function which its name no longer means is made anew.
         """
-        notices = [self._followed(attached, namespace) for attached in list(self.rules.values())]
+        notices = []
+        for attached in list(self.rules.values()):
+            try:
+                notices.append(self._followed(attached, namespace))
+            except Exception as error:  # what looking at the user's objects raised; no cell may fail for it
+                del self.rules[attached.name]
+                words = " ".join(str(error).split())
+                notices.append(f"The rule {_named(attached)} no longer follows {attached.name}: {words}")
         return [notice for notice in notices if notice is not None]
 
     def _followed(self, old: Attached, namespace: dict) -> str | None:
         now = lookup(old.name, namespace)
-        if now is None or not callable(now):
-            return None
-        if not same_target(now, old.target):
-            return self._moved(old, now)
-        f = None if old.of is None else lookup(old.of, namespace)
-        if callable(f) and is_twin(now) and _holds_another(now, f):
-            namespace[old.name] = fresh = twin(f, old.name)
-            self.attach(old.name, fresh, old.rule, old.cell, old.of)
-            return (
-                f"{old.of} was defined anew; {old.name} is a copy of the new one "
-                f"and keeps its rule {_named(old)}."
-            )
-        return None
-
-    def _moved(self, old: Attached, now) -> str | None:
-        if self._has_own_rule(now):
+        if old.name.split(".")[0] not in namespace and not same_target(now, old.target):
+            now = None  # a builtin that the name stands for once the user's own function is gone
+        if not self._has(old.target, old.rule):
             del self.rules[old.name]
             return None
-        self.attach(old.name, now, old.rule, old.cell)
-        return (
-            f"{old.name} was defined anew; its rule {_named(old)} now sits on the new one (calls "
-            "within this cell ran without it). Change the rule if the formula changed."
+        if now is None or not callable(now):
+            del self.rules[old.name]
+            became = "is gone" if now is None else f"is a {type(now).__name__} now"
+            return (
+                f"{old.name} {became}; its rule {_named(old)} no longer follows the name. "
+                f"For a new {old.name} run the cell of the rule again."
+            )
+        if not same_target(now, old.target):
+            return self._moved(old, now)
+        return self._twin_followed(old, now, namespace) if is_twin(now) else None
+
+    def _twin_followed(self, old: Attached, now, namespace: dict) -> str | None:
+        """The rule of a twin is in doubt when what it calls is another function."""
+        f = None if old.of is None else lookup(old.of, namespace)
+        renewed = old.of or looked_up(now) or old.name
+        if callable(f) and (_holds_another(now, f) or _takes_others(now, f)):
+            namespace[old.name] = fresh = twin(f, old.name)
+            copied = f"{old.name} is a copy of the new one and keeps its rule {_named(old)}."
+            return self._put(old, fresh, renewed, copied)
+        primal = primal_of(now)
+        if not callable(primal) or same_callable(primal, old.primal):
+            return None
+        return self._put(
+            old,
+            now,
+            renewed,
+            f"{old.name} is a copy of it and keeps its rule {_named(old)}. "
+            "Change the rule if the formula changed.",
         )
 
-    def _has_own_rule(self, target) -> bool:
+    def _moved(self, old: Attached, now) -> str | None:
+        if self._has(now):
+            del self.rules[old.name]
+            return None
+        return self._put(
+            old,
+            now,
+            None,
+            f"its rule {_named(old)} now sits on the new one (calls within this cell ran without it). "
+            "Change the rule if the formula changed.",
+        )
+
+    def _put(self, old: Attached, target, renewed: str | None, words: str) -> str:
+        """Put a rule that is in doubt on `target`, or set it aside where it does not fit; the notice."""
+        what = renewed or old.name
+        try:
+            move_rule(old.rule, target, old.cell, renewed, registry=self.registry)
+        except RuleRegistrationError as error:
+            del self.rules[old.name]
+            return (
+                f"{what} was defined anew; the rule {_named(old)} no longer fits ({error.found}) "
+                "and is set aside: write a new one."
+            )
+        self.rules[old.name] = old._replace(target=target, primal=_primal(target))
+        return f"{what} was defined anew; {words}"
+
+    def _has(self, target, function: Callable | None = None) -> bool:
+        """Whether a target has a rule of the user's: this function, or any."""
         entry = self.registry.entry(resolve(target)[0])
-        return entry is not None and any(isinstance(rule, Rule) for rule in entry.user)
+        rules = [rule for rule in entry.user if isinstance(rule, Rule)] if entry is not None else []
+        return any(function is None or rule.function is function for rule in rules)
 
-
-def lookup(name: str, namespace: dict) -> Any:
-    """What a dotted name stands for in a namespace, or None.
+def lookup(name: str, namespace: Mapping) -> Any:
+    """What a dotted name stands for in a namespace or among Python's builtins, or None.
 
     >>> import math
-    >>> lookup("math.sin", {"math": math}) is math.sin
-    True
+    >>> lookup("math.sin", {"math": math}) is math.sin, lookup("abs", {}) is abs
+    (True, True)
     """
     first, *rest = name.split(".")
-    found = namespace.get(first)
+    found = namespace[first] if first in namespace else vars(builtins).get(first)
     for part in rest:
         found = getattr(found, part, None)
     return found
@@ -152,14 +205,40 @@ def same_target(one, other) -> bool:
     return resolve(one)[0] is resolve(other)[0]
 
 
-def _looked_up(a_twin) -> str | None:
-    """The name that a twin looks up when it is called; None for one that holds its function."""
-    return a_twin.__code__.co_names[0] if not a_twin.__closure__ and a_twin.__code__.co_names else None
+def same_callable(one, other) -> bool:
+    """Whether two callables compute the same: one object, or one method of one object, which is made anew at
+    each access.
+
+    >>> numbers = [1.0]
+    >>> same_callable(numbers.append, numbers.append), same_callable(numbers.append, [1.0].append)
+    (True, False)
+    """
+    return one is other or (isinstance(one, _METHODS) and type(one) is type(other) and one == other)
+
+
+_METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+
+
+def _primal(target) -> Any:
+    return primal_of(target) if is_twin(target) else target
 
 
 def _holds_another(a_twin, f) -> bool:
     """Whether a twin holds a function, as it must of a lambda or a callable object, and that is not `f`."""
-    return bool(a_twin.__closure__) and a_twin.__closure__[0].cell_contents is not f
+    return bool(a_twin.__closure__) and not same_callable(primal_of(a_twin), f)
+
+
+def _takes_others(a_twin, f) -> bool:
+    """Whether a twin has other parameters or defaults than `f`, so that it would call it wrongly."""
+    return _parameters(a_twin) != _parameters(f)
+
+
+def _parameters(f) -> list[tuple]:
+    try:
+        parameters = inspect.signature(f, follow_wrapped=False).parameters.values()
+    except (ValueError, TypeError):  # a C function that states none: its twin takes (*args, **kwargs)
+        return [("args", inspect.Parameter.VAR_POSITIONAL, ""), ("kwargs", inspect.Parameter.VAR_KEYWORD, "")]
+    return [(p.name, p.kind, "" if p.default is p.empty else repr(p.default)) for p in parameters]
 
 
 def _named(attached: Attached) -> str:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from traitlets import Bool, Enum, HasTraits, Int, TraitError, observe
+from traitlets.config import Config
+from traitlets.config.loader import DeferredConfig
 
 from ..compiler.cache import DEFAULT as CACHE
 from ..compiler.cache import MODES, refresh
@@ -86,6 +88,25 @@ class Settings(HasTraits):
         except TraitError:
             return f"{key} must be {_wanted(traits[key])}, not {value!r}"
         return None
+
+
+def without_bad_values(configuration: Config) -> list[str]:
+    """Take out of IPython's configuration what no setting can be; a line for each.
+
+    `%config` leaves a value there even when it refuses it, and with one no magic could be made.
+    """
+    section, remarks = configuration.get("RuleLab", {}), []
+    traits: dict[str, Any] = Settings.class_traits(config=True)
+    for key, trait in traits.items():
+        if key not in section:
+            continue
+        value = section[key]
+        try:
+            trait.validate(Settings(), value.get_value(trait) if isinstance(value, DeferredConfig) else value)
+        except (TraitError, ValueError):
+            remarks.append(f"%config RuleLab: {key} must be {_wanted(trait)}, not {value!r}")
+            del section[key]
+    return remarks
 
 
 def _wanted(trait) -> str:

@@ -125,11 +125,15 @@ def _check_parameters(target, function, accepts, skip):
     if count < least or (count > most and accepts.rest is None):
         names = ", ".join(binder.names(count)) or "no arguments"
         raise RuleRegistrationError(
-            f"{function.__name__} takes {most} arguments, "
-            f"{name_of(target)} has {count} positional ones: {names}",
+            f"{function.__name__} takes {_counted(most, 'argument')}, "
+            f"{name_of(target)} has {_counted(count, 'positional one')}: {names}",
             place=Place.of_function(function),
             fixes=("give the rule the same positional parameters, those with defaults included",),
         )
+
+
+def _counted(number, what):
+    return f"{number} {what}" + ("s" if number != 1 else "")
 
 
 def target_for_rule(f):

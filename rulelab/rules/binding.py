@@ -83,7 +83,8 @@ class FunctionBinder(Binder):
         names = code.co_varnames[self.hidden : code.co_argcount]
         if len(args) > count and not code.co_flags & _VARARGS:
             raise TypeError(
-                f"{function.__name__}() takes {count} positional arguments but {len(args)} were given"
+                f"{function.__name__}() takes {count} positional argument{'s' if count != 1 else ''} "
+                f"but {len(args)} {'were' if len(args) != 1 else 'was'} given"
             )
         defaults = function.__defaults__ or ()
         positional = list(args[:count])

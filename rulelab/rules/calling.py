@@ -28,6 +28,8 @@ def apply_rrule(rule, target, args, kwargs, config=None):
         y, pullback = rule.function(*args, **kwargs)
         return y, HousePullback(rule, pullback, y, len(args))
     positional, keywords = bound_call(rule, target, args, kwargs)
+    if rule.doubt:
+        rule.doubt.settle(rule, target, positional, keywords)
     answer = rule.function(*_with_config(rule, config), *positional, **keywords)
     return None if answer is None else checked_answer(rule, target, positional, answer)
 

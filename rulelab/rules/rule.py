@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import Place
 from .signatures import Accepts
@@ -18,7 +19,7 @@ class Rule:
     the `lambda out, *xs:` of a scalar rule. A rule that is not `differentiable` says that its target has no
     derivative. A `house` rule is trusted: called as the caller wrote it, and its pullback answers for the
     function and the first `leading` arguments only. `pure` promises that calling it can be dropped if nobody
-    uses the result.
+    uses the result. `doubt`, while it is true, has each call compared (`rules/doubt.py`).
     """
 
     target_name: str
@@ -35,6 +36,7 @@ class Rule:
     keyword_only: tuple = ()
     takes_keywords: bool = False  # has **kwargs
     tags: dict = field(default_factory=dict, repr=False)
+    doubt: Any = None
 
     def describe(self):
         """One line: `f(x: float, y) by f_rrule at cell In [3], line 2`."""

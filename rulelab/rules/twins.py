@@ -57,6 +57,23 @@ def is_twin(function):
     return type(function) is types.FunctionType and function.__dict__.get(_MARK) is function.__code__
 
 
+def primal_of(a_twin):
+    """The function that a twin calls at this moment; None where there is none under the name it looks up.
+
+    >>> import math
+    >>> primal_of(twin(math.hypot, "hypot_cr")) is math.hypot
+    True
+    """
+    if a_twin.__closure__:
+        return a_twin.__closure__[0].cell_contents
+    return a_twin.__globals__.get(looked_up(a_twin))
+
+
+def looked_up(a_twin):
+    """The name that a twin looks up when it is called; None for one that holds its function."""
+    return a_twin.__code__.co_names[0] if not a_twin.__closure__ and a_twin.__code__.co_names else None
+
+
 def _check_name(f, name):
     if not callable(f):
         raise RuleRegistrationError(f"a twin needs something to call, not a {type(f).__name__}")

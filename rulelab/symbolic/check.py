@@ -34,7 +34,7 @@ VECTOR_SIZES = ((3,), (5,))
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
-def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, stop=None):
+def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None):
     """Judge the rule of a scalar function symbolically.
 
     `f` takes and returns real numbers (small float arrays are taken too). Its rule is looked up in
@@ -42,7 +42,8 @@ def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, sto
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     ints, strings and flags in it are held fixed. No more than `time_limit` seconds are used. `rng` is a
     NumPy Generator for the sample points; the default one is seeded, so that a verdict can be repeated.
-    `stop()` is asked now and then whether to end early, with the verdict Undecided.
+    `stop()` is asked now and then whether to end early, with the verdict Undecided. `name` is how the author
+    writes `f`, for the report and the code to paste; its own name, else.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
     `RuleError` where `f` has no rule.
@@ -59,12 +60,12 @@ def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, sto
     questions = []
     for plan in plans:
         try:
-            questions.append((plan, find_rule(f, rule, names, plan, registry)))
+            questions.append((plan, find_rule(f, rule, names, plan, registry, name)))
         except NoRuleFound as missing:
             not_found = missing
     if not questions:
         raise not_found.error
-    shown = getattr(f, "__name__", None) or type(f).__name__
+    shown = name or getattr(f, "__name__", None) or type(f).__name__
     _warm()
     empty = SymbolicReport(shown, names, Undecided(0, "nothing was computed within the time limit"))
     outcome = worker.run(
@@ -190,9 +191,12 @@ class _Judge:
         report = self.say(settled.verdict)
         if isinstance(settled.verdict, Refuted) and hasattr(settled, "graphs"):
             leaves, found, y, seeds = settled.graphs
-            cell = self.finding(
-                leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
-            )
+            try:
+                cell = self.finding(
+                    leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
+                )
+            except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
+                return report
             reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
             report = self.say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
         return report

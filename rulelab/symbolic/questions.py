@@ -106,7 +106,7 @@ def _kind_of(sample):
     return sample if isinstance(sample, Static) else "scalar"
 
 
-def find_rule(f, rule, names, plan, registry):
+def find_rule(f, rule, names, plan, registry, name=None):
     """The Question for `f` under this plan; raises `NoRuleFound`."""
     if rule is not None:
         return Question(f, rule, None, names, ask=f"{_identifier(rule, 'rule')}(")
@@ -131,18 +131,18 @@ def find_rule(f, rule, names, plan, registry):
     answer = ask(target, tuple(map(_example, plan.specs[0])), {}, "rrule", registry=book)
     if not isinstance(answer, Found):
         opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
-        raise NoRuleFound(_error(f, opted, f"write one: %%rrule {name_of(target)}"))
+        raise NoRuleFound(_error(f, opted, f"write one: %%rrule {name or name_of(target)}", name=name))
     stated = answer.rule
     if stated.requires:
         raise NoRuleFound(_error(f, "has a rule that asks for a RuleConfig; this check has none to give"))
-    call = f"rl.rrule({_identifier(f, 'f')}, "
+    call = f"rl.rrule({name or _identifier(f, 'f')}, "
     if stated.partials is not None:
         return Question(f, None, stated.partials, names, None, call)
     return Question(f, stated.function, None, names, stated.leading if stated.house else None, call)
 
 
-def _error(f, found, *fixes):
-    name = name_of(f)
+def _error(f, found, *fixes, name=None):
+    name = name or name_of(f)
     return RuleError(f"{name} {found}", asked=f"a symbolic check of the rule of {name}", fixes=fixes)
 
 

@@ -470,7 +470,17 @@ def _same_program(question, what, plain, traced):
 # -----------------------------------------------------------------------------------------
 
 
+def _beyond_numbers(expected, found):
+    """Of two numbers of which one is infinite or nan, whether they agree; None for two numbers."""
+    if CONTEXT.isfinite(expected) and CONTEXT.isfinite(found):
+        return None
+    return bool(expected == found or (CONTEXT.isnan(expected) and CONTEXT.isnan(found)))
+
+
 def agreeing_digits(expected, found, scale):
+    alike = _beyond_numbers(expected, found)
+    if alike is not None:
+        return MAX_DIGITS if alike else 0
     size = max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
     if expected == found:
         return MAX_DIGITS
@@ -478,6 +488,9 @@ def agreeing_digits(expected, found, scale):
 
 
 def _is_wrong(expected, found, scale):
+    alike = _beyond_numbers(expected, found)
+    if alike is not None:
+        return not alike
     size = max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
     return abs(expected - found) > WRONG * size
 
@@ -542,6 +555,8 @@ def _close(a, b):
 def diagnosis(i, leaves, found, expected, seeds):
     """What is wrong with cotangent `i`, in words."""
     name, e, n = leaves[i].args, expected[i], found[i].shadow
+    if not CONTEXT.isfinite(n):
+        return f"the cotangent of {name} is {CONTEXT.nstr(n)}"
     if not _mentions(found[i], seeds) and n != 0:
         right = len(seeds) == 1 and _close(n * seeds[0].shadow, e)
         extra = ": it is right for y_bar = 1 only" if right else ", and is wrong for y_bar = 1 too"

@@ -14,9 +14,9 @@ PAGE = TESTS.parent / "docs" / "magics.md"
 INTRODUCTION = """# The magics
 
 `%load_ext rulelab` brings them. Each has its help under `?` (`%gradient?`), Tab completes its options and the
-functions it may be given, `-o NAME` keeps the result, and `;` at the end silences it. Whatever a magic does,
-a plain function does: it stands in the last column. This page is made from the magics; `make magics-table`
-writes it anew.
+functions it may be given, `-o NAME` keeps the result, `-h` prints the help, and `;` at the end silences it.
+Whatever a magic does, a plain function does: it stands in the last column. This page is made from the magics;
+`make magics-table` writes it anew.
 
 | magic | what it does | arguments and options | in plain Python |
 |---|---|---|---|
@@ -58,7 +58,7 @@ def cells(method):
     return (
         f"`{method.spelled}`",
         meaning,
-        ", ".join(map(_argument, method.parser._actions)),
+        ", ".join(_argument(a) for a in method.parser._actions if a.dest != "help"),
         f"`{method.plain}`",
     )
 

@@ -45,7 +45,7 @@ def test_a_syntax_error_shows_the_users_line_only(bare_shell, body):
 def test_a_body_without_a_function_is_refused_before_it_runs(bare_shell):
     """There would be no rule; nothing is changed."""
     with pytest.raises(
-        MagicError, match=r"the cell defines no function; the rule is the last `def` of the cell"
+        MagicError, match=r"the cell has no plain `def`; the rule is the last `def` of the cell"
     ):
         run_body(bare_shell, "ran = 1\n", "%%rrule f")
     assert "ran" not in bare_shell.user_ns

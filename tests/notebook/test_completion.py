@@ -20,11 +20,13 @@ def offered(notebook):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("%%rrule --", ["--of"]),
+        ("%%rrule --", ["--of", "--output"]),
+        ("%%rrule --h", ["--help"]),
+        ("%gradient --output", ["--output"]),
         ("%%rrule -", ["--of", "-o"]),
         ("%%rrule mse_cr --of m", ["mse"]),
         ("%%rrule ot", ["other"]),
-        ("%grad_compare --", ["--without", "--at"]),
+        ("%grad_compare --", ["--without", "--at", "--output"]),
         ("%grad_compare mse oth", ["other"]),
         ("%grad_compare mse --without oth", ["other"]),
         ("%grad_compare mse other --a", ["--at"]),
@@ -108,10 +110,27 @@ def test_an_expression_begins_with_a_function(offered):
     assert {"mse", "other", "np.", "-o"} <= set(offered("%gradient "))
 
 
-@pytest.mark.parametrize("text", ["ms", "%timeit --", "%grad_compare mse -o ", "%gradient -o ", "% mod"])
+@pytest.mark.parametrize("text", ["ms", "%timeit --", "% mod"])
 def test_what_is_not_ours_is_left_to_ipython(offered, text):
-    """Python, names to be made up, other magics."""
+    """Python and other magics."""
     assert offered(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("%grad_compare mse -o ", ""),
+        ("%gradient -o ", ""),
+        ("%grad_bench mse other --rounds ", ""),
+        ("%grad_profile --seconds 0", "0"),
+        ("%gradient -o m", "m"),
+    ],
+)
+def test_nothing_is_offered_for_a_number_or_a_new_name(notebook, offered, text, there):
+    """Neither by us nor by IPython, which would list all it knows."""
+    with provisionalcompleter():
+        found = {c.text for c in notebook.shell.Completer.completions(text, len(text))}
+    assert found <= {there}
 
 
 def test_functions_for_a_rule(offered):
@@ -122,11 +141,12 @@ def test_functions_for_a_rule(offered):
 
 
 def test_names_with_a_rule_are_offered(notebook, offered):
-    """Also those that the namespace has lost."""
+    """Where the namespace has them."""
     notebook.ok("%%rrule np.hypot\ndef hypot_rrule(x, y):\n    return np.hypot(x, y), None\n")
     assert offered("%rule_symbolic np") == ["np.", "np.hypot"]
+    assert offered("%rules np.hypo") == ["np.hypot"]
     notebook.ok("rl.remove_rule(np.hypot)\nkeep = np\ndel np")
-    assert offered("%grad_compare loss --without np") == ["np.hypot"]
+    assert offered("%grad_compare loss --without np") == []
 
 
 def test_keys_that_are_no_names_are_not_offered(notebook, offered):

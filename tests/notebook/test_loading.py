@@ -33,7 +33,11 @@ def state(shell):
         "printers": {kind: set(f.type_printers) for kind, f in formatter.formatters.items()},
         "later printers": {kind: set(f.deferred_printers) for kind, f in formatter.formatters.items()},
         "handlers": dict(shell.custom_exceptions and {"exceptions": shell.custom_exceptions}),
-        "transformers": (list(shell.input_transformers_post), list(shell.ast_transformers)),
+        "transformers": (
+            list(shell.input_transformers_cleanup),
+            list(shell.input_transformers_post),
+            list(shell.ast_transformers),
+        ),
         "errors": set(vars(RuleLabError)),
         "notices": list(CACHE.on_notice),
         "mode": CACHE.mode,
@@ -154,3 +158,21 @@ def test_the_mode_that_plain_python_set_is_shown(notebook):
         assert notebook.ok("%config RuleLab.refresh_mode") == "auto"
     finally:
         rl.refresh("auto")
+
+
+def test_a_bad_value_of_a_setting_is_dropped_with_a_line(clean, capsys):
+    """`%config` keeps a value it refused; loading again says so and brings the magics."""
+    clean.run_cell("%load_ext rulelab")
+    clean.run_cell("%config RuleLab.refresh_mode = 'foo'\n%config RuleLab.rounds = 'x'")
+    clean.run_cell("%config RuleLab.short_errors = False")
+    capsys.readouterr()
+    assert clean.run_cell("%reload_ext rulelab").success
+    assert sorted(capsys.readouterr().err.splitlines()) == [
+        "rulelab: %config RuleLab: refresh_mode must be 'auto' or 'manual', not 'foo'",
+        "rulelab: %config RuleLab: rounds must be an int of at least 1, not 'x'",
+    ]
+    assert clean.find_line_magic("gradient") is not None
+    magics = clean._rulelab.magics
+    assert (magics.refresh_mode, magics.rounds, magics.short_errors) == ("auto", 60, False)
+    clean.run_cell("%reload_ext rulelab")
+    assert capsys.readouterr().err == ""

@@ -72,7 +72,7 @@ def test_a_lambda_for_a_pullback_gets_a_warning(notebook):
         ),
         (
             "%%rrule mse\nx = 1",
-            "%%rrule: the cell defines no function; the rule is the last `def` of the cell",
+            "%%rrule: the cell has no plain `def`; the rule is the last `def` of the cell",
         ),
     ],
 )
@@ -102,6 +102,91 @@ def test_a_rule_keeps_its_name_when_the_function_is_defined_anew(notebook):
         "f was defined anew; its rule f_rrule (cell In [3]) now sits on the new one"
     )
     assert notebook.ok("rl.has_rrule(f)")
+
+
+SQUARE = "def f(x):\n    return x * x\n"
+SQUARE_RULE = (
+    "%%rrule f\ndef f_rrule(x):\n    def f_pullback(s):\n        return rl.NoTangent(), 2 * x * s\n"
+    "    return x * x, f_pullback\n"
+)
+
+
+def test_an_unrelated_function_of_the_name_has_its_own_gradient(notebook):
+    """After %reset, and after the name has stood for something else."""
+    for between in ("%reset -f", "f = 3", "del f"):
+        notebook.ok(f"import rulelab as rl\n{SQUARE}")
+        notebook.ok(SQUARE_RULE)
+        notebook.ok(between)
+        assert "its rule f_rrule (cell In [" in notebook.text
+        assert "no longer follows the name" in notebook.text
+        notebook.ok("import rulelab as rl\ndef f(x): return x**3")
+        assert notebook.text == ""
+        assert notebook.ok("rl.gradient(f, 2.0)") == (12.0,)
+
+
+def test_a_rule_that_followed_its_name_gives_no_wrong_gradient(notebook):
+    """The edited function has another value than the rule: an error of its own, until either is put right."""
+    notebook.ok(SQUARE)
+    notebook.ok(SQUARE_RULE)
+    notebook.ok("def f(x): return x**3")
+    for cell in ("rl.gradient(f, 1.0)", "%gradient f(1.0)", "rl.gradient(lambda x: 2 * f(x), 2.0)"):
+        shown = notebook.fails(cell)
+        assert "RuleError: f was defined anew and its rule f_rrule (cell In [3]) gives another value" in shown
+    notebook.ok(SQUARE)
+    assert notebook.ok("rl.gradient(f, 3.0)") == (6.0,)
+    notebook.ok("def f(x): return x**3")
+    notebook.ok("rl.remove_rule(f)")
+    notebook.ok("def f(x): return x**3")
+    assert notebook.text == "" and notebook.ok("rl.gradient(f, 2.0)") == (12.0,)
+
+
+def test_other_parameters_are_told_once(notebook):
+    """No cell after that has a word of it, and nothing of an event's callback."""
+    notebook.ok(SQUARE)
+    notebook.ok(SQUARE_RULE)
+    notebook.ok("def f(x, y): return x * y")
+    assert notebook.text.startswith("f was defined anew; the rule f_rrule (cell In [3]) no longer fits")
+    assert notebook.text.count("\n") == 1
+    notebook.ok("1")
+    assert notebook.text == "Out[5]: 1\n"
+
+
+@pytest.mark.parametrize("body", ["rule = lambda y, yh: (1.0, None)\n", "async def f(y, yh): pass\n"])
+def test_a_rule_is_a_plain_def(notebook, body):
+    """Neither a lambda nor an async function is one, and the message says what is wanted."""
+    shown = notebook.fails(f"%%rrule mse\n{body}")
+    assert shown.startswith("MagicError: %%rrule: the cell has no plain `def`;")
+
+
+def test_builtins_are_functions_too(notebook):
+    """A stub, a copy with a rule, a comparison, a method of a builtin class."""
+    notebook.ok("%rule_stub len")
+    notebook.ok(
+        "%%rrule a --of abs\ndef a_rrule(x):\n    def a_pullback(s):\n        return rl.NoTangent(), -s\n"
+        "    return abs(x), a_pullback\n"
+    )
+    assert notebook.ok("%grad_compare abs a --at -2.0").agree
+    notebook.ok("%rule_stub complex.conjugate")
+    notebook.ok("def sum(x): return x * x")
+    notebook.ok("%%rrule sum\ndef sum_rrule(x): return x * x, None")
+    notebook.ok("del sum")
+    assert notebook.text.startswith("sum is gone; its rule sum_rrule")
+    assert not notebook.ok("any(rule.function is sum_rrule for rule in rl.which_rule(sum).known)")
+
+
+def test_an_option_may_be_python_after_at(notebook):
+    """A minus is a minus where it stands as one."""
+    notebook.ok("h = run = 1.0\ndef f(x): return x * x\n")
+    assert notebook.ok("%grad_compare f f -o c --at 3.0 -h") is notebook["c"]
+    notebook.ok("%grad_compare f f --at 3.0 - -run")
+
+
+def test_rules_of_one_function(notebook):
+    """By a word of its name, each stated rule once."""
+    shown = notebook.ok("%rules sin").to_dict()
+    assert sorted(row["target"] for row in shown["house"]) == ["math.sin", "np.sin"]
+    notebook.ok("%rules nothing_of_that_name")
+    assert "There is no rule for a function with nothing_of_that_name" in notebook.text
 
 
 # -- asking --------------------------------------------------------------------------------------------------
@@ -148,7 +233,7 @@ def test_names_of_the_caller_are_seen(notebook):
         ("%gradient a = mse(y, yh)", "%gradient: the call must be one expression, not `a = mse(y, yh)`"),
         (
             "%gradient -o 3x mse(y, yh)",
-            "%gradient: argument -o: needs a name to keep the result under, not 3x",
+            "%gradient: argument -o/--output: needs a name to keep the result under, not 3x",
         ),
         ("%grad_compare mse addone", "%grad_compare: say where with --at, the last option: --at x, y"),
         ("%grad_compare mse --at y, yh", "%grad_compare: give F and F_CR, or LOSS --without F"),
@@ -171,7 +256,35 @@ def test_names_of_the_caller_are_seen(notebook):
         ("%grad_refresh never", "%grad_refresh: argument MODE: invalid choice: 'never'"),
         ("%rule_stub", "%rule_stub: the following arguments are required: F"),
         ("%rule_stub nope", "%rule_stub: there is no function nope"),
-        ("%rules all", "%rules: unrecognized arguments: all"),
+        ("%rules all any", "%rules: unrecognized arguments: any"),
+        ("%rrule mse", "%rrule is a cell magic: write %%rrule mse, and the code below it"),
+        ("%%rrule mse\n\n", "%%rrule: the cell has no plain `def`; the rule is the last `def` of the cell"),
+        ("%gradient -o class mse(y, yh)", "%gradient: argument -o/--output: needs a name to keep the result"),
+        ("%gradient -o In mse(y, yh)", "%gradient: argument -o/--output: In is one of IPython's own names"),
+        ("%gradient -o _12 mse(y, yh)", "%gradient: argument -o/--output: _12 is one of IPython's own names"),
+        ("%gradient -o mse mse(y, yh)", "%gradient: -o mse would overwrite mse, which the line names"),
+        ("%rules -o np -o _", "%rules: argument -o/--output: _ is one of IPython's own names"),
+        ("%rule_stub np.sin -o np", "%rule_stub: -o np would overwrite np, which the line names"),
+        (
+            "%grad_compare mse addone -o addone --at y",
+            "%grad_compare: -o addone would overwrite addone, which the line names",
+        ),
+        (
+            "%grad_compare mse mse --at y, yh --rounds 3",
+            "%grad_compare: options stand before --at, which takes the rest of the line: --rounds",
+        ),
+        (
+            "%rule_lab mse mse --at y, yh --run",
+            "%rule_lab: options stand before --at, which takes the rest of the line: --run",
+        ),
+        (
+            "%grad_compare mse mse --at y, yh -o c",
+            "%grad_compare: options stand before --at, which takes the rest of the line: -o",
+        ),
+        ("%grad_compare mse mse y, yh", "%grad_compare: arguments come after --at: --at y, yh"),
+        ("%grad_compare mse mse --a y, yh", "%grad_compare: unrecognized arguments: --a y, yh"),
+        ("%gradient np(3.0)", "%gradient: np is a module, which cannot be called"),
+        ("%gradient {1}(2.0)", "%gradient: {1} is a set, which cannot be called"),
         ("%adjoint 3", "%adjoint: give one call, as in %adjoint f(x), not `3`"),
     ],
 )

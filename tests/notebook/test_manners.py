@@ -95,6 +95,23 @@ def test_a_cell_magic_as_a_line_magic_prints_its_help(notebook, name):
     assert notebook.text.startswith(f"%%{name} [")
 
 
+@pytest.mark.parametrize("name", MAGICS)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_the_help_option_prints_the_help(notebook, name, option):
+    """Whatever else stands in the line, and nothing is run."""
+    assert notebook.ok(f"%{name} {option}") is None
+    assert notebook.text.startswith(help_of(name)[1])
+    if name in CELL_MAGICS:
+        assert notebook.ok(f"%%{name} mse {option}\n1 / 0\n") is None
+
+
+def test_output_is_another_name_of_o(notebook):
+    """And no other beginning of an option is taken for it."""
+    notebook.ok("%gradient --output kept mse(y, yh)")
+    assert len(notebook["kept"]) == 2
+    assert "unrecognized arguments: --outp" in notebook.fails("%rules --outp kept")
+
+
 @pytest.mark.parametrize("asked", ["%%rrule?", "%rrule?", "?%rrule", "%gradient?", "rrule?"])
 def test_question_mark_shows_the_help(notebook, asked):
     """In a terminal by the pager, which here prints."""

@@ -2,9 +2,10 @@
 
 import pytest
 
+from rulelab.errors import RuleError
 from rulelab.notebook.cells import MagicError
 from rulelab.notebook.session import Session, lookup
-from rulelab.rules.authoring import has_rrule, rrule_for
+from rulelab.rules.authoring import has_rrule, remove_rule, rrule, rrule_for
 from rulelab.rules.registry import Registry
 from rulelab.tangents.zeros import NoTangent
 
@@ -56,15 +57,56 @@ def test_a_function_with_a_rule_of_its_own_keeps_it(session):
     assert session.registry.entry(space["f"]).user[0].function is other_rrule
 
 
-@pytest.mark.parametrize("now", [None, 3])
-def test_a_name_that_is_gone_waits(session, now):
-    """Deleted or rebound to a number: nothing happens until it is a function again."""
+@pytest.mark.parametrize(("now", "became"), [(None, "is gone"), (3, "is a int now")])
+def test_a_rule_does_not_wait_for_a_name_that_is_gone(session, now, became):
+    """Deleted or rebound to a number: a function that has the name later may be any; told once."""
     space = {"f": new_f()}
     session.attach("f", space["f"], f_rrule, "cell In [2]")
     space["f"] = now
+    assert session.reattach(space) == [
+        f"f {became}; its rule f_rrule (cell In [2]) no longer follows the name. "
+        "For a new f run the cell of the rule again."
+    ]
     assert session.reattach(space) == []
     space["f"] = new_f()
-    assert len(session.reattach(space)) == 1
+    assert session.reattach(space) == [] and not has_rrule(space["f"], registry=session.registry)
+
+
+def test_a_rule_that_was_taken_back_does_not_follow(session):
+    """`rl.remove_rule(f)`, and then the cell of f again: there is no rule."""
+    space = {"f": new_f()}
+    session.attach("f", space["f"], f_rrule, "cell In [2]")
+    remove_rule(space["f"], registry=session.registry)
+    space["f"] = new_f()
+    assert session.reattach(space) == [] and session.rules == {}
+    assert not has_rrule(space["f"], registry=session.registry)
+
+
+def test_a_rule_is_set_aside_where_it_no_longer_fits(session):
+    """f has another parameter now: told once, nothing raised, and the new f has no rule."""
+    space = {"f": new_f()}
+    session.attach("f", space["f"], f_rrule, "cell In [2]")
+    space["f"] = lambda x, y: x * y
+    (notice,) = session.reattach(space)
+    assert notice.startswith("f was defined anew; the rule f_rrule (cell In [2]) no longer fits (")
+    assert notice.endswith(") and is set aside: write a new one.")
+    assert session.reattach(space) == [] and not has_rrule(space["f"], registry=session.registry)
+
+
+def test_an_object_that_fails_when_looked_at_is_told_once(session):
+    """A property that raises is no reason for a line in every cell."""
+
+    class Bad:
+        @property
+        def m(self):
+            raise ValueError("no m\ntoday")
+
+    space = {"k": Bad()}
+    session.attach("k.m", new_f(), f_rrule, "cell In [2]")
+    assert session.reattach(space) == [
+        "The rule f_rrule (cell In [2]) no longer follows k.m: no m today"
+    ]
+    assert session.reattach(space) == []
 
 
 def test_methods_follow_their_class(session):
@@ -93,7 +135,44 @@ def test_a_twin_is_made_once_and_looks_its_function_up(session):
     space["f_cr"] = f_cr
     assert session.rule_target("f_cr", "f", space) is f_cr
     exec("def f(x):\n    return 10 * x", space)
-    assert space["f_cr"](2.0) == 20.0 and session.reattach(space) == []
+    assert session.reattach(space) == [
+        "f was defined anew; f_cr is a copy of it and keeps its rule f_rrule (cell In [2]). "
+        "Change the rule if the formula changed."
+    ]
+    assert space["f_cr"] is f_cr and f_cr(2.0) == 20.0 and session.reattach(space) == []
+    with pytest.raises(RuleError) as caught:
+        rrule(f_cr, 2.0, registry=session.registry)
+    assert caught.value.found == (
+        "f was defined anew and the rule f_rrule (cell In [2]) of f_cr gives another value: 2.0 against 20.0"
+    )
+
+
+def test_a_twin_of_a_function_with_other_parameters_is_made_anew(session):
+    """The old copy would call it wrongly; the rule is set aside."""
+    space = {"__name__": "__main__"}
+    exec("def f(x):\n    return x", space)
+    space["f_cr"] = session.rule_target("f_cr", "f", space)
+    session.attach("f_cr", space["f_cr"], f_rrule, "cell In [2]", "f")
+    exec("def f(x, y):\n    return x * y", space)
+    (notice,) = session.reattach(space)
+    assert notice.startswith("f was defined anew; the rule f_rrule (cell In [2]) no longer fits")
+    assert space["f_cr"](2.0, 3.0) == 6.0 and session.reattach(space) == []
+
+
+def test_a_copy_of_a_method_is_left_in_peace(session):
+    """A bound method is a new object at each access, and still the same."""
+
+    class Model:
+        def m(self, x):
+            return x
+
+    space = {"k": Model()}
+    space["km_cr"] = km_cr = session.rule_target("km_cr", "k.m", space)
+    session.attach("km_cr", km_cr, f_rrule, "cell In [2]", "k.m")
+    assert session.reattach(space) == [] and session.reattach(space) == []
+    assert session.rule_target("km_cr", "k.m", space) is km_cr
+    space["k"] = Model()
+    assert len(session.reattach(space)) == 1 and session.reattach(space) == []
 
 
 def test_a_twin_of_a_lambda_is_made_anew_when_the_lambda_is(session):

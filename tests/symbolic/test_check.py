@@ -435,3 +435,38 @@ def test_mutants_of_right_rules_are_never_proved():
         for change, make in changes.items():
             verdict = judge(f, make(first), *others)
             assert isinstance(verdict, Refuted), f"{name}, {change}: {verdict.sentence()}"
+
+
+@pytest.mark.parametrize(
+    ("value", "cotangent", "kind"),
+    [
+        (None, math.nan, "gradient"),
+        (None, -math.inf, "gradient"),
+        (math.nan, math.nan, "value"),
+        (math.inf, 0.0, "value"),
+    ],
+)
+def test_a_rule_that_gives_no_number_is_refuted(value, cotangent, kind):
+    """nan and infinity are wrong answers, told in words, with an example."""
+
+    def square(x):
+        return x * x
+
+    def square_rrule(x):
+        return x * x if value is None else value, lambda y_bar: (None, cotangent)
+
+    verdict = prove(square, square_rrule).verdict
+    assert (verdict.word, verdict.kind) == ("REFUTED", kind)
+    if kind == "gradient":
+        assert verdict.reason.removeprefix("the cotangent of x is ") in ("nan", "-inf")
+
+
+def test_the_code_to_paste_calls_the_function_as_its_author_does():
+    """A lambda has no name of its own; the one it was asked about by is used."""
+    r = Registry()
+    square = lambda x: x * x  # noqa: E731
+    with pytest.raises(RuleError, match="write one: %%rrule square"):
+        prove(square, registry=r, name="square")
+    rrule_for(square, registry=r)(lambda x: (x * x, lambda y_bar: (NoTangent(), x * y_bar)))
+    report = prove(square, registry=r, name="square")
+    assert report.function == "square" and "rl.rrule(square, " in report.verdict.counterexample.code

@@ -1,0 +1,152 @@
+"""The doubt about a rule whose function was defined anew: in its first calls its value is compared with the
+function's own.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleError, printable
+from ..tangents.algebra import is_number
+from .authoring import make_rule, target_for_rule
+from .registry import DEFAULT
+
+CALLS = 3
+"""The calls in which a rule that was moved is compared."""
+_ASIDE = 1 / 64  # how far the second point of a comparison lies from the first
+
+
+def move_rule(function, f, cell, renewed=None, *, registry=DEFAULT):
+    """Make `function`, which was the reverse rule of an earlier `f`, that of the one there is now, in doubt.
+
+    In its first `CALLS` calls the rule's value is compared with that of `f`, at the arguments and at a
+    point beside them, where two functions differ that meet at the first; RuleError, which names the `cell`
+    of the rule, if they disagree beyond rounding. Stated again the rule is no longer in doubt. `renewed` is
+    the name of what was defined anew, where that is not `f` but what `f` calls. RuleRegistrationError where
+    `f` cannot carry the rule.
+
+    >>> from rulelab.rules.authoring import rrule
+    >>> from rulelab.rules.registry import Registry
+    >>> r = Registry()
+    >>> def f(x): return x**3
+    >>> def f_rrule(x): return x * x, lambda y_bar: (None, 2 * x * y_bar)
+    >>> move_rule(f_rrule, f, "cell In [3]", registry=r)
+    >>> rrule(f, 2.0, registry=r)
+    Traceback (most recent call last):
+    rulelab.errors.RuleError: f was defined anew and its rule f_rrule (cell In [3]) gives another value: ...
+    """
+    target = target_for_rule(f)
+    rule = make_rule(target, "rrule", function)
+    registry.register(replace(rule, doubt=Doubt(cell, renewed)), target)
+
+
+class Doubt:
+    """What is still to be found out about a rule: `left` calls are to be compared."""
+
+    def __init__(self, cell: str, renewed: str | None = None):
+        self.cell, self.renewed, self.left = cell, renewed, CALLS
+
+    def __bool__(self):
+        return self.left > 0
+
+    def settle(self, rule, target, args, kwargs) -> None:
+        """Compare the value of the rule for one call with the target's own; RuleError if they differ.
+
+        Both get copies of the arguments. Where these cannot be copied, or either raises, nothing is found
+        out.
+        """
+        compared = False
+
+        def by_rule(*args, **kwargs):
+            return rule.function(*args, **kwargs)[0]
+
+        for given in (args, tuple(map(_aside, args))):
+            found, plain = _value(by_rule, given, kwargs), _value(target, given, kwargs)
+            if found is _UNKNOWN or plain is _UNKNOWN:
+                continue
+            if not _agree(found, plain, _size((given, kwargs))):
+                raise self._wrong(rule, found, plain)
+            compared = True
+        self.left -= compared
+
+    def _wrong(self, rule, found, plain):
+        name, named = rule.target_name, f"{rule.function.__name__} ({self.cell})"
+        whose = f"its rule {named}" if self.renewed is None else f"the rule {named} of {name}"
+        return RuleError(
+            f"{self.renewed or name} was defined anew and {whose} gives another value: "
+            f"{_shown(found)} against {_shown(plain)}",
+            place=rule.place,
+            fixes=("change the rule, or run its cell again if it is right", f"rl.remove_rule({name})"),
+        )
+
+
+_UNKNOWN = object()
+
+
+def _value(call, args, kwargs) -> Any:
+    """What a call of copies gives; _UNKNOWN where it raises or they cannot be made."""
+    try:
+        args, kwargs = copy.deepcopy((args, kwargs))
+        with np.errstate(all="ignore"):
+            return call(*args, **kwargs)
+    except Exception:
+        return _UNKNOWN
+
+
+def _aside(x) -> Any:
+    """A value beside `x`, if it is a number or an array of numbers; an int stays one."""
+    if not (_is_numeric(x) and np.asarray(x).dtype.kind in "fciu"):
+        return x
+    return x + 1 if np.asarray(x).dtype.kind in "iu" else x + x * _ASIDE + _ASIDE
+
+
+def _is_numeric(x) -> bool:
+    return isinstance(x, np.ndarray) or is_number(x)
+
+
+def _size(given) -> float:
+    """The largest magnitude among the arguments, of which a value near zero may be what rounding left."""
+    if isinstance(given, (tuple, list)):
+        return max(map(_size, given), default=0.0)
+    if isinstance(given, dict):
+        return _size(list(given.values()))
+    numbers = np.asarray(given) if _is_numeric(given) else np.zeros(0)
+    return _largest(numbers) if numbers.dtype.kind in "fciu" else 0.0
+
+
+def _largest(numbers) -> float:
+    sizes = np.abs(numbers)
+    return float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))
+
+
+def _agree(found, plain, size) -> bool:
+    """Whether two values are the same but for rounding; of what cannot be looked into nothing is said."""
+    if isinstance(found, (tuple, list)) and isinstance(plain, (tuple, list)):
+        return len(found) == len(plain) and all(_agree(a, b, size) for a, b in zip(found, plain))
+    if isinstance(found, dict) and isinstance(plain, dict):
+        return found.keys() == plain.keys() and all(_agree(found[key], plain[key], size) for key in plain)
+    if _is_numeric(found) and _is_numeric(plain):
+        return _numbers_agree(np.asarray(found), np.asarray(plain), size)
+    return _is_numeric(found) == _is_numeric(plain)
+
+
+def _numbers_agree(found, plain, size) -> bool:
+    if found.shape != plain.shape:
+        return False
+    if found.dtype.kind not in "fciu" or plain.dtype.kind not in "fciu":
+        return bool(np.all(found == plain))
+    precise = [np.finfo(x.dtype).eps for x in (found, plain) if x.dtype.kind in "fc"]
+    eps = float(max(precise, default=0.0))
+    near = np.sqrt(eps) * _largest(plain) + 64 * eps * size
+    with np.errstate(all="ignore"):
+        same = (found == plain) | ((found != found) & (plain != plain)) | (np.abs(found - plain) <= near)
+    return bool(np.all(same))
+
+
+def _shown(value) -> str:
+    text = str(value) if is_number(value) else np.array2string(np.asarray(value), threshold=6, edgeitems=2)
+    return printable(" ".join(text.split()))[:40]
