@@ -354,6 +354,7 @@ def test_in_a_kernel_other_cells_run_meanwhile(kernel, started):
 @pytest.mark.parametrize("seconds", [0.002, 60])
 def test_in_a_kernel_its_interrupt_ends_the_run(kernel, started, seconds):
     """Between two pieces and in the middle of a long one; afterwards it is ignored again, as before."""
+    kernel.run("import signal")
     handler = said(kernel, "signal.getsignal(signal.SIGINT)") if seconds != 0.002 else None
     started(seconds)
     time.sleep(0.5)
