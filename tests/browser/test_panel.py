@@ -181,7 +181,7 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     assert lab_page.violations() == []
     lab_page.picture("panel-symbolic.png")
     copy = lab_page.page.locator(".rulelab-copy")
-    copy.filter(has_text="PROVED").filter(has_text="of 100000 rounds").wait_for(state="attached")
+    copy.filter(has_text="PROVED").filter(has_text="of 100,000 rounds").wait_for(state="attached")
     lab_page.unharmed()
 
 
