@@ -246,11 +246,13 @@ class Cache:
 
     # -- answers of the registry -----------------------------------------------------------------------------
 
-    def ask(self, target: Any, types_of_arguments: tuple[Any, ...], config: Any = None) -> Any:
-        """Found, NoRule or OptedOut, as the refresh mode wants it."""
+    def ask(
+        self, target: Any, types_of_arguments: tuple[Any, ...], config: Any = None, mode: str = "rrule"
+    ) -> Any:
+        """Found, NoRule or OptedOut, as the refresh mode wants it; `mode` is that of the rule."""
         memory = self.memory
-        current = self.registry.ask(target, types_of_arguments, "rrule", config)
-        key = (id(target), tuple(map(weakly, types_of_arguments)))
+        current = self.registry.ask(target, types_of_arguments, mode, config)
+        key = (id(target), tuple(map(weakly, types_of_arguments)), mode)
         known = memory.answers.get(key)
         if known is not None and known.target() is target and memory.mode == "manual":
             old = known.value()
@@ -309,14 +311,14 @@ class Cache:
 
     def _stale(self) -> list[Stale]:
         found = []
-        for (_, signature), known in list(self.memory.answers.items()):
+        for (_, signature, mode), known in list(self.memory.answers.items()):
             target, old = known.target(), known.value()
             if target is None:
                 continue
             given = tuple([kind() if type(kind) is weakref.ref else kind for kind in signature])
             if None in given:  # a class that went
                 continue
-            current = self.registry.ask(target, given)
+            current = self.registry.ask(target, given, mode)
             if old != current:
                 found.append(Stale(name_of(target), ", ".join(map(_type_name, given)), _reason(old, current)))
         for held in list(self.memory.passes.values()):

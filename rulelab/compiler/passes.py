@@ -13,6 +13,7 @@ from . import ir
 from .activity import Activity
 from .adjoint import adjoint
 from .cache import Pass, guard_of
+from .derived import Derived, base_of, derived_of
 from .effects import effects_of
 from .emit import emit, is_stand_in
 from .libraries import is_library
@@ -24,6 +25,7 @@ from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
 from .spelling import readings
+from .tangent import may_be_written, tangent
 from .tidy import prune
 from .types import (
     ANY,
@@ -129,18 +131,31 @@ def compile_pass(
         looked_up[name] = value
         return value
 
-    source = find_source(code)
+    source = find_source(base_of(code))
     around = Surroundings(find_global, lambda v: _in(v, _READ_ONLY), lambda v: _in(v, _FRESH))
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
-    lowered = lower(source, code, around, cells)
-    prune(lowered)
-    given = {name: type_of_signature(part) for name, part in zip(lowered.parameters, signature, strict=True)}
-    given |= {
-        name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
-        for name, part in zip(lowered.free, free, strict=True)
-    }
-    kinds = Types(lowered, given, find_global)
-    sites = Sites(pullbacks, source, kinds, namespace, _loads(lowered, find_global), _nested(lowered))
+
+    def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
+        given = dict(zip(lowered.parameters, map(type_of_signature, signature)))
+        given |= {
+            name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
+            for name, part in zip(lowered.free, free, strict=True)
+        }
+        kinds = Types(lowered, given, find_global)
+        found = Sites(pullbacks, source, kinds, namespace, _loads(lowered, find_global), _nested(lowered))
+        return kinds, found
+
+    def lowered_of(code: types.CodeType) -> ir.Function:
+        derived = derived_of(code)
+        if derived is None:
+            lowered = lower(source, code, around, cells)
+            prune(lowered)
+            return lowered
+        return _tangent(lowered_of(derived.base), derived, known_of, differentiate)
+
+    lowered = lowered_of(code)
+    kinds, sites = known_of(lowered)
+    sites.runs_forward = not differentiate and derived_of(code) is not None
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     share(lowered, regions, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
@@ -167,6 +182,23 @@ def compile_pass(
         signature,
         effects_of(lowered, kinds, lambda target: pullbacks.cache.registry.house_entry(target) is not None),
     )
+
+
+def _tangent(
+    lowered: ir.Function,
+    derived: Derived,
+    known_of: Callable[[ir.Function], tuple[Types, Sites]],
+    differentiate: bool,
+) -> ir.Function:
+    """The tangent of a lowered function for the parameters that vary."""
+    kinds, sites = known_of(lowered)
+    regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
+    parameters = [name for name, on in zip(lowered.parameters, derived.varied, strict=True) if on]
+    start = {*parameters, *(lowered.free if derived.captured else ())}
+    if not differentiate:
+        start |= may_be_written(lowered, kinds, sites.changes_nothing)
+    varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
+    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, not differentiate)
 
 
 def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, tuple[str, Any]]:

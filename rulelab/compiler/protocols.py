@@ -19,7 +19,7 @@ from .handlers import NO, Handler, Unsettled, attribute_of, constant, method_of
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
-_BINARY = {
+BINARY = {
     getattr(operator, name): (f"__{plain}__", f"__r{plain}__")
     for name, plain in (
         ("add", "add"),
@@ -37,9 +37,9 @@ _BINARY = {
         ("rshift", "rshift"),
     )
 }
-_BINARY[builtins.pow] = _BINARY[operator.pow]
-_BINARY[builtins.divmod] = ("__divmod__", "__rdivmod__")
-_FIRST = {
+BINARY[builtins.pow] = BINARY[operator.pow]
+BINARY[builtins.divmod] = ("__divmod__", "__rdivmod__")
+FIRST = {
     operator.neg: "__neg__",
     operator.pos: "__pos__",
     operator.invert: "__invert__",
@@ -96,15 +96,15 @@ def operator_handler(
     """What answers for an operator on objects of the author's; None where no method of theirs has a say."""
     if not is_of_c(target):
         return None
-    if target in _BINARY:
+    if target in BINARY:
         if len(args) == 2 and any(is_author_class(type(x)) for x in args):
             return _binary(pullbacks, target, args, active, place)
-    elif target in _FIRST:
-        if args and getattr(type(args[0]), _FIRST[target], None) is None and target in _OPERATORS:
+    elif target in FIRST:
+        if args and getattr(type(args[0]), FIRST[target], None) is None and target in _OPERATORS:
             _refused(target, args)
             return None
         if args and is_author_class(type(args[0])):
-            method = written_in_python(type(args[0]), _FIRST[target])
+            method = written_in_python(type(args[0]), FIRST[target])
             if method is not None:
                 return _first(pullbacks, target, method, args, active, place)
     return None
@@ -142,7 +142,7 @@ def _binary(
     pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
 ) -> Handler | None:
     left, right = type(args[0]), type(args[1])
-    forward, reflected = _BINARY[target]
+    forward, reflected = BINARY[target]
     first, second = written_in_python(left, forward), written_in_python(right, reflected)
     if left is right:
         second = None
@@ -215,7 +215,7 @@ def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place 
             fixes=("__getattr__ or properties instead", "call a function"),
             read="limitations#attributes",
         )
-    found = _in_class(kind, name)
+    found = in_class(kind, name)
     in_instance = name in getattr(owner, "__dict__", ())
     if isinstance(found, property):
         return _property(pullbacks, found, owner, kind, name, place)
@@ -258,7 +258,7 @@ def holds_callable(owner: Any, name: str) -> bool:
         return False
     if isinstance(owner, super):
         return False
-    found = _in_class(type(owner), name)
+    found = in_class(type(owner), name)
     if name in getattr(owner, "__dict__", ()):
         return not hasattr(type(found), "__set__") or isinstance(found, property)
     if isinstance(
@@ -270,7 +270,7 @@ def holds_callable(owner: Any, name: str) -> bool:
     return written_in_python(type(found), "__get__") is not None
 
 
-def _in_class(kind: type, name: str) -> Any:
+def in_class(kind: type, name: str) -> Any:
     """What the classes of an object have under a name, not asked for its value."""
     for cls in kind.__mro__:
         if name in cls.__dict__:

@@ -34,7 +34,9 @@ from .operands import carries, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
 from .purity import seems_to_change
+from .pushing import Push, Vjp
 from .refusals import fault, mutation, text_read_again
+from .reversing import pulled, pushed
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
 from .standing_in import by_stand_in
@@ -47,7 +49,9 @@ class Pullbacks:
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
         self.entries = Entries(cache, self.find)
-        self.config = RuleConfig(reverse=self.via_ad)
+        self.vjp = Vjp(self)
+        self.push = Push(self)
+        self.config = self.push.config
         self.iteration = Iteration(self)
         self.holders = Holders(self)
 
@@ -87,6 +91,8 @@ class Pullbacks:
         gives the cotangent of the function first, then one per argument and keyword as far as wanted.
         """
         __tracebackhide__ = True
+        if type(g) is Push or type(g) is Vjp:
+            return pushed(self, place) if type(g) is Push else pulled(self, place)
         target, bound = resolve(g)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)
@@ -504,6 +510,8 @@ class Pullbacks:
         `varied` tells which of the function, arguments and keywords depend on what is differentiated: those
         may not go where they could be kept out of sight.
         """
+        if type(g) is Push or type(g) is Vjp:
+            return g(*args)
         target, bound = resolve(g)
         everything = (*bound, *args)
         known = self.cache.registry.entry(target)

@@ -189,6 +189,12 @@ class Sites:
         return specialise.operator_of(op) or ir.UNBOUND
 
     regions: Regions  # of the function, once they are known
+    runs_forward = False  # whether it is run as a tangent, in which arrays may be written
+
+    @property
+    def push(self) -> Any:
+        """The forward question."""
+        return self.pullbacks.push
 
     def is_constant(self, op: ir.Op) -> bool:
         target = self.target(op)
@@ -300,7 +306,7 @@ class Sites:
     ) -> Callable[..., Any] | None:
         """None if the call may be made as it stands, else what makes it after a look at what is called."""
         target = self.target(op)
-        if target is globals:
+        if target is globals or self.runs_forward:
             return None  # those of the pass are the author's
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
@@ -327,6 +333,8 @@ class Sites:
     ) -> Callable[..., Any]:
         """What makes a call with stars after a look at what is called."""
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
+        if self.runs_forward:
+            return lambda g, *args, **words: (g if method is None else getattr(g, method))(*args, **words)
 
         def call(function: Any, *args: Any, **kwargs: Any) -> Any:
             flags = (varied[0], *(varied[1],) * len(args), *(varied[2],) * len(kwargs))

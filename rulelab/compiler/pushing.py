@@ -1,0 +1,657 @@
+"""The forward question: the value and the tangent of one call, by a rule, by the tangent of the callee, or by
+a rule turned round.
+
+A call is a tuple `(g, g_dot, args, dots, names, method)`: the last of the arguments go under `names`; with
+`method`, that method of `g` is called. Each answer is a *program*: a Python function that gives `(y, y_dot)`, and
+templates of what it is given, whose Refs are paths into the call. So the same answer serves forward mode, where
+it is called, reverse over forward, where it is differentiated, and the next order, where it is taken to its own
+tangent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import types
+import typing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError
+from ..rules.binding import Binder
+from ..rules.calling import dense_tangent
+from ..rules.capabilities import RuleConfig
+from ..rules.registry import Found
+from ..rules.rule import Rule
+from ..rules.signatures import types_of
+from ..rules.targets import name_of, resolve
+from ..rulesets import forward_programs as programs
+from ..tangents.shadows import inner, zero_of
+from ..tangents.structural import is_namedtuple
+from ..tangents.zeros import AbstractZero, NoTangent
+from . import ir
+from .constructors import is_generated
+from .derived import derived_of, tangent_of
+from .holders import CACHED
+from .libraries import compiled_function
+from .operands import carries, describe
+from .protocols import BINARY, FIRST, holds_callable, in_class, is_author_class, written_in_python
+
+if TYPE_CHECKING:
+    from .pullbacks import Pullbacks
+
+NO = NoTangent()
+Call = tuple[Any, Any, tuple[Any, ...], tuple[Any, ...], tuple[str, ...], Any]
+G, G_DOT, ARGS, DOTS = range(4)
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A part of a call, by its path."""
+
+    path: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """`function(*given, **words)` gives `(y, y_dot)`; `given` and `words` are templates.
+
+    A `derived` function is the tangent of a callee, to be compiled. Of a `trusted` one the tangent is as
+    forward mode wants it.
+    """
+
+    function: Any
+    given: tuple[Any, ...]
+    words: dict[str, Any] = field(default_factory=dict)
+    derived: bool = False
+    trusted: bool = False
+
+
+def arg(k: int) -> Ref:
+    return Ref((ARGS, k))
+
+
+def dot(k: int) -> Ref:
+    return Ref((DOTS, k))
+
+
+def build(template: Any, call: Any) -> Any:
+    """A template with its Refs replaced; a part of what has no tangent has none."""
+    kind = type(template)
+    if kind is Ref:
+        found = call
+        for key in template.path:
+            if found is NO:
+                return NO
+            found = found[key]
+        return found
+    if kind is tuple:
+        return tuple([build(part, call) for part in template])
+    if kind is dict:
+        return {key: build(part, call) for key, part in template.items()}
+    return template
+
+
+def rewritten(template: Any, function: Any) -> Any:
+    """A template with `function(path)` in place of each Ref."""
+    kind = type(template)
+    if kind is Ref:
+        return function(template.path)
+    if kind is tuple:
+        return tuple([rewritten(part, function) for part in template])
+    if kind is dict:
+        return {key: rewritten(part, function) for key, part in template.items()}
+    return template
+
+
+def tangent_template(template: Any) -> Any:
+    """The template of the tangent of what a template gives, where the call is itself an argument of a `push`."""
+    kind = type(template)
+    if kind is Ref:
+        return Ref((DOTS, *template.path))
+    if kind is tuple:
+        return tuple([tangent_template(part) for part in template])
+    if kind is dict:
+        return {key: tangent_template(part) for key, part in template.items()}
+    return NO
+
+
+def _descend(template: Any, path: tuple[Any, ...]) -> Any:
+    for number, key in enumerate(path):
+        if type(template) is Ref:
+            return Ref((*template.path, *path[number:]))
+        if template is NO:
+            return NO
+        template = template[key]
+    return template
+
+
+class Push:
+    """`push(g, g_dot, args, dots, names, method)`: `(y, y_dot)` of a call, tangents in their inner form."""
+
+    def __init__(self, pullbacks: Pullbacks) -> None:
+        self.pullbacks = pullbacks
+        self.cache = pullbacks.cache
+        self.config = RuleConfig(reverse=pullbacks.via_ad, forwards=self.via_ad)
+
+    def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any) -> tuple[Any, Any]:
+        """`(y, y_dot)` of a call as rules ask for it."""
+        return self(f, tangents[0], args, tuple(tangents[1:]))
+
+    def __call__(
+        self,
+        g: Any,
+        g_dot: Any,
+        args: tuple[Any, ...],
+        dots: tuple[Any, ...],
+        names: tuple[str, ...] = (),
+        method: str | None = None,
+    ) -> tuple[Any, Any]:
+        __tracebackhide__ = True
+        call = (g, g_dot, args, dots, names, method)
+        program = self.program(call)
+        values = tuple([build(part, call) for part in program.given])
+        if program.derived:
+            made = self.pullbacks.pass_of(
+                program.function, values, (False,) * len(values), False, False, None
+            )
+            return made.bound_to(program.function)(*values)
+        words = {name: build(part, call) for name, part in program.words.items()}
+        y, y_dot = program.function(*values, **words)
+        return (y, y_dot) if program.trusted else (y, beside(y, y_dot, args, dots))
+
+    # -- the answer ------------------------------------------------------------------------------------------
+
+    def program(self, call: Call) -> Program:
+        """What answers a call."""
+        __tracebackhide__ = True
+        g, g_dot, args, dots, names, method = call
+        if method is not None:
+            return self.by_method(call)
+        target, bound = resolve(g)
+        if bound and type(g) is not Push and type(g) is not Vjp:
+            dots_t = (Ref((G_DOT,)),) if len(bound) == 1 else tuple([Ref((G_DOT, k)) for k in range(len(bound))])
+            refs = _refs(ARGS, args)
+            return self.through(call, target, (*bound, *refs), (*dots_t, *_refs(DOTS, args)), names)
+        if type(g) is Push:
+            return self.of_push(call)
+        if type(g) is Vjp:
+            return self.of_vjp(g, call)
+        if type(g) is types.FunctionType and derived_of(g.__code__) is not None:
+            return self.by_tangent(g, call, _refs(ARGS, args), _refs(DOTS, args))
+        rule = self.rule(g, args, names)
+        if rule is not None:
+            return self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
+        if g_dot is NO and not any(map(_varies, args, dots)):
+            return _constant(call)
+        return self.without_rule(call)
+
+    def without_rule(self, call: Call) -> Program:
+        g, g_dot, args, dots, names, _ = call
+        if g is getattr:
+            return self.by_attribute(call)
+        if _is_hashable(g) and g in _IN_PLACE:
+            return self.in_place(call)
+        found = self.by_operator(call)
+        if found is not None:
+            return found
+        stand_in = self.cache.registry.stand_in(g)
+        if stand_in is not None and stand_in.function is not None:
+            return self.by_function(stand_in.function, call, stand_in.rest)
+        function = compiled_function(g)
+        if function is not None:
+            return self.by_function(function, call)
+        if isinstance(g, type):
+            made = self.by_class(call)
+            if made is not None:
+                return made
+        if type(g) is CACHED:
+            return self.through(call, g.__wrapped__, _refs(ARGS, args), _refs(DOTS, args), names)
+        if not any(map(_carries, args, dots)):
+            return _constant(call)
+        raise self.foreign(call)
+
+    def through(
+        self, call: Any, function: Any, args: tuple[Any, ...], dots: tuple[Any, ...], names: tuple[str, ...] = ()
+    ) -> Program:
+        """The program of another call that answers this one, given by templates."""
+        other = (
+            function,
+            NO,
+            tuple([build(part, call) for part in args]),
+            tuple([build(part, call) for part in dots]),
+            names,
+            None,
+        )
+        found = self.program(other)
+
+        def moved(path: tuple[Any, ...]) -> Any:
+            if path[0] in (ARGS, DOTS):
+                if len(path) == 1:
+                    return args if path[0] == ARGS else dots
+                return _descend((args if path[0] == ARGS else dots)[path[1]], path[2:])
+            return function if path[0] == G else NO
+
+        return dataclasses.replace(
+            found,
+            given=rewritten(found.given, moved),
+            words={name: rewritten(part, moved) for name, part in found.words.items()},
+        )
+
+    def by_method(self, call: Call) -> Program:
+        """`g.method(*args)`: the object is the first argument."""
+        owner, _, args, _, names, method = call
+        refs, dot_refs = _refs(ARGS, args), _refs(DOTS, args)
+        if isinstance(owner, (types.ModuleType, type)):
+            return self.through(call, getattr(owner, method), refs, dot_refs, names)
+        if holds_callable(owner, method):
+            return Program(
+                programs.called_attribute,
+                (self, Ref((G,)), Ref((G_DOT,)), method, refs, dot_refs, names),
+                trusted=True,
+            )
+        found = getattr(owner, method)
+        if getattr(found, "__self__", None) is owner:
+            target = getattr(found, "__func__", None) or getattr(type(owner), method, None)
+            if isinstance(target, (types.FunctionType, types.MethodDescriptorType, CACHED)):
+                return self.through(call, target, (Ref((G,)), *refs), (Ref((G_DOT,)), *dot_refs), names)
+        return self.through(call, found, refs, dot_refs, names)
+
+    # -- by a rule -------------------------------------------------------------------------------------------
+
+    def rule(self, g: Any, args: tuple[Any, ...], names: tuple[str, ...]) -> Rule | None:
+        """The rule for a call: an author's frule, an author's rrule to be turned round, or the house's frule."""
+        registry = self.cache.registry
+        entry = registry.entry(g)
+        if entry is None:
+            return None
+        count = len(args) - len(names)
+        positional = args[:count]
+        if entry.user:
+            try:
+                positional, _ = Binder.of(g).bind(positional, dict(zip(names, args[count:])))
+            except TypeError:  # the call itself is wrong, and will say so in its own words
+                pass
+        given = types_of(positional)
+        forward = self.cache.ask(g, given, self.config, "frule")
+        if isinstance(forward, Found) and not forward.rule.house:
+            return forward.rule
+        reverse = self.cache.ask(g, given, self.config)
+        if isinstance(reverse, Found) and not reverse.rule.house:
+            return reverse.rule
+        if not isinstance(forward, Found):
+            return None
+        if forward.rule.differentiable and any(is_author_class(type(x)) for x in args):
+            if _has_own_method(g, args):
+                return None
+        stand_in = registry.stand_in(g)
+        if stand_in is not None and stand_in.instead is not None and stand_in.instead(*args):
+            return None
+        return forward.rule
+
+    def by_frule(self, rule: Rule, call: Call) -> Program:
+        g, g_dot, args, dots, names, _ = call
+        count = len(args) - len(names)
+        if not rule.differentiable:
+            return _constant(call)
+        if rule.partials is not None and not names:
+            refs = tuple([dot(k) if _varies(args[k], dots[k]) else NO for k in range(count)])
+            if all(ref is NO for ref in refs):
+                return _constant(call)
+            return Program(programs.by_partials, (g, rule.partials, _refs(ARGS, args), refs))
+        for name, given_dot, x in zip(names, dots[count:], args[count:]):
+            if _varies(x, given_dot):
+                raise KeywordError(
+                    f"The forward rule of {name_of(g)} takes {name}= as a constant, and it varies",
+                    fixes=(f"give {name} by position",),
+                    read="limitations#keywords",
+                )
+        given: list[Any] = []
+        for number in range(count):
+            x = args[number]
+            if dots[number] is NO and rule.house and isinstance(x, _NUMERIC) and not rule.inner:
+                given.append(dense_tangent(x, NO))
+            else:
+                given.append(dot(number))
+        tangents = (Ref((G_DOT,)), *given)
+        words = {name: arg(count + k) for k, name in enumerate(names)}
+        leading = (self.config,) if rule.requires else ()
+        if rule.house:
+            return Program(rule.function, (*leading, tangents, *_refs(ARGS, args)[:count]), words)
+        return Program(
+            programs.by_frule, (rule.function, leading, tangents, _refs(ARGS, args)[:count], words), {}
+        )
+
+    def by_turning(self, rule: Rule, call: Call) -> Program:
+        """The pushforward of an author's rule that has only a pullback: the transpose of that."""
+        g, _, args, dots, names, _ = call
+        if not rule.differentiable:
+            return _constant(call)
+        count = len(args) - len(names)
+        words = {name: arg(count + k) for k, name in enumerate(names)}
+        leading = (self.config,) if rule.requires else ()
+        refs = _refs(ARGS, args)
+        return Program(
+            programs.turned,
+            (self.pullbacks.vjp, rule.function, leading, refs[:count], _refs(DOTS, args)[:count], words),
+        )
+
+    # -- by the tangent of Python code -----------------------------------------------------------------------
+
+    def by_function(self, function: types.FunctionType, call: Call, rest: int | None = None) -> Program:
+        """The tangent of a Python function that is given arguments as the call has them."""
+        from .pullbacks import bind
+
+        _, g_dot, args, _, names, _ = call
+        plain = len(args) - len(names)
+
+        def placed(kind: int) -> tuple[Any, ...]:
+            refs = _refs(kind, args)
+            first = refs[:plain] if rest is None else (*refs[: min(rest, plain)], refs[rest:plain])
+            return bind(function, first, dict(zip(names, refs[plain:])))[0]
+
+        values, dots = placed(ARGS), list(placed(DOTS))
+        code = function.__code__
+        defaults = function.__defaults__ or ()
+        for number, x in enumerate(values):
+            if _has_refs(x):
+                continue
+            dots[number] = NO  # a default
+            at = number - (code.co_argcount - len(defaults))
+            if g_dot is not NO and number < code.co_argcount + code.co_kwonlyargcount:
+                name = code.co_varnames[number]
+                by_position = number < code.co_argcount
+                dots[number] = Ref((G_DOT, 1, at)) if by_position else Ref((G_DOT, 2, name))
+        return self.by_tangent(function, call, values, tuple(dots))
+
+    def by_tangent(
+        self, function: types.FunctionType, call: Call, values: tuple[Any, ...], dots: tuple[Any, ...]
+    ) -> Program:
+        """The tangent of a Python function: its parameters, then the tangents of those that vary."""
+        varied = tuple([_varies(build(x, call), build(d, call)) for x, d in zip(values, dots, strict=True)])
+        captured = call[G_DOT] is not NO and bool(function.__closure__)
+        own: frozenset[str] = frozenset()
+        if captured:
+            cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+            own = frozenset(name for name, cell in cells if _content(cell) is function)
+        made = tangent_of(function, varied, captured, own)
+        given = (*values, *(d for d, on in zip(dots, varied) if on))
+        return Program(made, (*given, Ref((G_DOT,))) if captured else given, derived=True, trusted=True)
+
+    # -- attributes, operators and objects -------------------------------------------------------------------
+
+    def by_attribute(self, call: Call) -> Program:
+        """`x.name`"""
+        args = call[ARGS]
+        x, name = args[0], args[1]
+        kind = type(x)
+        refs = (arg(0), dot(0), name)
+        if isinstance(x, (types.ModuleType, type)) or len(args) > 2:
+            return _constant(call)
+        found = in_class(kind, name)
+        if isinstance(found, types.GetSetDescriptorType) and self.cache.registry.entry(found) is not None:
+            answer = self.cache.ask(found, types_of((x,)), self.config, "frule")
+            if isinstance(answer, Found):
+                if not answer.rule.differentiable:
+                    return _constant(call)
+                return Program(answer.rule.function, ((NO, dot(0)), arg(0)))
+            raise self.no_attribute(x, name)
+        if isinstance(x, _NUMERIC):
+            if name in ("real", "imag"):
+                return self.through(call, np.real if name == "real" else np.imag, (arg(0),), (dot(0),))
+            return Program(programs.method, refs) if callable(getattr(x, name)) else _constant(call)
+        if isinstance(x, super) or isinstance(kind.__getattribute__, types.FunctionType):
+            raise self.no_attribute(x, name)
+        in_instance = name in getattr(x, "__dict__", ())
+        if isinstance(found, property) and found.fget is not None:
+            return self.through(call, found.fget, (arg(0),), (dot(0),))
+        getter = written_in_python(type(found), "__get__") if found is not None else None
+        if getter is not None and (hasattr(type(found), "__set__") or not in_instance):
+            return self.through(call, getter, (found, arg(0), kind), (NO, dot(0), NO))
+        if found is None and not in_instance:
+            fallback = written_in_python(kind, "__getattr__")
+            if fallback is not None:
+                return self.through(call, fallback, (arg(0), name), (dot(0), NO))
+        if not in_instance and (callable(found) or isinstance(found, (staticmethod, classmethod))):
+            bound = getattr(getattr(x, name), "__self__", None) is x
+            return Program(programs.method, refs, trusted=True) if bound else _constant(call)
+        if not in_instance and found is not None and not hasattr(type(found), "__get__"):
+            return _constant(call)
+        return Program(programs.attribute, refs, trusted=True)
+
+    def no_attribute(self, x: Any, name: str) -> NotDifferentiableError:
+        return NotDifferentiableError(
+            f"There is no forward rule for the attribute {name} of {describe(x)}", read="limitations#attributes"
+        )
+
+    def in_place(self, call: Call) -> Program:
+        """`left op= right`: on both sides where Python changes the left operand, else a rebinding."""
+        g, args = call[G], call[ARGS]
+        if isinstance(args[0], np.ndarray):
+            given = (self, g, _IN_PLACE[g], arg(0), dot(0), arg(1), dot(1))
+            return Program(programs.in_place_array, given, trusted=True)
+        method = written_in_python(type(args[0]), f"__{g.__name__.strip('_')}__")
+        return self.through(call, method or _IN_PLACE[g], (arg(0), arg(1)), (dot(0), dot(1)))
+
+    def by_operator(self, call: Call) -> Program | None:
+        """What answers for an operator on objects of the author's classes."""
+        g, args = call[G], call[ARGS]
+        if not _is_hashable(g) or not args:
+            return None
+        refs, dot_refs = _refs(ARGS, args), _refs(DOTS, args)
+        if g in BINARY and len(args) == 2 and any(is_author_class(type(x)) for x in args):
+            turns = _turns(g, args)
+            if not turns:
+                return None
+            methods = tuple([method for method, _ in turns])
+            orders = [(0, 1) if not swapped else (1, 0) for _, swapped in turns]
+            given = tuple([(arg(a), arg(b)) for a, b in orders])
+            given_dots = tuple([(dot(a), dot(b)) for a, b in orders])
+            return Program(programs.operated, (self, g, methods, given, given_dots), trusted=True)
+        method = None
+        if g in FIRST and is_author_class(type(args[0])):
+            method = written_in_python(type(args[0]), FIRST[g])
+        elif g in _WRITES and is_author_class(type(args[0])):
+            method = written_in_python(type(args[0]), _WRITES[g])
+            if method is not None and is_generated(method):
+                method = None
+            found = in_class(type(args[0]), args[1]) if g in (setattr, delattr) else None
+            if isinstance(found, property):
+                setter = found.fset if g is setattr else found.fdel
+                if setter is not None:
+                    return self.through(call, setter, (refs[0], *refs[2:]), (dot_refs[0], *dot_refs[2:]))
+        return self.through(call, method, refs, dot_refs) if method is not None else None
+
+    def by_class(self, call: Call) -> Program | None:
+        """The making of an object of an author's class."""
+        cls, _, args, _, names, _ = call
+        if type(cls).__call__ is not type.__call__ or issubclass(cls, BaseException):
+            return None
+        count = len(args) - len(names)
+        refs, dot_refs = _refs(ARGS, args), _refs(DOTS, args)
+        words = dict(zip(names, refs[count:]))
+        if is_namedtuple(cls) and is_generated(cls.__new__):
+            fields = dict(zip(cls._fields, dot_refs)) | dict(zip(names, dot_refs[count:]))
+            whole = tuple([fields.get(name, NO) for name in cls._fields])
+            return Program(programs.made_tuple, (cls, refs[:count], words, whole), trusted=True)
+        if cls.__new__ not in (object.__new__, typing.Generic.__new__):
+            return None
+        if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):
+            init = [f.name for f in dataclasses.fields(cls) if f.init]
+            fields = dict(zip(init, dot_refs[:count])) | dict(zip(names, dot_refs[count:]))
+            given = (self, cls, refs[:count], words, tuple(fields), tuple(fields.values()))
+            post = getattr(cls, "__post_init__", None)
+            made = programs.made_fields if post is None else programs.made_with_post_init
+            return Program(made, given, trusted=True)
+        if not isinstance(cls.__init__, types.FunctionType):
+            return None
+        return Program(programs.made_object, (self, cls, refs, dot_refs, names), trusted=True)
+
+    # -- the next order --------------------------------------------------------------------------------------
+
+    def of_push(self, call: Call) -> Program:
+        """The tangent of a `push`: that of the program which answers it."""
+        found = self.program(call[ARGS])  # type: ignore[arg-type]
+        given = (*found.given, *found.words.values())
+        args = rewritten(given, lambda path: Ref((ARGS, *path)))
+        return self.through(call, found.function, args, tangent_template(given), tuple(found.words))
+
+    def of_vjp(self, vjp: Vjp, call: Call) -> Program:
+        """The tangent of a pullback."""
+        del call
+        given = (self, vjp, arg(0), dot(0), arg(1), dot(1), arg(2), dot(2))
+        return Program(programs.vjp_forward, given, trusted=True)
+
+    def foreign(self, call: Call) -> Exception:
+        g, _, args, _, names, _ = call
+        if self.cache.registry.mutator(g) is not None:
+            return MutationError(f"Mutating arrays is not supported -- called {name_of(g)}")
+        return ForeignCallError(
+            f"Can't differentiate foreign call expression {name_of(g)}({', '.join(map(describe, args))})"
+            " in forward mode",
+            fixes=(f"write an frule for {name_of(g)}",),
+            read="limitations#foreign-calls",
+        )
+
+
+class Vjp:
+    """`vjp(f, args, y_bar)`: the cotangents of the arguments of `f`, as values to compute with."""
+
+    def __init__(self, pullbacks: Pullbacks) -> None:
+        self.pullbacks = pullbacks
+
+    def __call__(self, f: Any, args: tuple[Any, ...], y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
+        _, back = self.pullbacks.via_ad(f, *args)
+        found = back(y_bar)
+        return tuple([inner(x, found[1 + k]) for k, x in enumerate(args)])
+
+
+# --- what forward mode makes of results ---------------------------------------------------------------------
+
+
+def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
+    """The tangent of a result of C code, in the form in which it can be written to beside the result.
+
+    An array gets memory of its own where the result has, laid out alike, and a view of the argument's tangent
+    where the result is a view of the argument.
+    """
+    if not isinstance(y, np.ndarray):
+        if isinstance(y_dot, AbstractZero):
+            return zero_of(y) if isinstance(y, _NUMERIC) else NO
+        return y_dot
+    of = [d for x, d in zip(args, dots) if isinstance(x, np.ndarray) and np.may_share_memory(x, y)]
+    if isinstance(y_dot, AbstractZero):
+        return NO if of else zero_of(y)
+    y_dot = np.asarray(y_dot)
+    if of:
+        if any(d is NO for d in of):
+            return NO
+        if not any(np.may_share_memory(d, y_dot) for d in of):
+            raise NotDifferentiableError(
+                "Forward mode lost track of a view of an array", fixes=("copy the array first",)
+            )
+        return y_dot
+    shared = y_dot.base is not None or any(y_dot is d for d in dots) or y_dot.strides != y.strides
+    if shared or not y_dot.flags.writeable:
+        made = np.empty_like(y, dtype=y_dot.dtype if y_dot.dtype.kind in "fc" else float)
+        made[...] = y_dot
+        return made
+    return y_dot
+
+
+# --- small questions ----------------------------------------------------------------------------------------
+
+_NUMERIC = (int, float, complex, np.number, np.ndarray)
+_IN_PLACE = {
+    getattr(operator, f"i{name.rstrip('_')}"): getattr(operator, name)
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+        *("and_", "or_", "xor", "lshift", "rshift"),
+    )
+}
+_WRITES: dict[Any, str] = {
+    operator.setitem: "__setitem__",
+    operator.delitem: "__delitem__",
+    setattr: "__setattr__",
+    delattr: "__delattr__",
+}
+
+
+def _refs(kind: int, args: tuple[Any, ...]) -> tuple[Ref, ...]:
+    return tuple([Ref((kind, k)) for k in range(len(args))])
+
+
+def _constant(call: Call) -> Program:
+    """The call as it is; its tangent is zero."""
+    g, _, args, _, names, _ = call
+    refs, count = _refs(ARGS, args), len(args) - len(names)
+    given = (g, refs[:count], dict(zip(names, refs[count:])))
+    return Program(programs.constant, given, trusted=True)
+
+
+def _varies(x: Any, x_dot: Any) -> bool:
+    """Whether a tangent says that its value varies; a whole number that stands still does not."""
+    kind = type(x_dot)
+    if kind is NoTangent:
+        return False
+    if kind is tuple and type(x) is tuple:
+        return any(map(_varies, x, x_dot)) if len(x) == len(x_dot) else any(d is not NO for d in x_dot)
+    if kind is dict and type(x) is dict:
+        return any(_varies(x.get(key), d) for key, d in x_dot.items())
+    if kind is float and isinstance(x, (int, np.integer)):
+        return x_dot != 0.0
+    return not isinstance(x_dot, AbstractZero)
+
+
+def _carries(x: Any, x_dot: Any) -> bool:
+    return carries(x) and _varies(x, x_dot)
+
+
+def _is_hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
+
+
+def _has_refs(template: Any) -> bool:
+    if type(template) is tuple:
+        return any(map(_has_refs, template))
+    if type(template) is dict:
+        return any(map(_has_refs, template.values()))
+    return type(template) is Ref
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ir.UNBOUND
+
+
+def _has_own_method(g: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a class of the author's says what an operator means for these operands."""
+    if not _is_hashable(g):
+        return False
+    if g in BINARY and len(args) == 2:
+        return bool(_turns(g, args))
+    return g in FIRST and written_in_python(type(args[0]), FIRST[g]) is not None
+
+
+def _turns(g: Any, args: tuple[Any, ...]) -> list[tuple[Any, bool]]:
+    """The methods of the author's that Python asks for a binary operator, each with whether the operands are
+    swapped.
+    """
+    forward, reflected = BINARY[g]
+    left, right = type(args[0]), type(args[1])
+    first, second = written_in_python(left, forward), written_in_python(right, reflected)
+    if left is right:
+        second = None
+    turns = [(first, False), (second, True)]
+    if second is not None and issubclass(right, left) and getattr(left, reflected, None) is not second:
+        turns.reverse()
+    return [turn for turn in turns if turn[0] is not None]

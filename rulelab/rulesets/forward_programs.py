@@ -1,0 +1,276 @@
+"""Plain Python by which forward mode does what is more than one call: each gives a value and its tangent.
+
+They are differentiated and taken to their tangent like an author's function, so that derivatives of any order
+go through them. `push` is the forward question (`compiler/pushing.py`).
+"""
+
+import types
+from collections import deque
+
+import numpy as np
+
+from ..errors import MutationError
+from ..rules.capabilities import RuleConfig
+from ..rules.house import RuleTable
+from ..tangents.shadows import zero_of
+from ..tangents.zeros import AbstractZero, NoTangent
+
+TABLE = RuleTable("forward_programs")
+
+NO = NoTangent()
+
+
+def no_tangents(count):
+    return (NO,) * count
+
+
+def is_none(x_dot):
+    """Whether a tangent is a zero that nothing can be written to."""
+    return isinstance(x_dot, AbstractZero)
+
+
+def is_sequence(x):
+    return isinstance(x, (list, tuple, np.ndarray, deque))
+
+
+def zero_beside(y, args):
+    """The tangent of a result that depends on nothing that varies: zeros, unless somebody else may hold it."""
+    if isinstance(y, np.ndarray):
+        known = any(isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in args)
+        return NO if known else zero_of(y)
+    if isinstance(y, (int, float, complex, np.number, tuple)):
+        return zero_of(y)
+    return NO
+
+
+def words_of(names, values):
+    return dict(zip(names, values))
+
+
+TABLE.non_differentiable(no_tangents, is_none, is_sequence, zero_beside, zero_of)
+
+
+def constant(function, args, words):
+    y = function(*args, **words)
+    return y, zero_beside(y, args)
+
+
+def by_partials(function, partials, args, dots):
+    """An elementwise function by its partial derivatives."""
+    y = function(*args)
+    rows = partials(y, *args)
+    if len(args) == 1:
+        return y, as_tangent(rows * dots[0], y)
+    y_dot = NO
+    for number in range(len(args)):
+        if not is_none(dots[number]):
+            part = rows[number] * dots[number]
+            y_dot = part if is_none(y_dot) else y_dot + part
+    return y, as_tangent(y_dot, y)
+
+
+def as_tangent(y_dot, y):
+    """A tangent brought to the shape of its value, and real where that is."""
+    if np.shape(y_dot) != np.shape(y):
+        y_dot = np.broadcast_to(y_dot, np.shape(y)) + np.zeros(np.shape(y))
+    if np.iscomplexobj(y_dot) and not np.iscomplexobj(y):
+        y_dot = np.real(y_dot)
+    return y_dot
+
+
+def attribute(x, x_dot, name):
+    """`x.name` of what is stored in an object."""
+    if hasattr(x_dot, name):
+        return getattr(x, name), getattr(x_dot, name)
+    return getattr(x, name), NO
+
+
+def method(x, x_dot, name):
+    """A method taken as a value: its tangent is that of its object."""
+    return getattr(x, name), x_dot
+
+
+def push_all(push, function, function_dot, args, args_dot, words, words_dot, method):
+    """`function(*args, **words)`"""
+    if is_none(args_dot):
+        args_dot = no_tangents(len(args))
+    if words is None:
+        return push(function, function_dot, args, args_dot, (), method)
+    names = tuple(words)
+    given = (*args, *[words[name] for name in names])
+    if is_none(words_dot):
+        given_dot = (*args_dot, *no_tangents(len(names)))
+    else:
+        given_dot = (*args_dot, *[words_dot[name] for name in names])
+    return push(function, function_dot, given, given_dot, names, method)
+
+
+def sequence(push, x, x_dot):
+    """What a loop runs over and its tangents, in step."""
+    if is_none(x_dot):
+        items = list(x)
+        return items, no_tangents(len(items))
+    if is_sequence(x) or hasattr(x, "__next__"):
+        return x, x_dot
+    walk, walk_dot = push(iter, NO, (x,), (x_dot,), (), None)
+    if is_none(walk_dot):
+        items = list(walk)
+        return items, no_tangents(len(items))
+    return walk, walk_dot
+
+
+def unpacked(push, x, x_dot):
+    """A value whose items are taken by position, and their tangents."""
+    if is_sequence(x) and not isinstance(x, deque):
+        if is_none(x_dot):
+            return x, no_tangents(len(x))
+        return x, x_dot
+    items, items_dot = sequence(push, x, x_dot)
+    return push(list, NO, (items,), (items_dot,), (), None)
+
+
+def made_object(push, cls, args, dots, names):
+    """An object of a class with an `__init__` in Python."""
+    x = cls.__new__(cls)
+    x_dot = types.SimpleNamespace()
+    push(cls.__init__, NO, (x, *args), (x_dot, *dots), names, None)
+    return x, x_dot
+
+
+def made_fields(push, cls, args, words, fields, fields_dot):
+    """An object of a dataclass, whose fields have these tangents."""
+    x = cls(*args, **words)
+    return x, types.SimpleNamespace(**words_of(fields, fields_dot))
+
+
+def made_tuple(cls, args, words, fields_dot):
+    """A NamedTuple."""
+    return cls(*args, **words), cls(*fields_dot)
+
+
+def operated(push, operator, methods, args, dots):
+    """A binary operator by the methods of the author's classes, in Python's order."""
+    y, y_dot = push(methods[0], NO, args[0], dots[0], (), None)
+    if y is NotImplemented and len(methods) > 1:
+        y, y_dot = push(methods[1], NO, args[1], dots[1], (), None)
+    if y is NotImplemented:
+        return operator(*args[0]), NO
+    return y, y_dot
+
+
+def called_attribute(push, owner, owner_dot, name, args, dots, names):
+    """`owner.name(...)` where `owner.name` is a value of its own."""
+    function, function_dot = push(getattr, NO, (owner, name), (owner_dot, NO), (), None)
+    return push(function, function_dot, args, dots, names, None)
+
+
+def by_frule(frule, leading, tangents, args, words):
+    """A rule of the author's."""
+    y, y_dot = frule(*leading, tangents, *args, **words)
+    return y, y_dot
+
+
+def turned(vjp, rrule, leading, args, dots, words):
+    """The pushforward of a rule that has a pullback alone. That is linear in the cotangent w of y, so its
+    transpose is its own derivative: J v = ∂/∂w <J' w, v>.
+    """
+    y = rrule(*leading, *args, **words)[0]
+
+    def cotangents(w):
+        return rrule(*leading, *args, **words)[1](w)
+
+    return y, vjp(cotangents, (one_like(y),), (NO, *dots))[0]
+
+
+def one_like(y):
+    """A cotangent of y at which to take the derivative of what is linear in it."""
+    if isinstance(y, tuple):
+        return tuple([one_like(part) for part in y])
+    if isinstance(y, np.ndarray):
+        return np.ones_like(y, dtype=np.result_type(y, float))
+    return 1.0
+
+
+TABLE.non_differentiable(one_like)
+
+
+def vjp_forward(push, vjp, f, f_dot, args, dots, y_bar, y_bar_dot):
+    """The tangent of a pullback `x_bar = J' y_bar`: J' of the tangent of y_bar, and the derivative of
+    <y_bar, J v> by x, where v is the tangent of x.
+    """
+    x_bars = vjp(f, args, y_bar)
+    if is_none(dots):
+        dots = no_tangents(len(args))
+
+    def along(*xs):
+        return push(f, f_dot, xs, dots, (), None)[1]
+
+    second = vjp(along, args, y_bar)
+    if is_none(y_bar_dot):
+        return x_bars, second
+    first = vjp(f, args, y_bar_dot)
+    return x_bars, summed(first, second)
+
+
+def summed(first, second):
+    """The sum of two tangents of one value."""
+    if isinstance(first, (tuple, list)):
+        return type(first)([summed(a, b) for a, b in zip(first, second)])
+    if isinstance(first, dict):
+        return {key: summed(first[key], second[key]) for key in first}
+    if is_none(first):
+        return second
+    if is_none(second):
+        return first
+    return first + second
+
+
+def made_with_post_init(push, cls, args, words, fields, fields_dot):
+    """An object of a dataclass with a `__post_init__`."""
+    x = without_post_init(cls, args, words)
+    x_dot = types.SimpleNamespace(**words_of(fields, fields_dot))
+    push(cls.__post_init__, NO, (x,), (x_dot,), (), None)
+    return x, x_dot
+
+
+def without_post_init(cls, args, words):
+    """What the generated `__init__` of a dataclass does before it calls `__post_init__`."""
+    raise NotImplementedError
+
+
+def in_place_array(push, update, function, left, left_dot, right, right_dot):
+    """`left op= right` of an array, done on its tangent too."""
+    y, y_dot = push(function, NO, (left, right), (left_dot, right_dot), (), None)
+    if is_none(left_dot) and not is_zero(y_dot):
+        raise refused_write(left)
+    update(left, right)
+    if not is_none(left_dot):
+        left_dot[...] = y_dot
+    return left, left_dot
+
+
+def is_zero(x_dot):
+    return is_none(x_dot) or not np.any(x_dot)
+
+
+def refused_write(x):
+    """The error for a varying value that is written where its tangent would be lost."""
+    return MutationError(
+        "Something that varies is written to an array whose tangent nobody keeps: a global or captured one",
+        fixes=("make the array inside of the function", "give it as an argument"),
+    )
+
+
+TABLE.non_differentiable(is_zero, refused_write)
+
+
+def push_of(config):
+    return config._forwards.__self__
+
+
+TABLE.non_differentiable(push_of)
+
+
+@TABLE.stands_in(RuleConfig.frule_via_ad, rest=3)
+def frule_via_ad(config, tangents, f, args=()):
+    return push_of(config)(f, tangents[0], args, tangents[1:], (), None)
