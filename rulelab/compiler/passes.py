@@ -25,7 +25,7 @@ from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
 from .spelling import readings
-from .tangent import may_be_written, tangent
+from .tangent import appended_to, may_be_written, tangent
 from .tidy import prune
 from .types import (
     ANY,
@@ -156,8 +156,11 @@ def compile_pass(
     lowered = lowered_of(code)
     kinds, sites = known_of(lowered)
     sites.runs_forward = not differentiate and derived_of(code) is not None
-    regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
-    share(lowered, regions, kinds)
+    forward = sites.runs_forward
+    changes_nothing = _changes_nothing if forward else sites.changes_nothing
+    regions = sites.regions = Regions(lowered, kinds, changes_nothing, sites.holds_nothing)
+    if not forward:  # there, what is changed is changed, and nobody undoes it
+        share(lowered, regions, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= set(lowered.free) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
@@ -184,6 +187,10 @@ def compile_pass(
     )
 
 
+def _changes_nothing(op: ir.Op) -> bool:
+    return True
+
+
 def _tangent(
     lowered: ir.Function,
     derived: Derived,
@@ -195,6 +202,7 @@ def _tangent(
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     parameters = [name for name, on in zip(lowered.parameters, derived.varied, strict=True) if on]
     start = {*parameters, *(lowered.free if derived.captured else ())}
+    start |= appended_to(lowered)
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied

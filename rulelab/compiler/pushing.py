@@ -131,6 +131,8 @@ def _descend(template: Any, path: tuple[Any, ...]) -> Any:
 class Push:
     """`push(g, g_dot, args, dots, names, method)`: `(y, y_dot)` of a call, tangents in their inner form."""
 
+    gives_pair = True
+
     def __init__(self, pullbacks: Pullbacks) -> None:
         self.pullbacks = pullbacks
         self.cache = pullbacks.cache

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ..tangents.zeros import AbstractZero
 from . import ir, support
 from .activity import Activity
 from .facts import all_names, growing, use_counts
@@ -49,6 +50,16 @@ class _Scope:
     needed: set[str] = field(default_factory=set)
     conditional: set[str] = field(default_factory=set)  # defined on a branch, so perhaps not at all
     depth: int = 0  # how many branches deep inside the block we are
+
+
+def _name_for(value: Any) -> str:
+    """What emitted code calls an object that it is given."""
+    name = getattr(value, "__name__", "")
+    if isinstance(name, str) and name.isidentifier() and name != "<lambda>":
+        return name
+    if isinstance(value, AbstractZero):
+        return "NO"
+    return "push" if getattr(value, "gives_pair", False) else "constant"
 
 
 class Sweeps:
@@ -137,7 +148,7 @@ class Sweeps:
             return f"({value!r})" if math.copysign(1.0, value) < 0 else repr(value)
         if value is Ellipsis:
             return "..."
-        return self.constant(value, "constant")
+        return self.shared_constant(value, _name_for(value))
 
     def text(self, atom: ir.Atom) -> str:
         """The text of a forward value in the forward sweep, as a name."""

@@ -492,6 +492,8 @@ class _Tangent:
             self.define(target, ir.Append(self.full(op.value), self.full(op.item), op.hidden))
 
     def of_publish(self, op: ir.Publish, target: str) -> None:
+        if self.writes:
+            return  # nobody asks which containers were made here
         self.keep(target, op)
         if self.varies(op.value):
             self.keep(self.function.fresh("published"), ir.Publish(self.dot(op.value)))
@@ -579,6 +581,13 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
         elif isinstance(op, (ir.Binary, ir.Unary, ir.Item)) and _is_array(kind):
             made.add(statement.target)
     return made if writes else set()
+
+
+def appended_to(function: ir.Function) -> set[str]:
+    """The names of lists that this function makes and appends to: an item that varies may come later."""
+    appends = any(isinstance(s, ir.Let) and isinstance(s.op, ir.Append) for s in ir.walk(function.body))
+    lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
+    return {s.target for s in lets if appends and isinstance(s.op, ir.Build) and s.op.kind == "list"}
 
 
 def _is_array(kind: Type) -> bool:

@@ -385,6 +385,8 @@ class Types:
         return STR
 
     def _of_call(self, op: ir.Call) -> Type:
+        if isinstance(op.function, ir.Const) and getattr(op.function.value, "gives_pair", False):
+            return Tuple((ANY, ANY))
         callee = self.callee(op)
         if callee is ir.UNBOUND:
             return self._of_method(op) if op.method is not None else ANY

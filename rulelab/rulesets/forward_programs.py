@@ -274,3 +274,7 @@ TABLE.non_differentiable(push_of)
 @TABLE.stands_in(RuleConfig.frule_via_ad, rest=3)
 def frule_via_ad(config, tangents, f, args=()):
     return push_of(config)(f, tangents[0], args, tangents[1:], (), None)
+
+
+for _program in (push_all, sequence, unpacked):
+    _program.gives_pair = True
