@@ -270,17 +270,17 @@ class _Adjoint(Operations):
             if isinstance(iteration, ir.Positions):
                 texts += ["True"] if iteration.backwards else []
                 return f"{self.shared_constant(support.positions, 'positions')}({', '.join(texts)})"
-            return f"range({', '.join(texts)})"
+            return f"{self.builtin('range')}({', '.join(texts)})"
         if isinstance(iteration, ir.Zipped):
             parts = [self.iterated(part, position) for part in iteration.parts]
-            return f"zip({', '.join([*parts, *(['strict=True'] if iteration.strict else [])])})"
+            return f"{self.builtin('zip')}({', '.join([*parts, *(['strict=True'] if iteration.strict else [])])})"
         if isinstance(iteration, ir.Enumerated):
             start = self.text(iteration.start)
             return (
-                f"enumerate({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
+                f"{self.builtin('enumerate')}({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
             )
         value = self.text(self.walked.get(iteration.item, iteration.value))
-        return f"reversed({value})" if iteration.backwards else value
+        return f"{self.builtin('reversed')}({value})" if iteration.backwards else value
 
     def do_while(self, statement: ir.While) -> tuple[list[Node], list[str]]:
         self.flush()
@@ -334,7 +334,7 @@ class _Adjoint(Operations):
         nodes: list[Node] = []
         if tape is not None:
             nodes.append(
-                Region([(f"for {joined(kept) or '_'} in reversed({self.need(tape)}):", reverse)], position)
+                Region([(f"for {joined(kept) or '_'} in {self.builtin('reversed')}({self.need(tape)}):", reverse)], position)
             )
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)

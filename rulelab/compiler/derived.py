@@ -49,6 +49,15 @@ def base_of(code: types.CodeType) -> types.CodeType:
     return code if derived is None else base_of(derived.base)
 
 
+def stands_for(function: types.FunctionType, other: object) -> bool:
+    """Whether a function is a tangent, of some order, of the other one."""
+    if derived_of(function.__code__) is None or not isinstance(other, types.FunctionType):
+        return False
+    cells, others = function.__closure__ or (), other.__closure__ or ()
+    same = len(cells) == len(others) and all(a is b for a, b in zip(cells, others))
+    return same and base_of(function.__code__) is other.__code__
+
+
 def tangent_of(
     function: types.FunctionType, varied: tuple[bool, ...], captured: bool, own: frozenset[str]
 ) -> types.FunctionType:

@@ -462,6 +462,7 @@ class Function:
     result: Atom
     fresh: Callable[[str], str]  # a name that no other value has
     reserved: set[str] = field(default_factory=set)  # names the emitted code must not take
+    locals: frozenset[str] = frozenset()  # the author's variables, captured ones among them
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
 
 

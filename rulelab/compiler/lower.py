@@ -72,6 +72,7 @@ class _Lowerer(Expressions):
             result,
             self.names.fresh,
             self.names.taken,
+            frozenset(self.local | self.free),
             self.assumed,
         )
 

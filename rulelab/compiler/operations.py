@@ -245,7 +245,7 @@ class Operations(Sweeps):
             self.assign(target, f"{value}[{index}]", position)
             size = self.fresh("size")
             self.define(size)
-            self.line(f"{size} = len({value})", position)
+            self.line(f"{size} = {self.builtin('len')}({value})", position)
             if not is_real(self.types(op.index)) and not isinstance(op.index, ir.Const):
                 return self.site_slice_of_list(op, target, position, size)
             put = self.shared_constant(support.put_item, "put_item")
@@ -280,7 +280,7 @@ class Operations(Sweeps):
         self.define(size)
         value, item = self.texts((op.value, op.item))
         self.flush()
-        self.line(f"{size} = len({value})", position)
+        self.line(f"{size} = {self.builtin('len')}({value})", position)
         self.line(f"{value}.append({item})", position)
         bar = self.bar(target)
         nodes: list[Node] = []

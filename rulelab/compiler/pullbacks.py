@@ -18,9 +18,11 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
+from ..rulesets.forward_programs import new_object
 from ..tangents.structural import Tangent, entries_of
 from . import containers, crossings, heap, outlines, snapshots, support
 from .cache import Cache, Pass
+from .derived import stands_for
 from .constructors import constructor, copier, is_authors, make_plain
 from .effects import Noted, loudness
 from .emit import calls_leading_here
@@ -36,7 +38,7 @@ from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_han
 from .purity import seems_to_change
 from .pushing import Push, Vjp
 from .refusals import fault, mutation, text_read_again
-from .reversing import pulled, pushed
+from .reversing import made_new, pulled, pushed
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
 from .standing_in import by_stand_in
@@ -110,6 +112,8 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler:
         __tracebackhide__ = True
+        if target is new_object:
+            return made_new
         if args and (method := containers.method_of(target, args[0])) is not None:
             return method
         if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
@@ -754,4 +758,4 @@ def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
     if heap.is_own(cell):
         return "cell"  # rebound meanwhile: read at each use
     content = outlines.contents(cell)
-    return "own" if content is function else signature_of(content)
+    return "own" if content is function or stands_for(function, content) else signature_of(content)

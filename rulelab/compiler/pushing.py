@@ -11,6 +11,7 @@ tangent.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import operator
 import types
 import typing
@@ -69,6 +70,26 @@ class Program:
     trusted: bool = False
 
 
+@dataclass(frozen=True)
+class Default:
+    """A default value of a nested function, which the function at `path` was made with: a part of that."""
+
+    path: tuple[Any, ...]
+    name: str
+    where: tuple[Any, ...]  # in the tangent of the function
+    value: Any
+
+
+class _Self:
+    """In a path: the object of a bound method or a `super()`. Their tangents and cotangents are the object's."""
+
+    def __repr__(self) -> str:
+        return "SELF"
+
+
+SELF = _Self()
+
+
 def arg(k: int) -> Ref:
     return Ref((ARGS, k))
 
@@ -85,13 +106,13 @@ def build(template: Any, call: Any) -> Any:
         for key in template.path:
             if found is NO:
                 return NO
-            found = found[key]
+            found = found.__self__ if key is SELF else found[key]
         return found
     if kind is tuple:
         return tuple([build(part, call) for part in template])
     if kind is dict:
         return {key: build(part, call) for key, part in template.items()}
-    return template
+    return template.value if kind is Default else template
 
 
 def rewritten(template: Any, function: Any) -> Any:
@@ -103,6 +124,9 @@ def rewritten(template: Any, function: Any) -> Any:
         return tuple([rewritten(part, function) for part in template])
     if kind is dict:
         return {key: rewritten(part, function) for key, part in template.items()}
+    if kind is Default:
+        owner = function(template.path)
+        return dataclasses.replace(template, path=owner.path) if type(owner) is Ref else template.value
     return template
 
 
@@ -110,11 +134,13 @@ def tangent_template(template: Any) -> Any:
     """The template of the tangent of what a template gives, where the call is itself an argument of a `push`."""
     kind = type(template)
     if kind is Ref:
-        return Ref((DOTS, *template.path))
+        return Ref((DOTS, *(key for key in template.path if key is not SELF)))
     if kind is tuple:
         return tuple([tangent_template(part) for part in template])
     if kind is dict:
         return {key: tangent_template(part) for key, part in template.items()}
+    if kind is Default:
+        return Ref((DOTS, *template.path, *template.where))
     return NO
 
 
@@ -174,9 +200,10 @@ class Push:
             return self.by_method(call)
         target, bound = resolve(g)
         if bound and type(g) is not Push and type(g) is not Vjp:
-            dots_t = (Ref((G_DOT,)),) if len(bound) == 1 else tuple([Ref((G_DOT, k)) for k in range(len(bound))])
-            refs = _refs(ARGS, args)
-            return self.through(call, target, (*bound, *refs), (*dots_t, *_refs(DOTS, args)), names)
+            this = Ref((G,)) if bound[-1] is g else Ref((G, SELF))
+            given = (*bound[:-1], this, *_refs(ARGS, args))
+            dots_given = (*(NO,) * (len(bound) - 1), Ref((G_DOT,)), *_refs(DOTS, args))
+            return self.through(call, target, given, dots_given, names)
         if type(g) is Push:
             return self.of_push(call)
         if type(g) is Vjp:
@@ -205,6 +232,8 @@ class Push:
         function = compiled_function(g)
         if function is not None:
             return self.by_function(function, call)
+        if g is super and len(args) == 2:
+            return Program(programs.made_super, (arg(0), arg(1), dot(1)), trusted=True)
         if isinstance(g, type):
             made = self.by_class(call)
             if made is not None:
@@ -255,6 +284,9 @@ class Push:
                 trusted=True,
             )
         found = getattr(owner, method)
+        if isinstance(owner, super) and getattr(found, "__self__", None) is owner.__self__:
+            this = Ref((G, SELF))
+            return self.through(call, found.__func__, (this, *refs), (Ref((G_DOT,)), *dot_refs), names)
         if getattr(found, "__self__", None) is owner:
             target = getattr(found, "__func__", None) or getattr(type(owner), method, None)
             if isinstance(target, (types.FunctionType, types.MethodDescriptorType, CACHED)):
@@ -354,19 +386,20 @@ class Push:
             first = refs[:plain] if rest is None else (*refs[: min(rest, plain)], refs[rest:plain])
             return bind(function, first, dict(zip(names, refs[plain:])))[0]
 
-        values, dots = placed(ARGS), list(placed(DOTS))
+        values, dots = list(placed(ARGS)), list(placed(DOTS))
         code = function.__code__
         defaults = function.__defaults__ or ()
         for number, x in enumerate(values):
             if _has_refs(x):
                 continue
             dots[number] = NO  # a default
-            at = number - (code.co_argcount - len(defaults))
-            if g_dot is not NO and number < code.co_argcount + code.co_kwonlyargcount:
-                name = code.co_varnames[number]
-                by_position = number < code.co_argcount
-                dots[number] = Ref((G_DOT, 1, at)) if by_position else Ref((G_DOT, 2, name))
-        return self.by_tangent(function, call, values, tuple(dots))
+            if not code.co_flags & inspect.CO_NESTED or number >= code.co_argcount + code.co_kwonlyargcount:
+                continue
+            name = code.co_varnames[number]
+            where = (1, number - (code.co_argcount - len(defaults))) if number < code.co_argcount else (2, name)
+            values[number] = Default((G,), name, where, x)
+            dots[number] = Ref((G_DOT, *where))
+        return self.by_tangent(function, call, tuple(values), tuple(dots))
 
     def by_tangent(
         self, function: types.FunctionType, call: Call, values: tuple[Any, ...], dots: tuple[Any, ...]
@@ -483,7 +516,7 @@ class Push:
         if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):
             init = [f.name for f in dataclasses.fields(cls) if f.init]
             fields = dict(zip(init, dot_refs[:count])) | dict(zip(names, dot_refs[count:]))
-            given = (self, cls, refs[:count], words, tuple(fields), tuple(fields.values()))
+            given = (self, cls, refs[:count], words, dict(fields))
             post = getattr(cls, "__post_init__", None)
             made = programs.made_fields if post is None else programs.made_with_post_init
             return Program(made, given, trusted=True)

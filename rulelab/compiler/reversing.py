@@ -8,9 +8,9 @@ from ..errors import Place
 from ..tangents.shadows import inner
 from ..tangents.structural import make
 from ..tangents.zeros import AbstractZero
-from . import crossings, heap, support
+from . import crossings, heap, outlines, support
 from .handlers import NO, ZERO, Handler, Unsettled
-from .pushing import Ref, build
+from .pushing import SELF, Default, Ref, build
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -63,8 +63,11 @@ class Sinks:
         if bar is NO or bar is ZERO or isinstance(bar, AbstractZero):
             return
         kind = type(template)
+        if kind is Default:
+            template, bar = Ref(template.path), support.captured(**{template.name: bar})
+            kind = Ref
         if kind is Ref:
-            path = template.path
+            path = tuple([key for key in template.path if key is not SELF])
             self.bars[path] = support.add(self.bars[path], bar) if path in self.bars else bar
         elif kind is tuple:
             for number, part in enumerate(template):
@@ -109,3 +112,15 @@ def pulled(pullbacks: Pullbacks, place: Place | None) -> Handler:
         return x_bars, vjp_pullback
 
     return Unsettled(handle)
+
+
+def made_new(cls: type) -> Any:
+    """The handler of `programs.new_object`: an object without attributes, which will be written."""
+    x = heap.own(cls.__new__(cls), True)
+
+    def new_pullback(x_bar: Any) -> Any:
+        outlines.hand_in((x, {}), x_bar)
+        heap.take_all(x)
+        return NO
+
+    return x, heap.effectful(new_pullback)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import operator
@@ -190,6 +191,10 @@ class Sites:
 
     regions: Regions  # of the function, once they are known
     runs_forward = False  # whether it is run as a tangent, in which arrays may be written
+
+    def find_global(self, name: str) -> Any:
+        """What a global or builtin name stands for now."""
+        return self._namespace.get(name, getattr(builtins, name, ir.UNBOUND))
 
     @property
     def push(self) -> Any:

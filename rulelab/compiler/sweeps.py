@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from .types import F8, FLOAT, REAL, Types
 class Sites(Protocol):
     """What the transform asks of the machinery that finds pullbacks at run time."""
 
+    def find_global(self, name: str) -> Any: ...
     def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Callable[..., Any]: ...
     def plain(
         self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
@@ -119,6 +121,15 @@ class Sweeps:
         if id(value) not in self.shared:
             self.shared[id(value)] = self.constant(value, base)
         return self.shared[id(value)]
+
+    def builtin(self, name: str) -> str:
+        """The text of a builtin function: its name, where that means it; relied on by the guard of the pass."""
+        function = self.function
+        meant = getattr(builtins, name)
+        if name in function.locals or self.sites.find_global(name) is not meant:
+            return self.shared_constant(meant, name)
+        function.assumed[name] = meant
+        return name
 
     def define(self, name: str) -> None:
         scope = self.scopes[-1]

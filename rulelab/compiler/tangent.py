@@ -111,6 +111,7 @@ class _Tangent:
             pair,
             function.fresh,
             function.reserved,
+            function.locals,
             function.assumed,
         )
 
@@ -270,9 +271,8 @@ class _Tangent:
             return ir.Enumerated(iteration.counter, iteration.start, self.iterated(iteration.part))
         if not isinstance(iteration, ir.Sequence) or not self.varies(iteration.value):
             return iteration
-        kind = self.types(iteration.value)
         value, value_dot = iteration.value, self.dot(iteration.value)
-        if not (kind == LIST or isinstance(kind, (Tuple, Array))):
+        if value not in self.function.parameters or not isinstance(self.types(value), (Tuple, Array)):
             both = self.let(self.call(programs.sequence, value, value_dot), "both")
             value = self.let(ir.Item(both, ir.Const(0)), "items")
             value_dot = self.let(ir.Item(both, ir.Const(1)), "items_dot")
@@ -282,7 +282,7 @@ class _Tangent:
             ir.Sequence(value, iteration.item, iteration.backwards),
             ir.Sequence(value_dot, item_dot, iteration.backwards),
         ]
-        return ir.Zipped(parts)
+        return ir.Zipped(parts, strict=True)  # they never differ in length, or something went wrong
 
     def do_try(self, statement: ir.Try) -> None:
         before = self.before(statement.slots)
@@ -480,11 +480,17 @@ class _Tangent:
     def of_collect(self, op: ir.Collect, target: str) -> None:
         self.keep(target, op)
         if target in self.varied:
-            keys = op.items[:1] if op.kind == "paired" else ()
-            items = (*keys, *map(self.full, op.items[len(keys) :]))
-            if op.kind == "left_over":
-                items = (self.full(op.items[0]), *op.items[1:])
+            if op.kind == "paired":
+                items = (op.items[0], self.entries(op.items[1]))
+            elif op.kind == "left_over":
+                items = (self.entries(op.items[0]), op.items[1])
+            else:
+                items = tuple(map(self.entries, op.items))
             self.define(target, ir.Collect(op.kind, items))
+
+    def entries(self, atom: ir.Atom) -> ir.Atom:
+        """The tangents of a container's entries, also where none of them varies."""
+        return self.let(ir.Call(ir.Const(programs.entries), (atom, self.dot(atom))), "entries")
 
     def of_append(self, op: ir.Append, target: str) -> None:
         self.keep(target, op)

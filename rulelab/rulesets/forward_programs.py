@@ -4,6 +4,8 @@ They are differentiated and taken to their tangent like an author's function, so
 go through them. `push` is the forward question (`compiler/pushing.py`).
 """
 
+import dataclasses
+import inspect
 import types
 from collections import deque
 
@@ -90,6 +92,15 @@ def method(x, x_dot, name):
     return getattr(x, name), x_dot
 
 
+def entries(x, x_dot):
+    """The tangents of the entries of a list or mapping, also where it has none."""
+    if not is_none(x_dot):
+        return x_dot
+    if isinstance(x, list):
+        return [NO for _ in x]
+    return {key: NO for key in x}
+
+
 def push_all(push, function, function_dot, args, args_dot, words, words_dot, method):
     """`function(*args, **words)`"""
     if is_none(args_dot):
@@ -108,7 +119,7 @@ def push_all(push, function, function_dot, args, args_dot, words, words_dot, met
 def sequence(push, x, x_dot):
     """What a loop runs over and its tangents, in step."""
     if is_none(x_dot):
-        items = list(x)
+        items = x if is_sequence(x) else list(x)
         return items, no_tangents(len(items))
     if is_sequence(x) or hasattr(x, "__next__"):
         return x, x_dot
@@ -129,18 +140,41 @@ def unpacked(push, x, x_dot):
     return push(list, NO, (items,), (items_dot,), (), None)
 
 
+def new_object(cls):
+    """An object of a class before its `__init__`."""
+    return cls.__new__(cls)
+
+
 def made_object(push, cls, args, dots, names):
     """An object of a class with an `__init__` in Python."""
-    x = cls.__new__(cls)
+    x = new_object(cls)
     x_dot = types.SimpleNamespace()
     push(cls.__init__, NO, (x, *args), (x_dot, *dots), names, None)
     return x, x_dot
 
 
-def made_fields(push, cls, args, words, fields, fields_dot):
+def made_fields(push, cls, args, words, fields_dot):
     """An object of a dataclass, whose fields have these tangents."""
     x = cls(*args, **words)
-    return x, types.SimpleNamespace(**words_of(fields, fields_dot))
+    x_dot = types.SimpleNamespace(**fields_dot)
+    for name in made_by_factory(cls, fields_dot):
+        setattr(x_dot, name, zero_of(getattr(x, name)))
+    return x, x_dot
+
+
+def made_by_factory(cls, given):
+    """The names of the fields that a factory has filled in."""
+    missing = dataclasses.MISSING
+    fields = [f for f in dataclasses.fields(cls) if f.default_factory is not missing]
+    return [f.name for f in fields if f.name not in given]
+
+
+def made_super(cls, this, this_dot):
+    """`super(cls, this)`, which stands for its object."""
+    return super(cls, this), this_dot
+
+
+TABLE.non_differentiable(made_by_factory)
 
 
 def made_tuple(cls, args, words, fields_dot):
@@ -225,17 +259,33 @@ def summed(first, second):
     return first + second
 
 
-def made_with_post_init(push, cls, args, words, fields, fields_dot):
+def made_with_post_init(push, cls, args, words, fields_dot):
     """An object of a dataclass with a `__post_init__`."""
-    x = without_post_init(cls, args, words)
-    x_dot = types.SimpleNamespace(**words_of(fields, fields_dot))
-    push(cls.__post_init__, NO, (x,), (x_dot,), (), None)
+    x, passed = before_post_init(cls, args, words)
+    x_dot = types.SimpleNamespace(**{name: d for name, d in fields_dot.items() if name not in passed})
+    for name in made_by_factory(cls, fields_dot):
+        setattr(x_dot, name, zero_of(getattr(x, name)))
+    given_dot = [fields_dot.get(name, NO) for name in passed]
+    push(cls.__post_init__, NO, (x, *passed.values()), (x_dot, *given_dot), (), None)
     return x, x_dot
 
 
-def without_post_init(cls, args, words):
-    """What the generated `__init__` of a dataclass does before it calls `__post_init__`."""
-    raise NotImplementedError
+def before_post_init(cls, args, words):
+    """What the generated `__init__` of a dataclass makes before it calls `__post_init__`, and what it passes on
+    to that.
+    """
+    given = inspect.signature(cls).bind(*args, **words).arguments
+    x = object.__new__(cls)
+    for field in dataclasses.fields(cls):
+        if field.init and field.name in given:
+            object.__setattr__(x, field.name, given[field.name])
+        elif field.default_factory is not dataclasses.MISSING:
+            object.__setattr__(x, field.name, field.default_factory())
+        elif field.default is not dataclasses.MISSING:
+            object.__setattr__(x, field.name, field.default)
+    kinds = getattr(cls, "__dataclass_fields__", {})
+    only = [name for name, f in kinds.items() if f._field_type is dataclasses._FIELD_INITVAR]
+    return x, {name: given.get(name, getattr(cls, name, None)) for name in only}
 
 
 def in_place_array(push, update, function, left, left_dot, right, right_dot):
