@@ -69,6 +69,15 @@ def dense(x, x_dot):
     return x_dot if x_dot.ndim or isinstance(x, np.ndarray) else x_dot[()]
 
 
+def tangent_like(value, x_dot):
+    """The array `x_dot` in the form of `value`, the nested lists of an array or a number.
+
+    >>> tangent_like([[1.0], [2.0]], np.array([[0.5], [0.25]]))
+    [[0.5], [0.25]]
+    """
+    return np.asarray(x_dot).tolist() if isinstance(value, list) else x_dot
+
+
 def items_of(xs, xs_dot):
     """The tangents of the items of `xs` (list, tuple, or array taken along its first axis), each dense."""
     if is_zero(xs_dot):

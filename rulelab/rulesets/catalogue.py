@@ -3,6 +3,7 @@
 from . import (
     containers,
     fft,
+    forward_parts,
     linalg_factorisations,
     linalg_products,
     mutators,
@@ -38,6 +39,7 @@ _MODULES = (
     ufunc_methods,
     mutators,
     standins,
+    forward_parts,
 )
 
 
