@@ -186,8 +186,24 @@ def gradient_rrule(f, *varargs, axis=None, edge_order=1):
 
 @TABLE.frule(np.gradient)
 def gradient_frule(tangents, f, *varargs, axis=None, edge_order=1):
-    options = {"axis": axis, "edge_order": edge_order}
-    return np.gradient(f, *varargs, **options), np.gradient(dense(f, tangents[1]), *varargs, **options)
+    y = sampled_gradient(f, varargs, axis, edge_order)
+    return y, sampled_gradient(dense(f, tangents[1]), varargs, axis, edge_order)
+
+
+def sampled_gradient(f, spacings, axis, edge_order):
+    """`np.gradient` with the spacings in a tuple, which are constants."""
+    return np.gradient(f, *spacings, axis=axis, edge_order=edge_order)
+
+
+@TABLE.rrule(sampled_gradient, leading=1)
+def sampled_gradient_rrule(f, spacings, axis, edge_order):
+    return gradient_rrule(f, *spacings, axis=axis, edge_order=edge_order)
+
+
+@TABLE.frule(sampled_gradient)
+def sampled_gradient_frule(tangents, f, spacings, axis, edge_order):
+    y = sampled_gradient(f, spacings, axis, edge_order)
+    return y, sampled_gradient(dense(f, tangents[1]), spacings, axis, edge_order)
 
 
 # -- convolution ---------------------------------------------------------------------------------------------

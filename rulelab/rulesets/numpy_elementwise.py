@@ -169,8 +169,9 @@ def power_partial_base(out, x, p):
     if np.iscomplexobj(out) and not np.iscomplexobj(x):
         x = np.asarray(x, np.result_type(x, 1j))[()]
     with np.errstate(all="ignore"):
-        slope = p * np.power(x, p - 1)
-        return np.where(np.equal(p, 0), np.zeros_like(slope), slope)[()]
+        without = np.logical_and(np.equal(p, 0), np.logical_or(np.equal(x, 0), np.isnan(x)))
+        slope = p * np.power(np.where(without, np.ones_like(x), x)[()], p - 1)
+        return np.where(without, np.zeros_like(slope), slope)[()]
 
 
 def power_partial_exponent(out, x, p):
@@ -639,10 +640,10 @@ def divmod_rrule(x: Number, y: Number, /):
 def divmod_frule(tangents, x: Number, y: Number, /):
     out = np.divmod(x, y)
     partials = remainder_partials(out[1], x, y)
-    return out, (no_change(out[0]), _tangent_sum(out[1], partials, tangents[1:]))
+    return out, (no_change(out[0]), tangent_sum(out[1], partials, tangents[1:]))
 
 
-def _tangent_sum(out, partials, tangents):
+def tangent_sum(out, partials, tangents):
     """The sum of partials times tangents, in the shape of `out`."""
     out_dot = ZeroTangent()
     for partial, x_dot in zip(partials, tangents, strict=True):
