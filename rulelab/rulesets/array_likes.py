@@ -75,7 +75,7 @@ def tangent_like(value, x_dot):
     >>> tangent_like([[1.0], [2.0]], np.array([[0.5], [0.25]]))
     [[0.5], [0.25]]
     """
-    return np.asarray(x_dot).tolist() if isinstance(value, list) else x_dot
+    return np.asarray(x_dot).tolist()
 
 
 def items_of(xs, xs_dot):
@@ -96,13 +96,13 @@ ABSENT = object()
 """The default of a parameter that NumPy tells apart from every value: `initial=`, `where=`, `prepend=`."""
 
 
-def given(**options):
+def given(names, values):
     """The options that were given, to be handed on.
 
-    >>> given(initial=2.0, where=ABSENT)
+    >>> given(("initial", "where"), (2.0, ABSENT))
     {'initial': 2.0}
     """
-    return {name: value for name, value in options.items() if value is not ABSENT}
+    return {name: value for name, value in zip(names, values, strict=True) if value is not ABSENT}
 
 
 def as_written(rrule):

@@ -12,10 +12,15 @@ from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import NoTangent
 from .array_likes import check_plain, dense, gradient_dtype, is_zero, tangent_like
+from .numpy_calculus import interpolation_of
+from .numpy_reductions import extreme_of, middles_of
+from .numpy_shaping import padded_labels
+from .numpy_statistics import quantiles_of
 
 TABLE = RuleTable("forward_parts")
 
 TABLE.non_differentiable(is_zero, gradient_dtype, check_plain, normalize_axis_tuple, normalize_axis_index)
+TABLE.non_differentiable(extreme_of, interpolation_of, middles_of, padded_labels, quantiles_of)  # which entries, not their values
 
 
 def _as_given(x_dot, bar):

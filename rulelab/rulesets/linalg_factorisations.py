@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.scalar import no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
@@ -62,7 +62,20 @@ def det_rrule(a):
 @TABLE.frule(np.linalg.det)
 def det_frule(tangents, a):
     y = np.linalg.det(a)
-    return y, np.sum(np.swapaxes(adjugate(np.asarray(a), y), -1, -2) * dense(a, tangents[1]), axis=(-2, -1))
+    x = np.asarray(a)
+    cofactors = np.swapaxes(np.expand_dims(y, (-2, -1)) * np.linalg.inv(x), -1, -2) if np.all(y != 0) else _cofactors(x)
+    return y, np.sum(cofactors * dense(a, tangents[1]), axis=(-2, -1))
+
+
+def _cofactors(a):
+    """The cofactors of matrices (…, n, n) by their definition, which is a polynomial also where they are
+    singular: the determinants of what is left without a row and a column, with signs.
+    """
+    n = np.shape(a)[-1]
+    kept = np.array([[k for k in range(n) if k != gone] for gone in range(n)], int).reshape(n, n - 1)
+    minors = a[..., kept[:, None, :, None], kept[None, :, None, :]]
+    signs = (-1.0) ** np.add.outer(np.arange(n), np.arange(n))
+    return signs * np.linalg.det(minors)
 
 
 @TABLE.rrule(np.linalg.slogdet, leading=1, points=[(_S,), (_STACK,), (-_S,), (_Z,), (_I,)])
@@ -86,8 +99,8 @@ def slogdet_rrule(a):
 def slogdet_frule(tangents, a):
     y = np.linalg.slogdet(a)
     turn = np.sum(np.swapaxes(_inverse(a, "slogdet"), -1, -2) * dense(a, tangents[1]), axis=(-2, -1))
-    return y, Tangent(type(y), sign=1j * y.sign * np.imag(turn) if np.iscomplexobj(turn) else ZeroTangent(),
-                      logabsdet=np.real(turn))
+    sign_dot = 1j * y.sign * np.imag(turn) if np.iscomplexobj(turn) else no_change(y.sign)
+    return y, type(y)(sign_dot, np.real(turn))
 
 
 # -- inv, pinv, solve ----------------------------------------------------------------------------------------
@@ -108,9 +121,9 @@ def inv_frule(tangents, a):
     return y, -y @ dense(a, tangents[1]) @ y
 
 
-def _check_pinv(options):
-    if options:
-        refuse(f"np.linalg.pinv with {', '.join(options)}, which may cut the rank",
+def _check_pinv(options, named_options):
+    if options or named_options:
+        refuse(f"np.linalg.pinv with {', '.join([*map(repr, options), *named_options])}, which may cut the rank",
                "leave the cut-off at its default")
 
 
@@ -122,7 +135,7 @@ def pinv_rrule(a, *options, **named_options):
 
     With `p = pinv(a)`: `ā = -pᴴ ȳ pᴴ + (1 - a p) ȳᴴ p pᴴ + pᴴ p ȳᴴ (1 - p a)`.
     """
-    _check_pinv([*map(repr, options), *named_options])
+    _check_pinv(options, named_options)
     p = np.linalg.pinv(a)
 
     def pinv_pullback(y_bar):
@@ -136,7 +149,7 @@ def pinv_rrule(a, *options, **named_options):
 
 @TABLE.frule(np.linalg.pinv)
 def pinv_frule(tangents, a, *options, **named_options):
-    _check_pinv([*map(repr, options), *named_options])
+    _check_pinv(options, named_options)
     p, x, x_dot = np.linalg.pinv(a), np.asarray(a), dense(a, tangents[1])
     left, right = p @ adjoint(p) @ adjoint(x_dot), adjoint(x_dot) @ adjoint(p) @ p
     return p, -p @ x_dot @ p + left - (left @ x) @ p + right - p @ (x @ right)
@@ -281,12 +294,12 @@ def eigh_rrule(a, UPLO="L"):
 @TABLE.frule(np.linalg.eigh)
 def eigh_frule(tangents, a, UPLO="L"):
     y = np.linalg.eigh(a, UPLO)
-    w, v = y
+    w, v = y.eigenvalues, y.eigenvectors
     _refuse_complex_vectors(v, "eigh")
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eigh")
-    return y, Tangent(type(y), eigenvalues=w_dot, eigenvectors=v_dot)
+    return y, type(y)(w_dot, v_dot)
 
 
 @TABLE.rrule(np.linalg.eigvalsh, leading=1, points=[
@@ -395,7 +408,7 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
         u_dot = u_dot + _over(a_dot @ v - u @ inside, s)
     if v.shape[-2] > v.shape[-1]:
         v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
-    return y, Tangent(type(y), U=u_dot, S=_svd_values_tangent(u, vh, a_dot), Vh=adjoint(v_dot))
+    return y, type(y)(u_dot, _svd_values_tangent(u, vh, a_dot), adjoint(v_dot))
 
 
 def _svd_values_tangent(u, vh, a_dot):
@@ -477,7 +490,7 @@ def qr_frule(tangents, a, mode="reduced"):
     if mode == "r":
         return r, r_dot
     y = np.linalg.qr(a)
-    return y, Tangent(type(y), Q=_right_divide(a_dot - q @ r_dot, r), R=r_dot)
+    return y, type(y)(_right_divide(a_dot - q @ r_dot, r), r_dot)
 
 
 # -- least squares -------------------------------------------------------------------------------------------
@@ -565,7 +578,7 @@ def lstsq_frule(tangents, a, b, rcond=None):
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
     u, _, vh = np.linalg.svd(a, full_matrices=False)
     s_dot = _svd_values_tangent(u, vh, a_dot)
-    return solved.y, Tangent(tuple, x_dot, residuals_dot, NoTangent(), s_dot)
+    return solved.y, (x_dot, residuals_dot, NoTangent(), s_dot)
 
 
 # -- eigenvalues of general matrices -------------------------------------------------------------------------
@@ -633,7 +646,7 @@ def eig_frule(tangents, a):
     inside = left @ dense(a, tangents[1]) @ v
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig")
-    return y, Tangent(type(y), eigenvalues=w_dot, eigenvectors=_along(v, v_dot))
+    return y, type(y)(w_dot, _along(v, v_dot))
 
 
 # -- condition numbers, tensor forms -------------------------------------------------------------------------
