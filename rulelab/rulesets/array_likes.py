@@ -105,6 +105,30 @@ def given(names, values):
     return {name: value for name, value in zip(names, values, strict=True) if value is not ABSENT}
 
 
+def reduced(function, a, axis, keepdims, initial, where):
+    """`function(a, axis, …)` with the options that were given; written out, because what is handed on with
+    stars counts as varying together.
+    """
+    if initial is ABSENT:
+        if where is ABSENT:
+            return function(a, axis, keepdims=keepdims)
+        return function(a, axis, keepdims=keepdims, where=where)
+    if where is ABSENT:
+        return function(a, axis, keepdims=keepdims, initial=initial)
+    return function(a, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+def reduced_in(function, dtype, a, axis, keepdims, initial, where):
+    """The same of a function that takes a dtype."""
+    if initial is ABSENT:
+        if where is ABSENT:
+            return function(a, axis, dtype, keepdims=keepdims)
+        return function(a, axis, dtype, keepdims=keepdims, where=where)
+    if where is ABSENT:
+        return function(a, axis, dtype, keepdims=keepdims, initial=initial)
+    return function(a, axis, dtype, keepdims=keepdims, initial=initial, where=where)
+
+
 def as_written(rrule):
     """Decorator of an rrule with optional arguments: the pullback answers for those given by position."""
     @functools.wraps(rrule)

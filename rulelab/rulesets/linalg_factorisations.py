@@ -281,14 +281,19 @@ def eigh_rrule(a, UPLO="L"):
     w, v = y
 
     def eigh_pullback(y_bar):
-        w_bar, v_bar = y_bar
-        inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
-        if not is_zero(v_bar):
+        if not is_zero(y_bar[1]):
             _refuse_complex_vectors(v, "eigh")
-            turned = adjoint(v) @ v_bar
-            inside = inside + _over_gaps(0.5 * (turned - adjoint(turned)), w, _columns_in_use(v_bar), "eigh")
-        return NoTangent(), like_argument(a, onto_triangle(v @ inside @ adjoint(v), UPLO.upper() == "L"))
+        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
     return y, eigh_pullback
+
+
+def _eigh_cotangent(w, v, y_bar, UPLO):
+    w_bar, v_bar = y_bar
+    inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
+    if not is_zero(v_bar):
+        turned = adjoint(v) @ v_bar
+        inside = inside + _over_gaps(0.5 * (turned - adjoint(turned)), w, _columns_in_use(v_bar), "eigh")
+    return onto_triangle(v @ inside @ adjoint(v), UPLO.upper() == "L")
 
 
 @TABLE.frule(np.linalg.eigh)
@@ -316,9 +321,36 @@ def eigvalsh_rrule(a, UPLO="L"):
 
 @TABLE.frule(np.linalg.eigvalsh)
 def eigvalsh_frule(tangents, a, UPLO="L"):
-    w, v = np.linalg.eigh(a, UPLO)
+    w, v = hermitian_pairs(a, UPLO)
     h_dot = from_triangle(dense(a, tangents[1]), UPLO.upper() == "L")
     return w, np.real(np.sum(conjugated(v) * (h_dot @ v), axis=-2))
+
+
+def hermitian_pairs(a, UPLO):
+    """`np.linalg.eigh` for formulas in which the phases of the vectors cancel: those of complex ones are
+    LAPACK's choice, and the derivative of such a formula does not depend on it.
+    """
+    w, v = np.linalg.eigh(a, UPLO)
+    return w, v
+
+
+@TABLE.rrule(hermitian_pairs, leading=1)
+def hermitian_pairs_rrule(a, UPLO):
+    w, v = np.linalg.eigh(a, UPLO)
+
+    def hermitian_pairs_pullback(y_bar):
+        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
+
+    return (w, v), hermitian_pairs_pullback
+
+
+@TABLE.frule(hermitian_pairs)
+def hermitian_pairs_frule(tangents, a, UPLO):
+    w, v = hermitian_pairs(a, UPLO)
+    inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
+    w_dot = np.real(np.diagonal(inside, axis1=-2, axis2=-1))
+    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
+    return (w, v), (w_dot, v_dot)
 
 
 # -- singular values -----------------------------------------------------------------------------------------
@@ -395,11 +427,15 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
         refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
     a_dot = dense(a, tangents[1])
     if not compute_uv:
-        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        u, s, vh = singular_triples(a)
         return s, _svd_values_tangent(u, vh, a_dot)
     _svd_vectors_wanted(a, full_matrices, True, True)
     y = np.linalg.svd(a, full_matrices)
-    u, s, vh = y
+    return y, type(y)(*_svd_tangents(y.U, y.S, y.Vh, a_dot))
+
+
+def _svd_tangents(u, s, vh, a_dot):
+    """Those of u, s and vh of a reduced SVD."""
     v, inside = adjoint(vh), adjoint(u) @ a_dot @ adjoint(vh)
     columns, rows, every = s[..., None, :], s[..., :, None], np.ones(s.shape, bool)
     u_dot = u @ _over_gaps(_off_diagonal(inside * columns + rows * adjoint(inside)), s * s, every, "svd")
@@ -408,7 +444,42 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
         u_dot = u_dot + _over(a_dot @ v - u @ inside, s)
     if v.shape[-2] > v.shape[-1]:
         v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
-    return y, type(y)(u_dot, _svd_values_tangent(u, vh, a_dot), adjoint(v_dot))
+    return u_dot, _svd_values_tangent(u, vh, a_dot), adjoint(v_dot)
+
+
+def singular_triples(a):
+    """The reduced SVD for formulas in which the phases of the vectors cancel: those of complex ones are
+    LAPACK's choice, and the derivative of such a formula does not depend on it.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return u, s, vh
+
+
+@TABLE.rrule(singular_triples, leading=1)
+def singular_triples_rrule(a):
+    """That of `svd`; the phase of `u` against `v` is not free, and counts as one of `u`."""
+    u, s, vh = singular_triples(a)
+
+    def singular_triples_pullback(y_bar):
+        u_bar, s_bar, vh_bar = y_bar
+        a_bar = _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        if np.iscomplexobj(u) and not is_zero(u_bar):
+            turns = np.imag(np.sum(np.conj(u) * u_bar, axis=-2, keepdims=True))
+            a_bar = a_bar + (u * (1j * _over(turns, s))) @ vh
+        return NoTangent(), like_argument(a, a_bar)
+
+    return (u, s, vh), singular_triples_pullback
+
+
+@TABLE.frule(singular_triples)
+def singular_triples_frule(tangents, a):
+    u, s, vh = singular_triples(a)
+    a_dot = dense(a, tangents[1])
+    u_dot, s_dot, vh_dot = _svd_tangents(u, s, vh, a_dot)
+    if np.iscomplexobj(u):
+        turns = np.imag(np.sum(np.conj(u) * (a_dot @ adjoint(vh)), axis=-2, keepdims=True))
+        u_dot = u_dot + u * (1j * _over(turns, s))
+    return (u, s, vh), (u_dot, s_dot, vh_dot)
 
 
 def _svd_values_tangent(u, vh, a_dot):
@@ -430,7 +501,7 @@ def svdvals_rrule(x):
 
 @TABLE.frule(np.linalg.svdvals)
 def svdvals_frule(tangents, x):
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, s, vh = singular_triples(x)
     return s, _svd_values_tangent(u, vh, dense(x, tangents[1]))
 
 
@@ -576,7 +647,7 @@ def lstsq_rrule(a, b, rcond=None):
 def lstsq_frule(tangents, a, b, rcond=None):
     solved, a_dot = LeastSquares(a, b, rcond), dense(a, tangents[1])
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    u, _, vh = singular_triples(a)
     s_dot = _svd_values_tangent(u, vh, a_dot)
     return solved.y, (x_dot, residuals_dot, NoTangent(), s_dot)
 
@@ -585,10 +656,39 @@ def lstsq_frule(tangents, a, b, rcond=None):
 
 def _eigenbasis(a, what):
     """The eigenvalues, the right vectors, and the left ones as rows; a matrix without a basis is refused."""
+    w, v = eigenpairs(a, what)
+    return w, v, np.linalg.inv(v)
+
+
+def eigenpairs(a, what):
+    """`np.linalg.eig` for formulas in which the lengths and phases of the vectors cancel."""
     w, v = np.linalg.eig(a)
     if np.size(v) and np.max(np.linalg.cond(v)) > 1e12:
         refuse(f"{what} of a matrix whose eigenvectors are no basis: it has no derivative")
-    return w, v, np.linalg.inv(v)
+    return w, v
+
+
+@TABLE.rrule(eigenpairs, leading=1)
+def eigenpairs_rrule(a, what):
+    w, v = eigenpairs(a, what)
+
+    def eigenpairs_pullback(y_bar):
+        w_bar, v_bar = y_bar
+        inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
+        if not is_zero(v_bar) and np.any(v_bar):
+            turned = _off_diagonal(adjoint(v) @ np.asarray(v_bar))
+            inside = inside + _over_gaps(turned, np.conj(w), _columns_in_use(v_bar), what)
+        return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), inside @ adjoint(v)))
+
+    return (w, v), eigenpairs_pullback
+
+
+@TABLE.frule(eigenpairs)
+def eigenpairs_frule(tangents, a, what):
+    w, v = eigenpairs(a, what)
+    inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
+    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), what)
+    return (w, v), (np.diagonal(inside, axis1=-2, axis2=-1), v_dot)
 
 
 _G = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, -1.0], [1.5, 0.5, -2.0]])
@@ -641,9 +741,10 @@ def eig_rrule(a):
 @TABLE.frule(np.linalg.eig)
 def eig_frule(tangents, a):
     y = np.linalg.eig(a)
-    w, v, left = _eigenbasis(a, "np.linalg.eig")
+    w, v = y.eigenvalues, y.eigenvectors
+    eigenpairs(a, "np.linalg.eig")  # which refuses a matrix without a basis
     _refuse_complex_vectors(v, "eig")
-    inside = left @ dense(a, tangents[1]) @ v
+    inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig")
     return y, type(y)(w_dot, _along(v, v_dot))
@@ -658,7 +759,7 @@ def _check_cond(p):
 
 def _cond_slope(x, p):
     """The derivative of the quotient of the largest and the smallest singular value (or its inverse)."""
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, s, vh = singular_triples(x)
     top, low = (s[..., k, None, None] for k in (0, -1))
     first, last = (u[..., :, k, None] * vh[..., None, k, :] for k in (0, -1))
     if p == -2:

@@ -15,6 +15,8 @@ from .array_likes import (
     gradient_dtype,
     is_zero,
     like_argument,
+    reduced,
+    reduced_in,
     refuse,
 )
 from .numpy_indexing import scatter
@@ -116,8 +118,8 @@ def _state_sum(target, points):
     @TABLE.frule(target)
     def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
-        y = target(a, axis, dtype, keepdims=keepdims, **given(("initial", "where"), (initial, where)))
-        return y, target(dense(a, tangents[1]), axis, None, keepdims=keepdims, **given(("where",), (where,)))
+        y = reduced_in(target, dtype, a, axis, keepdims, initial, where)
+        return y, reduced(target, dense(a, tangents[1]), axis, keepdims, ABSENT, where)
     return sum_rrule, sum_frule
 
 
@@ -327,7 +329,7 @@ def _state_prod(target, points):
         check_dtype(a, dtype)
         slope = slopes(a, axis, given(("initial", "where"), (initial, where)))
         y_dot = np.sum(dense(a, tangents[1]) * slope, axis=axis, keepdims=keepdims)
-        return target(a, axis, dtype, keepdims=keepdims, **given(("initial", "where"), (initial, where))), y_dot
+        return reduced_in(target, dtype, a, axis, keepdims, initial, where), y_dot
     return prod_rrule, prod_frule
 
 
@@ -411,7 +413,7 @@ def _state_extreme(target, sign, points, skip_nan=False):
 
     @TABLE.frule(target)
     def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
-        y = target(a, axis, keepdims=keepdims, **given(("initial", "where"), (initial, where)))
+        y = reduced(target, a, axis, keepdims, initial, where)
         extreme = extreme_of(a, axis, y, sign, given(("initial", "where"), (initial, where)), skip_nan)
         return y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y))
     return extreme_rrule, extreme_frule
@@ -506,7 +508,7 @@ def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABS
 def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
     y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, given(("where",), (where,))))
-    return np.nansum(a, axis, dtype, keepdims=keepdims, **given(("initial", "where"), (initial, where))), y_dot
+    return reduced_in(np.nansum, dtype, a, axis, keepdims, initial, where), y_dot
 
 
 @TABLE.rrule(np.nanmean, leading=1, points=_EXTREMES)

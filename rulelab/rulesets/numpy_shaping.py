@@ -566,8 +566,10 @@ def pad_rrule(array, pad_width, mode="constant", **kwargs):
 
 @TABLE.frule(np.pad)
 def pad_frule(tangents, array, pad_width, mode="constant", *, constant_values=ABSENT, reflect_type=ABSENT):
-    options = given(("constant_values", "reflect_type"), (constant_values, reflect_type))
-    y = np.pad(array, pad_width, mode, **options)
+    if constant_values is ABSENT:
+        y = np.pad(array, pad_width, mode, **given(("reflect_type",), (reflect_type,)))
+    else:
+        y = np.pad(array, pad_width, mode, constant_values=constant_values)
     read = padded_labels(array, pad_width, mode, given(("reflect_type",), (reflect_type,)))
     inside, flat = read >= 0, np.ravel(dense(array, tangents[1]))
     return y, np.where(inside, flat[np.where(inside, read, 0)] if np.size(array) else 0.0, 0.0)

@@ -12,7 +12,7 @@ from ..rules.scalar import no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise, numpy_nondiff
-from .array_likes import ABSENT, dense, given, is_zero, like_argument, refuse
+from .array_likes import ABSENT, dense, given, is_zero, like_argument, reduced, refuse
 from .numpy_reductions import METHODS_OF_UFUNCS, from_lanes, lanes
 
 TABLE = RuleTable("ufunc_methods")
@@ -197,7 +197,7 @@ def _state_reduce(ufunc):
         tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
     ):
         _check_plain(ufunc, "reduce", dtype, where)
-        y = reduce(array, axis, keepdims=keepdims, **given(("initial",), (initial,)))
+        y = reduced(reduce, array, axis, keepdims, initial, ABSENT)
         x = _first(array, axis)
         if not x.size:
             return y, no_change(y)
