@@ -186,11 +186,14 @@ def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int
             node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last[node.lineno]  # type: ignore[attr-defined]
 
 
-_STAND_INS = str(Path(__file__).parent.parent / "rulesets")
+_PACKAGE = Path(__file__).parent.parent
+# Where the stand-ins are, and the forward rules: programs of the house that are differentiated themselves.
+_STAND_INS = tuple(str(_PACKAGE / part) for part in ("rulesets", "rules/scalar.py", "rules/constant.py"))
 
 
 def is_stand_in(filename: str) -> bool:
-    """Whether code of this file stands in for functions of Python's: no line of it is the author's."""
+    """Whether code of this file stands in for functions of Python's, or is a forward rule of the house: it is
+    compiled, and no line of it is the author's."""
     return filename.startswith(_STAND_INS)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import ir
 from .captures import rebound_captures
-from .names import Names, name_base, target_base
+from .names import Names, name_base, names_read_in, target_base
 from .ownership import Ownership
 from .plainer import Plain
 
@@ -52,7 +52,7 @@ class Lowering:
         self.around = around
         self.local = set(code.co_varnames) | set(code.co_cellvars)
         self.free = set(code.co_freevars)
-        self.names = Names(self.local | self.free, set(code.co_names))
+        self.names = Names(self.local | self.free, names_read_in(code))
         self.env: dict[str, ir.Atom] = {}
         self.block: ir.Block = []
         self.slots: list[dict[str, str]] = []

@@ -74,6 +74,12 @@ def with_private_names(source: Source, code: types.CodeType) -> Source:
     return replace(source, node=_Private(full).visit(copy.deepcopy(source.node)))
 
 
+def names_read_in(code: types.CodeType) -> set[str]:
+    """The globals and attributes that a function names, its comprehensions and nested functions included."""
+    nested = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return {*code.co_names}.union(*map(names_read_in, nested))
+
+
 def _all_names_of(code: types.CodeType) -> set[str]:
     names = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     return names.union(*(_all_names_of(c) for c in code.co_consts if isinstance(c, types.CodeType)))

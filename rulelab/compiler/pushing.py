@@ -330,11 +330,6 @@ class Push:
         count = len(args) - len(names)
         if not rule.differentiable:
             return _constant(call)
-        if rule.partials is not None and not names:
-            refs = tuple([dot(k) if _varies(args[k], dots[k]) else NO for k in range(count)])
-            if all(ref is NO for ref in refs):
-                return _constant(call)
-            return Program(programs.by_partials, (g, rule.partials, _refs(ARGS, args), refs))
         for name, given_dot, x in zip(names, dots[count:], args[count:]):
             if _varies(x, given_dot):
                 raise KeywordError(
@@ -345,7 +340,9 @@ class Push:
         given: list[Any] = []
         for number in range(count):
             x = args[number]
-            if dots[number] is NO and rule.house and isinstance(x, _NUMERIC) and not rule.inner:
+            if rule.partials is not None and not _varies(x, dots[number]):
+                given.append(NO)  # its partial need not exist
+            elif dots[number] is NO and rule.house and isinstance(x, _NUMERIC) and not rule.inner:
                 given.append(dense_tangent(x, NO))
             else:
                 given.append(dot(number))

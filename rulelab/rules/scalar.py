@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import KeywordError, RuleCountError
-from ..tangents.algebra import add, is_number
+from ..tangents.algebra import add
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import unthunk
@@ -35,16 +35,21 @@ def scalar_rrule(f, name, partials):
 
 
 def scalar_frule(f, name, partials):
-    """The frule: ẏⱼ = Σᵢ ∂yⱼ/∂xᵢ ẋᵢ, of the shape of yⱼ."""
+    """The frule: ẏⱼ = Σᵢ ∂yⱼ/∂xᵢ ẋᵢ, of the shape of yⱼ.
+
+    It is a program that is differentiated itself where second derivatives are asked for, and the partials
+    with it. A partial whose tangent is not there is not touched.
+    """
 
     def frule(tangents, *xs, **kwargs):
         _refuse_keywords(name, kwargs)
         _check_arity(name, partials, len(xs))
         y = f(*xs)
-        rows = _rows(name, partials(y, *xs), y, len(xs))
-        outputs = y if isinstance(y, tuple) else (y,)
-        y_dots = [_tangent(y_j, row, tangents[1:]) for y_j, row in zip(outputs, rows)]
-        return y, tuple(y_dots) if isinstance(y, tuple) else y_dots[0]
+        given = partials(y, *xs)
+        _check_rows(name, given, y, len(xs))
+        if isinstance(y, tuple):
+            return y, tuple([_tangent(y_j, row, tangents) for y_j, row in zip(y, given)])
+        return y, _tangent(y, given, tangents)
 
     frule.__name__ = frule.__qualname__ = f"{_plain(name)}_frule"
     return frule
@@ -76,16 +81,20 @@ def _check_arity(name, partials, count):
 
 def _rows(name, given, y, count):
     """The partials as one tuple of `count` for each output."""
-    outputs = given if isinstance(y, tuple) else (given,)
-    if not isinstance(outputs, tuple) or (isinstance(y, tuple) and len(outputs) != len(y)):
+    _check_rows(name, given, y, count)
+    return [row if isinstance(row, tuple) else (row,) for row in (given if isinstance(y, tuple) else (given,))]
+
+
+def _check_rows(name, given, y, count):
+    """RuleCountError unless the partials are `count` for each output."""
+    if isinstance(y, tuple) and (not isinstance(given, tuple) or len(given) != len(y)):
         raise RuleCountError(
             f"{name} has {len(y)} outputs; its scalar rule must give a tuple of partials for each"
         )
-    rows = [row if isinstance(row, tuple) else (row,) for row in outputs]
-    for row in rows:
-        if len(row) != count:
-            raise RuleCountError(f"the scalar rule of {name} gives {len(row)} partials for {count} arguments")
-    return rows
+    for row in given if isinstance(y, tuple) else (given,):
+        size = len(row) if isinstance(row, tuple) else 1
+        if size != count:
+            raise RuleCountError(f"the scalar rule of {name} gives {size} partials for {count} arguments")
 
 
 def _cotangent(x, i, rows, seeds):
@@ -121,13 +130,48 @@ def _times(partial, t):
 
 
 def _tangent(y, row, tangents):
-    shape, total = np.shape(y), ZeroTangent()
-    for partial, x_dot in zip(row, tangents):
-        part = _times(partial, x_dot)
-        if not isinstance(part, (AbstractZero, NotImplementedTangent)) and np.shape(part) != shape:
-            part = np.broadcast_to(part, shape).copy()
-        total = add(total, part)
-    if isinstance(total, AbstractZero):
-        return total
-    wide = is_number(total) or isinstance(total, np.ndarray)
-    return total.real if wide and np.iscomplexobj(total) and not np.iscomplexobj(y) else total
+    """Σᵢ pᵢ ẋᵢ over the partials in `row`, in the form of `y`; `tangents` starts with that of the function."""
+    y_dot = ZeroTangent()
+    for i, partial in enumerate(row if isinstance(row, tuple) else (row,)):
+        if not isinstance(tangents[i + 1], AbstractZero):
+            y_dot = _sum(y_dot, _product(partial, tangents[i + 1]))
+    return form_of(y, y_dot)
+
+
+def _product(partial, x_dot):
+    partial = unthunk(partial)
+    if isinstance(partial, (AbstractZero, NotImplementedTangent)):
+        return partial
+    x_dot = unthunk(x_dot)
+    return x_dot if isinstance(x_dot, NotImplementedTangent) else partial * x_dot
+
+
+def _sum(total, part):
+    if isinstance(total, AbstractZero) or isinstance(part, NotImplementedTangent):
+        return part
+    return total if isinstance(part, (AbstractZero, NotImplementedTangent)) else total + part
+
+
+def form_of(y, y_dot):
+    """A tangent in the form of its primal `y`: of its shape, real where `y` is, zeros for an array without
+    one, NoTangent for anything else without one.
+
+    >>> form_of(np.ones(2), 3.0), form_of(2.0, ZeroTangent())
+    (array([3., 3.]), NoTangent())
+    """
+    if isinstance(y_dot, NotImplementedTangent):
+        return y_dot
+    if isinstance(y_dot, AbstractZero):
+        return no_change(y)
+    if np.iscomplexobj(y_dot) and not np.iscomplexobj(y):
+        y_dot = np.real(y_dot)
+    return y_dot if np.shape(y_dot) == np.shape(y) else np.broadcast_to(y_dot, np.shape(y)).copy()
+
+
+def no_change(y):
+    """The tangent of a result that does not move: zeros for an array, which may be written to; NoTangent()
+    else.
+    """
+    if not isinstance(y, np.ndarray) or y.dtype.kind not in "fciub":
+        return NoTangent()
+    return np.zeros_like(y, dtype=y.dtype if y.dtype.kind in "fc" else float)

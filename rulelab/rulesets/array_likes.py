@@ -69,6 +69,15 @@ def dense(x, x_dot):
     return x_dot if x_dot.ndim or isinstance(x, np.ndarray) else x_dot[()]
 
 
+def tangent_like(value, x_dot):
+    """The array `x_dot` in the form of `value`, the nested lists of an array or a number.
+
+    >>> tangent_like([[1.0], [2.0]], np.array([[0.5], [0.25]]))
+    [[0.5], [0.25]]
+    """
+    return np.asarray(x_dot).tolist()
+
+
 def items_of(xs, xs_dot):
     """The tangents of the items of `xs` (list, tuple, or array taken along its first axis), each dense."""
     if is_zero(xs_dot):
@@ -87,13 +96,37 @@ ABSENT = object()
 """The default of a parameter that NumPy tells apart from every value: `initial=`, `where=`, `prepend=`."""
 
 
-def given(**options):
+def given(names, values):
     """The options that were given, to be handed on.
 
-    >>> given(initial=2.0, where=ABSENT)
+    >>> given(("initial", "where"), (2.0, ABSENT))
     {'initial': 2.0}
     """
-    return {name: value for name, value in options.items() if value is not ABSENT}
+    return {name: value for name, value in zip(names, values, strict=True) if value is not ABSENT}
+
+
+def reduced(function, a, axis, keepdims, initial, where):
+    """`function(a, axis, …)` with the options that were given; written out, because what is handed on with
+    stars counts as varying together.
+    """
+    if initial is ABSENT:
+        if where is ABSENT:
+            return function(a, axis, keepdims=keepdims)
+        return function(a, axis, keepdims=keepdims, where=where)
+    if where is ABSENT:
+        return function(a, axis, keepdims=keepdims, initial=initial)
+    return function(a, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+def reduced_in(function, dtype, a, axis, keepdims, initial, where):
+    """The same of a function that takes a dtype."""
+    if initial is ABSENT:
+        if where is ABSENT:
+            return function(a, axis, dtype, keepdims=keepdims)
+        return function(a, axis, dtype, keepdims=keepdims, where=where)
+    if where is ABSENT:
+        return function(a, axis, dtype, keepdims=keepdims, initial=initial)
+    return function(a, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 def as_written(rrule):

@@ -4,6 +4,7 @@ from . import (
     containers,
     fft,
     forward_programs,
+    forward_parts,
     linalg_factorisations,
     linalg_products,
     mutators,
@@ -40,6 +41,7 @@ _MODULES = (
     mutators,
     standins,
     forward_programs,
+    forward_parts,
 )
 
 

@@ -57,29 +57,6 @@ def constant(function, args, words):
     return y, zero_beside(y, args)
 
 
-def by_partials(function, partials, args, dots):
-    """An elementwise function by its partial derivatives."""
-    y = function(*args)
-    rows = partials(y, *args)
-    if len(args) == 1:
-        return y, as_tangent(rows * dots[0], y)
-    y_dot = NO
-    for number in range(len(args)):
-        if not is_none(dots[number]):
-            part = rows[number] * dots[number]
-            y_dot = part if is_none(y_dot) else y_dot + part
-    return y, as_tangent(y_dot, y)
-
-
-def as_tangent(y_dot, y):
-    """A tangent brought to the shape of its value, and real where that is."""
-    if np.shape(y_dot) != np.shape(y):
-        y_dot = np.broadcast_to(y_dot, np.shape(y)) + np.zeros(np.shape(y))
-    if np.iscomplexobj(y_dot) and not np.iscomplexobj(y):
-        y_dot = np.real(y_dot)
-    return y_dot
-
-
 def attribute(x, x_dot, name):
     """`x.name` of what is stored in an object."""
     if hasattr(x_dot, name):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.scalar import no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
@@ -62,7 +62,20 @@ def det_rrule(a):
 @TABLE.frule(np.linalg.det)
 def det_frule(tangents, a):
     y = np.linalg.det(a)
-    return y, np.sum(np.swapaxes(adjugate(np.asarray(a), y), -1, -2) * dense(a, tangents[1]), axis=(-2, -1))
+    x = np.asarray(a)
+    cofactors = np.swapaxes(np.expand_dims(y, (-2, -1)) * np.linalg.inv(x), -1, -2) if np.all(y != 0) else _cofactors(x)
+    return y, np.sum(cofactors * dense(a, tangents[1]), axis=(-2, -1))
+
+
+def _cofactors(a):
+    """The cofactors of matrices (…, n, n) by their definition, which is a polynomial also where they are
+    singular: the determinants of what is left without a row and a column, with signs.
+    """
+    n = np.shape(a)[-1]
+    kept = np.array([[k for k in range(n) if k != gone] for gone in range(n)], int).reshape(n, n - 1)
+    minors = a[..., kept[:, None, :, None], kept[None, :, None, :]]
+    signs = (-1.0) ** np.add.outer(np.arange(n), np.arange(n))
+    return signs * np.linalg.det(minors)
 
 
 @TABLE.rrule(np.linalg.slogdet, leading=1, points=[(_S,), (_STACK,), (-_S,), (_Z,), (_I,)])
@@ -86,8 +99,8 @@ def slogdet_rrule(a):
 def slogdet_frule(tangents, a):
     y = np.linalg.slogdet(a)
     turn = np.sum(np.swapaxes(_inverse(a, "slogdet"), -1, -2) * dense(a, tangents[1]), axis=(-2, -1))
-    return y, Tangent(type(y), sign=1j * y.sign * np.imag(turn) if np.iscomplexobj(turn) else ZeroTangent(),
-                      logabsdet=np.real(turn))
+    sign_dot = 1j * y.sign * np.imag(turn) if np.iscomplexobj(turn) else no_change(y.sign)
+    return y, type(y)(sign_dot, np.real(turn))
 
 
 # -- inv, pinv, solve ----------------------------------------------------------------------------------------
@@ -108,9 +121,9 @@ def inv_frule(tangents, a):
     return y, -y @ dense(a, tangents[1]) @ y
 
 
-def _check_pinv(options):
-    if options:
-        refuse(f"np.linalg.pinv with {', '.join(options)}, which may cut the rank",
+def _check_pinv(options, named_options):
+    if options or named_options:
+        refuse(f"np.linalg.pinv with {', '.join([*map(repr, options), *named_options])}, which may cut the rank",
                "leave the cut-off at its default")
 
 
@@ -122,7 +135,7 @@ def pinv_rrule(a, *options, **named_options):
 
     With `p = pinv(a)`: `ā = -pᴴ ȳ pᴴ + (1 - a p) ȳᴴ p pᴴ + pᴴ p ȳᴴ (1 - p a)`.
     """
-    _check_pinv([*map(repr, options), *named_options])
+    _check_pinv(options, named_options)
     p = np.linalg.pinv(a)
 
     def pinv_pullback(y_bar):
@@ -136,7 +149,7 @@ def pinv_rrule(a, *options, **named_options):
 
 @TABLE.frule(np.linalg.pinv)
 def pinv_frule(tangents, a, *options, **named_options):
-    _check_pinv([*map(repr, options), *named_options])
+    _check_pinv(options, named_options)
     p, x, x_dot = np.linalg.pinv(a), np.asarray(a), dense(a, tangents[1])
     left, right = p @ adjoint(p) @ adjoint(x_dot), adjoint(x_dot) @ adjoint(p) @ p
     return p, -p @ x_dot @ p + left - (left @ x) @ p + right - p @ (x @ right)
@@ -268,25 +281,30 @@ def eigh_rrule(a, UPLO="L"):
     w, v = y
 
     def eigh_pullback(y_bar):
-        w_bar, v_bar = y_bar
-        inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
-        if not is_zero(v_bar):
+        if not is_zero(y_bar[1]):
             _refuse_complex_vectors(v, "eigh")
-            turned = adjoint(v) @ v_bar
-            inside = inside + _over_gaps(0.5 * (turned - adjoint(turned)), w, _columns_in_use(v_bar), "eigh")
-        return NoTangent(), like_argument(a, onto_triangle(v @ inside @ adjoint(v), UPLO.upper() == "L"))
+        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
     return y, eigh_pullback
+
+
+def _eigh_cotangent(w, v, y_bar, UPLO):
+    w_bar, v_bar = y_bar
+    inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
+    if not is_zero(v_bar):
+        turned = adjoint(v) @ v_bar
+        inside = inside + _over_gaps(0.5 * (turned - adjoint(turned)), w, _columns_in_use(v_bar), "eigh")
+    return onto_triangle(v @ inside @ adjoint(v), UPLO.upper() == "L")
 
 
 @TABLE.frule(np.linalg.eigh)
 def eigh_frule(tangents, a, UPLO="L"):
     y = np.linalg.eigh(a, UPLO)
-    w, v = y
+    w, v = y.eigenvalues, y.eigenvectors
     _refuse_complex_vectors(v, "eigh")
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eigh")
-    return y, Tangent(type(y), eigenvalues=w_dot, eigenvectors=v_dot)
+    return y, type(y)(w_dot, v_dot)
 
 
 @TABLE.rrule(np.linalg.eigvalsh, leading=1, points=[
@@ -303,9 +321,36 @@ def eigvalsh_rrule(a, UPLO="L"):
 
 @TABLE.frule(np.linalg.eigvalsh)
 def eigvalsh_frule(tangents, a, UPLO="L"):
-    w, v = np.linalg.eigh(a, UPLO)
+    w, v = hermitian_pairs(a, UPLO)
     h_dot = from_triangle(dense(a, tangents[1]), UPLO.upper() == "L")
     return w, np.real(np.sum(conjugated(v) * (h_dot @ v), axis=-2))
+
+
+def hermitian_pairs(a, UPLO):
+    """`np.linalg.eigh` for formulas in which the phases of the vectors cancel: those of complex ones are
+    LAPACK's choice, and the derivative of such a formula does not depend on it.
+    """
+    w, v = np.linalg.eigh(a, UPLO)
+    return w, v
+
+
+@TABLE.rrule(hermitian_pairs, leading=1)
+def hermitian_pairs_rrule(a, UPLO):
+    w, v = np.linalg.eigh(a, UPLO)
+
+    def hermitian_pairs_pullback(y_bar):
+        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
+
+    return (w, v), hermitian_pairs_pullback
+
+
+@TABLE.frule(hermitian_pairs)
+def hermitian_pairs_frule(tangents, a, UPLO):
+    w, v = hermitian_pairs(a, UPLO)
+    inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
+    w_dot = np.real(np.diagonal(inside, axis1=-2, axis2=-1))
+    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
+    return (w, v), (w_dot, v_dot)
 
 
 # -- singular values -----------------------------------------------------------------------------------------
@@ -382,11 +427,15 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
         refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
     a_dot = dense(a, tangents[1])
     if not compute_uv:
-        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        u, s, vh = singular_triples(a)
         return s, _svd_values_tangent(u, vh, a_dot)
     _svd_vectors_wanted(a, full_matrices, True, True)
     y = np.linalg.svd(a, full_matrices)
-    u, s, vh = y
+    return y, type(y)(*_svd_tangents(y.U, y.S, y.Vh, a_dot))
+
+
+def _svd_tangents(u, s, vh, a_dot):
+    """Those of u, s and vh of a reduced SVD."""
     v, inside = adjoint(vh), adjoint(u) @ a_dot @ adjoint(vh)
     columns, rows, every = s[..., None, :], s[..., :, None], np.ones(s.shape, bool)
     u_dot = u @ _over_gaps(_off_diagonal(inside * columns + rows * adjoint(inside)), s * s, every, "svd")
@@ -395,7 +444,42 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
         u_dot = u_dot + _over(a_dot @ v - u @ inside, s)
     if v.shape[-2] > v.shape[-1]:
         v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
-    return y, Tangent(type(y), U=u_dot, S=_svd_values_tangent(u, vh, a_dot), Vh=adjoint(v_dot))
+    return u_dot, _svd_values_tangent(u, vh, a_dot), adjoint(v_dot)
+
+
+def singular_triples(a):
+    """The reduced SVD for formulas in which the phases of the vectors cancel: those of complex ones are
+    LAPACK's choice, and the derivative of such a formula does not depend on it.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return u, s, vh
+
+
+@TABLE.rrule(singular_triples, leading=1)
+def singular_triples_rrule(a):
+    """That of `svd`; the phase of `u` against `v` is not free, and counts as one of `u`."""
+    u, s, vh = singular_triples(a)
+
+    def singular_triples_pullback(y_bar):
+        u_bar, s_bar, vh_bar = y_bar
+        a_bar = _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        if np.iscomplexobj(u) and not is_zero(u_bar):
+            turns = np.imag(np.sum(np.conj(u) * u_bar, axis=-2, keepdims=True))
+            a_bar = a_bar + (u * (1j * _over(turns, s))) @ vh
+        return NoTangent(), like_argument(a, a_bar)
+
+    return (u, s, vh), singular_triples_pullback
+
+
+@TABLE.frule(singular_triples)
+def singular_triples_frule(tangents, a):
+    u, s, vh = singular_triples(a)
+    a_dot = dense(a, tangents[1])
+    u_dot, s_dot, vh_dot = _svd_tangents(u, s, vh, a_dot)
+    if np.iscomplexobj(u):
+        turns = np.imag(np.sum(np.conj(u) * (a_dot @ adjoint(vh)), axis=-2, keepdims=True))
+        u_dot = u_dot + u * (1j * _over(turns, s))
+    return (u, s, vh), (u_dot, s_dot, vh_dot)
 
 
 def _svd_values_tangent(u, vh, a_dot):
@@ -417,7 +501,7 @@ def svdvals_rrule(x):
 
 @TABLE.frule(np.linalg.svdvals)
 def svdvals_frule(tangents, x):
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, s, vh = singular_triples(x)
     return s, _svd_values_tangent(u, vh, dense(x, tangents[1]))
 
 
@@ -477,7 +561,7 @@ def qr_frule(tangents, a, mode="reduced"):
     if mode == "r":
         return r, r_dot
     y = np.linalg.qr(a)
-    return y, Tangent(type(y), Q=_right_divide(a_dot - q @ r_dot, r), R=r_dot)
+    return y, type(y)(_right_divide(a_dot - q @ r_dot, r), r_dot)
 
 
 # -- least squares -------------------------------------------------------------------------------------------
@@ -563,19 +647,48 @@ def lstsq_rrule(a, b, rcond=None):
 def lstsq_frule(tangents, a, b, rcond=None):
     solved, a_dot = LeastSquares(a, b, rcond), dense(a, tangents[1])
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    u, _, vh = singular_triples(a)
     s_dot = _svd_values_tangent(u, vh, a_dot)
-    return solved.y, Tangent(tuple, x_dot, residuals_dot, NoTangent(), s_dot)
+    return solved.y, (x_dot, residuals_dot, NoTangent(), s_dot)
 
 
 # -- eigenvalues of general matrices -------------------------------------------------------------------------
 
 def _eigenbasis(a, what):
     """The eigenvalues, the right vectors, and the left ones as rows; a matrix without a basis is refused."""
+    w, v = eigenpairs(a, what)
+    return w, v, np.linalg.inv(v)
+
+
+def eigenpairs(a, what):
+    """`np.linalg.eig` for formulas in which the lengths and phases of the vectors cancel."""
     w, v = np.linalg.eig(a)
     if np.size(v) and np.max(np.linalg.cond(v)) > 1e12:
         refuse(f"{what} of a matrix whose eigenvectors are no basis: it has no derivative")
-    return w, v, np.linalg.inv(v)
+    return w, v
+
+
+@TABLE.rrule(eigenpairs, leading=1)
+def eigenpairs_rrule(a, what):
+    w, v = eigenpairs(a, what)
+
+    def eigenpairs_pullback(y_bar):
+        w_bar, v_bar = y_bar
+        inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
+        if not is_zero(v_bar) and np.any(v_bar):
+            turned = _off_diagonal(adjoint(v) @ np.asarray(v_bar))
+            inside = inside + _over_gaps(turned, np.conj(w), _columns_in_use(v_bar), what)
+        return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), inside @ adjoint(v)))
+
+    return (w, v), eigenpairs_pullback
+
+
+@TABLE.frule(eigenpairs)
+def eigenpairs_frule(tangents, a, what):
+    w, v = eigenpairs(a, what)
+    inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
+    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), what)
+    return (w, v), (np.diagonal(inside, axis1=-2, axis2=-1), v_dot)
 
 
 _G = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, -1.0], [1.5, 0.5, -2.0]])
@@ -628,12 +741,13 @@ def eig_rrule(a):
 @TABLE.frule(np.linalg.eig)
 def eig_frule(tangents, a):
     y = np.linalg.eig(a)
-    w, v, left = _eigenbasis(a, "np.linalg.eig")
+    w, v = y.eigenvalues, y.eigenvectors
+    eigenpairs(a, "np.linalg.eig")  # which refuses a matrix without a basis
     _refuse_complex_vectors(v, "eig")
-    inside = left @ dense(a, tangents[1]) @ v
+    inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig")
-    return y, Tangent(type(y), eigenvalues=w_dot, eigenvectors=_along(v, v_dot))
+    return y, type(y)(w_dot, _along(v, v_dot))
 
 
 # -- condition numbers, tensor forms -------------------------------------------------------------------------
@@ -645,7 +759,7 @@ def _check_cond(p):
 
 def _cond_slope(x, p):
     """The derivative of the quotient of the largest and the smallest singular value (or its inverse)."""
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, s, vh = singular_triples(x)
     top, low = (s[..., k, None, None] for k in (0, -1))
     first, last = (u[..., :, k, None] * vh[..., None, k, :] for k in (0, -1))
     if p == -2:

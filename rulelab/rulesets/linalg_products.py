@@ -7,6 +7,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..rules.house import RuleTable
+from ..rules.scalar import form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -63,7 +64,8 @@ def _state_bilinear(target, transposed, points):
 
     @TABLE.frule(target)
     def bilinear_frule(tangents, a, b, *args, **kwargs):
-        return target(a, b, *args, **kwargs), bilinear_tangent(target, tangents, a, b, *args, **kwargs)
+        y = target(a, b, *args, **kwargs)
+        return y, form_of(y, bilinear_tangent(target, tangents, a, b, *args, **kwargs))
 
 
 def _state_bilinear_out(target, transposed, points):
@@ -78,12 +80,13 @@ def _state_bilinear_out(target, transposed, points):
 
     @TABLE.frule(target)
     def bilinear_frule(tangents, a, b, out=None):
-        return target(a, b), bilinear_tangent(target, tangents, a, b)
+        y = target(a, b)
+        return y, form_of(y, bilinear_tangent(target, tangents, a, b))
 
 
 def bilinear_tangent(product, tangents, a, b, *args, **kwargs):
     """`product(ȧ, b) + product(a, ḃ)`, without the terms that are zero."""
-    _, a_dot, b_dot = tangents[:3]
+    a_dot, b_dot = tangents[1], tangents[2]
     if is_zero(b_dot):
         return ZeroTangent() if is_zero(a_dot) else product(dense(a, a_dot), b, *args, **kwargs)
     y_dot = product(a, dense(b, b_dot), *args, **kwargs)
@@ -124,7 +127,8 @@ def matmul_rrule(a, b):
 
 def matmul_frule(tangents, a, b):
     """`ẏ = ȧ b + a ḃ`."""
-    return np.matmul(a, b), bilinear_tangent(np.matmul, tangents, a, b)
+    y = np.matmul(a, b)
+    return y, form_of(y, bilinear_tangent(np.matmul, tangents, a, b))
 
 
 _MATMUL = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _V), (_T, _B), (_W, _T.swapaxes(0, 1)),
@@ -518,4 +522,4 @@ def einsum_frule(tangents, *operands, out=None, optimize=False, **options):
     y = np.einsum(*operands, optimize=optimize, **options)
     terms = [np.einsum(subscripts, *xs[:k], dense(xs[k], x_dot), *xs[k + 1:], optimize=optimize)
              for k, x_dot in enumerate([tangents[1 + i] for i in positions]) if not is_zero(x_dot)]
-    return y, sum(terms[1:], terms[0]) if terms else ZeroTangent()
+    return y, form_of(y, sum(terms[1:], terms[0]) if terms else ZeroTangent())

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..rules.house import RuleTable
+from ..rules.scalar import form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
@@ -33,7 +34,8 @@ class Interpolation:
     def __init__(self, x, xp, fp, period):
         if period is not None:
             refuse("np.interp with period=", "bring x and the knots into one period first")
-        x, xp, self.fp = np.asarray(x, float), np.asarray(xp, float), np.asarray(fp)
+        x, xp = np.asarray(x, float), np.asarray(xp, float)
+        self.fp = np.asarray(fp)
         if np.any(np.diff(xp) <= 0):
             refuse("np.interp between knots xp that do not increase", "sort them")
         self.below, self.above = x < xp[0], x > xp[-1]
@@ -98,18 +100,26 @@ def interp_rrule(x, xp, fp, left=None, right=None, period=None):
 
 @TABLE.frule(np.interp)
 def interp_frule(tangents, x, xp, fp, left=None, right=None, period=None):
-    at = Interpolation(x, xp, fp, period)
-    y = np.interp(x, xp, fp, left, right)
-    ends_dot = (*tangents[4:6], NoTangent(), NoTangent())[:2]
-    fp_dot, xp_dot = dense(fp, tangents[3]), dense(xp, tangents[2])
-    y_dot = at.slope * (
-        dense(x, tangents[1]) - (1 - at.share) * xp_dot[at.left] - at.share * xp_dot[at.right]
-    )
-    y_dot = y_dot + sum(weight * fp_dot[index] for index, weight in at.weights(left, right))
-    for end_dot, out in zip(ends_dot, (at.below, at.above)):
-        if not is_zero(end_dot):
-            y_dot = y_dot + out * end_dot
-    return y, y_dot
+    y, at = np.interp(x, xp, fp, left, right), interpolation_of(x, xp, fp, period)
+    x_dot, xp_dot, fp_dot = dense(x, tangents[1]), dense(xp, tangents[2]), dense(fp, tangents[3])
+    xs, knots, values = np.asarray(x, float), np.asarray(xp, float), np.asarray(fp)
+    width = np.where(at.right > at.left, knots[at.right] - knots[at.left], 1.0)
+    share = np.where(at.inside, (xs - knots[at.left]) / width, 0.0)
+    slope = np.where(at.inside, (values[at.right] - values[at.left]) / width, 0.0)
+    y_dot = slope * (x_dot - (1 - share) * xp_dot[at.left] - share * xp_dot[at.right])
+    y_dot = y_dot + np.where(at.inside, (1 - share) * fp_dot[at.left] + share * fp_dot[at.right], 0.0)
+    left_dot = fp_dot[0] if left is None else tangents[4] if len(tangents) > 4 else NoTangent()
+    right_dot = fp_dot[-1] if right is None else tangents[5] if len(tangents) > 5 else NoTangent()
+    if not is_zero(left_dot):
+        y_dot = y_dot + np.where(at.below, left_dot, 0.0)
+    if not is_zero(right_dot):
+        y_dot = y_dot + np.where(at.above, right_dot, 0.0)
+    return y, form_of(y, y_dot)
+
+
+def interpolation_of(x, xp, fp, period):
+    """Between which knots each `x` lies: constant where the interpolation has a derivative."""
+    return Interpolation(x, xp, fp, period)
 
 
 # -- gradient ------------------------------------------------------------------------------------------------
@@ -186,8 +196,24 @@ def gradient_rrule(f, *varargs, axis=None, edge_order=1):
 
 @TABLE.frule(np.gradient)
 def gradient_frule(tangents, f, *varargs, axis=None, edge_order=1):
-    options = {"axis": axis, "edge_order": edge_order}
-    return np.gradient(f, *varargs, **options), np.gradient(dense(f, tangents[1]), *varargs, **options)
+    y = sampled_gradient(f, varargs, axis, edge_order)
+    return y, sampled_gradient(dense(f, tangents[1]), varargs, axis, edge_order)
+
+
+def sampled_gradient(f, spacings, axis, edge_order):
+    """`np.gradient` with the spacings in a tuple, which are constants."""
+    return np.gradient(f, *spacings, axis=axis, edge_order=edge_order)
+
+
+@TABLE.rrule(sampled_gradient, leading=1)
+def sampled_gradient_rrule(f, spacings, axis, edge_order):
+    return gradient_rrule(f, *spacings, axis=axis, edge_order=edge_order)
+
+
+@TABLE.frule(sampled_gradient)
+def sampled_gradient_frule(tangents, f, spacings, axis, edge_order):
+    y = sampled_gradient(f, spacings, axis, edge_order)
+    return y, sampled_gradient(dense(f, tangents[1]), spacings, axis, edge_order)
 
 
 # -- convolution ---------------------------------------------------------------------------------------------

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from ..errors import MutationError
 from ..rules.house import RuleTable
+from ..rules.scalar import form_of, no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import is_zero, refuse
+from .array_likes import dense, is_zero, refuse
 
 TABLE = RuleTable("numpy_elementwise")
 
@@ -169,8 +169,9 @@ def power_partial_base(out, x, p):
     if np.iscomplexobj(out) and not np.iscomplexobj(x):
         x = np.asarray(x, np.result_type(x, 1j))[()]
     with np.errstate(all="ignore"):
-        slope = p * np.power(x, p - 1)
-        return np.where(np.equal(p, 0), np.zeros_like(slope), slope)[()]
+        without = np.logical_and(np.equal(p, 0), np.logical_or(np.equal(x, 0), np.isnan(x)))
+        slope = p * np.power(np.where(without, np.ones_like(x), x)[()], p - 1)
+        return np.where(without, np.zeros_like(slope), slope)[()]
 
 
 def power_partial_exponent(out, x, p):
@@ -185,9 +186,9 @@ def power_partial_exponent(out, x, p):
     x = floating(x)
     with np.errstate(all="ignore"):
         if np.iscomplexobj(out):
-            slope = out * np.log(np.asarray(x, np.result_type(x, 1j)))
+            slope = out * np.log(np.asarray(nonzero(x), np.result_type(x, 1j)))
         else:
-            slope = out * np.log(np.abs(x))
+            slope = out * np.log(np.abs(nonzero(x)))
         at_zero = np.where(np.greater(np.real(p), 0), 0.0, math.nan).astype(np.asarray(slope).dtype)
         return np.where(np.equal(x, 0), at_zero, slope)[()]
 
@@ -212,14 +213,15 @@ def state_power(table, target, points):
 
     @table.frule(target)
     def power_frule(tangents, x: Number, p: Number, /):
-        out, (_, x_dot, p_dot) = target(x, p), tangents
-        out_dot = np.zeros_like(floating(out))
+        out, x_dot, p_dot = target(x, p), tangents[1], tangents[2]
+        out_dot = ZeroTangent()
         # A tangent that is not there is a strong zero: it must not meet the NaN of a logarithm.
         if not is_zero(x_dot):
-            out_dot = out_dot + power_partial_base(out, x, p) * x_dot
+            out_dot = power_partial_base(out, x, p) * x_dot
         if not is_zero(p_dot):
-            out_dot = out_dot + power_partial_exponent(out, x, p) * p_dot
-        return out, out_dot
+            by_exponent = power_partial_exponent(out, x, p) * p_dot
+            out_dot = by_exponent if is_zero(out_dot) else out_dot + by_exponent
+        return out, form_of(out, out_dot)
 
 
 POWERS = binary_points(
@@ -265,20 +267,33 @@ row(np.log10, lambda out, x: over(1, LN10 * x), points=POSITIVE)
 row(np.log1p, lambda out, x: over(1, 1 + x), points=POSITIVE)
 
 
-def share_of_first(x, y, exp):
-    """`exp(x) / (exp(x) + exp(y))` without overflow; a half where they are equal, also if infinite."""
+def logistic(t):
+    """`1 / (1 + exp(-t))`, without overflow.
+
+    >>> logistic(0.0), logistic(-1e4)
+    (np.float64(0.5), np.float64(0.0))
+    """
     with np.errstate(all="ignore"):
-        return 1 / (1 + exp(np.where(np.equal(x, y), np.zeros_like(y - x), y - x)[()]))
+        return 1 / (1 + np.exp(-t))
+
+
+row(logistic, lambda out, t: out * logistic(-t))  # of its own: `exp(-t) / (1 + exp(-t))**2` would overflow
+
+
+def _gap(x, y):
+    """`x - y`, and 0 where they are equal, also if infinite."""
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(x, y), np.zeros_like(x - y), x - y)[()]
 
 
 row(
     np.logaddexp,
-    lambda out, x, y: (share_of_first(x, y, np.exp), share_of_first(y, x, np.exp)),
+    lambda out, x, y: (logistic(_gap(x, y)), logistic(_gap(y, x))),
     points=[*REAL_PAIRS, (800.0, -800.0), (np.array([1e4, -1e4]), 3.0)],
 )
 row(
     np.logaddexp2,
-    lambda out, x, y: (share_of_first(x, y, np.exp2), share_of_first(y, x, np.exp2)),
+    lambda out, x, y: (logistic(LN2 * _gap(x, y)), logistic(LN2 * _gap(y, x))),
     points=REAL_PAIRS,
 )
 
@@ -321,7 +336,12 @@ def nonzero(r):
     return np.where(np.equal(r, 0), np.ones_like(r), r)[()]
 
 
-row(np.hypot, lambda out, x, y: (x / nonzero(out), y / nonzero(out)), points=REAL_PAIRS)
+def share_of(x, size):
+    """`x / size`, and 0 where the size is 0, with all its derivatives."""
+    return np.where(np.equal(size, 0), np.zeros_like(size), x / nonzero(size))[()]
+
+
+row(np.hypot, lambda out, x, y: (share_of(x, out), share_of(y, out)), points=REAL_PAIRS)
 
 
 def sinc_partial(out, x):
@@ -442,11 +462,12 @@ def _clip_forward(target, tangents, a, low, high):
 
 def _masked_sum(out, masks, tangents):
     """The sum of the tangents, each where its argument was taken, in the shape of `out`."""
-    out_dot = np.zeros_like(floating(out))
+    out_dot = ZeroTangent()
     for mask, x_dot in zip(masks, tangents, strict=False):
         if not is_zero(x_dot):
-            out_dot = out_dot + np.where(mask, x_dot, 0.0)
-    return out_dot[()]
+            part = np.where(mask, x_dot, 0.0)[()]
+            out_dot = part if is_zero(out_dot) else out_dot + part
+    return form_of(out, out_dot)
 
 
 def _bounds(a_min, a_max, low, high):
@@ -574,7 +595,8 @@ def _state_rounding(target, points):
 
     @TABLE.frule(target)
     def rounding_frule(tangents, a, decimals=0, out=None):
-        return target(a, decimals), ZeroTangent()
+        out = target(a, decimals)
+        return out, no_change(out)
 
 
 _ROUNDINGS = [(np.array([0.3, -1.2]),), (np.array([[0.321]]), 1), (np.empty(0),), (np.array([123.4]), -1)]
@@ -592,7 +614,8 @@ def fix_rrule(x, out=None):
 
 @TABLE.frule(np.fix)
 def fix_frule(tangents, x, out=None):
-    return np.fix(x), ZeroTangent()
+    out = np.fix(x)
+    return out, no_change(out)
 
 
 # -- several results -----------------------------------------------------------------------------------------
@@ -615,19 +638,18 @@ def divmod_rrule(x: Number, y: Number, /):
 
 @TABLE.frule(np.divmod)
 def divmod_frule(tangents, x: Number, y: Number, /):
-    quotient, rest = out = np.divmod(x, y)
-    partials = remainder_partials(rest, x, y)
-    rest_dot = _tangent_sum(rest, partials, tangents[1:])
-    return out, Tangent(tuple, np.zeros_like(floating(quotient)), rest_dot)
+    out = np.divmod(x, y)
+    partials = remainder_partials(out[1], x, y)
+    return out, (no_change(out[0]), tangent_sum(out[1], partials, tangents[1:]))
 
 
-def _tangent_sum(out, partials, tangents):
+def tangent_sum(out, partials, tangents):
     """The sum of partials times tangents, in the shape of `out`."""
-    out_dot = np.zeros_like(floating(out))
+    out_dot = ZeroTangent()
     for partial, x_dot in zip(partials, tangents, strict=True):
         if not is_zero(x_dot):
-            out_dot = out_dot + partial * x_dot
-    return out_dot
+            out_dot = partial * x_dot if is_zero(out_dot) else out_dot + partial * x_dot
+    return form_of(out, out_dot)
 
 
 @TABLE.rrule(np.modf, leading=1, points=BETWEEN_WHOLE)
@@ -644,7 +666,8 @@ def modf_rrule(x: Number, /):
 @TABLE.frule(np.modf)
 def modf_frule(tangents, x: Number, /):
     out = np.modf(x)
-    return out, Tangent(tuple, tangents[1], np.zeros_like(out[1]))
+    fraction_dot = tangents[1] if is_zero(tangents[1]) else 1.0 * tangents[1]
+    return out, (form_of(out[0], fraction_dot), no_change(out[1]))
 
 
 @TABLE.rrule(np.frexp, leading=1, points=unary_points(0.3, -1.2, 2.6))
@@ -664,9 +687,8 @@ def frexp_rrule(x: Number, /):
 @TABLE.frule(np.frexp)
 def frexp_frule(tangents, x: Number, /):
     out = np.frexp(x)
-    return out, Tangent(
-        tuple, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], -out[1]), NoTangent()
-    )
+    mantissa_dot = tangents[1] if is_zero(tangents[1]) else np.ldexp(tangents[1], -out[1])
+    return out, (form_of(out[0], mantissa_dot), no_change(out[1]))
 
 
 @TABLE.rrule(
@@ -684,7 +706,7 @@ def ldexp_rrule(x: Number, exponent, /):
 @TABLE.frule(np.ldexp)
 def ldexp_frule(tangents, x: Number, exponent, /):
     out = np.ldexp(x, exponent)
-    return out, ZeroTangent() if is_zero(tangents[1]) else np.ldexp(tangents[1], exponent)
+    return out, form_of(out, tangents[1] if is_zero(tangents[1]) else np.ldexp(tangents[1], exponent))
 
 
 # -- complex numbers -----------------------------------------------------------------------------------------
@@ -705,12 +727,19 @@ def absolute_rrule(x: Number, /):
 @TABLE.frule(np.absolute)
 def absolute_frule(tangents, x: Number, /):
     out = np.absolute(x)
-    return out, np.real(conjugate(direction(x, out)) * tangents[1])
+    return out, size_tangent(x, out, tangents[1])
 
 
 def direction(x, size):
     """`x / abs(x)` for complex `x`, the sign for real; 0 at 0."""
-    return x / nonzero(size) if np.iscomplexobj(x) else np.sign(floating(x))
+    return share_of(x, size) if np.iscomplexobj(x) else np.sign(floating(x))
+
+
+def size_tangent(x, size, x_dot):
+    """The tangent of `abs(x)`, which is `size`."""
+    if is_zero(x_dot):
+        return no_change(size)
+    return form_of(size, np.real(conjugate(direction(x, size)) * x_dot))
 
 
 @TABLE.rrule(np.sign, leading=1, points=ANY)
@@ -729,9 +758,9 @@ def sign_rrule(x: Number, /):
 @TABLE.frule(np.sign)
 def sign_frule(tangents, x: Number, /):
     out = np.sign(x)
-    if not np.iscomplexobj(x):
-        return out, ZeroTangent()
-    return out, 1j * out * np.imag(np.conj(out) * tangents[1]) / nonzero(np.abs(x))
+    if not np.iscomplexobj(x) or is_zero(tangents[1]):
+        return out, no_change(out)
+    return out, 1j * out * share_of(np.imag(np.conj(out) * tangents[1]), np.abs(x))
 
 
 def _state_conjugate(target, points):
@@ -744,7 +773,7 @@ def _state_conjugate(target, points):
 
     @TABLE.frule(target)
     def conj_frule(tangents, x: Number, /):
-        return target(x), np.conj(tangents[1])
+        return target(x), np.conj(dense(x, tangents[1]))
 
 
 _ARRAYS = [p for p in ANY if isinstance(p[0], np.ndarray)]
@@ -763,7 +792,7 @@ def real_rrule(val: Number):
 
 @TABLE.frule(np.real)
 def real_frule(tangents, val: Number):
-    return np.real(val), np.real(tangents[1])
+    return np.real(val), np.real(dense(val, tangents[1]))
 
 
 @TABLE.rrule(np.imag, leading=1, points=ANY)
@@ -776,7 +805,8 @@ def imag_rrule(val: Number):
 
 @TABLE.frule(np.imag)
 def imag_frule(tangents, val: Number):
-    return np.imag(val), np.imag(tangents[1]) if np.iscomplexobj(val) else ZeroTangent()
+    out = np.imag(val)
+    return out, np.imag(dense(val, tangents[1])) if np.iscomplexobj(val) else no_change(out)
 
 
 @TABLE.rrule(np.real_if_close, leading=1, points=[(np.array([0.3, -1.2]),), (np.array([0.4 - 0.7j]),)])
@@ -793,7 +823,8 @@ def real_if_close_rrule(a: Array | np.number, tol=100):
 @TABLE.frule(np.real_if_close)
 def real_if_close_frule(tangents, a: Array | np.number, tol=100):
     out = np.real_if_close(a, tol)
-    return out, tangents[1] if np.iscomplexobj(out) else np.real(tangents[1])
+    a_dot = dense(a, tangents[1])
+    return out, a_dot if np.iscomplexobj(out) else np.real(a_dot)
 
 
 def _angle_unit(deg):
@@ -814,9 +845,10 @@ def angle_rrule(z: Number, deg=False):
 
 @TABLE.frule(np.angle)
 def angle_frule(tangents, z: Number, deg=False):
-    if not np.iscomplexobj(z):
-        return np.angle(z, deg), ZeroTangent()
-    return np.angle(z, deg), _angle_unit(deg) * np.imag(np.conj(z) * tangents[1]) / nonzero(np.abs(z) ** 2)
+    out = np.angle(z, deg)
+    if not np.iscomplexobj(z) or is_zero(tangents[1]):
+        return out, no_change(out)
+    return out, _angle_unit(deg) * share_of(np.imag(np.conj(z) * tangents[1]), np.abs(z) ** 2)
 
 
 # -- cleaning and converting ---------------------------------------------------------------------------------
@@ -865,7 +897,7 @@ def unwrap_rrule(p: Number, discont=None, axis=-1, *, period=2 * math.pi):
 
 @TABLE.frule(np.unwrap)
 def unwrap_frule(tangents, p: Number, discont=None, axis=-1, *, period=2 * math.pi):
-    return np.unwrap(p, discont, axis, period=period), tangents[1]
+    return np.unwrap(p, discont, axis, period=period), 1.0 * dense(p, tangents[1])
 
 
 for _dtype in (np.float16, np.longdouble, np.complex64, np.complex128):

@@ -6,8 +6,8 @@ from types import EllipsisType
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.scalar import no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
 from ..tangents.thunks import InplaceableThunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
@@ -20,6 +20,7 @@ from .array_likes import (
     items_of,
     like_argument,
     refuse,
+    tangent_like,
 )
 
 TABLE = RuleTable("numpy_indexing")
@@ -165,7 +166,7 @@ def flat_or_whole(x, axis):
 
 
 def take_index(a, indices, axis, mode):
-    shape, axis = flat_or_whole(a, axis)
+    (shape, axis), indices = flat_or_whole(a, axis), np.asarray(indices)
     if mode == "wrap":
         indices = np.mod(indices, shape[axis])
     elif mode == "clip":
@@ -354,7 +355,7 @@ def choose_method_frule(tangents, a, *choices, out=None, mode="raise"):
         given, dots = choices[0], items_of(choices[0], tangents[2])
     else:
         given, dots = choices, [dense(x, x_dot) for x, x_dot in zip(choices, tangents[2:])]
-    return a.choose(given, mode=mode), np.choose(_chosen(a, len(given), mode), dots)
+    return np.choose(a, given, mode=mode), np.choose(_chosen(a, len(given), mode), dots)
 
 
 @TABLE.rrule(np.ix_, leading=None, points=[(_VECTOR, _VECTOR[:2]), (_VECTOR,)])
@@ -372,8 +373,9 @@ def ix_rrule(*args):
 @TABLE.frule(np.ix_)
 def ix_frule(tangents, *args):
     y = np.ix_(*args)
-    return y, Tangent(tuple, *[np.reshape(dense(x, x_dot), np.shape(part)) if _is_inexact(x) else NoTangent()
-                               for x, x_dot, part in zip(args, tangents[1:], y)])
+    y_dot = [np.reshape(dense(x, x_dot), np.shape(part)) if _is_inexact(x) else no_change(part)
+             for x, x_dot, part in zip(args, tangents[1:], y)]
+    return y, tuple(y_dot)
 
 
 def _is_inexact(x):
@@ -399,7 +401,7 @@ def _state_item(target, points):
 
     @TABLE.frule(target)
     def item_frule(tangents, a, *args):
-        return a.item(*args), dense(a, tangents[1])[item_index(a, args)].item()
+        return a.item(*args), np.asarray(dense(a, tangents[1])).item(*args)
 
 
 _state_item(np.ndarray.item, [(np.array([2.5]),), (_VECTOR, -1), (_MATRIX, 5), (_MATRIX, 1, -1),
@@ -419,4 +421,4 @@ def tolist_rrule(a):
 @TABLE.frule(np.ndarray.tolist)
 def tolist_frule(tangents, a):
     value = a.tolist()
-    return value, like_argument(value, dense(a, tangents[1]))
+    return value, tangent_like(value, dense(a, tangents[1]))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.scalar import no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
@@ -283,7 +284,7 @@ def _arange(start, stop, step, dtype):
 def arange_frule(tangents, start: Number, stop: Number | None = None, step: Number | None = None, dtype=None):
     y = _arange(start, stop, step, dtype)
     if stop is None or not can_carry(y):
-        return y, ZeroTangent()
+        return y, no_change(y)
     start_dot, step_dot = tangents[1], tangents[3] if len(tangents) > 3 else ZeroTangent()
     y_dot = np.zeros(y.shape)
     if not is_zero(start_dot):

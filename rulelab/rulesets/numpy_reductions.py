@@ -15,6 +15,8 @@ from .array_likes import (
     gradient_dtype,
     is_zero,
     like_argument,
+    reduced,
+    reduced_in,
     refuse,
 )
 from .numpy_indexing import scatter
@@ -88,7 +90,8 @@ def lanes(a, axis):
     axes = tuple(range(np.ndim(a))) if axis is None else normalize_axis_tuple(axis, np.ndim(a))
     rest = tuple(k for k in range(np.ndim(a)) if k not in axes)
     moved = np.transpose(a, rest + axes)
-    return np.reshape(moved, moved.shape[:len(rest)] + (int(np.prod(moved.shape[len(rest):])),))
+    shape = np.shape(moved)
+    return np.reshape(moved, shape[:len(rest)] + (int(np.prod(shape[len(rest):])),))
 
 
 def from_lanes(b, shape, axis):
@@ -106,7 +109,7 @@ def _state_sum(target, points):
     def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
         plain = initial is ABSENT and where is ABSENT
-        options = {} if plain else given(initial=initial, where=where)
+        options = {} if plain else given(("initial", "where"), (initial, where))
 
         def sum_pullback(y_bar):
             return NoTangent(), like_argument(a, spread(y_bar, a, axis, options.get("where", True)))
@@ -115,10 +118,8 @@ def _state_sum(target, points):
     @TABLE.frule(target)
     def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
-        options = given(initial=initial, where=where)
-        y = target(a, axis, dtype, keepdims=keepdims, **options)
-        options.pop("initial", None)
-        return y, target(dense(a, tangents[1]), axis, None, keepdims=keepdims, **options)
+        y = reduced_in(target, dtype, a, axis, keepdims, initial, where)
+        return y, reduced(target, dense(a, tangents[1]), axis, keepdims, ABSENT, where)
     return sum_rrule, sum_frule
 
 
@@ -185,7 +186,7 @@ def _state_moment(target, is_std, points):
         correction=ABSENT
     ):
         check_dtype(a, dtype)
-        options = given(where=where, mean=mean, correction=correction)
+        options = given(("where", "mean", "correction"), (where, mean, correction))
         deviation, count = _deviations(a, axis, ddof, options)
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
 
@@ -202,11 +203,11 @@ def _state_moment(target, is_std, points):
         correction=ABSENT
     ):
         check_dtype(a, dtype)
-        options = given(where=where, mean=mean, correction=correction)
-        deviation, count = _deviations(a, axis, ddof, options)
+        deviation, count = _deviations(a, axis, ddof, given(("where", "mean", "correction"), (where, mean, correction)))
+        options = given(("where", "mean", "correction"), (where, mean, correction))
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
         products = np.real(np.conj(deviation) * dense(a, tangents[1]))
-        y_dot = np.sum(products, axis=axis, keepdims=True, where=options.get("where", True))
+        y_dot = np.sum(products, axis=axis, keepdims=True, **given(("where",), (where,)))
         return y, np.reshape(y_dot * scale(y, a, axis, count), np.shape(y))
     return moment_rrule, moment_frule
 
@@ -314,7 +315,7 @@ def _state_prod(target, points):
     @TABLE.rrule(target, leading=1, points=points)
     def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
-        options = given(initial=initial, where=where)
+        options = given(("initial", "where"), (initial, where))
 
         def prod_pullback(y_bar):
             x_bar = np.reshape(y_bar, kept_shape(np.shape(a), axis)) * np.conj(slopes(a, axis, options))
@@ -326,9 +327,9 @@ def _state_prod(target, points):
         tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
     ):
         check_dtype(a, dtype)
-        options = given(initial=initial, where=where)
-        y_dot = np.sum(dense(a, tangents[1]) * slopes(a, axis, options), axis=axis, keepdims=keepdims)
-        return target(a, axis, dtype, keepdims=keepdims, **options), y_dot
+        slope = slopes(a, axis, given(("initial", "where"), (initial, where)))
+        y_dot = np.sum(dense(a, tangents[1]) * slope, axis=axis, keepdims=keepdims)
+        return reduced_in(target, dtype, a, axis, keepdims, initial, where), y_dot
     return prod_rrule, prod_frule
 
 
@@ -380,6 +381,11 @@ class Extreme:
         return picked if self.picked is True else np.where(self.picked, picked, 0.0)
 
 
+def extreme_of(a, axis, y, sign, options, skip_nan=False):
+    """Which entry each lane's extreme is: constant where it has a derivative."""
+    return Extreme(a, axis, y, sign, options, skip_nan)
+
+
 def _extreme_of_all(a, position):
     """The common case, a whole float64 array: the first of equals (or of NaNs) takes all of ȳ."""
 
@@ -394,7 +400,7 @@ def _extreme_of_all(a, position):
 def _state_extreme(target, sign, points, skip_nan=False):
     @TABLE.rrule(target, leading=1, points=points)
     def extreme_rrule(a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
-        options = given(initial=initial, where=where)
+        options = given(("initial", "where"), (initial, where))
         plain = axis is None and not keepdims and not options and not skip_nan
         if plain and type(a) is np.ndarray and a.dtype == float and a.size:
             return _extreme_of_all(a, a.argmax() if sign > 0 else a.argmin())
@@ -407,9 +413,8 @@ def _state_extreme(target, sign, points, skip_nan=False):
 
     @TABLE.frule(target)
     def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
-        options = given(initial=initial, where=where)
-        y = target(a, axis, keepdims=keepdims, **options)
-        extreme = Extreme(a, axis, y, sign, options, skip_nan)
+        y = reduced(target, a, axis, keepdims, initial, where)
+        extreme = extreme_of(a, axis, y, sign, given(("initial", "where"), (initial, where)), skip_nan)
         return y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y))
     return extreme_rrule, extreme_frule
 
@@ -441,11 +446,11 @@ def ptp_rrule(a, axis=None, out=None, keepdims=False):
 @TABLE.frule(np.ptp)
 def ptp_frule(tangents, a, axis=None, out=None, keepdims=False):
     y, a_dot = np.ptp(a, axis, keepdims=keepdims), dense(a, tangents[1])
-    top, bottom = Extreme(a, axis, None, 1, {}), Extreme(a, axis, None, -1, {})
+    top, bottom = extreme_of(a, axis, None, 1, {}), extreme_of(a, axis, None, -1, {})
     return y, np.reshape(top.pick(a_dot) - bottom.pick(a_dot), np.shape(y))
 
 
-def _middles(a, axis):
+def middles_of(a, axis):
     """For each lane the indices of its two middle entries in sorted order (one twice for odd lengths)."""
     _check_ordered(a)
     b = lanes(np.asarray(a), axis)
@@ -466,7 +471,7 @@ def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle entry of each lane, or half of each of the two middle ones."""
     check_not_overwriting(np.median, overwrite_input)
     y = np.median(a, axis, keepdims=keepdims)
-    middles, n = _middles(a, axis)
+    middles, n = middles_of(a, axis)
 
     def median_pullback(y_bar):
         halves = 0.5 * np.reshape(y_bar, middles.shape[:-1] + (1,))
@@ -478,7 +483,7 @@ def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 @TABLE.frule(np.median)
 def median_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdims=False):
     check_not_overwriting(np.median, overwrite_input)
-    y, (middles, _) = np.median(a, axis, keepdims=keepdims), _middles(a, axis)
+    y, middles = np.median(a, axis, keepdims=keepdims), middles_of(a, axis)[0]
     picked = np.take_along_axis(lanes(dense(a, tangents[1]), axis), middles, -1)
     return y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y))
 
@@ -492,7 +497,7 @@ def _present(a, options):
 @TABLE.rrule(np.nansum, leading=1, points=_EXTREMES)
 def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
-    options = given(initial=initial, where=where)
+    options = given(("initial", "where"), (initial, where))
 
     def nansum_pullback(y_bar):
         return NoTangent(), like_argument(a, spread(y_bar, a, axis, _present(a, options)))
@@ -502,15 +507,14 @@ def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABS
 @TABLE.frule(np.nansum)
 def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
-    options = given(initial=initial, where=where)
-    y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
-    return np.nansum(a, axis, dtype, keepdims=keepdims, **options), y_dot
+    y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, given(("where",), (where,))))
+    return reduced_in(np.nansum, dtype, a, axis, keepdims, initial, where), y_dot
 
 
 @TABLE.rrule(np.nanmean, leading=1, points=_EXTREMES)
 def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
-    options = given(where=where)
+    options = given(("where",), (where,))
 
     def nanmean_pullback(y_bar):
         present = _present(a, options)
@@ -522,9 +526,8 @@ def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=A
 @TABLE.frule(np.nanmean)
 def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
-    options = given(where=where)
-    y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, options))
-    return np.nanmean(a, axis, dtype, keepdims=keepdims, **options), y_dot
+    y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, given(("where",), (where,))))
+    return np.nanmean(a, axis, dtype, keepdims=keepdims, **given(("where",), (where,))), y_dot
 
 
 # -- running sums and products -------------------------------------------------------------------------------
@@ -798,7 +801,7 @@ def diff_rrule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
         ends_bar = [NoTangent() if end is ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
                     for end, piece in ((prepend, pieces[0]), (append, pieces[2]))]
         return NoTangent(), like_argument(a, pieces[1]), NoTangent(), NoTangent(), *ends_bar
-    return np.diff(a, n, axis, **given(prepend=prepend, append=append)), diff_pullback
+    return np.diff(a, n, axis, **given(("prepend", "append"), (prepend, append))), diff_pullback
 
 
 def _end_size(end, a, axis):
@@ -808,10 +811,9 @@ def _end_size(end, a, axis):
 
 @TABLE.frule(np.diff)
 def diff_frule(tangents, a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
-    dots = (*tangents[4:6], ZeroTangent(), ZeroTangent())[:2]
-    ends_dot = {name: dense(end, end_dot) for (name, end), end_dot
-                in zip((("prepend", prepend), ("append", append)), dots) if end is not ABSENT}
-    return (np.diff(a, n, axis, **given(prepend=prepend, append=append)),
+    ends_dot = {name: dense(end, end_dot) for name, end, end_dot
+                in zip(("prepend", "append"), (prepend, append), _at(tangents, 4, 2)) if end is not ABSENT}
+    return (np.diff(a, n, axis, **given(("prepend", "append"), (prepend, append))),
             np.diff(dense(a, tangents[1]), n, axis, **ends_dot))
 
 
@@ -833,10 +835,14 @@ def ediff1d_rrule(ary, to_end=None, to_begin=None):
 
 @TABLE.frule(np.ediff1d)
 def ediff1d_frule(tangents, ary, to_end=None, to_begin=None):
-    dots = (*tangents[2:4], ZeroTangent(), ZeroTangent())[:2]
     ends_dot = [None if end is None else dense(end, end_dot) for end,
-                end_dot in zip((to_end, to_begin), dots)]
+                end_dot in zip((to_end, to_begin), _at(tangents, 2, 2))]
     return np.ediff1d(ary, to_end, to_begin), np.ediff1d(dense(ary, tangents[1]), *ends_dot)
+
+
+def _at(tangents, first, count):
+    """The `count` tangents from place `first` on, NoTangent() for those left out."""
+    return (*tangents[first:first + count], NoTangent(), NoTangent())[:count]
 
 
 # -- norms ---------------------------------------------------------------------------------------------------
@@ -879,15 +885,17 @@ def _matrix_norm_slope(x, p, axes):
     else:
         along = -2 if p.endswith("columns") else -1
         sums = np.sum(np.abs(a), axis=along, keepdims=True)
-        extreme = Extreme(sums, -1 if along == -2 else -2, None, -1 if p.startswith("fewest") else 1, {})
+        extreme = extreme_of(sums, -1 if along == -2 else -2, None, -1 if p.startswith("fewest") else 1, {})
         slope = unit(a) * extreme.give_back(np.ones(extreme.index.shape))
     return np.moveaxis(slope, (-2, -1), axes)
 
 
 def unit(x):
     """`x / abs(x)`, 0 at 0."""
+    if np.asarray(x).dtype.kind != "c":
+        return np.sign(x)
     size = np.abs(x)
-    return np.sign(x) if np.asarray(x).dtype.kind != "c" else x / np.where(size == 0, 1.0, size)
+    return np.where(size == 0, 0.0, x / np.where(size == 0, 1.0, size))
 
 
 def _norm_slope(x, y, p, axes):
@@ -900,7 +908,7 @@ def _norm_slope(x, y, p, axes):
     if p == 1:
         return unit(x)
     if np.isinf(p):
-        extreme = Extreme(np.abs(x), axes, None, 1 if p > 0 else -1, {})
+        extreme = extreme_of(np.abs(x), axes, None, 1 if p > 0 else -1, {})
         return unit(x) * extreme.give_back(np.ones_like(y, dtype=float))
     with np.errstate(all="ignore"):  # (|x| / y) ** (p - 1), which overflows less than its parts
         return np.where(y == 0, 0.0, unit(x) * (np.abs(x) / np.where(y == 0, 1.0, y)) ** (p - 1))

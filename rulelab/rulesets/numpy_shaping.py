@@ -5,14 +5,17 @@ import itertools
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.scalar import no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
+    ABSENT,
     as_written,
     check_plain,
     cotangent_of_items,
     dense,
+    given,
     gradient_dtype,
     is_zero,
     items_of,
@@ -459,7 +462,7 @@ def splitting(target, axis_of, points):
     @TABLE.frule(target)
     def splitting_frule(tangents, ary, *args, **kwargs):
         parts, parts_dot = target(ary, *args, **kwargs), target(dense(ary, tangents[1]), *args, **kwargs)
-        return parts, Tangent(type(parts), *parts_dot)
+        return parts, parts_dot
 
 
 def _overlap(parts, ary):
@@ -493,7 +496,7 @@ def _promote_one_or_many(target, ndim, points):
     @TABLE.frule(target)
     def atleast_frule(tangents, *arys):
         arys_dot = [target(dense(x, x_dot)) for x, x_dot in zip(arys, tangents[1:])]
-        return target(*arys), (arys_dot[0] if len(arys) == 1 else Tangent(tuple, *arys_dot))
+        return target(*arys), (arys_dot[0] if len(arys) == 1 else tuple(arys_dot))
 
 
 def _reshaped_like(x, x_bar):
@@ -515,10 +518,8 @@ def broadcast_arrays_rrule(*args, subok=False):
 
 @TABLE.frule(np.broadcast_arrays)
 def broadcast_arrays_frule(tangents, *args, subok=False):
-    y = np.broadcast_arrays(*args)
-    shape = np.broadcast_shapes(*map(np.shape, args))
-    return y, Tangent(type(y), *[np.broadcast_to(dense(x, x_dot), shape) for x,
-                                 x_dot in zip(args, tangents[1:])])
+    dots = [dense(x, x_dot) for x, x_dot in zip(args, tangents[1:])]
+    return np.broadcast_arrays(*args), np.broadcast_arrays(*dots)
 
 
 @TABLE.rrule(np.meshgrid, leading=None, points=[
@@ -537,10 +538,9 @@ def meshgrid_rrule(*xi, copy=True, sparse=False, indexing="xy"):
 
 @TABLE.frule(np.meshgrid)
 def meshgrid_frule(tangents, *xi, copy=True, sparse=False, indexing="xy"):
-    options = {"copy": copy, "sparse": sparse, "indexing": indexing}
-    y = np.meshgrid(*xi, **options)
-    y_dot = np.meshgrid(*[dense(x, x_dot) for x, x_dot in zip(xi, tangents[1:])], **options)
-    return y, Tangent(type(y), *y_dot)
+    dots = [dense(x, x_dot) for x, x_dot in zip(xi, tangents[1:])]
+    return (np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing),
+            np.meshgrid(*dots, copy=copy, sparse=sparse, indexing=indexing))
 
 
 # -- padding -------------------------------------------------------------------------------------------------
@@ -554,7 +554,7 @@ _COPYING_PADS = ("edge", "reflect", "symmetric", "wrap")
     (_V, 2, "reflect"), (_M, ((1, 1), (2, 0)), "symmetric"), (_V, (4, 1), "wrap"), (_M, {-1: (1, 2)})])
 def pad_rrule(array, pad_width, mode="constant", **kwargs):
     y = np.pad(array, pad_width, mode, **kwargs)
-    read = _padded_labels(array, pad_width, mode, kwargs)
+    read = padded_labels(array, pad_width, mode, kwargs)
 
     def pad_pullback(y_bar):
         inside = read >= 0
@@ -565,14 +565,17 @@ def pad_rrule(array, pad_width, mode="constant", **kwargs):
 
 
 @TABLE.frule(np.pad)
-def pad_frule(tangents, array, pad_width, mode="constant", **kwargs):
-    _padded_labels(array, pad_width, mode, kwargs)
-    options = {name: value for name, value in kwargs.items() if name != "constant_values"}
-    return np.pad(array, pad_width, mode, **kwargs), np.pad(dense(array, tangents[1]), pad_width, mode,
-                                                            **options)
+def pad_frule(tangents, array, pad_width, mode="constant", *, constant_values=ABSENT, reflect_type=ABSENT):
+    if constant_values is ABSENT:
+        y = np.pad(array, pad_width, mode, **given(("reflect_type",), (reflect_type,)))
+    else:
+        y = np.pad(array, pad_width, mode, constant_values=constant_values)
+    read = padded_labels(array, pad_width, mode, given(("reflect_type",), (reflect_type,)))
+    inside, flat = read >= 0, np.ravel(dense(array, tangents[1]))
+    return y, np.where(inside, flat[np.where(inside, read, 0)] if np.size(array) else 0.0, 0.0)
 
 
-def _padded_labels(array, pad_width, mode, options):
+def padded_labels(array, pad_width, mode, options):
     """For each element of the padded array the flat index of the one it copies, -1 for none."""
     if mode == "constant":
         return np.pad(labels(array), pad_width, constant_values=-1)
@@ -728,9 +731,16 @@ def _state_making(target, points):
         y = target(x, *args, **kwargs)
         _check_numeric(y)
         if is_flat_cast(x, y.dtype):
-            return y, ZeroTangent()
-        x_dot = dense(x, tangents[1])
-        return y, np.reshape(x_dot.real if y.dtype.kind == "f" else x_dot, y.shape).astype(gradient_dtype(y))
+            return y, no_change(y)
+        return y, cast_tangent(dense(x, tangents[1]), y)
+
+
+def cast_tangent(x_dot, y):
+    """The tangent `x_dot` as one of `y`, which has the same numbers: of its dtype, shape and layout."""
+    y_dot = np.reshape(np.real(x_dot) if y.dtype.kind == "f" else x_dot, np.shape(y))
+    if not isinstance(y, np.ndarray):
+        return np.asarray(y_dot).astype(y.dtype)[()]
+    return np.asarray(y_dot).astype(gradient_dtype(y), order="F" if y.flags.fnc else "C")
 
 
 @TABLE.rrule(np.ndarray.view, leading=1, points=[(_V,), (_M.T,)])
@@ -801,7 +811,7 @@ def full_rrule(shape, fill_value, dtype=None, order="C"):
 def full_frule(tangents, shape, fill_value, dtype=None, order="C"):
     y = np.full(shape, fill_value, dtype, order)
     if is_flat_cast(fill_value, y.dtype):
-        return y, ZeroTangent()
+        return y, no_change(y)
     return y, np.full(shape, dense(fill_value, tangents[2]), gradient_dtype(y))
 
 
@@ -822,7 +832,7 @@ def full_like_rrule(a, fill_value, dtype=None, order="K", subok=True, shape=None
 def full_like_frule(tangents, a, fill_value, dtype=None, order="K", subok=True, shape=None):
     y = np.full_like(a, fill_value, dtype, order, subok, shape)
     if is_flat_cast(fill_value, y.dtype):
-        return y, ZeroTangent()
+        return y, no_change(y)
     return y, np.full(y.shape, dense(fill_value, tangents[2]), gradient_dtype(y))
 
 
@@ -904,5 +914,6 @@ for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name) and _name != "flat":
         TABLE.frule(getattr(np.ndarray, _name))(_attribute_forward_rule(_name))
 TABLE.non_differentiable(
-    *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name))
+    *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name)),
+    *(getattr(np.generic, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.generic, name)),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..tangents.structural import Tangent
+from ..rules.scalar import no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
@@ -86,6 +86,11 @@ class Quantiles:
         return np.reshape(np.einsum("ln,lqn->ql", flat, self.weights), shape)
 
 
+def quantiles_of(a, q, axis, method, skip_nan):
+    """The weights of the quantiles: constant where they have a derivative."""
+    return Quantiles(a, q, axis, method, skip_nan)
+
+
 def _check_weights(target, weights):
     if weights is not None:
         refuse(f"np.{target.__name__} with weights=", "leave weights= out")
@@ -123,7 +128,7 @@ def _state_quantile(target, scale, skip_nan, points):
         check_not_overwriting(target, overwrite_input)
         _check_weights(target, weights)
         y = target(a, q, axis, method=method, keepdims=keepdims)
-        quantiles = Quantiles(a, np.asarray(q) / scale, axis, method, skip_nan)
+        quantiles = quantiles_of(a, np.asarray(q) / scale, axis, method, skip_nan)
         return y, quantiles.tangent(dense(a, tangents[1]), np.shape(y))
 
 
@@ -170,7 +175,8 @@ def nanmedian_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=Fals
 def nanmedian_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdims=False):
     check_not_overwriting(np.nanmedian, overwrite_input)
     y = np.nanmedian(a, axis, keepdims=keepdims)
-    return y, Quantiles(a, 0.5, axis, "linear", True).tangent(dense(a, tangents[1]), np.shape(y))
+    quantiles = quantiles_of(a, 0.5, axis, "linear", True)
+    return y, quantiles.tangent(dense(a, tangents[1]), np.shape(y))
 
 
 # -- reductions that skip NaN --------------------------------------------------------------------------------
@@ -231,11 +237,11 @@ def _state_nan_moment(target, function):
         mean=ABSENT,
         correction=ABSENT,
     ):
-        options = given(mean=mean, correction=correction)
+        options = given(("mean", "correction"), (mean, correction))
         _, pullback = rrule(
             a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where_present(a, where), **options
         )
-        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(where=where)), pullback
+        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(("where",), (where,))), pullback
 
     @TABLE.frule(target)
     def nan_moment_frule(
@@ -251,12 +257,12 @@ def _state_nan_moment(target, function):
         mean=ABSENT,
         correction=ABSENT,
     ):
-        options = given(mean=mean, correction=correction)
+        options = given(("mean", "correction"), (mean, correction))
         dots = (NoTangent(), _masked(dense(a, tangents[1]), ~np.isnan(a)))
         _, y_dot = frule(
             dots, a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where_present(a, where), **options
         )
-        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(where=where)), y_dot
+        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(("where",), (where,))), y_dot
 
 
 def _state_nan_running(target, function, fill):
@@ -413,7 +419,7 @@ def cov_frule(
 
 
 def _two(tangents):
-    return (*tangents[1:3], ZeroTangent())[:2]
+    return tangents[1], tangents[2] if len(tangents) > 2 else NoTangent()
 
 
 def _correlation(samples):
@@ -551,7 +557,7 @@ def unique_frule(
     values_dot = selected_tangent(ar, tangents[1], *_first_of_each(ar, axis, equal_nan, sorted))
     if not isinstance(y, tuple):
         return y, values_dot
-    return y, Tangent(tuple, values_dot, *[NoTangent()] * (len(y) - 1))
+    return y, (values_dot, *[NoTangent()] * (len(y) - 1))
 
 
 # -- counts --------------------------------------------------------------------------------------------------
@@ -574,7 +580,7 @@ def bincount_rrule(x, weights=None, minlength=0, /):
 def bincount_frule(tangents, x, weights=None, minlength=0, /):
     y = np.bincount(x, weights, minlength)
     if weights is None:
-        return y, NoTangent()
+        return y, no_change(y)
     return y, scatter(dense(weights, tangents[2]), (np.asarray(x),), y.shape)
 
 
@@ -599,7 +605,8 @@ def _state_histogram(target):
     @TABLE.frule(target)
     def histogram_frule(tangents, a, bins=10, range=None, density=None, weights=None):
         _check_histogram(bins, range, density, weights)
-        return target(a, bins, range), ZeroTangent()
+        counts, edges = target(a, bins, range)
+        return (counts, edges), (no_change(counts), no_change(edges))
 
 
 _state_histogram(np.histogram)

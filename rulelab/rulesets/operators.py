@@ -13,6 +13,7 @@ import operator
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.scalar import form_of, no_change
 from ..tangents.algebra import add
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent, make
@@ -31,7 +32,9 @@ from .numpy_elementwise import (
     over,
     remainder_partials,
     row,
+    size_tangent,
     state_power,
+    tangent_sum,
 )
 
 TABLE = RuleTable("operators")
@@ -67,7 +70,7 @@ def _state_absolute(target):
     @TABLE.frule(target)
     def abs_frule(tangents, x: Number, /):
         out = target(x)
-        return out, np.real(conjugate(direction(x, out)) * tangents[1])
+        return out, size_tangent(x, out, tangents[1])
 
 
 _state_absolute(operator.abs)
@@ -131,10 +134,14 @@ def matmul_rrule(a: Array, b: Array, /):
 
 @TABLE.frule(operator.matmul)
 def matmul_frule(tangents, a: Array, b: Array, /):
-    _, a_dot, b_dot = tangents
-    return a @ b, add(
-        ZeroTangent() if is_zero(a_dot) else a_dot @ b, ZeroTangent() if is_zero(b_dot) else a @ b_dot
-    )
+    y, a_dot, b_dot = a @ b, tangents[1], tangents[2]
+    if is_zero(a_dot) or is_zero(b_dot):
+        return y, a @ b_dot if is_zero(a_dot) and not is_zero(b_dot) else _times_right(y, a_dot, b)
+    return y, a_dot @ b + a @ b_dot
+
+
+def _times_right(y, a_dot, b):
+    return no_change(y) if is_zero(a_dot) else a_dot @ b
 
 
 # -- lists, tuples, dicts ------------------------------------------------------------------------------------
@@ -156,12 +163,17 @@ def _state_concatenation(target):
 
     @TABLE.frule(target)
     def concat_frule(tangents, a: Items, b: Items, /):
-        return target(a, b), Tangent(type(a), *_dots(a, tangents[1]), *_dots(b, tangents[2]))
+        return target(a, b), target(_dots(a, tangents[1]), _dots(b, tangents[2]))
 
 
 def _dots(xs, xs_dot):
-    """The tangents of the items of a list, tuple or array, zeros where there are none."""
-    return [ZeroTangent()] * len(xs) if is_zero(xs_dot) else list(xs_dot)
+    """The tangent of a list or tuple, of its kind and length."""
+    return type(xs)([no_change(x) for x in xs]) if is_zero(xs_dot) else xs_dot
+
+
+def _dots_of_items(xs, xs_dot):
+    """The tangents of the items of a list, tuple or array, as a list."""
+    return [no_change(x) for x in xs] if is_zero(xs_dot) else list(xs_dot)
 
 
 _state_concatenation(operator.add)
@@ -188,12 +200,12 @@ def repeat_rrule(a: Items, b: int | np.integer, /):
 
 @TABLE.frule(operator.mul)
 def repeat_frule(tangents, a: Items, b: int | np.integer, /):
-    return a * b, Tangent(type(a), *_dots(a, tangents[1]) * b)
+    return a * b, _dots(a, tangents[1]) * b
 
 
 @TABLE.frule(operator.mul)
 def repeated_frule(tangents, a: int | np.integer, b: Items, /):
-    return a * b, Tangent(type(b), *_dots(b, tangents[2]) * a)
+    return a * b, a * _dots(b, tangents[2])
 
 
 @TABLE.rrule(operator.mul, leading=2, points=[(2, [0.3, 1.0])])
@@ -234,7 +246,8 @@ def _scattered(xs, part, y_bar):
 
 @TABLE.frule(operator.getitem)
 def getitem_frule(tangents, a: list | tuple | dict, b, /):
-    return a[b], ZeroTangent() if is_zero(tangents[1]) else tangents[1][b]
+    y = a[b]
+    return y, no_change(y) if is_zero(tangents[1]) else tangents[1][b]
 
 
 @TABLE.rrule(operator.or_, leading=2, points=())
@@ -253,10 +266,11 @@ def merge_rrule(a: dict, b: dict, /):
 
 @TABLE.frule(operator.or_)
 def merge_frule(tangents, a: dict, b: dict, /):
-    dots = {}
-    for one, one_dot in ((a, tangents[1]), (b, tangents[2])):
-        dots.update({key: ZeroTangent() if is_zero(one_dot) else one_dot[key] for key in one})
-    return a | b, Tangent(dict, dots)
+    return a | b, _entry_dots(a, tangents[1]) | _entry_dots(b, tangents[2])
+
+
+def _entry_dots(d, d_dot):
+    return {key: no_change(x) for key, x in d.items()} if is_zero(d_dot) else d_dot
 
 
 Sequence = list | tuple | np.ndarray
@@ -295,7 +309,7 @@ def _copied_items(target):
 
     @TABLE.frule(target)
     def copied_frule(tangents, iterable: Sequence, /):
-        return target(iterable), Tangent(target, *_dots(iterable, tangents[1]))
+        return target(iterable), target(_dots_of_items(iterable, tangents[1]))
 
 
 _copied_items(list)
@@ -333,8 +347,8 @@ def _sorting_order(xs, key, reverse):
 
 @TABLE.frule(sorted)
 def sorted_frule(tangents, iterable: Sequence, /, *, key=None, reverse=False):
-    order, dots = _sorting_order(iterable, key, reverse), _dots(iterable, tangents[1])
-    return [iterable[i] for i in order], Tangent(list, *[dots[i] for i in order])
+    order, dots = _sorting_order(iterable, key, reverse), _dots_of_items(iterable, tangents[1])
+    return [iterable[i] for i in order], [dots[i] for i in order]
 
 
 @TABLE.rrule(
@@ -376,11 +390,11 @@ def _check_summands(iterable, start):
 def sum_frule(tangents, iterable: Sequence, /, start=0):
     _check_summands(iterable, start)
     y = sum(iterable, start)
-    y_dot = np.zeros(np.shape(y))
-    for x_dot in [*([] if is_zero(tangents[1]) else tangents[1]), *tangents[2:]]:
-        if not is_zero(unthunk(x_dot)):
-            y_dot = y_dot + unthunk(x_dot)
-    return y, y_dot[()]
+    y_dot = tangents[2] if len(tangents) > 2 else NoTangent()
+    for x_dot in [] if is_zero(tangents[1]) else tangents[1]:
+        if not is_zero(x_dot):
+            y_dot = 1.0 * x_dot if is_zero(y_dot) else y_dot + x_dot
+    return y, form_of(y, y_dot)
 
 
 def winner(extreme, xs, key, last):
@@ -448,9 +462,9 @@ def _state_extreme(extreme):
         if len(args) == 1:
             if not isinstance(args[0], Sequence):
                 refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
-            xs, dots = args[0], _dots(args[0], tangents[1])
+            xs, dots = args[0], _dots_of_items(args[0], tangents[1])
         if len(xs) == 0:
-            return extreme(xs, key=key, **default), ZeroTangent()
+            return extreme(xs, key=key, **default), NoTangent()
         chosen = winner(extreme, xs, key, last=extreme is max and len(args) > 1)
         return xs[chosen], dots[chosen]
 
@@ -479,7 +493,9 @@ def float_rrule(x: int | float | np.number | np.bool_ | np.ndarray = 0.0, /):
 
 @TABLE.frule(float)
 def float_frule(tangents, x: int | float | np.number | np.bool_ | np.ndarray = 0.0, /):
-    return float(x), tangents[1] if len(tangents) > 1 else ZeroTangent()
+    if len(tangents) < 2 or is_zero(tangents[1]):
+        return float(x), NoTangent()
+    return float(x), float(np.real(tangents[1]))
 
 
 @TABLE.rrule(complex, leading=2, points=[(0.3,), (0.3, -1.2), (1 - 2j,), (1 - 2j, 2j)])
@@ -508,7 +524,7 @@ def _state_constant_between_jumps(target, points):
 
     @TABLE.frule(target)
     def step_frule(tangents, x: Number, /, *digits):
-        return target(x, *digits), ZeroTangent()
+        return target(x, *digits), NoTangent()
 
 
 _state_constant_between_jumps(int, [(0.3,), (-1.2,), (np.float64(2.6),), (np.array(2.6),)])
@@ -537,12 +553,9 @@ def divmod_rrule(x: Number, y: Number, /):
 
 @TABLE.frule(divmod)
 def divmod_frule(tangents, x: Number, y: Number, /):
-    quotient, rest = out = divmod(x, y)
-    rest_dot = 0.0 * rest
-    for partial, dot in zip(remainder_partials(rest, x, y), tangents[1:], strict=True):
-        if not is_zero(dot):
-            rest_dot = rest_dot + partial * dot
-    return out, Tangent(tuple, 0.0 * quotient, rest_dot)
+    out = divmod(x, y)
+    partials = remainder_partials(out[1], x, y)
+    return out, (no_change(out[0]), tangent_sum(out[1], partials, tangents[1:]))
 
 
 # -- questions, which have no derivative ---------------------------------------------------------------------

@@ -174,7 +174,7 @@ def nextafter_rrule(x, y, /, **steps):
 
 @TABLE.frule(math.nextafter)
 def nextafter_frule(tangents, x, y, /, **steps):
-    return math.nextafter(x, y, **steps), tangents[1]
+    return math.nextafter(x, y, **steps), tangents[1] if is_zero(tangents[1]) else 1.0 * tangents[1]
 
 
 @TABLE.rrule(math.ldexp, leading=2, points=[(0.3, 2), (-1.2, -3)])
@@ -189,7 +189,7 @@ def ldexp_rrule(x, i, /):
 
 @TABLE.frule(math.ldexp)
 def ldexp_frule(tangents, x, i, /):
-    return math.ldexp(x, i), ZeroTangent() if is_zero(tangents[1]) else math.ldexp(tangents[1], i)
+    return math.ldexp(x, i), NoTangent() if is_zero(tangents[1]) else math.ldexp(tangents[1], i)
 
 
 @TABLE.rrule(math.log, leading=2, points=[*POSITIVE, (0.3, 2.0), (2.5, 10), (3, 0.5)])
@@ -210,7 +210,7 @@ def log_frule(tangents, x, base=math.e, /):
     y, scale = math.log(x, base) if base is not math.e else math.log(x), math.log(base)
     y_dot = 0.0 if is_zero(tangents[1]) else tangents[1] / (number(x) * scale)
     if len(tangents) > 2 and not is_zero(tangents[2]):
-        y_dot -= y * tangents[2] / (number(base) * scale)
+        y_dot = y_dot - y * tangents[2] / (number(base) * scale)
     return y, y_dot
 
 
@@ -230,7 +230,7 @@ def frexp_rrule(x, /):
 def frexp_frule(tangents, x, /):
     mantissa, exponent = math.frexp(x)
     x_dot = 0.0 if is_zero(tangents[1]) else tangents[1]
-    return (mantissa, exponent), Tangent(tuple, math.ldexp(x_dot, -exponent), NoTangent())
+    return (mantissa, exponent), (math.ldexp(x_dot, -exponent), NoTangent())
 
 
 @TABLE.rrule(math.modf, leading=1, points=BETWEEN_WHOLE)
@@ -246,7 +246,7 @@ def modf_rrule(x, /):
 
 @TABLE.frule(math.modf)
 def modf_frule(tangents, x, /):
-    return math.modf(x), Tangent(tuple, 0.0 if is_zero(tangents[1]) else 1.0 * tangents[1], 0.0)
+    return math.modf(x), (0.0 if is_zero(tangents[1]) else 1.0 * tangents[1], NoTangent())
 
 
 # -- functions of many numbers -------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def entries(xs, xs_dot):
     """The tangents of the items of a sequence as numbers, zeros where there are none."""
     if is_zero(xs_dot):
         return [0.0] * len(xs)
-    return [0.0 if is_zero(unthunk(x_dot)) else unthunk(x_dot) for x_dot in xs_dot]
+    return [0.0 if is_zero(x_dot) else x_dot for x_dot in xs_dot]
 
 
 def cotangent_of(xs, x_bars):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rules.house import RuleTable
 from ..tangents.zeros import NoTangent
-from .python_math import cotangent_of, number
+from .python_math import cotangent_of, entries, number
 
 TABLE = RuleTable("python_statistics")
 
@@ -21,7 +21,7 @@ _POSITIVE = [([0.3, 1.2, 2.0],), ((2.0, 0.5),)]
 
 
 def _state(target, slopes, points):
-    """The rule of a function of one sequence; `slopes(out, xs)` gives the partial for each item."""
+    """The rules of a function of one sequence; `slopes(out, xs)` gives the partial for each item."""
 
     @TABLE.rrule(target, leading=1, points=points)
     def statistic_rrule(data: Sequence, /):
@@ -31,6 +31,16 @@ def _state(target, slopes, points):
             return NoTangent(), cotangent_of(data, [s * y_bar for s in slopes(out, list(map(number, data)))])
 
         return out, statistic_pullback
+
+    @TABLE.frule(target)
+    def statistic_frule(tangents, data: Sequence, /):
+        out = target(data)
+        weights = slopes(out, [number(x) for x in data])
+        return out, _weighted(weights, entries(data, tangents[1]))
+
+
+def _weighted(weights, dots):
+    return sum([w * x_dot for w, x_dot in zip(weights, dots, strict=True)], 0.0)
 
 
 def _deviations(xs):
@@ -43,10 +53,8 @@ def _of_median(which):
 
     def slopes(out, xs):
         order, taken = sorted(range(len(xs)), key=xs.__getitem__), which(len(xs))
-        found = [0.0] * len(xs)
-        for position in taken:
-            found[order[position]] += 1.0 / len(taken)
-        return found
+        places = [order[position] for position in taken]
+        return [1.0 / len(taken) if i in places else 0.0 for i in range(len(xs))]
 
     return slopes
 
@@ -87,6 +95,16 @@ def fmean_rrule(data: Sequence, weights=None, /):
         )
 
     return out, fmean_pullback
+
+
+@TABLE.frule(statistics.fmean)
+def fmean_frule(tangents, data: Sequence, weights=None, /):
+    out, xs_dot = statistics.fmean(data, weights), entries(data, tangents[1])
+    if weights is None:
+        return out, sum(xs_dot, 0.0) / len(xs_dot)
+    ws, ws_dot = [number(w) for w in weights], entries(weights, tangents[2] if len(tangents) > 2 else NoTangent())
+    moved = _weighted(ws, xs_dot) + _weighted([number(x) - out for x in data], ws_dot)
+    return out, moved / sum(ws)
 
 
 TABLE.reads_items(

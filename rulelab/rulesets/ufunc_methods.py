@@ -8,10 +8,11 @@ what they are by definition: the ufunc again and again. At ties they follow it. 
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.scalar import no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise, numpy_nondiff
-from .array_likes import ABSENT, dense, given, is_zero, like_argument, refuse
+from .array_likes import ABSENT, dense, given, is_zero, like_argument, reduced, refuse
 from .numpy_reductions import METHODS_OF_UFUNCS, from_lanes, lanes
 
 TABLE = RuleTable("ufunc_methods")
@@ -98,8 +99,9 @@ def _state_outer(ufunc):
 
     @TABLE.frule(ufunc.outer)
     def outer_frule(tangents, A, B):
-        dots = _spread_out(dense(A, tangents[1]), dense(B, tangents[2]))
-        return frule((NoTangent(), *dots), *_spread_out(A, B))
+        left_dot, right_dot = _spread_out(dense(A, tangents[1]), dense(B, tangents[2]))
+        left, right = _spread_out(A, B)
+        return frule((NoTangent(), left_dot, right_dot), left, right)
 
 
 # -- reduce and accumulate: a chain of calls -----------------------------------------------------------------
@@ -132,16 +134,15 @@ class Chain:
         return np.stack(x_bars[::-1])
 
 
-def _tangents_along(ufunc, x, x_dot, start=ABSENT):
+def _tangents_along(frule, x, x_dot, start=ABSENT):
     """The last `y`, and ẏ of every link of the chain."""
     if start is ABSENT:
-        y, y_dot, rest = x[0], x_dot[0], zip(x[1:], x_dot[1:])
+        y, y_dot, first = x[0], x_dot[0], 1
     else:
-        y = np.broadcast_to(start, x.shape[1:])
-        y_dot, rest = np.zeros(y.shape), zip(x, x_dot)
+        y, y_dot, first = np.broadcast_to(start, x.shape[1:]), np.zeros(x.shape[1:]), 0
     y_dots = [y_dot]
-    for x_k, x_dot_k in rest:
-        y, y_dot = _FRULES[ufunc]((NoTangent(), y_dot, x_dot_k), y, x_k)
+    for k in range(first, len(x)):
+        y, y_dot = frule((NoTangent(), y_dot, x_dot[k]), y, x[k])
         y_dot = np.zeros(np.shape(y)) if is_zero(y_dot) else y_dot
         y_dots.append(y_dot)
     return y, y_dots
@@ -170,10 +171,12 @@ def _zeros_like(x):
 
 
 def _state_reduce(ufunc):
+    reduce, frule = ufunc.reduce, _FRULES[ufunc]
+
     @TABLE.rrule(ufunc.reduce, leading=1, points=_points(ufunc, _REDUCTIONS, chained=True))
     def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         _check_plain(ufunc, "reduce", dtype, where)
-        y = ufunc.reduce(array, axis, keepdims=keepdims, **given(initial=initial))
+        y = ufunc.reduce(array, axis, keepdims=keepdims, **given(("initial",), (initial,)))
         x = _first(array, axis)
         chain = Chain(ufunc, x, initial) if x.size else None
         if chain is not None:
@@ -194,16 +197,18 @@ def _state_reduce(ufunc):
         tangents, array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT
     ):
         _check_plain(ufunc, "reduce", dtype, where)
-        y = ufunc.reduce(array, axis, keepdims=keepdims, **given(initial=initial))
+        y = reduced(reduce, array, axis, keepdims, initial, ABSENT)
         x = _first(array, axis)
         if not x.size:
-            return y, _zeros_like(y)
-        last, dots = _tangents_along(ufunc, x, _first(dense(array, tangents[1]), axis), initial)
+            return y, no_change(y)
+        last, dots = _tangents_along(frule, x, _first(dense(array, tangents[1]), axis), initial)
         _check_links(ufunc, y, last)
         return y, np.reshape(dots[-1], np.shape(y))
 
 
 def _state_accumulate(ufunc):
+    accumulate, frule = ufunc.accumulate, _FRULES[ufunc]
+
     @TABLE.rrule(ufunc.accumulate, leading=1, points=_points(ufunc, _ACCUMULATIONS))
     def accumulate_rrule(array, axis=0, dtype=None, out=None):
         _check_plain(ufunc, "accumulate", dtype)
@@ -222,10 +227,10 @@ def _state_accumulate(ufunc):
     @TABLE.frule(ufunc.accumulate)
     def accumulate_frule(tangents, array, axis=0, dtype=None, out=None):
         _check_plain(ufunc, "accumulate", dtype)
-        y, x = ufunc.accumulate(array, axis), np.moveaxis(np.asarray(array), axis, 0)
+        y, x = accumulate(array, axis), np.moveaxis(np.asarray(array), axis, 0)
         if not x.size:
-            return y, _zeros_like(y)
-        _, dots = _tangents_along(ufunc, x, np.moveaxis(dense(array, tangents[1]), axis, 0))
+            return y, no_change(y)
+        _, dots = _tangents_along(frule, x, np.moveaxis(dense(array, tangents[1]), axis, 0))
         return y, np.moveaxis(np.stack(dots), 0, axis)
 
 
@@ -243,6 +248,8 @@ def pieces(indices, n):
 
 
 def _state_reduceat(ufunc, reduce_rrule, reduce_frule):
+    reduceat = ufunc.reduceat
+
     def parts(x, indices, axis):
         axis = axis % np.ndim(x)
         return [(slice(None),) * axis + (piece,) for piece in pieces(list(indices), np.shape(x)[axis])]
@@ -269,7 +276,7 @@ def _state_reduceat(ufunc, reduce_rrule, reduce_frule):
         dots = [
             reduce_frule((NoTangent(), x_dot[part]), x[part], axis)[1] for part in parts(x, indices, axis)
         ]
-        return ufunc.reduceat(array, indices, axis), np.stack(dots, axis)
+        return reduceat(array, indices, axis), np.stack(dots, axis)
 
 
 for _ufunc in BINARY:
@@ -309,7 +316,7 @@ def _state_question(ufunc):
     @TABLE.rrule(ufunc.reduce, leading=0, differentiable=False)
     def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=True):
         return ufunc.reduce(
-            array, axis, dtype, None, keepdims, where=where, **given(initial=initial)
+            array, axis, dtype, None, keepdims, where=where, **given(("initial",), (initial,))
         ), _no_pullback
 
     @TABLE.rrule(ufunc.accumulate, leading=0, differentiable=False)

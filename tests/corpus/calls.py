@@ -98,6 +98,16 @@ def recursion(x, n):
     return factorial_like(x, n) + x
 
 
+def doubled_leaves(xs):
+    return [doubled_leaves(x) for x in xs] if isinstance(xs, list) else 2.0 * xs
+
+
+@case((0.7, 1.3))
+def recursion_in_a_comprehension(x, y):
+    (first, (second, third)) = doubled_leaves([x, [y, x * y]])
+    return first * second + third
+
+
 def fibonacci(x, n):
     return x if n < 2 else fibonacci(x, n - 1) * 0.5 + fibonacci(x * x, n - 2)
 

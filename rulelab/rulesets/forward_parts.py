@@ -1,0 +1,83 @@
+"""Rules for the parts that forward rules are made of, so that they can be differentiated themselves.
+
+A second derivative is the pullback of a forward rule. What such a rule asks of its arguments is constant;
+what it makes of a tangent is linear in it.
+"""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from ..rules.house import RuleTable
+from ..tangents.structural import Tangent
+from ..tangents.thunks import thunk, unthunk
+from ..tangents.zeros import NoTangent
+from .array_likes import check_plain, dense, gradient_dtype, is_zero, tangent_like
+from .numpy_calculus import interpolation_of
+from .numpy_reductions import extreme_of, middles_of
+from .numpy_shaping import padded_labels
+from .numpy_statistics import quantiles_of
+
+TABLE = RuleTable("forward_parts")
+
+TABLE.non_differentiable(is_zero, gradient_dtype, check_plain, normalize_axis_tuple, normalize_axis_index)
+TABLE.non_differentiable(extreme_of, interpolation_of, middles_of, padded_labels, quantiles_of)  # which entries, not their values
+
+
+def _as_given(x_dot, bar):
+    """The cotangent of a tangent that `dense` took, from that of the array it gave."""
+    if is_zero(x_dot):
+        return NoTangent()
+    if isinstance(x_dot, (list, tuple)):
+        return Tangent(type(x_dot), *[_as_given(item, bar[i]) for i, item in enumerate(x_dot)])
+    return bar
+
+
+@TABLE.rrule(dense, leading=2)
+def dense_rrule(x, x_dot):
+    """Every number of the array is one of the tangent's."""
+
+    def dense_pullback(y_bar):
+        return NoTangent(), NoTangent(), _as_given(x_dot, y_bar)
+
+    return dense(x, x_dot), dense_pullback
+
+
+@TABLE.frule(dense)
+def dense_frule(tangents, x, x_dot):
+    return dense(x, x_dot), dense(x, tangents[2])
+
+
+@TABLE.rrule(tangent_like, leading=2)
+def tangent_like_rrule(value, x_dot):
+    """The nested lists of an array: their cotangent is the array of theirs."""
+
+    def tangent_like_pullback(y_bar):
+        return NoTangent(), NoTangent(), np.asarray(dense(value, y_bar))
+
+    return tangent_like(value, x_dot), tangent_like_pullback
+
+
+@TABLE.frule(tangent_like)
+def tangent_like_frule(tangents, value, x_dot):
+    return tangent_like(value, x_dot), tangent_like(value, tangents[2])
+
+
+@TABLE.rrule(unthunk, leading=1)
+def unthunk_rrule(x):
+    """The value itself."""
+
+    def unthunk_pullback(y_bar):
+        return NoTangent(), y_bar
+
+    return unthunk(x), unthunk_pullback
+
+
+@TABLE.frule(unthunk)
+def unthunk_frule(tangents, x):
+    return unthunk(x), tangents[1]
+
+
+@TABLE.stands_in(thunk)
+def evaluated(f):
+    """A partial that is worked out when it is needed: where it is differentiated, it is."""
+    return f()
