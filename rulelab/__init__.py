@@ -3,6 +3,8 @@ compare and check.
 """
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import ignore_derivatives
+from .ad.forward import pushforward
+from .ad.nested import TABLE as _NESTED
 from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare
 from .compiler.cache import StaleRuleWarning, refresh
@@ -63,6 +65,7 @@ __version__ = "0.1.0"
 
 _install(_REGISTRY)
 _MARKS.install(_REGISTRY)
+_NESTED.install(_REGISTRY)
 
 
 def load_ipython_extension(ipython):

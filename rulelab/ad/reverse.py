@@ -20,6 +20,7 @@ from ..compiler.heap import enter, leave
 from ..compiler.installed import point_to_package
 from ..compiler.operands import carries, describe
 from ..compiler.pullbacks import Pullbacks
+from ..compiler.pushing import Seed
 from ..errors import (
     MutatedAfterCaptureError,
     NotDifferentiableError,
@@ -408,6 +409,11 @@ def _seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
     if several and isinstance(y, tuple) and y:
         return (_one(y[0], f, args), *[None] * (len(y) - 1))
     return _one(y, f, args)
+
+
+# The seeds of gradients taken inside of a differentiated function.
+SEED = Seed(functools.partial(_seed_of, several=False))
+SEED_OF_FIRST = Seed(functools.partial(_seed_of, several=True))
 
 
 def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:

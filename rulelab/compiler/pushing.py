@@ -29,7 +29,8 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..rulesets import forward_programs as programs
-from ..tangents.shadows import inner, zero_of
+from ..tangents.projection import to_natural
+from ..tangents.shadows import inner, natural, zero_of
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import ir
@@ -59,8 +60,8 @@ class Ref:
 class Program:
     """`function(*given, **words)` gives `(y, y_dot)`; `given` and `words` are templates.
 
-    A `derived` function is the tangent of a callee, to be compiled. Of a `trusted` one the tangent is as
-    forward mode wants it.
+    A `derived` function is the tangent of a callee, to be compiled; it captures what the function at `closure`
+    captures. Of a `trusted` one the tangent is as forward mode wants it.
     """
 
     function: Any
@@ -68,6 +69,7 @@ class Program:
     words: dict[str, Any] = field(default_factory=dict)
     derived: bool = False
     trusted: bool = False
+    closure: Ref | None = None
 
 
 @dataclass(frozen=True)
@@ -245,12 +247,23 @@ class Push:
         raise self.foreign(call)
 
     def through(
-        self, call: Any, function: Any, args: tuple[Any, ...], dots: tuple[Any, ...], names: tuple[str, ...] = ()
+        self,
+        call: Any,
+        function: Any,
+        args: tuple[Any, ...],
+        dots: tuple[Any, ...],
+        names: tuple[str, ...] = (),
+        closure: Ref | None = None,
+        closure_dot: Any = NO,
     ) -> Program:
-        """The program of another call that answers this one, given by templates."""
+        """The program of another call that answers this one, given by templates.
+
+        If what the function captures may vary, `closure` is a function that captures the same, and `closure_dot`
+        its tangent.
+        """
         other = (
             function,
-            NO,
+            build(closure_dot, call),
             tuple([build(part, call) for part in args]),
             tuple([build(part, call) for part in dots]),
             names,
@@ -263,10 +276,13 @@ class Push:
                 if len(path) == 1:
                     return args if path[0] == ARGS else dots
                 return _descend((args if path[0] == ARGS else dots)[path[1]], path[2:])
-            return function if path[0] == G else NO
+            if path[0] == G_DOT:
+                return _descend(closure_dot, path[1:])
+            return function if closure is None else closure
 
         return dataclasses.replace(
             found,
+            closure=closure if found.closure is not None else None,
             given=rewritten(found.given, moved),
             words={name: rewritten(part, moved) for name, part in found.words.items()},
         )
@@ -410,7 +426,9 @@ class Push:
             own = frozenset(name for name, cell in cells if _content(cell) is function)
         made = tangent_of(function, varied, captured, own)
         given = (*values, *(d for d, on in zip(dots, varied) if on))
-        return Program(made, (*given, Ref((G_DOT,))) if captured else given, derived=True, trusted=True)
+        given = (*given, Ref((G_DOT,))) if captured else given
+        closure = Ref((G,)) if function is call[G] else None
+        return Program(made, given, derived=True, trusted=True, closure=closure)
 
     # -- attributes, operators and objects -------------------------------------------------------------------
 
@@ -528,7 +546,10 @@ class Push:
         found = self.program(call[ARGS])  # type: ignore[arg-type]
         given = (*found.given, *found.words.values())
         args = rewritten(given, lambda path: Ref((ARGS, *path)))
-        return self.through(call, found.function, args, tangent_template(given), tuple(found.words))
+        closure = None if found.closure is None else Ref((ARGS, *found.closure.path))
+        closure_dot = NO if found.closure is None else tangent_template(found.closure)
+        dots = tangent_template(given)
+        return self.through(call, found.function, args, dots, tuple(found.words), closure, closure_dot)
 
     def of_vjp(self, vjp: Vjp, call: Call) -> Program:
         """The tangent of a pullback."""
@@ -549,16 +570,44 @@ class Push:
 
 
 class Vjp:
-    """`vjp(f, args, y_bar)`: the cotangents of the arguments of `f`, as values to compute with."""
+    """`vjp(f, args, seed)`: the value of a call and the cotangents of its arguments, as values to compute with.
+
+    `seed` is the cotangent of the value, or a function of ours that gives it for `(y, f, args)`.
+    """
+
+    gives_pair = True
 
     def __init__(self, pullbacks: Pullbacks) -> None:
         self.pullbacks = pullbacks
 
-    def __call__(self, f: Any, args: tuple[Any, ...], y_bar: Any) -> tuple[Any, ...]:
+    def __call__(self, f: Any, args: tuple[Any, ...], seed: Any) -> tuple[Any, tuple[Any, ...]]:
         __tracebackhide__ = True
-        _, back = self.pullbacks.via_ad(f, *args)
-        found = back(y_bar)
-        return tuple([inner(x, found[1 + k]) for k, x in enumerate(args)])
+        y, back = self.pullbacks.via_ad(f, *args)
+        found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
+        return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])
+
+
+class Seed:
+    """The cotangent of a value that depends on nothing but its kind."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, y: Any, f: Any, args: tuple[Any, ...]) -> Any:
+        __tracebackhide__ = True
+        return self.function(y, f, args)
+
+
+def inner_of(args: tuple[Any, ...], dots: Any) -> Any:
+    """The tangents of arguments, as a caller gives them, in their inner form."""
+    if dots is NO:
+        return (NO,) * len(args)
+    return tuple([NO if d is None or isinstance(d, AbstractZero) else inner(x, d) for x, d in zip(args, dots)])
+
+
+def natural_of(y: Any, y_dot: Any) -> Any:
+    """A tangent as a caller gets it."""
+    return natural(y, y_dot)
 
 
 # --- what forward mode makes of results ---------------------------------------------------------------------

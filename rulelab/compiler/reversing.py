@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Place
+from ..errors import NotDifferentiableError, Place
 from ..tangents.shadows import inner
 from ..tangents.structural import make
 from ..tangents.zeros import AbstractZero
 from . import crossings, heap, outlines, support
 from .handlers import NO, ZERO, Handler, Unsettled
-from .pushing import SELF, Default, Ref, build
+from .pushing import SELF, Default, Ref, Seed, build
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -38,9 +39,12 @@ def pushed(pullbacks: Pullbacks, place: Place | None) -> Handler:
             got = back(pair_bar)
             if got is NO:
                 return NO
-            sinks = Sinks(call)
+            sinks = Sinks(call, place)
             got = tuple(got)
-            sinks.put(Ref((0,)), got[0])
+            if program.closure is not None:
+                sinks.put(program.closure, got[0])
+            elif carries_something(got[0]):
+                raise captured(function, place)
             for template, bar in zip(templates, got[1:], strict=False):
                 sinks.put(template, bar)
             return (NO, *(sinks.of((number,), call[number]) for number in range(4)), NO, NO)
@@ -50,11 +54,26 @@ def pushed(pullbacks: Pullbacks, place: Place | None) -> Handler:
     return Unsettled(handle)
 
 
+def carries_something(bar: Any) -> bool:
+    bar = support.value(bar)
+    return bar is not NO and not isinstance(bar, AbstractZero)
+
+
+def captured(function: Any, place: Place | None) -> NotDifferentiableError:
+    """The error for a varying value that a function brings along where nobody can hand it its cotangent."""
+    return NotDifferentiableError(
+        f"What {getattr(function, '__name__', 'a function')} captures varies, where that cannot be followed",
+        place=place,
+        fixes=("give it as an argument",),
+    )
+
+
 class Sinks:
     """Cotangents on their way to the parts of a call."""
 
-    def __init__(self, call: Any) -> None:
+    def __init__(self, call: Any, place: Place | None) -> None:
         self.call = call
+        self.place = place
         self.bars: dict[tuple[Any, ...], Any] = {}
 
     def put(self, template: Any, bar: Any) -> None:
@@ -75,6 +94,8 @@ class Sinks:
         elif kind is dict:
             for key, part in template.items():
                 self.put(part, support.part(bar, key))
+        elif isinstance(template, types.FunctionType):
+            raise captured(template, self.place)
 
     def of(self, path: tuple[Any, ...], value: Any) -> Any:
         """The cotangent of a part of the call."""
@@ -88,30 +109,40 @@ class Sinks:
 
 
 def pulled(pullbacks: Pullbacks, place: Place | None) -> Handler:
-    """The handler of `vjp(f, args, y_bar)`, x̄ = J'ȳ. With v for the cotangent of x̄, <v, J'ȳ> = <ȳ, J v>: so
-    its pullback is that of the pushforward y_dot = J v at ȳ, and the cotangent of ȳ is y_dot itself.
+    """The handler of `vjp(f, args, ȳ)`, which gives y = f(x) and x̄ = J'ȳ. With u and v for their cotangents
+    <u, y> + <v, J'ȳ> = <u, y> + <ȳ, J v>: so its pullback is that of the pushforward (y, J v) at (u, ȳ), and
+    the cotangent of ȳ is J v itself.
     """
 
-    def handle(f: Any, args: tuple[Any, ...], y_bar: Any) -> Any:
+    def handle(f: Any, args: tuple[Any, ...], seed: Any) -> Any:
         __tracebackhide__ = True
-        x_bars = pullbacks.vjp(f, args, y_bar)
+        y, x_bars = pullbacks.vjp(f, args, seed)
+        y_bar = seed(y, f, args) if isinstance(seed, Seed) else seed
 
-        def vjp_pullback(v: Any) -> Any:
+        def vjp_pullback(pair_bar: Any) -> Any:
+            u, v = support.value(support.part(pair_bar, 0)), support.value(support.part(pair_bar, 1))
             parts = [support.value(support.part(v, number)) for number in range(len(args))]
-            dots = tuple([NO if isinstance(part, AbstractZero) else inner(x, part) for x, part in zip(args, parts)])
-            if all(part is NO for part in dots):
+            dots = tuple([NO if _is_still(part) else inner(x, part) for x, part in zip(args, parts)])
+            still = all(part is NO for part in dots)
+            if still and isinstance(u, AbstractZero):
                 return NO
             outer = heap.enter()
             try:
                 (_, y_dot), back = pushed(pullbacks, place)(f, NO, args, dots, (), None)
-                got = back(make(tuple, {1: y_bar}, 2))
+                got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
             finally:
                 heap.leave(outer)
-            return (NO, got[1], got[3], y_dot)
+            if got is NO:
+                return NO
+            return (NO, got[1], got[3], NO if still or isinstance(seed, Seed) else y_dot)
 
-        return x_bars, vjp_pullback
+        return (y, x_bars), vjp_pullback
 
     return Unsettled(handle)
+
+
+def _is_still(part: Any) -> bool:
+    return part is None or isinstance(part, AbstractZero)
 
 
 def made_new(cls: type) -> Any:

@@ -190,7 +190,7 @@ def turned(vjp, rrule, leading, args, dots, words):
     def cotangents(w):
         return rrule(*leading, *args, **words)[1](w)
 
-    return y, vjp(cotangents, (one_like(y),), (NO, *dots))[0]
+    return y, vjp(cotangents, (one_like(y),), (NO, *dots))[1][0]
 
 
 def one_like(y):
@@ -205,35 +205,63 @@ def one_like(y):
 TABLE.non_differentiable(one_like)
 
 
-def vjp_forward(push, vjp, f, f_dot, args, dots, y_bar, y_bar_dot):
+def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot):
     """The tangent of a pullback `x_bar = J' y_bar`: J' of the tangent of y_bar, and the derivative of
     <y_bar, J v> by x, where v is the tangent of x.
     """
-    x_bars = vjp(f, args, y_bar)
     if is_none(dots):
         dots = no_tangents(len(args))
 
     def along(*xs):
         return push(f, f_dot, xs, dots, (), None)[1]
 
-    second = vjp(along, args, y_bar)
-    if is_none(y_bar_dot):
-        return x_bars, second
-    first = vjp(f, args, y_bar_dot)
-    return x_bars, summed(first, second)
+    y, y_dot = push(f, f_dot, args, dots, (), None)
+    x_bars = vjp(f, args, seed)[1]
+    second = settled(vjp(along, args, plain_seed(seed, y, f, args))[1])
+    if is_none(seed_dot):
+        return (y, x_bars), (y_dot, second)
+    first = settled(vjp(f, args, seed_dot)[1])
+    return (y, x_bars), (y_dot, tuple([summed(a, b) for a, b in zip(first, second)]))
+
+
+def plain_seed(seed, y, f, args):
+    """The cotangent itself, where what was given is how to make it."""
+    if is_seed(seed):
+        return seeded(seed, y, f, args)
+    return seed
+
+
+def seeded(seed, y, f, args):
+    return seed(y, f, args)
+
+
+def settled(bars):
+    """Cotangents as tangents: what has none moves nowhere."""
+    return tuple([NO if is_nothing(bar) else bar for bar in bars])
+
+
+def is_nothing(bar):
+    return bar is None
+
+
+def is_seed(seed):
+    return hasattr(seed, "function")
 
 
 def summed(first, second):
     """The sum of two tangents of one value."""
-    if isinstance(first, (tuple, list)):
-        return type(first)([summed(a, b) for a, b in zip(first, second)])
-    if isinstance(first, dict):
-        return {key: summed(first[key], second[key]) for key in first}
     if is_none(first):
         return second
     if is_none(second):
         return first
+    if isinstance(first, (tuple, list)):
+        return type(first)([summed(a, b) for a, b in zip(first, second)])
+    if isinstance(first, dict):
+        return {key: summed(first[key], second[key]) for key in first}
     return first + second
+
+
+TABLE.non_differentiable(is_nothing, is_seed, seeded)
 
 
 def made_with_post_init(push, cls, args, words, fields_dot):
