@@ -35,6 +35,7 @@ class Rule:
     requires: frozenset = frozenset()
     keyword_only: tuple = ()
     takes_keywords: bool = False  # has **kwargs
+    keyword_tangents: bool = False  # of an frule: its tangents go on with those of the call's keywords
     tags: dict = field(default_factory=dict, repr=False)
     doubt: Any = None
 

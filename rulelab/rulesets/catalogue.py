@@ -1,8 +1,11 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
 from . import (
+    collection_tangents,
+    container_tangents,
     containers,
     fft,
+    iterator_tangents,
     linalg_factorisations,
     linalg_products,
     mutators,
@@ -38,6 +41,9 @@ _MODULES = (
     ufunc_methods,
     mutators,
     standins,
+    container_tangents,
+    collection_tangents,
+    iterator_tangents,
 )
 
 

@@ -1,9 +1,9 @@
 """The inner form of tangents, which forward mode computes with: beside each value one of its own kind.
 
-Beside a number stands a float (complex beside a complex one), beside an array an array of its shape and memory
-layout, beside a container one of the same kind with the tangents of its parts, beside an object a namespace of
-its attributes, beside a nested function `(captured, defaults, keyword defaults)`. `NoTangent()` stands in any
-place for a zero that nobody will write to.
+Beside a number stands a float (complex beside a complex one), beside an array an array of its shape and
+memory layout, beside a container one of the same kind with the tangents of its parts, beside an object a
+namespace of its attributes, beside a nested function `(captured, defaults, keyword defaults)`. `NoTangent()`
+stands in any place for a zero that nobody will write to.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..errors import NotDifferentiableError, RuleDtypeError, RuleError, RuleShap
 from .algebra import is_number
 from .missing import NotImplementedTangent
 from .projection import FieldGradients, tangent_dtype
-from .structural import Tangent, class_of, entries_of, is_mapping, is_namedtuple, parts
+from .structural import Tangent, class_of, entries_of, is_namedtuple
 from .thunks import unthunk
 from .zeros import AbstractZero, NoTangent
 
@@ -185,8 +185,8 @@ def zeros_beside(x):
 def _strides_with_gaps(x):
     """Strides, in elements, that merge where those of `x` merge and nowhere else.
 
-    The gaps need not be as wide as in `x`: a column of a large matrix gets a gap of one element. Elements that
-    overlap in `x`, as in a broadcast array, have places of their own here.
+    The gaps need not be as wide as in `x`: a column of a large matrix gets a gap of one element. Elements
+    that overlap in `x`, as in a broadcast array, have places of their own here.
     """
     strides: list[int] = [1] * x.ndim
     step, reach = 1, 1  # the stride here of the axis before, and what it covers
@@ -263,9 +263,7 @@ def _build_object(x, of_part, memo):
 
 def _build_function(f, of_part, memo):
     memo[id(f)] = f, _NOTHING  # where it is captured by itself
-    found = tuple(
-        tuple(of_part(name, part) for name, part in by_name.items()) for by_name in held_by(f)
-    )
+    found = tuple(tuple(of_part(name, part) for name, part in by_name.items()) for by_name in held_by(f))
     if all(isinstance(part, AbstractZero) for parts_of_a_kind in found for part in parts_of_a_kind):
         return _NOTHING
     memo[id(f)] = f, found
@@ -563,5 +561,5 @@ _NATURAL: dict[str, Callable[..., Any]] = {
 def _check_length(y, y_dot):
     if len(y) != len(y_dot):
         raise RuleShapeError(
-            f"the result is a {type(y).__name__} of length {len(y)}, and its tangent one of length {len(y_dot)}"
+            f"the result is a {type(y).__name__} of length {len(y)}, its tangent has length {len(y_dot)}"
         )
