@@ -16,6 +16,7 @@ from . import (
     numpy_reductions,
     numpy_shaping,
     numpy_statistics,
+    object_tangents,
     operators,
     python_math,
     python_statistics,
@@ -44,6 +45,7 @@ _MODULES = (
     container_tangents,
     collection_tangents,
     iterator_tangents,
+    object_tangents,
 )
 
 

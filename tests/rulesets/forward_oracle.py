@@ -90,9 +90,7 @@ def moved(x, x_dot, t, memo=None):
         for key, (part, dot) in enumerate(zip(list(x), beside(x, x_dot), strict=True)):
             new[key] = moved(part, dot, t, memo)
         return new
-    assert hasattr(x, "__next__"), f"a {type(x)} is not moved"
-    items = list(itertools.islice(zip(x, x_dot), MANY))
-    return iter([moved(item, dot, t, memo) for item, dot in items])
+    raise AssertionError(f"a {type(x)} is not moved")
 
 
 def beside(xs, xs_dot):
@@ -116,7 +114,10 @@ def slope(y, up, down):
         return {key: slope(y[key], up[key], down[key]) for key in y}
     if kind == "object":
         return types.SimpleNamespace(
-            **{name: slope(part, getattr(up, name), getattr(down, name)) for name, part in attributes_of(y).items()}
+            **{
+                name: slope(part, getattr(up, name), getattr(down, name))
+                for name, part in attributes_of(y).items()
+            }
         )
     return NO
 
@@ -157,7 +158,7 @@ def _drawn(x, x_dot, rng, seen):
 
 def settle(y, y_dot=NO):
     """A result with its tangent, iterators and views read into lists: `(y, y_dot)`."""
-    if hasattr(y, "__next__") or isinstance(y, (type({}.items()), type({}.values()), type({}.keys()))):
+    if hasattr(type(y), "__next__") or isinstance(y, (type({}.items()), type({}.values()), type({}.keys()))):
         rows = [settle(*row) for row in itertools.islice(pairs(CONFIG, y, y_dot), MANY)]
         return [item for item, _ in rows], [dot for _, dot in rows]
     if isinstance(y, tuple) and not hasattr(y, "_fields"):
@@ -195,19 +196,40 @@ def kind_beside(y):
     return next(kind for kind in (list, tuple, deque) if isinstance(y, kind))
 
 
+class Handed:
+    """Stands in a call for an iterator, which each run gets anew: of a list, or endless."""
+
+    def __init__(self, items=None):
+        self.items = items
+
+    def direction(self, rng):
+        return Handed(None if self.items is None else direction(self.items, rng))
+
+    def moved(self, dots, t):
+        return itertools.count() if self.items is None else iter(moved(self.items, dots.items, t))
+
+    def linked(self, dots):
+        if self.items is None:
+            return itertools.count(), NO
+        return iter(self.items), iter(dots.items)
+
+
 def check(target, *args, seed=3, **kwargs):
     """The rule of `target` against finite differences, along a random direction: the result, its tangent,
     and what became of the arguments and of theirs. Gives `(y, y_dot, args, dots)`.
     """
     rng = np.random.default_rng(seed)
-    dots = tuple(direction(x, rng) for x in args)
+    dots = tuple(x.direction(rng) if isinstance(x, Handed) else direction(x, rng) for x in args)
     word_dots = tuple(direction(x, rng) for x in kwargs.values())
     plain = [run(target, args, dots, kwargs, word_dots, t) for t in (0.0, STEP, -STEP)]
+    linked = [x.linked(dot) if isinstance(x, Handed) else (x, dot) for x, dot in zip(args, dots, strict=True)]
+    args, dots = tuple(x for x, _ in linked), tuple(dot for _, dot in linked)
     rule = rule_for(target, args)
     assert rule is not None, f"no forward rule for {target}"
     given = (NO, *dots, *word_dots) if rule.keyword_tangents else (NO, *dots)
     config = (CONFIG,) if rule.requires else ()
     y, y_dot = settle(*rule.function(*config, given, *args, **kwargs))
+    args, dots = settle(args, dots)
     wanted = slope(*plain)
     same_values((y, args), plain[0])
     got = flat((y, args), (y_dot, dots))
@@ -218,10 +240,13 @@ def check(target, *args, seed=3, **kwargs):
 def run(target, args, dots, kwargs, word_dots, t):
     """The plain function on arguments moved by `t`: its result, iterators read, and the arguments."""
     memo = {}
-    args = tuple(moved(x, x_dot, t, memo) for x, x_dot in zip(args, dots, strict=True))
+    args = tuple(
+        x.moved(x_dot, t) if isinstance(x, Handed) else moved(x, x_dot, t, memo)
+        for x, x_dot in zip(args, dots, strict=True)
+    )
     names = zip(kwargs.items(), word_dots, strict=True)
     kwargs = {name: moved(x, x_dot, t, memo) for (name, x), x_dot in names}
-    return settle(target(*args, **kwargs))[0], args
+    return settle(target(*args, **kwargs))[0], settle(args)[0]
 
 
 def same_values(y, other):

@@ -206,7 +206,9 @@ def test_the_imaginary_part_is_dropped_where_numpy_drops_it():
     """A complex array written to a real one."""
     a, a_dot = np.zeros(2), np.zeros(2)
     with pytest.warns(np.exceptions.ComplexWarning):
-        push((NO, a_dot, NO, np.array([1 + 2j, 3j])), operator.setitem, a, slice(None), np.array([1 + 1j, 2j]))
+        push(
+            (NO, a_dot, NO, np.array([1 + 2j, 3j])), operator.setitem, a, slice(None), np.array([1 + 1j, 2j])
+        )
     assert a.tolist() == [1.0, 0.0] and a_dot.tolist() == [1.0, 0.0]
 
 
