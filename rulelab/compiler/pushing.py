@@ -346,30 +346,29 @@ class Push:
         count = len(args) - len(names)
         if not rule.differentiable:
             return _constant(call)
-        for name, given_dot, x in zip(names, dots[count:], args[count:]):
-            if _varies(x, given_dot):
+        counted = len(args) if rule.keyword_tangents else count
+        for name, x, x_dot in zip(names, args[count:], dots[count:]):
+            if counted == count and _varies(x, x_dot):
                 raise KeywordError(
                     f"The forward rule of {name_of(g)} takes {name}= as a constant, and it varies",
                     fixes=(f"give {name} by position",),
                     read="limitations#keywords",
                 )
         given: list[Any] = []
-        for number in range(count):
-            x = args[number]
+        for number, x in enumerate(args[:counted]):
             if rule.partials is not None and not _varies(x, dots[number]):
                 given.append(NO)  # its partial need not exist
-            elif dots[number] is NO and rule.house and isinstance(x, _NUMERIC) and not rule.inner:
+            elif dots[number] is NO and rule.house and isinstance(x, _NUMERIC):
                 given.append(dense_tangent(x, NO))
             else:
                 given.append(dot(number))
         tangents = (Ref((G_DOT,)), *given)
         words = {name: arg(count + k) for k, name in enumerate(names)}
         leading = (self.config,) if rule.requires else ()
+        positional = _refs(ARGS, args)[:count]
         if rule.house:
-            return Program(rule.function, (*leading, tangents, *_refs(ARGS, args)[:count]), words)
-        return Program(
-            programs.by_frule, (rule.function, leading, tangents, _refs(ARGS, args)[:count], words), {}
-        )
+            return Program(rule.function, (*leading, tangents, *positional), words)
+        return Program(programs.by_frule, (rule.function, leading, tangents, positional, words))
 
     def by_turning(self, rule: Rule, call: Call) -> Program:
         """The pushforward of an author's rule that has only a pullback: the transpose of that."""

@@ -47,17 +47,23 @@ def checked_answer(rule, target, positional, answer):
 
 
 def apply_frule(rule, target, tangents, args, kwargs, config=None):
-    """`(y, y_dot)` by an frule; `tangents` are those of the target and of `args`, in this order."""
+    """`(y, y_dot)` by an frule; `tangents` are those of the target and of `args`, in this order.
+
+    For a rule of the house with `keyword_tangents`, those of the values in `kwargs` may follow.
+    """
     __tracebackhide__ = True
-    if len(tangents) != 1 + len(args):
+    with_keywords = rule.keyword_tangents and len(tangents) == 1 + len(args) + len(kwargs)
+    if len(tangents) != 1 + len(args) and not with_keywords:
         raise RuleCountError(
             f"{len(tangents)} tangents for {rule.target_name} and its {len(args)} positional arguments",
             fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
         )
     tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
     if rule.house:
-        given = [dense_tangent(x, x_dot) for x, x_dot in zip(args, tangents[1:])]
-        return rule.function((tangents[0], *given), *args, **kwargs)
+        given = [dense_tangent(x, x_dot) for x, x_dot in zip((*args, *kwargs.values()), tangents[1:])]
+        if rule.keyword_tangents and not with_keywords:
+            given += [NoTangent()] * len(kwargs)
+        return rule.function(*_with_config(rule, config), (tangents[0], *given), *args, **kwargs)
     positional, keywords = bound_call(rule, target, args, kwargs)
     whole = (*tangents, *[NoTangent()] * (len(positional) - len(args)))
     answer = rule.function(*_with_config(rule, config), whole, *positional, **keywords)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 
 from ..errors import Place, RuleRegistrationError
+from .capabilities import capabilities
 from .constant import constant_frule, constant_rrule
 from .rule import Rule, StandIn
 from .scalar import arity_of, scalar_frule, scalar_rrule
@@ -49,13 +50,20 @@ class RuleTable:
 
         return stated
 
-    def frule(self, *targets, points=(), differentiable=True):
-        """Decorator of a forward rule for each target; the tangents come first."""
+    def frule(self, *targets, points=(), differentiable=True, requires=(), keyword_tangents=False):
+        """Decorator of a forward rule for each target; the tangents come first.
+
+        With `requires={"forwards"}` the rule calls functions that it is given, by
+        `config.frule_via_ad(tangents, f, *args)`, and the config comes before the tangents. With
+        `keyword_tangents` its tangents go on with those of the keywords of the call, in their order.
+        """
+        needed = capabilities(requires)
 
         def stated(function):
             for target in _targets(targets):
-                accepts = accepts_of(function, skip=1)
-                self._add(target, "frule", function, accepts, differentiable=differentiable)
+                accepts = accepts_of(function, skip=2 if needed else 1)
+                facts = {"requires": needed, "keyword_tangents": keyword_tangents}
+                self._add(target, "frule", function, accepts, differentiable=differentiable, **facts)
                 self._add_points(target, points)
             return function
 

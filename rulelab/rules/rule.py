@@ -19,8 +19,7 @@ class Rule:
     the `lambda out, *xs:` of a scalar rule. A rule that is not `differentiable` says that its target has no
     derivative. A `house` rule is trusted: called as the caller wrote it, and its pullback answers for the
     function and the first `leading` arguments only. `pure` promises that calling it can be dropped if nobody
-    uses the result. `doubt`, while it is true, has each call compared (`rules/doubt.py`). An `inner` frule takes tangents as
-    forward mode has them, a NoTangent for each that does not vary.
+    uses the result. `doubt`, while it is true, has each call compared (`rules/doubt.py`).
     """
 
     target_name: str
@@ -36,9 +35,9 @@ class Rule:
     requires: frozenset = frozenset()
     keyword_only: tuple = ()
     takes_keywords: bool = False  # has **kwargs
+    keyword_tangents: bool = False  # of an frule: its tangents go on with those of the call's keywords
     tags: dict = field(default_factory=dict, repr=False)
     doubt: Any = None
-    inner: bool = False
 
     def describe(self):
         """One line: `f(x: float, y) by f_rrule at cell In [3], line 2`."""

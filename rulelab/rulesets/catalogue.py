@@ -1,10 +1,13 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
 from . import (
+    collection_tangents,
+    container_tangents,
     containers,
     fft,
     forward_programs,
     forward_parts,
+    iterator_tangents,
     linalg_factorisations,
     linalg_products,
     mutators,
@@ -15,6 +18,7 @@ from . import (
     numpy_reductions,
     numpy_shaping,
     numpy_statistics,
+    object_tangents,
     operators,
     python_math,
     python_statistics,
@@ -42,6 +46,10 @@ _MODULES = (
     standins,
     forward_programs,
     forward_parts,
+    container_tangents,
+    collection_tangents,
+    iterator_tangents,
+    object_tangents,
 )
 
 

@@ -87,7 +87,7 @@ _OWN_WAYS = ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getst
 _PLAIN = (list, tuple, dict, set, frozenset, int, float, complex, str, bytes, type(None))
 
 
-def _check_copied_field_by_field(x):
+def check_copied_field_by_field(x):
     """Refuse an object whose class says how it is copied: what it does there is not known."""
     if isinstance(x, (np.ndarray, np.generic)) or type(x) in _PLAIN:
         parts = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ()
@@ -104,19 +104,20 @@ def _check_copied_field_by_field(x):
     return parts
 
 
-def _check_all(x, seen):
+def check_all_copied(x, seen):
+    """The same of all that the object holds."""
     if id(x) in seen or isinstance(x, type):
         return
     seen.add(id(x))
-    for part in _check_copied_field_by_field(x):
-        _check_all(part, seen)
+    for part in check_copied_field_by_field(x):
+        check_all_copied(part, seen)
 
 
 def _state_copy(target, deep, points):
     @TABLE.rrule(target, leading=1, points=points)
     def copy_rrule(x, /):
         """The same parts in a new object: the cotangent of the copy is that of the original."""
-        _check_all(x, set()) if deep else _check_copied_field_by_field(x)
+        check_all_copied(x, set()) if deep else check_copied_field_by_field(x)
         return target(x), lambda y_bar: (NoTangent(), y_bar)
 
 

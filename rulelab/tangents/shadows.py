@@ -1,51 +1,565 @@
-"""Placeholder until the real one is merged."""
+"""The inner form of tangents, which forward mode computes with: beside each value one of its own kind.
+
+Beside a number stands a float (complex beside a complex one), beside an array an array of its shape and
+memory layout, beside a container one of the same kind with the tangents of its parts, beside an object a
+namespace of its attributes, beside a nested function `(captured, defaults, keyword defaults)`. `NoTangent()`
+stands in any place for a zero that nobody will write to.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import numbers
+import sys
 import types
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
 import numpy as np
-from .projection import tangent_dtype
-from .zeros import NoTangent, AbstractZero
+
+from ..errors import NotDifferentiableError, RuleDtypeError, RuleError, RuleShapeError
+from .algebra import is_number
+from .missing import NotImplementedTangent
+from .projection import FieldGradients, tangent_dtype
+from .structural import Tangent, class_of, entries_of, is_namedtuple
 from .thunks import unthunk
+from .zeros import AbstractZero, NoTangent
+
+_NOTHING = NoTangent()
+_WIDE = (np.longdouble, np.clongdouble)  # the numbers that a float or complex of Python cannot hold
+_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def is_constant(x_dot):
+    """Whether a tangent is one of the two zero objects: nothing varies, and nobody keeps a tangent there."""
+    return isinstance(x_dot, AbstractZero)
+
+
+# -- what kind of thing a value is ---------------------------------------------------------------------------
+
+
+def kind_of(x):
+    """How the tangent of a value is built: "number", "array", "items", "entries", "function", "object", or
+    None for what has none.
+
+    >>> [kind_of(x) for x in (1.0, True, "a", [1.0], {"a": 1.0}, len)]
+    ['number', None, None, 'items', 'entries', None]
+    """
+    if isinstance(x, np.ndarray):
+        return "array" if has_numbers(x) else None
+    if is_number(x):
+        return "number"
+    if isinstance(x, (list, tuple, deque)):
+        return "items"
+    if isinstance(x, dict):
+        return "entries"
+    if isinstance(x, types.FunctionType):
+        return "function" if x.__closure__ or x.__defaults__ or x.__kwdefaults__ else None
+    return "object" if is_plain_object(x) else None
+
+
+def has_numbers(x):
+    """Whether an array holds numbers that can vary: floats, complex numbers or integers.
+
+    >>> has_numbers(np.zeros(2)), has_numbers(np.array(["a"])), has_numbers(np.array([True]))
+    (True, False, False)
+    """
+    return x.dtype.kind in "fciu"
+
+
+def is_plain_object(x):
+    """Whether a value is an object whose attributes are its parts: of an author's class, a namespace, a
+    partial.
+    """
+    cls = type(x)
+    if isinstance(x, (type, enum.Enum, types.ModuleType)):
+        return False
+    if cls in (types.SimpleNamespace, functools.partial):
+        return True
+    made_by_class_statement = bool(cls.__flags__ & (1 << 9))
+    top = cls.__module__.partition(".")[0]
+    return made_by_class_statement and top not in ("numpy", "rulelab") and top not in sys.stdlib_module_names
+
+
+def attributes_of(x):
+    """The attributes of an object that are its parts, by name: what it holds, not what its class gives it."""
+    if isinstance(x, functools.partial):
+        return {"func": x.func, "args": x.args, "keywords": x.keywords}
+    found = dict(getattr(x, "__dict__", {}))
+    for cls in type(x).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__") and not name.endswith("__"):  # a private name, as the class spells it
+                name = f"_{cls.__name__.lstrip('_')}{name}"
+            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
+                found.setdefault(name, getattr(x, name))
+    return found
+
+
+class Held(NamedTuple):
+    """What a nested function holds: values by name, in the order of its code object."""
+
+    captured: dict[str, Any]
+    defaults: dict[str, Any]
+    keyword_defaults: dict[str, Any]
+
+
+def held_by(f):
+    """The captured variables, defaults and keyword defaults of a function, by name; a variable without a
+    value yet is None.
+
+    >>> held_by((lambda a: lambda x, y=2.0, *, z=3.0: a)(1.0))
+    Held(captured={'a': 1.0}, defaults={'y': 2.0}, keyword_defaults={'z': 3.0})
+    """
+    code, defaults = f.__code__, f.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    by_keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    words = f.__kwdefaults__ or {}
+    return Held(
+        {name: _contents(cell) for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True)},
+        dict(zip(names, defaults, strict=True)),
+        {name: words[name] for name in by_keyword if name in words},
+    )
+
+
+def _contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return None
+
+
+# -- zeros ---------------------------------------------------------------------------------------------------
 
 
 def zero_of(x):
-    if isinstance(x, (bool, np.bool_)) or x is None or isinstance(x, str):
-        return NoTangent()
-    if isinstance(x, np.ndarray):
-        d = tangent_dtype(x.dtype)
-        return NoTangent() if d is None else np.zeros_like(x, dtype=d)
-    if isinstance(x, (int, float, np.integer, np.floating)):
-        return 0.0
-    if isinstance(x, (complex, np.complexfloating)):
-        return 0j
-    if type(x) in (list, tuple):
-        return type(x)(map(zero_of, x))
-    if type(x) is dict:
-        return {k: zero_of(v) for k, v in x.items()}
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(zero_of, x))
-    if type(x).__flags__ & (1 << 9) and hasattr(x, "__dict__") and not callable(x):
-        return types.SimpleNamespace(**{k: zero_of(v) for k, v in vars(x).items()})
-    return NoTangent()
+    """The zero tangent of `x` in the inner form with every number written out, to be written to later.
+
+    A part that occurs twice, or holds itself, has one tangent; NoTangent for what cannot vary.
+
+    >>> zero_of([1, (2j, "a"), np.ones(2)])
+    [0.0, (0j, NoTangent()), array([0., 0.])]
+    """
+    return _zero(x, {})
 
 
-def inner(x, x_dot, name=""):
-    x_dot = unthunk(x_dot)
-    if x_dot is None or isinstance(x_dot, AbstractZero):
-        return zero_of(x)
-    if isinstance(x, np.ndarray):
-        made = np.zeros_like(x, dtype=np.result_type(tangent_dtype(x.dtype), np.asarray(x_dot).dtype))
-        made[...] = x_dot
-        return made
-    if type(x) in (list, tuple):
-        return type(x)(inner(a, b) for a, b in zip(x, x_dot, strict=True))
-    if type(x) is dict:
-        return {k: inner(v, x_dot[k]) for k, v in x.items()}
-    if isinstance(x, (int, float)):
-        return float(x_dot)
+def settled(x, x_dot):
+    """The tangent that a container keeps for its new part `x`: zeros are written out for numbers alone.
+
+    A list, array or object whose tangent nobody keeps stays so: others may hold it, and would not see what is
+    written beside it here.
+
+    >>> settled(2.0, NoTangent()), settled([2.0], NoTangent()), settled((2.0, [1.0]), NoTangent())
+    (0.0, NoTangent(), (0.0, NoTangent()))
+    """
+    if not isinstance(x_dot, AbstractZero):
+        return x_dot
+    if is_number(x):
+        return _number_like(x)(0.0)
+    if isinstance(x, tuple):
+        return _tuple_like(x, [settled(part, x_dot) for part in x])
+    return _NOTHING
+
+
+def zeros_beside(x):
+    """Zeros of the tangent dtype, with the shape of the array `x` and a memory layout that acts as its own:
+    where reshaping `x` gives a view or a copy, so it does here.
+
+    >>> x = np.arange(12.0).reshape(3, 4)
+    >>> zeros_beside(x.T).strides == x.T.strides, zeros_beside(x[:, ::2]).flags.c_contiguous
+    (True, False)
+    """
+    dtype = tangent_dtype(x.dtype)
+    if x.size == 0 or x.flags.c_contiguous or x.flags.f_contiguous:
+        return np.zeros_like(x, dtype=dtype, order="K", subok=False)
+    strides = _strides_with_gaps(x)
+    ends = [stride * (size - 1) for stride, size in zip(strides, x.shape, strict=True)]
+    first = -sum(end for end in ends if end < 0)
+    whole = np.zeros(first + sum(end for end in ends if end > 0) + 1, dtype)
+    in_bytes = tuple(stride * dtype.itemsize for stride in strides)
+    return np.lib.stride_tricks.as_strided(whole[first:], x.shape, in_bytes)
+
+
+def _strides_with_gaps(x):
+    """Strides, in elements, that merge where those of `x` merge and nowhere else.
+
+    The gaps need not be as wide as in `x`: a column of a large matrix gets a gap of one element. Elements
+    that overlap in `x`, as in a broadcast array, have places of their own here.
+    """
+    strides: list[int] = [1] * x.ndim
+    step, reach = 1, 1  # the stride here of the axis before, and what it covers
+    covered = x.itemsize  # what that axis covers in x, in bytes
+    for axis in sorted(range(x.ndim), key=lambda axis: abs(x.strides[axis])):
+        stride, size = x.strides[axis], x.shape[axis]
+        if size == 1:
+            continue
+        merges = abs(stride) == covered
+        step = reach if merges else reach + 1
+        strides[axis] = step if stride >= 0 else -step
+        reach, covered = step * size, abs(stride) * size
+    return strides
+
+
+def _zero(x, memo):
+    kind = kind_of(x)
+    if kind == "number":
+        return _number_like(x)(0.0)
+    if kind is None:
+        return _NOTHING
+    if id(x) in memo:
+        return memo[id(x)][1]
+    if kind == "array":
+        x_dot = zeros_beside(x)
+        memo[id(x)] = x, x_dot  # the primal is kept, so that its id stays its own
+        return x_dot
+    return _BUILDERS[kind](x, lambda key, part: _zero(part, memo), memo)
+
+
+def _number_like(x):
+    """The type of the tangents of a number."""
+    if isinstance(x, _WIDE):
+        return type(x)
+    return complex if isinstance(x, numbers.Complex) and not isinstance(x, numbers.Real) else float
+
+
+def _tuple_like(x, items):
+    return type(x)._make(items) if is_namedtuple(type(x)) else tuple(items)
+
+
+# -- one build for all that make an inner form ---------------------------------------------------------------
+# `of_part(key, part)` gives the tangent of a part; the memo has the container before its parts are asked for.
+
+
+def _build_items(x, of_part, memo):
+    if isinstance(x, tuple):
+        keys = x._fields if is_namedtuple(type(x)) else range(len(x))
+        return _tuple_like(x, [of_part(key, part) for key, part in zip(keys, x, strict=True)])
+    x_dot: Any = deque(maxlen=x.maxlen) if isinstance(x, deque) else []
+    memo[id(x)] = x, x_dot
+    for key, part in enumerate(x):
+        x_dot.append(of_part(key, part))
     return x_dot
 
 
+def _build_entries(x, of_part, memo):
+    x_dot: Any = OrderedDict() if isinstance(x, OrderedDict) else {}
+    if isinstance(x, defaultdict):
+        x_dot = defaultdict(None)
+    memo[id(x)] = x, x_dot
+    for key, part in dict.items(x):
+        x_dot[key] = of_part(key, part)
+    return x_dot
+
+
+def _build_object(x, of_part, memo):
+    x_dot = types.SimpleNamespace()
+    memo[id(x)] = x, x_dot
+    for name, part in attributes_of(x).items():
+        setattr(x_dot, name, of_part(name, part))
+    return x_dot
+
+
+def _build_function(f, of_part, memo):
+    memo[id(f)] = f, _NOTHING  # where it is captured by itself
+    found = tuple(tuple(of_part(name, part) for name, part in by_name.items()) for by_name in held_by(f))
+    if all(isinstance(part, AbstractZero) for parts_of_a_kind in found for part in parts_of_a_kind):
+        return _NOTHING
+    memo[id(f)] = f, found
+    return found
+
+
+_BUILDERS: dict[str, Callable[..., Any]] = {
+    "items": _build_items,
+    "entries": _build_entries,
+    "object": _build_object,
+    "function": _build_function,
+}
+
+
+# -- from what a caller gives --------------------------------------------------------------------------------
+
+
+def inner(x, x_dot, name="the argument"):
+    """The tangent of `x` as a caller gives it, in the inner form, fresh: it shares no memory with `x_dot`.
+
+    A caller leaves out what does not vary or says None; numbers, arrays, lists, dicts, Tangents and gradients
+    of objects are taken. RuleShapeError or RuleDtypeError, naming the argument, if `x_dot` does not fit.
+
+    >>> inner([1.0, np.ones(2)], [None, [1, 2]])
+    [0.0, array([1., 2.])]
+    >>> inner(np.ones(2), np.ones(3), "x")
+    Traceback (most recent call last):
+    ...
+    rulelab.errors.RuleShapeError: x has shape (2,) and cannot have a tangent of shape (3,)
+    """
+    return _Reader().read(x, x_dot, name)
+
+
+class _Reader:
+    """Reads one tangent; a part that occurs twice has one tangent."""
+
+    def __init__(self):
+        self.memo: dict[int, Any] = {}
+        self.given: dict[int, Any] = {}
+
+    def read(self, x, x_dot, name):
+        x_dot = unthunk(x_dot)
+        if isinstance(x_dot, NotImplementedTangent):
+            raise x_dot.error()
+        kind = kind_of(x)
+        if x_dot is None or isinstance(x_dot, AbstractZero):
+            x_dot = None
+            if kind in (None, "number") or id(x) not in self.memo:
+                return _zero(x, self.memo)
+        if kind is None:
+            raise RuleDtypeError(
+                f"{name} is a {type(x).__name__}, which cannot vary, and was given a tangent",
+                fixes=("None for what does not vary",),
+            )
+        if kind == "number":
+            return _read_number(x, x_dot, name)
+        if id(x) in self.memo:
+            self.check_again(x, x_dot, name)
+            return self.memo[id(x)][1]
+        self.given[id(x)] = x_dot
+        if kind == "array":
+            found = _read_array(x, x_dot, name)
+            self.memo[id(x)] = x, found
+            return found
+        entries = _entries(x, x_dot, name)
+        return _BUILDERS[kind](
+            x, lambda key, part: self.read(part, entries.get(key), _part_name(x, name, key)), self.memo
+        )
+
+    def check_again(self, x, x_dot, name):
+        """The tangent of a part that was met before must be what it was: the part is one object."""
+        if self.given.get(id(x)) is x_dot:
+            return
+        other = _Reader()
+        if isinstance(x, np.ndarray) and _same(other.read(x, x_dot, name), self.memo[id(x)][1]):
+            return
+        raise RuleError(
+            f"{name} is an object that occurs twice and was given two tangents",
+            fixes=("give it one and the same tangent in both places", "copy the object"),
+        )
+
+
+def _same(a, b):
+    return a.shape == b.shape and bool(np.all(a == b))
+
+
+def _part_name(x, name, key):
+    if isinstance(x, (types.FunctionType,)) or kind_of(x) == "object":
+        return f"{name}.{key}"
+    return f"{name}.{key}" if is_namedtuple(type(x)) else f"{name}[{key!r}]"
+
+
+def _read_number(x, x_dot, name):
+    if isinstance(x_dot, np.ndarray):
+        if x_dot.ndim:
+            raise _wrong_shape(name, (), x_dot.shape)
+        x_dot = x_dot[()]
+    if not is_number(x_dot):
+        raise _wrong_kind(name, f"a {type(x).__name__}", x_dot)
+    number = _number_like(x)
+    if number not in (complex, np.clongdouble) and isinstance(x_dot, (complex, np.complexfloating)):
+        raise _is_real(name)
+    return number(x_dot)
+
+
+def _read_array(x, x_dot, name):
+    if isinstance(x_dot, (list, tuple)):
+        try:
+            x_dot = np.array(x_dot)
+        except ValueError:  # rows of several lengths
+            raise _wrong_kind(name, f"an array of shape {x.shape}", x_dot) from None
+    if not isinstance(x_dot, np.ndarray) and not is_number(x_dot):
+        raise _wrong_kind(name, f"an array of shape {x.shape}", x_dot)
+    given = np.asarray(x_dot)
+    if given.shape != x.shape:
+        raise _wrong_shape(name, x.shape, given.shape)
+    if given.dtype.kind not in "fciu" and given.size:
+        raise RuleDtypeError(f"{name} is an array of {x.dtype} and cannot have a tangent of {given.dtype}")
+    if given.dtype.kind == "c" and x.dtype.kind != "c":
+        raise _is_real(name)
+    found = zeros_beside(x)
+    found[...] = given
+    return found
+
+
+def _entries(x, x_dot, name):
+    """The tangents that were given for parts of `x`, by the keys of the parts."""
+    wanted = _parts_of(x)
+    given = _given_entries(x, x_dot)
+    if given is None:
+        raise _wrong_kind(name, f"a {type(x).__name__}", x_dot)
+    if isinstance(given, list):
+        if len(given) != len(wanted):
+            raise RuleShapeError(
+                f"{name} is a {type(x).__name__} of length {len(wanted)} and cannot have a tangent of length "
+                f"{len(given)}"
+            )
+        return dict(zip(wanted, given, strict=True))
+    for key in given:
+        if key not in wanted:
+            raise RuleShapeError(f"{name} has no part {key!r}, its tangent does")
+    return given
+
+
+def _parts_of(x):
+    if isinstance(x, types.FunctionType):
+        held = held_by(x)
+        return {**held.captured, **held.defaults, **held.keyword_defaults}
+    if isinstance(x, dict):
+        return x
+    if isinstance(x, (list, tuple, deque)):
+        return dict(zip(x._fields, x, strict=True)) if is_namedtuple(type(x)) else dict(enumerate(x))
+    return attributes_of(x)
+
+
+def _given_entries(x, x_dot):
+    """A list of tangents by position, a dict of them by name or key, or None for what is neither."""
+    by_position = isinstance(x, (list, tuple, deque))
+    if isinstance(x_dot, Tangent):
+        cls = class_of(x_dot)
+        if issubclass(cls, (list, tuple)) and not is_namedtuple(cls):
+            return list(x_dot) if by_position else None
+        return dict(entries_of(x_dot))
+    if isinstance(x_dot, FieldGradients):
+        return x_dot._asdict()
+    if isinstance(x_dot, dict):
+        return None if by_position and not is_namedtuple(type(x)) else x_dot
+    if isinstance(x_dot, (list, tuple, deque)) or (isinstance(x_dot, np.ndarray) and x_dot.ndim):
+        return list(x_dot) if by_position else None
+    if by_position or isinstance(x, dict):
+        return None
+    if isinstance(x_dot, types.SimpleNamespace) or (type(x_dot) is type(x) and kind_of(x) == "object"):
+        return attributes_of(x_dot)
+    return None
+
+
+def _wrong_shape(name, shape, given):
+    return RuleShapeError(f"{name} has shape {shape} and cannot have a tangent of shape {given}")
+
+
+def _wrong_kind(name, wanted, given):
+    return RuleDtypeError(f"{name} is {wanted} and cannot have a tangent of kind {type(given).__name__}")
+
+
+def _is_real(name):
+    return RuleDtypeError(f"{name} is real and cannot have a complex tangent")
+
+
+# -- to what a caller gets -----------------------------------------------------------------------------------
+
+
 def natural(y, y_dot):
+    """The tangent of a result as the front door hands it out, in memory of its own.
+
+    A number, an array, the same structure, a FieldGradients for an object; None where nothing varies.
+    NotDifferentiableError for an iterator or a view, which others would read on.
+
+    >>> natural((1.0, "a", [2.0]), (3.0, NoTangent(), [0.0]))
+    (3.0, None, [0.0])
+    """
+    return _natural(y, y_dot, {})
+
+
+def _natural(y, y_dot, memo):
+    y_dot = unthunk(y_dot)
+    if isinstance(y_dot, NotImplementedTangent):
+        raise y_dot.error()
+    kind = kind_of(y)
+    if y_dot is None or y_dot is _NOTHING:
+        return None
     if isinstance(y_dot, AbstractZero):
-        return zero_of(y)
-    return y_dot
+        y_dot = zero_of(y)
+    if kind is None:
+        if isinstance(y_dot, (*_VIEWS, Iterator)):
+            raise NotDifferentiableError(
+                f"The tangent of a {type(y).__name__} cannot be handed out",
+                fixes=("return list(...) of it",),
+                read="limitations#iteration",
+            )
+        return None
+    if kind == "number":
+        return _natural_number(y, y_dot)
+    if kind == "array":
+        return _natural_array(y, y_dot)
+    if id(y) in memo:
+        return memo[id(y)][1]
+    return _NATURAL[kind](y, y_dot, memo)
+
+
+def _natural_number(y, y_dot):
+    if np.shape(y_dot) != ():
+        raise _wrong_shape("the result", (), np.shape(y_dot))
+    y_dot = y_dot[()] if isinstance(y_dot, np.ndarray) else y_dot
+    is_complex = issubclass(_number_like(y), (complex, np.complexfloating))
+    if not is_complex and isinstance(y_dot, (complex, np.complexfloating)):
+        y_dot = y_dot.real
+    if isinstance(y, np.inexact):
+        return type(y)(y_dot)
+    return complex(y_dot) if is_complex else float(y_dot)
+
+
+def _natural_array(y, y_dot):
+    y_dot = np.asarray(y_dot)
+    if y_dot.shape != y.shape:
+        raise _wrong_shape("the result", y.shape, y_dot.shape)
+    if y_dot.dtype.kind == "c" and y.dtype.kind != "c":
+        y_dot = y_dot.real
+    return np.array(y_dot, tangent_dtype(y.dtype))
+
+
+def _natural_items(y, y_dot, memo):
+    _check_length(y, y_dot)
+    if isinstance(y, tuple):
+        return _tuple_like(y, [_natural(*pair, memo) for pair in zip(y, y_dot, strict=True)])
+    found: Any = deque(maxlen=y.maxlen) if isinstance(y, deque) else []
+    memo[id(y)] = y, found
+    found.extend([_natural(*pair, memo) for pair in zip(y, y_dot, strict=True)])
+    return found
+
+
+def _natural_entries(y, y_dot, memo):
+    _check_length(y, y_dot)
+    found: dict[Any, Any] = {}
+    memo[id(y)] = y, found
+    for key, part in dict.items(y):
+        found[key] = _natural(part, y_dot[key], memo)
+    return found
+
+
+def _natural_object(y, y_dot, memo):
+    found: dict[str, Any] = {}
+    gradients = FieldGradients(type(y).__name__, found)
+    memo[id(y)] = y, gradients
+    for name, part in attributes_of(y).items():
+        gradients._fields_by_name[name] = _natural(part, getattr(y_dot, name, None), memo)
+    return gradients
+
+
+def _natural_function(y, y_dot, memo):
+    memo[id(y)] = y, None
+    found = {}
+    for by_name, dots in zip(held_by(y), y_dot, strict=True):
+        found.update({n: _natural(x, dot, memo) for (n, x), dot in zip(by_name.items(), dots, strict=True)})
+    return FieldGradients(y.__name__, found)
+
+
+_NATURAL: dict[str, Callable[..., Any]] = {
+    "items": _natural_items,
+    "entries": _natural_entries,
+    "object": _natural_object,
+    "function": _natural_function,
+}
+
+
+def _check_length(y, y_dot):
+    if len(y) != len(y_dot):
+        raise RuleShapeError(
+            f"the result is a {type(y).__name__} of length {len(y)}, its tangent has length {len(y_dot)}"
+        )

@@ -1,0 +1,271 @@
+"""Forward rules of dicts and sets, and of what makes containers: `list(...)`, `dict(...)`, copies."""
+
+import operator
+from collections import OrderedDict, defaultdict, deque
+
+from ..errors import NotDifferentiableError
+from ..rules.house import RuleTable
+from ..tangents.in_step import is_iterator
+from ..tangents.shadows import is_constant, settled
+from ..tangents.zeros import NoTangent
+from .container_tangents import (
+    FORWARDS,
+    check_kept,
+    check_key,
+    dots_of,
+    entries_of_both,
+    like_dict,
+    part_of,
+    parts_beside,
+    taken,
+)
+
+TABLE = RuleTable("collection_tangents")
+
+NO = NoTangent()
+
+# -- dicts ---------------------------------------------------------------------------------------------------
+
+
+@TABLE.frule(dict.get)
+def get_frule(tangents, d, key, default=None, /):
+    check_key(key, tangents[2])
+    if dict.__contains__(d, key):
+        return dict.get(d, key), part_of(tangents[1], key)
+    return default, tangents[3] if len(tangents) > 3 else NO
+
+
+def _state_pop(method):
+    @TABLE.frule(method)
+    def pop_frule(tangents, d, key, *default):
+        check_key(key, tangents[2])
+        if key in d or not default:
+            y = method(d, key)
+            return y, NO if is_constant(tangents[1]) else method(tangents[1], key)
+        return default[0], tangents[3]
+
+
+_state_pop(dict.pop)
+_state_pop(OrderedDict.pop)
+
+
+def _state_popitem(method):
+    @TABLE.frule(method)
+    def popitem_frule(tangents, d, *last):
+        key, y = method(d, *last)
+        return (key, y), NO if is_constant(tangents[1]) else (NO, tangents[1].pop(key))
+
+
+_state_popitem(dict.popitem)
+_state_popitem(OrderedDict.popitem)
+
+
+def _state_setdefault(method):
+    @TABLE.frule(method)
+    def setdefault_frule(tangents, d, key, default=None, /):
+        d_dot = tangents[1]
+        if key in d:
+            return d[key], part_of(d_dot, key)
+        default_dot = tangents[3] if len(tangents) > 3 else NO
+        check_kept(d, d_dot, default_dot)
+        check_key(key, tangents[2])
+        method(d, key, default)
+        if not is_constant(d_dot):
+            d_dot[key] = settled(default, default_dot)
+        return default, part_of(d_dot, key)
+
+
+_state_setdefault(dict.setdefault)
+_state_setdefault(OrderedDict.setdefault)
+
+
+def entries_given(config, given, given_dot):
+    """The entries that a dict, or an iterable of pairs, brings to a dict; and their tangents."""
+    if isinstance(given, dict):
+        return dict(given), entries_of_both(given, given_dot)
+    if hasattr(type(given), "keys"):
+        if not is_constant(given_dot):
+            raise NotDifferentiableError(
+                f"The entries of a {type(given).__name__} cannot be differentiated", fixes=("make it a dict",)
+            )
+        new = dict(given)
+        return new, {key: settled(x, NO) for key, x in new.items()}
+    rows, row_dots = taken(config, given, given_dot)
+    new, dots = dict(rows), {}
+    for row, row_dot in zip(rows, row_dots, strict=True):
+        key, x = row
+        key_dot, x_dot = (NO, NO) if is_constant(row_dot) else row_dot
+        check_key(key, key_dot)
+        dots[key] = settled(x, x_dot)
+    return new, dots
+
+
+def with_words(config, args, dots, words, word_dots):
+    """The entries of `dict(*args, **words)` and their tangents."""
+    new, new_dots = entries_given(config, args[0], dots[0]) if args else ({}, {})
+    new.update(words)
+    for name, x_dot in zip(words, word_dots, strict=True):
+        new_dots[name] = settled(words[name], x_dot)
+    return new, new_dots
+
+
+def _state_update(method):
+    @TABLE.frule(method, requires=FORWARDS, keyword_tangents=True)
+    def update_frule(config, tangents, d, /, *others, **words):
+        if len(others) > 1:
+            return method(d, *others, **words), NO  # which raises Python's own error
+        count = 2 + len(others)
+        constant = all(map(is_constant, tangents[2:]))
+        new, dots = with_words(config, others, tangents[2:count], words, tangents[count:])
+        if not constant:
+            check_kept(d, tangents[1], *dots.values())
+        d.update(new)
+        if not is_constant(tangents[1]):
+            tangents[1].update(dots)
+        return None, NO
+
+
+_state_update(dict.update)
+_state_update(OrderedDict.update)
+
+
+def _state_merge_in_place(method):
+    @TABLE.frule(method, requires=FORWARDS)
+    def merge_in_place_frule(config, tangents, d: dict, other, /):
+        new, dots = entries_given(config, other, tangents[2])
+        if not is_constant(tangents[2]):
+            check_kept(d, tangents[1], *dots.values())
+        d.update(new)
+        if not is_constant(tangents[1]):
+            tangents[1].update(dots)
+        return d, tangents[1]
+
+
+_state_merge_in_place(operator.ior)
+_state_merge_in_place(dict.__ior__)
+
+
+def fill_keys(config, tangents, cls, keys, value=None):
+    names, _ = taken(config, keys, tangents[2])
+    for key, key_dot in zip(names, _, strict=True):
+        check_key(key, key_dot)
+    y = cls.fromkeys(names, value)
+    value_dot = settled(value, tangents[3] if len(tangents) > 3 else NO)
+    return y, like_dict(y, dict.fromkeys(y, value_dot))
+
+
+TABLE.frule(dict.__dict__["fromkeys"], OrderedDict.__dict__["fromkeys"], requires=FORWARDS)(fill_keys)
+
+
+# -- making containers ---------------------------------------------------------------------------------------
+
+
+def _state_collection(kind):
+    @TABLE.frule(kind, requires=FORWARDS)
+    def collected_frule(config, tangents, *args):
+        if len(args) != 1:
+            return kind(*args), kind()  # empty, or Python's own error
+        xs, dots = taken(config, args[0], tangents[1])
+        return kind(xs), kind(parts_beside(xs, dots))
+
+
+_state_collection(list)
+_state_collection(tuple)
+
+
+@TABLE.frule(deque, requires=FORWARDS, keyword_tangents=True)
+def deque_frule(config, tangents, *args, **words):
+    if not args and "iterable" not in words:
+        return deque(**words), deque(**words)
+    rest = {name: x for name, x in words.items() if name != "iterable"}
+    given = args[0] if args else words["iterable"]
+    given_dot = tangents[1] if args else dict(zip(words, tangents[1:], strict=True))["iterable"]
+    xs, dots = taken(config, given, given_dot)
+    y = deque(xs, *args[1:], **rest)
+    return y, deque(parts_beside(xs, dots), y.maxlen)
+
+
+@TABLE.frule(dict, requires=FORWARDS, keyword_tangents=True)
+def dict_frule(config, tangents, *args, **words):
+    if len(args) > 1:
+        return dict(*args, **words), {}  # which raises Python's own error
+    count = 1 + len(args)
+    return with_words(config, args, tangents[1:count], words, tangents[count:])
+
+
+@TABLE.frule(OrderedDict, requires=FORWARDS, keyword_tangents=True)
+def ordered_frule(config, tangents, *args, **words):
+    y, y_dot = dict_frule(config, tangents, *args, **words)
+    return OrderedDict(y), OrderedDict(y_dot)
+
+
+@TABLE.frule(defaultdict, requires=FORWARDS, keyword_tangents=True)
+def defaultdict_frule(config, tangents, *args, **words):
+    if not args:
+        y, y_dot = dict_frule(config, tangents, **words)
+        return defaultdict(None, y), defaultdict(None, y_dot)
+    y, y_dot = dict_frule(config, (NO, *tangents[2:]), *args[1:], **words)
+    held = tangents[1]  # of the factory: its tangent is held by one that gives it out
+    return defaultdict(args[0], y), defaultdict(None if is_constant(held) else lambda: held, y_dot)
+
+
+def _state_set(kind):
+    @TABLE.frule(kind, requires=FORWARDS)
+    def set_frule(config, tangents, *args):
+        if len(args) != 1 or is_constant(tangents[1]):
+            return kind(*args), NO
+        xs, dots = taken(config, args[0], tangents[1])
+        for x, x_dot in zip(xs, dots, strict=True):
+            check_key(x, x_dot)
+        return kind(xs), NO
+
+
+_state_set(set)
+_state_set(frozenset)
+
+
+def _state_set_method(method):
+    @TABLE.frule(method, requires=FORWARDS)
+    def set_method_frule(config, tangents, xs, *others):
+        for other, other_dot in zip(others, tangents[2:], strict=True):
+            if method is set.add:
+                check_key(other, other_dot)
+            elif not is_constant(other_dot) and isinstance(other, (list, tuple, deque)):
+                for x, x_dot in zip(other, other_dot, strict=True):
+                    check_key(x, x_dot)
+            elif not is_constant(other_dot) and is_iterator(other):
+                raise NotDifferentiableError(
+                    f"A {type(other).__name__} whose items vary is read by a set",
+                    fixes=("make a list of it first",),
+                )
+        return method(xs, *others), NO
+
+
+for _method in (
+    set.add, set.discard, set.remove, set.pop, set.clear, set.update, set.intersection_update,
+    set.difference_update, set.symmetric_difference_update, set.union, set.intersection, set.difference,
+    set.symmetric_difference, set.issubset, set.issuperset, set.isdisjoint, set.copy,
+    frozenset.union, frozenset.intersection, frozenset.difference, frozenset.symmetric_difference,
+    frozenset.issubset, frozenset.issuperset, frozenset.isdisjoint, frozenset.copy,
+):  # fmt: skip
+    _state_set_method(_method)
+
+
+def _state_copy_of_base(method):
+    @TABLE.frule(method)
+    def copy_frule(tangents, x, /):
+        y = method(x)
+        if isinstance(y, dict):
+            dots = like_dict(y, entries_of_both(x, tangents[1]))
+            if isinstance(y, defaultdict) and not is_constant(tangents[1]):
+                dots.default_factory = tangents[1].default_factory
+            return y, dots
+        dots = parts_beside(x, dots_of(x, tangents[1]))
+        return y, deque(dots, y.maxlen) if isinstance(y, deque) else dots
+
+
+for _method in (
+    list.copy, dict.copy, deque.copy, OrderedDict.copy, defaultdict.copy, deque.__copy__,
+    defaultdict.__copy__,
+):  # fmt: skip
+    _state_copy_of_base(_method)

@@ -1,0 +1,481 @@
+"""Forward rules of lists, dicts, deques, tuples and arrays as containers: what is done to one is done to
+its tangent.
+
+Tangents are in the inner form (`tangents/shadows.py`). A container whose tangent is NoTangent is a constant:
+a global, a captured one, one of another's making. It may be given constants; a value that varies is refused,
+for nobody would find its tangent there again. The primal goes first, so that an error of Python's comes as it
+is, and before the tangent is touched.
+"""
+
+import operator
+from collections import OrderedDict, defaultdict, deque
+
+import numpy as np
+
+from ..errors import MutationError, NotDifferentiableError
+from ..rules.house import RuleTable
+from ..tangents.in_step import check_in_step, is_iterator, pairs
+from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
+from ..tangents.zeros import NoTangent
+from .array_likes import dense
+
+TABLE = RuleTable("container_tangents")
+
+FORWARDS = frozenset({"forwards"})
+Items = list | tuple
+Numbered = list | tuple | deque
+NO = NoTangent()
+
+
+# -- what may be put where -----------------------------------------------------------------------------------
+
+
+def check_kept(xs, xs_dot, *dots):
+    """MutationError if something that varies is put where nobody keeps its tangent."""
+    if is_constant(xs_dot):
+        for x_dot in dots:
+            if not is_constant(x_dot):
+                raise MutationError(
+                    f"A value that varies is written to a {type(xs).__name__} that is a constant here: "
+                    "its derivative would be lost",
+                    fixes=("make it inside the function", "hand it over as an argument"),
+                    read="limitations#mutation",
+                )
+
+
+def check_key(key, key_dot):
+    """NotDifferentiableError for a key of a dict, or an item of a set, that is a number and varies."""
+    if is_constant(key_dot):
+        return
+    if isinstance(key, (float, complex, np.inexact)):
+        if key_dot != 0.0:
+            raise NotDifferentiableError(
+                "A number that varies is the key of a dict or an item of a set: its derivative would be lost",
+                fixes=("rl.ignore_derivatives(key) if it is a constant", "a list of pairs"),
+                read="limitations#iteration",
+            )
+    elif isinstance(key, (tuple, frozenset)):
+        for part, part_dot in zip(key, key_dot, strict=True):
+            check_key(part, part_dot)
+    elif not isinstance(key, (int, np.integer, np.bool_, str, bytes, type(None))):
+        raise NotDifferentiableError(
+            f"A {type(key).__name__} that varies is the key of a dict or an item of a set",
+            fixes=("a list of pairs",),
+            read="limitations#iteration",
+        )
+
+
+def dots_of(xs, xs_dot):
+    """The tangents of the items of a list, tuple, deque or array, as a list."""
+    if is_constant(xs_dot):
+        return [NO] * len(xs)
+    check_in_step(xs, xs_dot)
+    return list(xs_dot)
+
+
+def parts_beside(xs, dots):
+    """The tangents that a container keeps for the items `xs`."""
+    return [settled(x, x_dot) for x, x_dot in zip(xs, dots, strict=True)]
+
+
+def part_of(xs_dot, key):
+    """The tangent of `xs[key]`."""
+    return NO if is_constant(xs_dot) else xs_dot[key]
+
+
+TABLE.non_differentiable(settled, zero_of, check_in_step, check_key, has_numbers, is_iterator)
+
+
+# -- the same done to both -----------------------------------------------------------------------------------
+
+
+def _state_taking(*targets):
+    """A method that hands a part out, and perhaps takes it away."""
+    for target in targets:
+        _state_one_taking(target)
+
+
+def _state_one_taking(method):
+    @TABLE.frule(method)
+    def taking_frule(tangents, xs, *args):
+        if not is_constant(tangents[1]):
+            check_in_step(xs, tangents[1])
+        y = method(xs, *args)
+        return y, NO if is_constant(tangents[1]) else method(tangents[1], *args)
+
+
+def _state_moving(*targets):
+    """A method that moves the parts, or takes some away."""
+    for target in targets:
+        _state_one_moving(target)
+
+
+def _state_one_moving(method):
+    @TABLE.frule(method)
+    def moving_frule(tangents, xs, *args):
+        if not is_constant(tangents[1]):
+            check_in_step(xs, tangents[1])
+        y = method(xs, *args)
+        if not is_constant(tangents[1]):
+            method(tangents[1], *args)
+        return y, NO
+
+
+_state_taking(list.pop, deque.pop, deque.popleft, dict.values, dict.items, OrderedDict.values)
+_state_taking(OrderedDict.items)
+_state_moving(list.reverse, list.clear, list.__delitem__, deque.reverse, deque.clear, deque.rotate)
+_state_moving(deque.__delitem__, dict.clear, dict.__delitem__, OrderedDict.clear, OrderedDict.move_to_end)
+_state_moving(OrderedDict.__delitem__)
+TABLE.non_differentiable(OrderedDict.keys)
+
+
+# -- putting items in ----------------------------------------------------------------------------------------
+
+
+def _state_putting(method):
+    """`xs.append(item)` and its like."""
+
+    @TABLE.frule(method)
+    def putting_frule(tangents, xs, item):
+        _, xs_dot, item_dot = tangents
+        check_kept(xs, xs_dot, item_dot)
+        method(xs, item)
+        if not is_constant(xs_dot):
+            method(xs_dot, settled(item, item_dot))
+        return None, NO
+
+
+_state_putting(list.append)
+_state_putting(deque.append)
+_state_putting(deque.appendleft)
+
+
+def _state_insertion(method):
+    @TABLE.frule(method)
+    def insert_frule(tangents, xs, index, item):
+        xs_dot, item_dot = tangents[1], tangents[3]
+        check_kept(xs, xs_dot, item_dot)
+        method(xs, index, item)
+        if not is_constant(xs_dot):
+            method(xs_dot, index, settled(item, item_dot))
+        return None, NO
+
+
+_state_insertion(list.insert)
+_state_insertion(deque.insert)
+
+
+def taken(config, x, x_dot):
+    """The items of an iterable and their tangents, two lists."""
+    if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
+        return list(x), dots_of(x, x_dot)
+    rows = list(pairs(config, x, x_dot))
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def _state_extension(method, gives_itself):
+    @TABLE.frule(method, requires=FORWARDS)
+    def extend_frule(config, tangents, xs: list | deque, items):
+        xs_dot = tangents[1]
+        if is_constant(tangents[2]):
+            y = method(xs, items) if is_constant(xs_dot) else _extended(method, xs, xs_dot, items)
+        else:
+            new, dots = taken(config, items, tangents[2])
+            check_kept(xs, xs_dot, *dots)
+            y = method(xs, new)
+            if not is_constant(xs_dot):
+                method(xs_dot, parts_beside(new, dots))
+        return (xs, xs_dot) if gives_itself else (y, NO)
+
+
+def _extended(method, xs, xs_dot, items):
+    """`xs` gets constant items."""
+    new = list(items)
+    y = method(xs, new)
+    method(xs_dot, parts_beside(new, [NO] * len(new)))
+    return y
+
+
+for _method in (list.extend, deque.extend, deque.extendleft):
+    _state_extension(_method, False)
+for _method in (list.__iadd__, deque.__iadd__, operator.iadd, operator.iconcat):
+    _state_extension(_method, True)
+
+
+def _state_repetition(method):
+    @TABLE.frule(method)
+    def repeat_frule(tangents, xs: list | deque, n):
+        method(xs, n)
+        return xs, tangents[1] if is_constant(tangents[1]) else method(tangents[1], n)
+
+
+_state_repetition(operator.imul)
+_state_repetition(list.__imul__)
+_state_repetition(deque.__imul__)
+
+
+# -- finding items -------------------------------------------------------------------------------------------
+
+
+def _state_removal(method):
+    @TABLE.frule(method)
+    def remove_frule(tangents, xs, item):
+        for k in range(len(xs)):
+            if xs[k] is item or xs[k] == item:
+                del xs[k]
+                if not is_constant(tangents[1]):
+                    del tangents[1][k]
+                return None, NO
+        return method(xs, item), NO  # which raises Python's own error
+
+
+_state_removal(list.remove)
+_state_removal(deque.remove)
+TABLE.non_differentiable(deque.index, deque.count, deque.__len__, deque.__contains__)
+for _base in (list, tuple):
+    TABLE.non_differentiable(_base.__len__, _base.__contains__)
+
+
+def is_in_python(f):
+    """Whether calling `f` runs Python code: a function, a method, or an object with a `__call__`."""
+    return hasattr(f, "__code__") or hasattr(getattr(type(f), "__call__", None), "__code__")  # noqa: B004 (which one)
+
+
+TABLE.non_differentiable(is_in_python)
+
+
+def asked(config, f, f_dot, *items):
+    """The value of a question about items: the author's own function goes by the forward question, which
+    sees what it changes.
+    """
+    if not is_in_python(f):
+        return f(*[item for item, _ in items])
+    y, _ = config.frule_via_ad((f_dot, *[dot for _, dot in items]), f, *[item for item, _ in items])
+    return y
+
+
+def sorting_order(config, xs, dots, key, key_dot, reverse):
+    """The positions of the items in the order in which sorting puts them."""
+    ranks = list(xs)
+    if key is not None:
+        ranks = [asked(config, key, key_dot, (x, x_dot)) for x, x_dot in zip(xs, dots, strict=True)]
+    return sorted(range(len(ranks)), key=ranks.__getitem__, reverse=reverse)
+
+
+@TABLE.frule(list.sort, requires=FORWARDS, keyword_tangents=True)
+def sort_frule(config, tangents, xs, /, **words):
+    order = _order_by_words(config, tangents, xs, dots_of(xs, tangents[1]), words)
+    xs[:] = [xs[k] for k in order]
+    if not is_constant(tangents[1]):
+        tangents[1][:] = [tangents[1][k] for k in order]
+    return None, NO
+
+
+@TABLE.frule(sorted, requires=FORWARDS, keyword_tangents=True)
+def sorted_frule(config, tangents, iterable, /, **words):
+    xs, dots = taken(config, iterable, tangents[1])
+    order = _order_by_words(config, tangents, xs, dots, words)
+    return [xs[k] for k in order], [settled(xs[k], dots[k]) for k in order]
+
+
+def _order_by_words(config, tangents, xs, dots, words):
+    """The order that `key=` and `reverse=` say."""
+    if not {"key", "reverse"}.issuperset(words):
+        sorted((), **words)  # which raises Python's own error
+    word_dots = dict(zip(words, tangents[2:], strict=True))
+    key, reverse = words.get("key"), words.get("reverse", False)
+    return sorting_order(config, xs, dots, key, word_dots.get("key", NO), reverse)
+
+
+# -- x[key] --------------------------------------------------------------------------------------------------
+
+
+@TABLE.frule(operator.getitem, list.__getitem__, tuple.__getitem__, dict.__getitem__)
+def getitem_frule(tangents, a: list | tuple | dict, b, /):
+    if is_constant(tangents[1]):
+        y = a[b]
+        return y, _slice_of_constants(y) if isinstance(b, slice) else NO
+    if isinstance(a, dict):
+        check_key(b, tangents[2])
+    check_in_step(a, tangents[1])
+    return a[b], tangents[1][b]
+
+
+def _slice_of_constants(y):
+    """The tangent of a new list or tuple of constants."""
+    return [settled(x, NO) for x in y] if isinstance(y, list) else NO
+
+
+@TABLE.frule(operator.getitem, deque.__getitem__)
+def deque_item_frule(tangents, a: deque, b, /):
+    return a[b], part_of(tangents[1], b)
+
+
+@TABLE.frule(operator.getitem, dict.__getitem__, defaultdict.__missing__, requires=FORWARDS)
+def default_item_frule(config, tangents, a: defaultdict, b, /):
+    """An entry, which the factory makes if there is none."""
+    a_dot = tangents[1]
+    if b in a or a.default_factory is None:
+        return a[b], part_of(a_dot, b)
+    check_key(b, tangents[2])
+    held = NO if is_constant(a_dot) or a_dot.default_factory is None else a_dot.default_factory()
+    y, y_dot = config.frule_via_ad((held,), a.default_factory)
+    check_kept(a, a_dot, y_dot)
+    a[b] = y
+    if is_constant(a_dot):
+        return y, NO
+    a_dot[b] = settled(y, y_dot)
+    return y, a_dot[b]
+
+
+@TABLE.frule(operator.getitem)
+def array_item_frule(tangents, a: np.ndarray, b, /):
+    """The same index for both: a view of a view, a number of a number."""
+    return a[b], NO if is_constant(tangents[1]) else tangents[1][b]
+
+
+@TABLE.frule(operator.getitem)
+def range_item_frule(tangents, a: range | str | bytes, b, /):
+    return a[b], NO
+
+
+@TABLE.frule(operator.setitem, list.__setitem__, dict.__setitem__, deque.__setitem__)
+def setitem_frule(tangents, a: dict | deque, b, c, /):
+    _, a_dot, b_dot, c_dot = tangents
+    check_kept(a, a_dot, c_dot)
+    if isinstance(a, dict):
+        check_key(b, b_dot)
+    if not is_constant(a_dot):
+        check_in_step(a, a_dot)
+    a[b] = c
+    if not is_constant(a_dot):
+        a_dot[b] = settled(c, c_dot)
+    return None, NO
+
+
+@TABLE.frule(operator.setitem, list.__setitem__, requires=FORWARDS)
+def list_setitem_frule(config, tangents, a: list, b, c, /):
+    _, a_dot, _, c_dot = tangents
+    if not is_constant(a_dot):
+        check_in_step(a, a_dot)
+    if not isinstance(b, slice):
+        check_kept(a, a_dot, c_dot)
+        a[b] = c
+        if not is_constant(a_dot):
+            a_dot[b] = settled(c, c_dot)
+        return None, NO
+    new, dots = taken(config, c, c_dot)
+    check_kept(a, a_dot, *dots)
+    a[b] = new
+    if not is_constant(a_dot):
+        a_dot[b] = parts_beside(new, dots)
+    return None, NO
+
+
+TABLE.frule(OrderedDict.__setitem__)(setitem_frule)
+
+
+@TABLE.frule(operator.setitem, np.ndarray.__setitem__)
+def array_setitem_frule(tangents, a: np.ndarray, b, c, /):
+    """`a[b] = c` and `a_dot[b] = c_dot`; a constant writes zeros."""
+    _, a_dot, _, c_dot = tangents
+    check_kept(a, a_dot, c_dot)
+    check_exact(a, c, c_dot)
+    a[b] = c
+    if not is_constant(a_dot):
+        a_dot[b] = 0.0 if is_constant(c_dot) else _real_beside(a, dense(c, c_dot))
+    return None, NO
+
+
+def check_exact(a, c, c_dot):
+    """NotDifferentiableError if a float that varies is written to an array of integers, which rounds it."""
+    if a.dtype.kind in "iu" and not is_constant(c_dot):
+        if np.asarray(c).dtype.kind in "fc":
+            raise NotDifferentiableError(
+                f"A float that varies is written to an array of {a.dtype}, which cuts its digits off",
+                fixes=("make it an array of floats: dtype=float",),
+                read="limitations#mutation",
+            )
+
+
+TABLE.non_differentiable(check_exact)
+
+
+def _real_beside(a, c_dot):
+    """A tangent as an array can hold it: real in a real one, where NumPy drops the imaginary part too."""
+    return np.real(c_dot) if np.iscomplexobj(c_dot) and not np.iscomplexobj(a) else c_dot
+
+
+@TABLE.frule(operator.delitem)
+def delitem_frule(tangents, a: list | dict | deque, b, /):
+    if not is_constant(tangents[1]):
+        check_in_step(a, tangents[1])
+    del a[b]
+    if not is_constant(tangents[1]):
+        del tangents[1][b]
+    return None, NO
+
+
+@TABLE.frule(operator.contains, requires=FORWARDS)
+def contains_frule(config, tangents, a, b, /):
+    """A question; one that reads an iterator takes the tangents along."""
+    if is_constant(tangents[1]) or not is_iterator(a):
+        return b in a, NO
+    for item, _ in pairs(config, a, tangents[1]):
+        if item is b or item == b:
+            return True, NO
+    return False, NO
+
+
+# -- a + b, a * n, a | b -------------------------------------------------------------------------------------
+
+
+def as_items(x, dots):
+    """A list of tangents in the kind of container that `x` is."""
+    return dots if isinstance(x, list) else tuple(dots)
+
+
+@TABLE.frule(operator.add, operator.concat, list.__add__, tuple.__add__)
+def concat_frule(tangents, a: Items, b: Items, /):
+    y = a + b
+    dots = dots_of(a, tangents[1]) + dots_of(b, tangents[2])
+    return y, as_items(y, parts_beside([*a, *b], dots))
+
+
+@TABLE.frule(operator.add, deque.__add__)
+def deque_concat_frule(tangents, a: deque, b: deque, /):
+    y = a + b
+    dots = parts_beside([*a, *b], dots_of(a, tangents[1]) + dots_of(b, tangents[2]))
+    return y, deque(dots, y.maxlen)
+
+
+@TABLE.frule(operator.mul, list.__mul__, tuple.__mul__)
+def repeat_items_frule(tangents, a: Items, b: int | np.integer, /):
+    y = a * b
+    return y, as_items(y, parts_beside(a, dots_of(a, tangents[1])) * int(b))
+
+
+@TABLE.frule(operator.mul)
+def repeated_items_frule(tangents, a: int | np.integer, b: Items, /):
+    y = a * b
+    return y, as_items(y, parts_beside(b, dots_of(b, tangents[2])) * int(a))
+
+
+def entries_of_both(d, d_dot):
+    """The tangents of the entries of a dict, by key, as a new dict."""
+    if not is_constant(d_dot):
+        check_in_step(d, d_dot)
+    return {key: settled(x, part_of(d_dot, key)) for key, x in d.items()}
+
+
+def like_dict(y, dots):
+    """A dict of tangents in the kind of dict that `y` is."""
+    if isinstance(y, OrderedDict):
+        return OrderedDict(dots)
+    return defaultdict(None, dots) if isinstance(y, defaultdict) else dots
+
+
+@TABLE.frule(operator.or_, dict.__or__)
+def merge_frule(tangents, a: dict, b: dict, /):
+    y = a | b
+    return y, like_dict(y, {**entries_of_both(a, tangents[1]), **entries_of_both(b, tangents[2])})

@@ -1,0 +1,494 @@
+"""Forward rules of iteration: of what hands items on, of what calls a function for each, of what reads them.
+
+Where all that is read are sequences, which reading does not change, Python's own function runs over them and
+over their tangents side by side. Where one is an iterator, it runs over pairs (`tangents/in_step.py`).
+"""
+
+import functools
+import itertools
+import operator
+from collections import deque
+
+import numpy as np
+
+from ..errors import NotDifferentiableError
+from ..rules.house import RuleTable
+from ..tangents.in_step import first, is_iterator, pairs, split, split_rows
+from ..tangents.shadows import is_constant, settled
+from ..tangents.zeros import NoTangent
+from .container_tangents import FORWARDS, asked, check_in_step, taken
+from .numpy_elementwise import Number, remainder_partials
+from .operators import winner
+
+TABLE = RuleTable("iterator_tangents")
+
+NO = NoTangent()
+_SEQUENCES = (list, tuple, deque, range, str, bytes)
+
+
+def is_sequence(x):
+    """Whether reading the items of `x` leaves it as it is, and goes by Python's own way."""
+    return type(x) in _SEQUENCES or (isinstance(x, np.ndarray) and x.ndim > 0)
+
+
+def tangents_of_items(x, x_dot):
+    """Something to iterate over beside the sequence `x`, as long as `x` or endless."""
+    return itertools.repeat(NO) if is_constant(x_dot) else x_dot
+
+
+TABLE.non_differentiable(is_sequence)
+
+
+def all_pairs(config, xs, dots):
+    """The pairs of each of several iterables."""
+    return [pairs(config, x, x_dot) for x, x_dot in zip(xs, dots, strict=True)]
+
+
+# -- iter, next, reversed ------------------------------------------------------------------------------------
+
+
+@TABLE.frule(iter, requires=FORWARDS)
+def iter_frule(config, tangents, x, *sentinel):
+    if sentinel:
+
+        def call(_):
+            return config.frule_via_ad((tangents[1],), x)
+
+        results = map(call, itertools.repeat(None))
+        return split(itertools.takewhile(lambda row: not row[0] == sentinel[0], results))
+    if is_constant(tangents[1]):
+        return iter(x), NO
+    if is_iterator(x):
+        return x, tangents[1]
+    if is_sequence(x):
+        return iter(x), iter(tangents[1])
+    return split(pairs(config, x, tangents[1]))
+
+
+_END = object()
+
+
+@TABLE.frule(next, requires=FORWARDS)
+def next_frule(config, tangents, iterator, *default):
+    iterator_dot = tangents[1]
+    if hasattr(getattr(type(iterator), "__next__", None), "__code__"):
+        return _next_of_object(config, tangents, iterator, default)
+    if is_constant(iterator_dot) and not default:
+        return next(iterator), NO
+    y = next(iterator, _END)
+    if y is not _END:
+        return y, NO if is_constant(iterator_dot) else next(iterator_dot)
+    if default:
+        return default[0], tangents[2]
+    return next(iterator), NO  # at its end: it raises StopIteration
+
+
+def _next_of_object(config, tangents, iterator, default):
+    """By the `__next__` of an author's class."""
+    if not default:
+        return config.frule_via_ad((NO, tangents[1]), type(iterator).__next__, iterator)
+    try:
+        return config.frule_via_ad((NO, tangents[1]), type(iterator).__next__, iterator)
+    except StopIteration:
+        return default[0], tangents[2]
+
+
+@TABLE.frule(reversed, requires=FORWARDS)
+def reversed_frule(config, tangents, x, /):
+    method = getattr(type(x), "__reversed__", None)
+    if hasattr(method, "__code__"):
+        return config.frule_via_ad((NO, tangents[1]), method, x)
+    if is_constant(tangents[1]) or isinstance(x, dict):
+        return reversed(x), NO
+    if is_sequence(x):
+        check_in_step(x, tangents[1])
+        return reversed(x), reversed(tangents[1])
+    if isinstance(x, type({}.values())):
+        return reversed(x), reversed(tangents[1])
+    if isinstance(x, type({}.items())):
+        return reversed(x), map(_beside_entry, reversed(tangents[1]))
+    reversed(x)  # raises Python's own error
+    raise NotDifferentiableError(
+        f"The items of a {type(x).__name__} cannot be differentiated backwards",
+        fixes=("make a list of them first",),
+        read="limitations#iteration",
+    )
+
+
+def _beside_entry(entry):
+    return (NO, entry[1])
+
+
+# -- zip, enumerate and what else hands items on -------------------------------------------------------------
+
+
+def _state_side_by_side(target):
+    """`zip` and `product`: rows of one item of each."""
+
+    @TABLE.frule(target, requires=FORWARDS)
+    def rows_frule(config, tangents, *xs, **words):
+        if all(map(is_constant, tangents[1:])):
+            return target(*xs, **words), NO
+        if target is zip and all(map(is_sequence, xs)):
+            dots = [tangents_of_items(x, x_dot) for x, x_dot in zip(xs, tangents[1:], strict=True)]
+            return zip(*xs, **words), zip(*dots)
+        return split_rows(target(*all_pairs(config, xs, tangents[1:]), **words))
+
+
+_state_side_by_side(zip)
+_state_side_by_side(itertools.product)
+
+
+@TABLE.frule(itertools.zip_longest, requires=FORWARDS, keyword_tangents=True)
+def zip_longest_frule(config, tangents, *xs, **words):
+    count = 1 + len(xs)
+    filled = dict(zip(words, zip(words.values(), tangents[count:], strict=True), strict=True))
+    filled.setdefault("fillvalue", (None, NO))
+    return split_rows(itertools.zip_longest(*all_pairs(config, xs, tangents[1:count]), **filled))
+
+
+@TABLE.frule(enumerate, requires=FORWARDS)
+def enumerate_frule(config, tangents, iterable, start=0):
+    if is_constant(tangents[1]):
+        return enumerate(iterable, start), NO
+    if is_sequence(iterable):
+        return enumerate(iterable, start), zip(itertools.repeat(NO), tangents[1])
+    rows = enumerate(pairs(config, iterable, tangents[1]), start)
+    return split(map(_numbered, rows))
+
+
+def _numbered(row):
+    number, (x, x_dot) = row
+    return (number, x), (NO, x_dot)
+
+
+def _state_rows_of_one(target):
+    """`pairwise`, `combinations` and their like: rows of items of one iterable."""
+
+    @TABLE.frule(target, requires=FORWARDS)
+    def rows_of_one_frule(config, tangents, iterable, *rest, **words):
+        if is_constant(tangents[1]):
+            return target(iterable, *rest, **words), NO
+        return split_rows(target(pairs(config, iterable, tangents[1]), *rest, **words))
+
+
+for _target in (
+    itertools.pairwise, itertools.combinations, itertools.combinations_with_replacement,
+    itertools.permutations,
+):  # fmt: skip
+    _state_rows_of_one(_target)
+if hasattr(itertools, "batched"):
+    _state_rows_of_one(itertools.batched)
+
+
+def _state_items_of_one(target):
+    """`islice` and `cycle`: items of one iterable."""
+
+    @TABLE.frule(target, requires=FORWARDS)
+    def items_of_one_frule(config, tangents, iterable, *rest):
+        if is_constant(tangents[1]):
+            return target(iterable, *rest), NO
+        return split(target(pairs(config, iterable, tangents[1]), *rest))
+
+
+_state_items_of_one(itertools.islice)
+_state_items_of_one(itertools.cycle)
+
+
+@TABLE.frule(itertools.chain, requires=FORWARDS)
+def chain_frule(config, tangents, *xs):
+    if all(map(is_constant, tangents[1:])):
+        return itertools.chain(*xs), NO
+    if all(map(is_sequence, xs)):
+        dots = [dots_as_long(x, x_dot) for x, x_dot in zip(xs, tangents[1:], strict=True)]
+        if not any(dot is None for dot in dots):
+            return itertools.chain(*xs), itertools.chain(*dots)
+    return _chained(config, zip(xs, tangents[1:], strict=True))
+
+
+def _chained(config, given):
+    """The items of iterables, of which there are pairs with their tangents."""
+
+    def of_one(row):
+        return pairs(config, row[0], row[1])
+
+    return split(itertools.chain.from_iterable(map(of_one, given)))
+
+
+def dots_as_long(x, x_dot):
+    """The tangents of a sequence, which end where it ends; None for a constant list, which may grow."""
+    if not is_constant(x_dot):
+        return x_dot
+    return None if isinstance(x, (list, deque)) else [NO] * len(x)
+
+
+@TABLE.frule(itertools.chain.__dict__["from_iterable"], requires=FORWARDS)
+def from_iterable_frule(config, tangents, cls, iterables, /):
+    return _chained(config, pairs(config, iterables, tangents[2]))
+
+
+@TABLE.frule(itertools.compress, requires=FORWARDS)
+def compress_frule(config, tangents, data, selectors):
+    chosen = selectors if is_constant(tangents[2]) else map(first, pairs(config, selectors, tangents[2]))
+    return split(itertools.compress(pairs(config, data, tangents[1]), chosen))
+
+
+@TABLE.frule(itertools.repeat, keyword_tangents=True)
+def repeat_frule(tangents, *args, **words):
+    y = itertools.repeat(*args, **words)
+    if args:
+        return y, itertools.repeat(tangents[1], *args[1:], **words)
+    dots = dict(zip(words, tangents[1:], strict=True))
+    return y, itertools.repeat(**{**words, "object": dots["object"]})
+
+
+@TABLE.frule(itertools.count, keyword_tangents=True)
+def count_frule(tangents, *args, **words):
+    names = [*("start", "step")[: len(args)], *words]
+    by_name = dict(zip(names, tangents[1:], strict=True))
+    start_dot, step_dot = by_name.get("start", NO), by_name.get("step", NO)
+    y = itertools.count(*args, **words)
+    if is_constant(start_dot) and is_constant(step_dot):
+        return y, NO
+    return y, itertools.count(settled(0.0, start_dot), settled(0.0, step_dot))
+
+
+@TABLE.frule(itertools.tee, requires=FORWARDS)
+def tee_frule(config, tangents, iterable, n=2, /):
+    if is_constant(tangents[1]):
+        return itertools.tee(iterable, n), NO
+    several = [split(rows) for rows in itertools.tee(pairs(config, iterable, tangents[1]), n)]
+    return tuple([row[0] for row in several]), tuple([row[1] for row in several])
+
+
+@TABLE.frule(itertools.groupby, requires=FORWARDS, keyword_tangents=True)
+def groupby_frule(config, tangents, iterable, *args, **words):
+    key = args[0] if args else words.get("key")
+    key_dot = tangents[2] if len(tangents) > 2 else NO
+    rows = itertools.groupby(pairs(config, iterable, tangents[1]), _key_of_pair(config, key, key_dot))
+    return split(map(_group, rows))
+
+
+def _key_of_pair(config, key, key_dot):
+    def key_of(pair):
+        x, x_dot = pair
+        if key is not None:
+            x, x_dot = config.frule_via_ad((key_dot, x_dot), key, x)
+        if not is_constant(x_dot) and not isinstance(x, (int, str, bytes, type(None))):
+            raise NotDifferentiableError(
+                "itertools.groupby by a key that varies is not differentiated",
+                fixes=("group them in a loop, in a dict of lists",),
+                read="limitations#iteration",
+            )
+        return x
+
+    return key_of
+
+
+def _group(row):
+    key, group = row
+    items, dots = split(group)
+    return (key, items), (NO, dots)
+
+
+# -- what calls a function for each item ---------------------------------------------------------------------
+
+
+def called(config, f, f_dot, row):
+    """`f` of the items of a row of pairs, with its tangent."""
+    return config.frule_via_ad((f_dot, *[dot for _, dot in row]), f, *[x for x, _ in row])
+
+
+@TABLE.frule(map, requires=FORWARDS)
+def map_frule(config, tangents, f, *xs):
+    if not xs or not callable(f):
+        return map(f, *xs), NO  # raises Python's own error, now or at the first item
+
+    def call(*row):
+        return called(config, f, tangents[1], row)
+
+    return split(map(call, *all_pairs(config, xs, tangents[2:])))
+
+
+@TABLE.frule(itertools.starmap, requires=FORWARDS)
+def starmap_frule(config, tangents, f, rows, /):
+    if not callable(f):
+        return itertools.starmap(f, rows), NO
+
+    def call(row):
+        return called(config, f, tangents[1], list(pairs(config, row[0], row[1])))
+
+    return split(map(call, pairs(config, rows, tangents[2])))
+
+
+def _state_filter(target):
+    """`filter`, `takewhile` and their like: a test is asked, the items are handed on."""
+
+    @TABLE.frule(target, requires=FORWARDS)
+    def filter_frule(config, tangents, test, iterable, /):
+        given = pairs(config, iterable, tangents[2])
+        if test is None and target in (filter, itertools.filterfalse):
+            return split(target(first, given))
+        if not callable(test):
+            return target(test, iterable), NO  # raises Python's own error at the first item
+        return split(target(lambda pair: asked(config, test, tangents[1], pair), given))
+
+
+for _target in (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile):
+    _state_filter(_target)
+
+
+@TABLE.frule(itertools.accumulate, requires=FORWARDS, keyword_tangents=True)
+def accumulate_frule(config, tangents, *args, **words):
+    names = [*("iterable", "func")[: len(args)], *words]
+    given = dict(zip(names, zip((*args, *words.values()), tangents[1:], strict=True), strict=True))
+    x, x_dot = given["iterable"]
+    func, func_dot = given.get("func", (None, NO))
+    start = given.get("initial", (None, NO))
+    adds = operator.add if func is None else func
+    totals = itertools.accumulate(
+        pairs(config, x, x_dot),
+        lambda total, item: called(config, adds, func_dot, (total, item)),
+        initial=None if start[0] is None else start,
+    )
+    return split(totals)
+
+
+@TABLE.frule(functools.reduce, requires=FORWARDS)
+def reduce_frule(config, tangents, function, iterable, *initial):
+    given = pairs(config, iterable, tangents[2])
+    total = (initial[0], tangents[3]) if initial else next(given, None)
+    if total is None:
+        return functools.reduce(function, ()), NO  # raises Python's own error
+    for item in given:
+        total = called(config, function, tangents[1], (total, item))
+    return total[0], total[1]
+
+
+# -- what reads items ----------------------------------------------------------------------------------------
+
+_NUMBERS = (int, float, complex, np.number, np.bool_, np.ndarray)
+
+
+def are_numbers(xs):
+    """Whether all of a list are numbers or arrays of numbers."""
+    return all(isinstance(x, _NUMBERS) and not (isinstance(x, np.ndarray) and x.dtype.hasobject) for x in xs)
+
+
+TABLE.non_differentiable(are_numbers)
+
+
+@TABLE.frule(sum, requires=FORWARDS, keyword_tangents=True)
+def sum_frule(config, tangents, iterable, /, start=0):
+    start_dot = tangents[2] if len(tangents) > 2 else NO
+    xs, dots = taken(config, iterable, tangents[1])
+    if are_numbers([start, *xs]):
+        y = sum(xs, start)
+        return y, sum_of_tangents(y, [start, *xs], [start_dot, *dots])
+    if isinstance(start, (str, bytes, bytearray)):
+        return sum(xs, start), NO  # raises Python's own error
+    total, total_dot = start, start_dot
+    for x, x_dot in zip(xs, dots, strict=True):
+        total, total_dot = config.frule_via_ad((NO, total_dot, x_dot), operator.add, total, x)
+    return total, total_dot
+
+
+def sum_of_tangents(y, xs, dots):
+    """The sum of the tangents of numbers and arrays, in the shape of their sum `y`."""
+    total = np.zeros(np.shape(y)) if isinstance(y, np.ndarray) else 0.0
+    for x_dot in dots:
+        if not is_constant(x_dot):
+            total = total + x_dot
+    return total
+
+
+def _state_extreme(extreme):
+    @TABLE.frule(extreme, requires=FORWARDS, keyword_tangents=True)
+    def extreme_frule(config, tangents, *args, **words):
+        """The tangent of the item that is chosen; ties of several numbers go by the house's convention."""
+        count = 1 + len(args)
+        word_dots = dict(zip(words, tangents[count:], strict=True))
+        if not args or not {"key", "default"}.issuperset(words) or (len(args) > 1 and "default" in words):
+            return extreme(*args, **words), NO  # raises Python's own error
+        xs, dots = (args, tangents[1:count]) if len(args) > 1 else taken(config, args[0], tangents[1])
+        if len(xs) == 0:
+            return extreme(xs, **words), word_dots.get("default", NO)
+        ranks, key = list(xs), words.get("key")
+        if key is not None:
+            ranks = [asked(config, key, word_dots["key"], pair) for pair in zip(xs, dots, strict=True)]
+        chosen = by_convention = winner(extreme, ranks, None, last=False)
+        if len(args) > 1 and extreme is max and are_numbers(xs):
+            by_convention = winner(extreme, ranks, None, last=True)
+        return xs[chosen], dots[by_convention]
+
+
+_state_extreme(max)
+_state_extreme(min)
+TABLE.non_differentiable(winner)
+
+
+def _state_quantifier(target, ends_at):
+    @TABLE.frule(target, requires=FORWARDS)
+    def quantifier_frule(config, tangents, iterable, /):
+        if is_constant(tangents[1]):
+            return target(iterable), NO
+        for item, _ in pairs(config, iterable, tangents[1]):
+            if bool(item) is ends_at:
+                return ends_at, NO
+        return not ends_at, NO
+
+
+_state_quantifier(any, True)
+_state_quantifier(all, False)
+
+
+def _state_search(target):
+    @TABLE.frule(target, requires=FORWARDS)
+    def search_frule(config, tangents, a, b, /):
+        if is_constant(tangents[1]) or not is_iterator(a):
+            return target(a, b), NO
+        return target(map(first, pairs(config, a, tangents[1])), b), NO
+
+
+_state_search(operator.countOf)
+_state_search(operator.indexOf)
+
+
+# -- numbers -------------------------------------------------------------------------------------------------
+
+
+@TABLE.frule(float)
+def float_frule(tangents, x: int | float | np.number | np.bool_ | np.ndarray = 0.0, /):
+    y = float(x)
+    if len(tangents) < 2 or is_constant(tangents[1]):
+        return y, 0.0
+    return y, float(np.real(tangents[1]))
+
+
+@TABLE.frule(complex)
+def complex_frule(tangents, real: Number = 0, imag: Number = 0):
+    parts = [0.0 if is_constant(dot) else dot for dot in (*tangents[1:], NO, NO)[:2]]
+    return complex(real, imag), complex(parts[0] + 1j * parts[1])
+
+
+def _state_step(target):
+    """A function that is constant between its jumps."""
+
+    @TABLE.frule(target)
+    def step_frule(tangents, x: Number, /, *digits):
+        y = target(x, *digits)
+        return y, settled(y, NO)
+
+
+_state_step(int)
+_state_step(round)
+
+
+@TABLE.frule(divmod)
+def divmod_frule(tangents, x: Number, y: Number, /):
+    quotient, rest = out = divmod(x, y)
+    rest_dot = 0.0 * rest
+    for partial, x_dot in zip(remainder_partials(rest, x, y), tangents[1:], strict=True):
+        if not is_constant(x_dot):
+            rest_dot = rest_dot + partial * x_dot
+    return out, (0.0 * quotient, rest_dot)

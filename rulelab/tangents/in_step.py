@@ -1,0 +1,125 @@
+"""Iteration over a value and its tangent in step: each item comes with its tangent, taken at the same time.
+
+An iterator and the iterator of its tangents are two objects, which must never be a step apart. So whatever
+takes items takes pairs of them, by `pairs`; and what hands items on makes two iterators of one of pairs, by
+`split`. All of it is lazy and made of Python's own iterators: an item is made when it is taken, and the two
+sides of a split share a queue.
+"""
+
+from __future__ import annotations
+
+import itertools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import MutationError
+from .shadows import is_constant
+from .zeros import NoTangent
+
+_VALUES, _ITEMS = type({}.values()), type({}.items())
+_IN_C = (list, tuple, dict, np.ndarray, _VALUES, _ITEMS)
+
+
+def pairs(config: Any, x: Any, x_dot: Any) -> Iterator[Any]:
+    """An iterator of `(item, tangent of the item)` of anything that Python can iterate over.
+
+    `config` asks for the derivative of the `__iter__`, `__next__` or `__getitem__` of an author's class.
+
+    >>> list(pairs(None, {"a": 2.0}.items(), {"a": 5.0}.items()))
+    [(('a', 2.0), (NoTangent(), 5.0))]
+    """
+    if is_constant(x_dot):
+        return zip(x, itertools.repeat(NoTangent()))
+    kind = type(x)
+    if isinstance(getattr(kind, "__iter__", None), types.FunctionType):
+        return _of_object(config, x, x_dot)
+    if isinstance(x, dict):  # its keys
+        return zip(x, itertools.repeat(NoTangent()))
+    if isinstance(x, _ITEMS):
+        return zip(x, map(_beside_entry, x_dot))
+    if not isinstance(x, _IN_C) and not hasattr(kind, "__iter__") and hasattr(kind, "__getitem__"):
+        return map(_numbered(config, x, x_dot), itertools.count())
+    return zip(x, x_dot)
+
+
+def _beside_entry(entry: Any) -> Any:
+    return (NoTangent(), entry[1])
+
+
+def _of_object(config: Any, x: Any, x_dot: Any) -> Iterator[Any]:
+    """By the `__iter__` of an author's class, which may give an iterator of an author's class."""
+    items, dots = config.frule_via_ad((NoTangent(), x_dot), type(x).__iter__, x)
+    if isinstance(getattr(type(items), "__next__", None), types.FunctionType):
+        method = type(items).__next__
+
+        def following(_: None) -> Any:  # StopIteration from __next__ is what ends a map
+            return config.frule_via_ad((NoTangent(), dots), method, items)
+
+        return map(following, itertools.repeat(None))
+    return pairs(config, items, dots)
+
+
+def _numbered(config: Any, x: Any, x_dot: Any) -> Callable[[int], Any]:
+    def item(number: int) -> Any:
+        try:
+            zero, method = NoTangent(), type(x).__getitem__
+            return config.frule_via_ad((zero, x_dot, zero), method, x, number)
+        except IndexError:
+            raise StopIteration from None  # ends the map, as it ends an iteration by __getitem__
+
+    return item
+
+
+def split(rows: Iterator[Any]) -> tuple[Any, Any]:
+    """Two iterators, of the first and of the second parts of what `rows` hands out.
+
+    >>> xs, dots = split(iter([(1.0, 0.5), (2.0, 0.25)]))
+    >>> next(xs), next(dots), next(xs), next(dots)
+    (1.0, 0.5, 2.0, 0.25)
+    """
+    one, other = itertools.tee(rows)
+    return map(first, one), map(second, other)
+
+
+def split_rows(rows: Iterator[Any]) -> tuple[Any, Any]:
+    """The same of rows of pairs: an iterator of tuples of items, and one of tuples of their tangents."""
+    one, other = itertools.tee(rows)
+    return map(firsts, one), map(seconds, other)
+
+
+def first(pair: Any) -> Any:
+    """The item of a pair."""
+    return pair[0]
+
+
+def second(pair: Any) -> Any:
+    """The tangent of a pair."""
+    return pair[1]
+
+
+def firsts(row: Any) -> tuple[Any, ...]:
+    """The items of a row of pairs."""
+    return tuple([pair[0] for pair in row])
+
+
+def seconds(row: Any) -> tuple[Any, ...]:
+    """The tangents of a row of pairs."""
+    return tuple([pair[1] for pair in row])
+
+
+def is_iterator(x: Any) -> bool:
+    """Whether taking an item of `x` changes it, so that its tangent must be taken along."""
+    return hasattr(type(x), "__next__")
+
+
+def check_in_step(x: Any, x_dot: Any) -> None:
+    """MutationError if a container has not as many parts as its tangent: something changed it unseen."""
+    if len(x) != len(x_dot):
+        raise MutationError(
+            f"A {type(x).__name__} was changed by a function that cannot be seen into, its tangent was not",
+            fixes=("change it in a function of your own", "write an frule for the function that changes it"),
+            read="limitations#iteration",
+        )
