@@ -212,17 +212,16 @@ class Push:
             return self.of_vjp(g, call)
         if type(g) is types.FunctionType and derived_of(g.__code__) is not None:
             return self.by_tangent(g, call, _refs(ARGS, args), _refs(DOTS, args))
+        still = g_dot is NO and not any(map(_varies, args, dots))
+        if g is getattr and len(args) == 2 and not still:
+            return self.by_attribute(call)
         rule = self.rule(g, args, names)
         if rule is not None:
             return self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
-        if g_dot is NO and not any(map(_varies, args, dots)):
-            return _constant(call)
-        return self.without_rule(call)
+        return _constant(call) if still else self.without_rule(call)
 
     def without_rule(self, call: Call) -> Program:
         g, g_dot, args, dots, names, _ = call
-        if g is getattr:
-            return self.by_attribute(call)
         if _is_hashable(g) and g in _IN_PLACE:
             return self.in_place(call)
         found = self.by_operator(call)
@@ -333,9 +332,8 @@ class Push:
             return reverse.rule
         if not isinstance(forward, Found):
             return None
-        if forward.rule.differentiable and any(is_author_class(type(x)) for x in args):
-            if _has_own_method(g, args):
-                return None
+        if any(is_author_class(type(x)) for x in args) and _has_own_method(g, args):
+            return None
         stand_in = registry.stand_in(g)
         if stand_in is not None and stand_in.instead is not None and stand_in.instead(*args):
             return None
@@ -719,6 +717,10 @@ def _has_own_method(g: Any, args: tuple[Any, ...]) -> bool:
         return False
     if g in BINARY and len(args) == 2:
         return bool(_turns(g, args))
+    if g in _WRITES and is_author_class(type(args[0])):
+        found = in_class(type(args[0]), args[1]) if g in (setattr, delattr) else None
+        method = written_in_python(type(args[0]), _WRITES[g])
+        return isinstance(found, property) or (method is not None and not is_generated(method))
     return g in FIRST and written_in_python(type(args[0]), FIRST[g]) is not None
 
 

@@ -83,7 +83,7 @@ def part_of(xs_dot, key):
     return NO if is_constant(xs_dot) else xs_dot[key]
 
 
-TABLE.non_differentiable(settled, zero_of, check_in_step, check_key, has_numbers, is_iterator)
+TABLE.non_differentiable(zero_of, check_in_step, check_key, has_numbers, is_iterator, is_constant)
 
 
 # -- the same done to both -----------------------------------------------------------------------------------
