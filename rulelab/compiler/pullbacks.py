@@ -38,6 +38,7 @@ from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_han
 from .purity import seems_to_change
 from .pushing import Push, Vjp
 from .refusals import fault, mutation, text_read_again
+from .writes import attribute_writer
 from .reversing import made_new, pulled, pushed
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
@@ -114,6 +115,8 @@ class Pullbacks:
         __tracebackhide__ = True
         if target is new_object:
             return made_new
+        if target in (setattr, delattr) and not kwargs and heap.is_followed(args[0]):
+            return attribute_writer(self, target, place)
         if args and (method := containers.method_of(target, args[0])) is not None:
             return method
         if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):

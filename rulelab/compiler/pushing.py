@@ -11,6 +11,7 @@ tangent.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import operator
 import types
@@ -146,6 +147,12 @@ def tangent_template(template: Any) -> Any:
     return NO
 
 
+def _value_at(value: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        value = value.__self__ if key is SELF else value[key]
+    return value
+
+
 def _descend(template: Any, path: tuple[Any, ...]) -> Any:
     for number, key in enumerate(path):
         if type(template) is Ref:
@@ -166,9 +173,10 @@ class Push:
         self.cache = pullbacks.cache
         self.config = RuleConfig(reverse=pullbacks.via_ad, forwards=self.via_ad)
 
-    def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any) -> tuple[Any, Any]:
-        """`(y, y_dot)` of a call as rules ask for it."""
-        return self(f, tangents[0], args, tuple(tangents[1:]))
+    def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any, **words: Any) -> tuple[Any, Any]:
+        """`(y, y_dot)` of a call as rules ask for it; the tangents of keywords follow those of `args`."""
+        dots = (*tangents[1:], *(NO,) * (1 + len(args) + len(words) - len(tangents)))
+        return self(f, tangents[0], (*args, *words.values()), dots, tuple(words))
 
     def __call__(
         self,
@@ -212,6 +220,9 @@ class Push:
             return self.of_vjp(g, call)
         if type(g) is types.FunctionType and derived_of(g.__code__) is not None:
             return self.by_tangent(g, call, _refs(ARGS, args), _refs(DOTS, args))
+        if type(g) in _HOLDERS and self.cache.registry.entry(type(g).__call__) is not None:
+            given, given_dots = (Ref((G,)), *_refs(ARGS, args)), (Ref((G_DOT,)), *_refs(DOTS, args))
+            return self.through(call, type(g).__call__, given, given_dots, names)
         still = g_dot is NO and not any(map(_varies, args, dots))
         if g is getattr and len(args) == 2 and not still:
             return self.by_attribute(call)
@@ -239,8 +250,6 @@ class Push:
             made = self.by_class(call)
             if made is not None:
                 return made
-        if type(g) is CACHED:
-            return self.through(call, g.__wrapped__, _refs(ARGS, args), _refs(DOTS, args), names)
         if not any(map(_carries, args, dots)):
             return _constant(call)
         raise self.foreign(call)
@@ -277,7 +286,9 @@ class Push:
                 return _descend((args if path[0] == ARGS else dots)[path[1]], path[2:])
             if path[0] == G_DOT:
                 return _descend(closure_dot, path[1:])
-            return function if closure is None else closure
+            if closure is None:
+                return _value_at(function, path[1:])
+            return Ref((*closure.path, *path[1:]))
 
         return dataclasses.replace(
             found,
@@ -449,11 +460,15 @@ class Push:
             if name in ("real", "imag"):
                 return self.through(call, np.real if name == "real" else np.imag, (arg(0),), (dot(0),))
             return Program(programs.method, refs) if callable(getattr(x, name)) else _constant(call)
-        if isinstance(x, super) or isinstance(kind.__getattribute__, types.FunctionType):
+        if isinstance(x, super):
+            return self.of_super(call, x, name)
+        if isinstance(kind.__getattribute__, types.FunctionType):
             raise self.no_attribute(x, name)
         in_instance = name in getattr(x, "__dict__", ())
         if isinstance(found, property) and found.fget is not None:
             return self.through(call, found.fget, (arg(0),), (dot(0),))
+        if isinstance(found, functools.cached_property) and not in_instance:
+            return Program(programs.cached, (self, found.func, arg(0), dot(0), name), trusted=True)
         getter = written_in_python(type(found), "__get__") if found is not None else None
         if getter is not None and (hasattr(type(found), "__set__") or not in_instance):
             return self.through(call, getter, (found, arg(0), kind), (NO, dot(0), NO))
@@ -467,6 +482,18 @@ class Push:
         if not in_instance and found is not None and not hasattr(type(found), "__get__"):
             return _constant(call)
         return Program(programs.attribute, refs, trusted=True)
+
+    def of_super(self, call: Call, x: Any, name: str) -> Program:
+        """`super().name`: what the classes behind have, for the object."""
+        kinds = x.__self_class__.__mro__
+        behind = kinds[kinds.index(x.__thisclass__) + 1 :]
+        found = next((cls.__dict__[name] for cls in behind if name in cls.__dict__), None)
+        if isinstance(found, property) and found.fget is not None:
+            return self.through(call, found.fget, (Ref((ARGS, 0, SELF)),), (dot(0),))
+        if found is not None and (callable(found) or isinstance(found, (staticmethod, classmethod))):
+            bound = getattr(getattr(x, name), "__self__", None) is x.__self__
+            return Program(programs.method, (arg(0), dot(0), name), trusted=True) if bound else _constant(call)
+        return _constant(call)
 
     def no_attribute(self, x: Any, name: str) -> NotDifferentiableError:
         return NotDifferentiableError(
@@ -620,6 +647,9 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> 
         if isinstance(y_dot, AbstractZero):
             return zero_of(y) if isinstance(y, _NUMERIC) else NO
         return y_dot
+    for x, d in zip(args, dots):
+        if y is x:
+            return d
     of = [d for x, d in zip(args, dots) if isinstance(x, np.ndarray) and np.may_share_memory(x, y)]
     if isinstance(y_dot, AbstractZero):
         return NO if of else zero_of(y)
@@ -650,6 +680,8 @@ _IN_PLACE = {
         *("and_", "or_", "xor", "lshift", "rshift"),
     )
 }
+# Objects of C code that call others: a rule sits on their `__call__`.
+_HOLDERS = (functools.partial, operator.itemgetter, operator.attrgetter, operator.methodcaller, CACHED)
 _WRITES: dict[Any, str] = {
     operator.setitem: "__setitem__",
     operator.delitem: "__delitem__",

@@ -52,6 +52,23 @@ def write_finder(pullbacks: Pullbacks, kind: str, place: Place) -> Handler:
     return find
 
 
+def attribute_writer(pullbacks: Pullbacks, target: Any, place: Place | None) -> Handler:
+    """The handler of `setattr(x, name, value)` or `delattr(x, name)` on an object of this sweep."""
+    find = write_finder(pullbacks, "attribute" if target is setattr else "delete attribute", place)  # type: ignore[arg-type]
+
+    def write(x: Any, name: str, *value: Any) -> Any:
+        given = (x, name, *(value or (None,)))
+        nothing, back = find(*given)(*given)
+
+        def written(nothing_bar: Any) -> Any:
+            got = back(nothing_bar)
+            return got if got is NO else tuple(got)[: 3 + len(value)]
+
+        return nothing, heap.like(back, written)
+
+    return write
+
+
 def write_plain(pullbacks: Pullbacks, kind: str, place: Place) -> Callable[[Any, Any, Any], None]:
     """The same where nothing is recorded: for containers of this sweep that carry no cotangent."""
 

@@ -293,12 +293,22 @@ def _order_by_words(config, tangents, xs, dots, words):
 @TABLE.frule(operator.getitem, list.__getitem__, tuple.__getitem__, dict.__getitem__)
 def getitem_frule(tangents, a: list | tuple | dict, b, /):
     if is_constant(tangents[1]):
-        y = a[b]
+        y = stored(a, b)
         return y, _slice_of_constants(y) if isinstance(b, slice) else NO
     if isinstance(a, dict):
         check_key(b, tangents[2])
     check_in_step(a, tangents[1])
-    return a[b], tangents[1][b]
+    return stored(a, b), stored(tangents[1], b)
+
+
+def stored(a, b):
+    """`a[b]` as it is stored, whatever an author's class makes of it."""
+    if type(a) in (list, tuple, dict):
+        return a[b]
+    for kind in (tuple, list, dict):
+        if isinstance(a, kind):
+            return kind.__getitem__(a, b)
+    return a[b]
 
 
 def _slice_of_constants(y):
