@@ -3,6 +3,15 @@ compare and check.
 """
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import ignore_derivatives
+from .ad.matrices import (
+    WithJacobian,
+    diaghessian,
+    hessian,
+    hessian_reverse,
+    hvp,
+    jacobian,
+    withjacobian,
+)
 from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare
 from .compiler.cache import StaleRuleWarning, refresh
