@@ -199,7 +199,7 @@ class ManneredMagics(Magics):
         """The options of a line, and a function with its arguments: a call, or `F --at ARGS`."""
         __tracebackhide__ = True
         options, at = split_at(line)
-        name, *late = ([] if at is None else parse_arguments(method, options).expression) or [""]
+        name, *late = ([] if at is None else _words_after_options(method, options)) or [""]
         if not all(part.isidentifier() for part in name.split(".")):
             return self.with_call(method, line, scope)
         if late and late[0].startswith("-"):
@@ -238,6 +238,14 @@ def parse_arguments(method, line: str):
     if unknown:
         raise MagicError(f"{method.spelled}: unrecognized arguments: {' '.join(unknown)}")
     return args
+
+
+def _words_after_options(method, line: str) -> list[str]:
+    """The words of an expression; none where the line ends within a string, so that its end is no end."""
+    try:
+        return method.parser.parse_known_args(arg_split(line, strict=True))[0].expression
+    except ValueError:
+        return []
 
 
 def callable_only(method, found, name: str):
