@@ -47,7 +47,7 @@ def jacobian(
 ) -> Any:
     """The Jacobian of a function by each positional argument: a tuple.
 
-    For an array argument x the entry is a matrix with J[k, i] = ∂y[k]/∂x[i], where y = f(*args) and x are
+    For an array argument x the entry is a matrix with J[k, i] = ∂y[k]/∂x[i], where y = `f(*args)` and x are
     flattened in C order. For a number it is the vector of ∂y[k]/∂x. A result y that is a number has one row.
     With `shaped` the entry has the shape `y.shape + x.shape` instead. What y does not depend on, an int used
     as an axis for one, has zeros. An argument that is neither a number nor an array of numbers has None,
