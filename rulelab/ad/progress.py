@@ -92,7 +92,10 @@ class TerminalBar:
         class Unwatched(tqdm):
             monitor_interval = 0  # the thread that would watch over slow bars would outlive this one
 
-        self._bar = Unwatched(total=total, desc=doing, leave=False, file=sys.stderr, dynamic_ncols=True)
+        # One step is looked at as any other, for the speed of the first says nothing of the next.
+        self._bar = Unwatched(
+            total=total, desc=doing, leave=False, file=sys.stderr, dynamic_ncols=True, miniters=1, smoothing=0
+        )
         self._bar.start_t -= elapsed
 
     def show(self, done: int) -> None:
