@@ -1,9 +1,18 @@
 """A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can
 compare and check.
 """
+from .ad.forward import pushforward
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import ignore_derivatives
-from .ad.forward import pushforward
+from .ad.matrices import (
+    WithJacobian,
+    diaghessian,
+    hessian,
+    hessian_reverse,
+    hvp,
+    jacobian,
+    withjacobian,
+)
 from .ad.nested import TABLE as _NESTED
 from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare

@@ -315,6 +315,15 @@ def _tex(text: str) -> str:
     return "".join(_TEX.get(c, c) for c in _one_line(text))
 
 
+def latex(text: str) -> str:
+    """A text as LaTeX, so that it is set as it stands.
+
+    >>> print(latex("w_1"))
+    w\\_1
+    """
+    return _tex(text)
+
+
 def _jsonable(value):
     if isinstance(value, dict):
         return {str(k): _jsonable(v) for k, v in value.items()}

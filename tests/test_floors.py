@@ -12,6 +12,7 @@ import rulelab
 ROOT = pathlib.Path(rulelab.__file__).parent
 HEAVY = (
     "IPython", "sympy", "scipy", "matplotlib", "ipywidgets", "numba", "jinja2", "tabulate", "threadpoolctl",
+    "tqdm",
 )  # fmt: skip
 FLOORS = {
     "errors": 0, "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4, "checking": 5, "bench": 5,
@@ -21,6 +22,7 @@ DOORS = {  # the one place from which a heavy library may be imported when its o
     "IPython": ("notebook/",), "ipywidgets": ("notebook/",),
     "matplotlib": ("notebook/figures.py", "notebook/"),
     "sympy": ("symbolic/",), "scipy": ("rulesets/scipy_",), "numba": ("compiler/jit.py",),
+    "tqdm": ("ad/progress.py",),
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..checking.comparison import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
-from ..tables import Page, Report, Table
+from ..tables import Page, Report, Table, latex
 
 _LIBRARIES = (
     str(Path(__file__).parents[1]),
@@ -80,6 +80,174 @@ def _kind(value) -> tuple[str, str]:
         return str(value.dtype), "×".join(map(str, value.shape)) or "scalar"
     name = "–" if value is None else type(value).__name__
     return name, "scalar" if isinstance(value, (int, float, complex)) else "–"
+
+
+class Jacobian(tuple, Report):
+    """Jacobians: the tuple that `rl.jacobian` returns, which in a notebook shows itself as matrices.
+
+    Its text is that of the tuple. `function` is the name of what was differentiated, `names` and `shapes` are
+    those of the positional arguments, `output` is the shape of the result.
+    """
+
+    function: str
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+
+    def __new__(cls, values: Iterable = (), function: str = "f", names: Sequence[str] = (), args=(), val=0.0):
+        self = super().__new__(cls, values)
+        self.function = function
+        self.names = (*names, *(str(i) for i in range(len(names), len(self))))
+        self.shapes = (*map(np.shape, args), *((),) * (len(self) - len(args)))
+        self.output = np.shape(val)
+        return self
+
+    __str__ = tuple.__repr__  # the text of a report would hide that this is a tuple
+
+    def page(self) -> Page:
+        rows = tuple(
+            (n, *_kind(value), *_sizes(value), shortened(value)) for n, value in zip(self.names, self)
+        )
+        columns = ("argument", "dtype", "shape", "norm", "zeros", "Jacobian")
+        tables = [Table(f"Jacobian of {self.function}", columns, rows)]
+        tables += [
+            _matrix_table(f"By {name}", matrix, _labels(self.function, self.output), _labels(name, shape))
+            for name, shape, matrix in zip(self.names, self.shapes, map(_as_matrix, self))
+            if _is_small(matrix)
+        ]
+        without = [n for n, value in zip(self.names, self) if value is None]
+        note = f"None: {', '.join(without)} is neither a number nor an array of numbers." if without else ""
+        return Page((), tuple(tables), (note,) if note else ())
+
+    def to_dict(self) -> dict:
+        kinds = [_kind(value) for value in self]
+        return {
+            "function": self.function,
+            "jacobians": [
+                {"argument": name, "dtype": dtype, "shape": shape, "value": plain_data(value)}
+                for name, (dtype, shape), value in zip(self.names, kinds, self)
+            ],
+        }
+
+    def to_latex(self) -> str:
+        """Matrices, if all are small; otherwise the tables."""
+        matrices = {name: _as_matrix(x) for name, x in zip(self.names, self) if x is not None}
+        if not matrices or not all(map(_is_small, matrices.values())):
+            return super().to_latex()
+        return "\n\n".join(_latex_matrix("J", name, matrix) for name, matrix in matrices.items())
+
+
+class Hessian(Report):
+    """A Hessian: what `rl.hessian` returns is `matrix`, an array or, by a number, a number.
+
+    NumPy takes the report for the array, `np.linalg.eigvalsh(h)` for one; it is indexed and goes through its
+    rows as that does. `function` and `name` are those of the function and of its argument, `shape` is that of
+    the argument.
+    """
+
+    def __init__(self, matrix, function: str = "f", name: str = "x", x=0.0):
+        self.matrix, self.function, self.name, self.shape = matrix, function, name, np.shape(x)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.matrix, dtype=dtype) if copy else np.asarray(self.matrix, dtype=dtype)
+
+    def __getitem__(self, key):
+        return np.asarray(self.matrix)[key]
+
+    def __iter__(self):
+        return iter(np.asarray(self.matrix))
+
+    def __len__(self) -> int:
+        return len(np.asarray(self.matrix))
+
+    def page(self) -> Page:
+        matrix = _as_matrix(self.matrix)
+        columns = ("argument", "dtype", "shape", "norm", "zeros", "asymmetry", "eigenvalues")
+        row = (
+            self.name, *_kind(self.matrix), *_sizes(matrix), _asymmetry(matrix), _eigenvalues(matrix)
+        )  # fmt: skip
+        tables = [Table(f"Hessian of {self.function}", columns, (row,))]
+        if _is_small(matrix):
+            labels = _labels(self.name, self.shape)
+            tables.append(_matrix_table(f"By {self.name} twice", matrix, labels, labels))
+        return Page((), tuple(tables))
+
+    def to_dict(self) -> dict:
+        dtype, shape = _kind(self.matrix)
+        value = plain_data(self.matrix)
+        return {
+            "function": self.function,
+            "argument": self.name,
+            "dtype": dtype,
+            "shape": shape,
+            "value": value,
+        }
+
+    def to_latex(self) -> str:
+        """A matrix, if it is small; otherwise the table of what can be said of it."""
+        matrix = _as_matrix(self.matrix)
+        if not _is_small(matrix):
+            return super().to_latex()
+        return _latex_matrix("H", self.name, matrix)
+
+
+_SMALL = 8  # rows and columns of a matrix that is shown whole
+_EIGENVALUES = 200  # rows of a matrix whose eigenvalues take no time worth a thought
+
+
+def _as_matrix(value):
+    """A Jacobian or Hessian with rows and columns; None for what is none. A vector is a column."""
+    if value is None:
+        return None
+    array = np.asarray(value)
+    return array if array.ndim == 2 else array.reshape(-1, 1) if array.ndim < 2 else None
+
+
+def _is_small(matrix) -> bool:
+    return matrix is not None and max(matrix.shape) <= _SMALL and matrix.size > 0
+
+
+def _sizes(value) -> tuple[str, str]:
+    """The Frobenius norm, and how many of the numbers are zero."""
+    if value is None:
+        return "–", "–"
+    array = np.asarray(value)
+    zeros = array.size - np.count_nonzero(array)
+    return f"{np.sqrt(np.sum(np.abs(array) ** 2)):.5g}", f"{zeros} of {array.size}"
+
+
+def _asymmetry(matrix) -> str:
+    """The largest difference from the transpose, relative to the largest number."""
+    largest = np.max(np.abs(matrix), initial=0.0)
+    worst = np.max(np.abs(matrix - matrix.T), initial=0.0)
+    return "0" if worst == 0 else f"{worst / largest:.2g}"
+
+
+def _eigenvalues(matrix) -> str:
+    """The smallest and the largest of the symmetric part."""
+    if not matrix.size or len(matrix) > _EIGENVALUES or not np.isfinite(matrix).all():
+        return "–"
+    found = np.linalg.eigvalsh((matrix + matrix.T) / 2)
+    return f"{found[0]:.5g} … {found[-1]:.5g}"
+
+
+def _labels(name: str, shape: tuple[int, ...]) -> list[str]:
+    """What each number of an array is called: its name and its index."""
+    if not shape:
+        return [name]
+    return [f"{name}[{', '.join(map(str, index))}]" for index in np.ndindex(shape)]
+
+
+def _matrix_table(caption: str, matrix, rows: list[str], columns: list[str]) -> Table:
+    body = tuple((label, *map(shortened, row)) for label, row in zip(rows, matrix))
+    return Table(caption, ("", *columns), body)
+
+
+def _latex_matrix(letter: str, name: str, matrix) -> str:
+    """A matrix under a letter with the name of the argument as its index."""
+    rows = r" \\ ".join(" & ".join(map(shortened, row)) for row in matrix)
+    body = rf"{letter}_{{\text{{{latex(name)}}}}} = \begin{{bmatrix}} {rows} \end{{bmatrix}}"
+    return rf"\begin{{equation*}} {body} \end{{equation*}}"
 
 
 class Source(str):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
+from ..ad.matrices import hessian, withjacobian
 from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel, in_rounds
 from ..bench.pieces import run
@@ -18,7 +19,7 @@ from ..compiler.reading import adjoint_source
 from ..rules.stub import rule_stub
 from . import lab
 from .cells import Interrupted, MagicError, cell_label, run_body
-from .displays import Defined, Gradient, Refreshed, Rules, Source, Stub
+from .displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub
 from .manners import (
     AT,
     EXPRESSION,
@@ -30,6 +31,17 @@ from .manners import (
     refuse_to_overwrite,
 )
 from .settings import Settings
+
+MODE = argument(
+    "--mode",
+    choices=["forward", "reverse"],
+    metavar="MODE",
+    help="forward: a column at a time; reverse: a row at a time (else what is quicker)",
+)
+
+
+def _called(f) -> str:
+    return getattr(f, "__name__", "the call")
 
 
 @magics_class
@@ -160,7 +172,57 @@ class RuleLab(ManneredMagics, Settings):
         need_positional(call.function, call.args, call.kwargs)
         found = gradient(call.function, *call.args, **call.kwargs)
         names = argument_names(call.function, call.args)
-        return self.kept(args, Gradient(found, getattr(call.function, "__name__", "the call"), names))
+        return self.kept(args, Gradient(found, _called(call.function), names))
+
+    @line_magic
+    @faced(plain="rl.jacobian(f, x, y, k=1)", usage="[--mode MODE] [-o RESULT] (EXPR | F --at ARGS)")
+    @MODE
+    @OUTPUT
+    @EXPRESSION
+    @AT
+    def jacobian(self, line, scope):
+        """The Jacobians of a call by its positional arguments: a tuple of matrices.
+
+        Rows are the numbers that the call returns, columns those of an argument, both row by row. After a
+        second a bar says how far it is.
+
+        Examples::
+
+            %jacobian np.cumsum(y)
+            %jacobian --mode reverse -o J f(2.0, k=3)
+            %jacobian f --at 2.0, k=3
+        """
+        __tracebackhide__ = True
+        args, call = self.with_point(self.jacobian, line, scope)
+        need_positional(call.function, call.args, call.kwargs)
+        val, found = withjacobian(call.function, *call.args, mode=args.mode, **call.kwargs)
+        names = argument_names(call.function, call.args)
+        return self.kept(args, Jacobian(found, _called(call.function), names, call.args, val))
+
+    @line_magic
+    @faced(plain="rl.hessian(f, x, k=1)", usage="[--mode MODE] [-o RESULT] (EXPR | F --at ARGS)")
+    @MODE
+    @OUTPUT
+    @EXPRESSION
+    @AT
+    def hessian(self, line, scope):
+        """The second derivatives of a call by its one positional argument: a matrix.
+
+        After a second a bar says how far it is.
+
+        Examples::
+
+            %hessian loss(w)
+            %hessian f --at 2.0, k=3
+        """
+        __tracebackhide__ = True
+        args, call = self.with_point(self.hessian, line, scope)
+        need_positional(call.function, call.args, call.kwargs)
+        if len(call.args) > 1:
+            raise MagicError("%hessian: give one argument by position; what is given by keyword is constant")
+        found = hessian(call.function, *call.args, mode=args.mode, **call.kwargs)
+        (name,) = argument_names(call.function, call.args)
+        return self.kept(args, Hessian(found, _called(call.function), name, *call.args))
 
     @line_magic
     @faced(plain="rl.adjoint_source(f, x, y, k=1)", usage="[-o RESULT] EXPR")

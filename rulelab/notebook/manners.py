@@ -195,6 +195,21 @@ class ManneredMagics(Magics):
         call.func = ast.copy_location(ast.Constant(None), call.func)
         return args, self._evaluated(call, text, scope)
 
+    def with_point(self, method, line: str, scope: dict):
+        """The options of a line, and a function with its arguments: a call, or `F --at ARGS`."""
+        __tracebackhide__ = True
+        options, at = split_at(line)
+        name, *late = ([] if at is None else _words_after_options(method, options)) or [""]
+        if not all(part.isidentifier() for part in name.split(".")):
+            return self.with_call(method, line, scope)
+        if late and late[0].startswith("-"):
+            raise MagicError(f"{method.spelled}: options stand before {name}: {late[0]}")
+        if late:
+            return self.with_call(method, line, scope)
+        args, given = self.with_at(method, line, scope)
+        refuse_to_overwrite(method, args.output, [name])
+        return args, given._replace(function=self.function(method, name, scope))
+
     def _options(self) -> list[str]:
         """The options of all our magics that begin with two dashes."""
         parsers = [method.parser for method in self.magics["line"].values()]
@@ -223,6 +238,14 @@ def parse_arguments(method, line: str):
     if unknown:
         raise MagicError(f"{method.spelled}: unrecognized arguments: {' '.join(unknown)}")
     return args
+
+
+def _words_after_options(method, line: str) -> list[str]:
+    """The words of an expression; none where the line ends within a string, so that its end is no end."""
+    try:
+        return method.parser.parse_known_args(arg_split(line, strict=True))[0].expression
+    except ValueError:
+        return []
 
 
 def callable_only(method, found, name: str):

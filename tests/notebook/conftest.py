@@ -120,6 +120,8 @@ class Kernel:
             elif kind in ("display_data", "execute_result"):
                 for form in ("text/plain", "text/html"):
                     shown[form] += content["data"].get(form, "")
+            elif kind == "update_display_data":
+                shown["updates"] = [*shown.get("updates", []), content["data"]]
             elif kind == "error":
                 shown["error"] += "\n".join(content["traceback"])
             elif kind == "status" and content["execution_state"] == "idle":

@@ -24,7 +24,7 @@ from rulelab.bench import (
 from rulelab.checking.comparison import compare, compare_without
 from rulelab.errors import ForeignCallError, Place, register_cell_label
 from rulelab.notebook import tabs
-from rulelab.notebook.displays import Defined, Gradient, Refreshed, Rules, Source, Stub
+from rulelab.notebook.displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub
 from rulelab.notebook.pair import Pair, Times
 from rulelab.rules.registry import Registry
 from rulelab.symbolic import prove
@@ -73,6 +73,8 @@ def reports(word: str, folder: Path) -> dict[str, object]:
         return {
             **_of_rules(word, f, f_rule),
             "gradient": Gradient((rl.gradient(f, point)[0], None), word, (word,)),
+            "jacobian": Jacobian((np.eye(2), None), word, (word, word), (np.ones(2), word), np.ones(2)),
+            "hessian": Hessian(np.eye(2), word, word, np.ones(2)),
             "comparison": compare(f, twin, point),
             "without": compare_without(f, twin, point),
             "profile": profile(_with_source(word), 2.0, seconds=0.01),

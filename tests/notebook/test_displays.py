@@ -11,7 +11,17 @@ import pytest
 from IPython.lib.pretty import pretty
 
 from rulelab.errors import ForeignCallError, MutationError, Place, RuleLabError
-from rulelab.notebook.displays import Defined, Gradient, Refreshed, Rules, Source, Stub, error_lines
+from rulelab.notebook.displays import (
+    Defined,
+    Gradient,
+    Hessian,
+    Jacobian,
+    Refreshed,
+    Rules,
+    Source,
+    Stub,
+    error_lines,
+)
 from rulelab.rules.authoring import rrule_for
 from rulelab.rules.registry import Registry
 
@@ -80,6 +90,61 @@ def test_a_gradient_names_the_arguments():
     assert names == ["x", "y", "k", "3"]
     assert shown.to_dict()["gradients"][0]["value"] == list(range(8))
     assert "| x" in shown.to_markdown() and "float64" in shown.to_latex()
+
+
+def test_a_jacobian_is_the_plain_tuple():
+    """It unpacks into the arrays, prints and is pickled as one."""
+    J = np.arange(6.0).reshape(2, 3)
+    shown = Jacobian((J, None), "f", ("x", "s"), (np.ones(3), "s"), np.ones(2))
+    by_x, by_s = shown
+    assert by_x is J and by_s is None and isinstance(shown, tuple)
+    assert str(shown) == repr((J, None)) and pretty(shown) == pretty((J, None))
+    for again in (copy.copy(shown), pickle.loads(pickle.dumps(shown))):
+        assert type(again) is Jacobian and again.shapes == shown.shapes and again.output == (2,)
+
+
+def test_a_small_jacobian_is_shown_whole():
+    """With the index of the output before each row and that of the argument above each column."""
+    J = np.arange(8.0).reshape(4, 2)
+    shown = Jacobian((J, None), "f", ("x", "s"), (np.ones(2), "s"), np.ones((2, 2)))
+    html = shown._repr_html_()
+    assert '<th scope="row">f[1, 0]</th><td>4</td><td>5</td>' in html and '<th scope="col">x[1]</th>' in html
+    assert "<td>1 of 8</td>" in html and "None: s is neither a number nor an array of numbers." in html
+    assert r"J_{\text{x}} = \begin{bmatrix} 0 & 1 \\ 2 & 3" in shown.to_latex()
+    assert [row["argument"] for row in shown.to_dict()["jacobians"]] == ["x", "s"]
+    vector = Jacobian((np.ones(3),), "f", ("x",), (2.0,), np.ones(3))
+    assert '<th scope="col">x</th>' in vector._repr_html_()
+
+
+def test_a_large_jacobian_is_summed_up():
+    """Shape, norm and how many zeros there are, and no table of numbers."""
+    html = Jacobian((2.0 * np.eye(30),), "f", ("x",), (np.ones(30),), np.ones(30))._repr_html_()
+    assert "<td>30×30</td><td>10.954</td><td>870 of 900</td>" in html and "x[1]" not in html
+    shaped = Jacobian((np.ones((2, 2, 2)),), "f", ("x",), (np.ones(2),), np.ones((2, 2)))
+    assert "2×2×2" in shaped._repr_html_() and "tabular" in shaped.to_latex()
+
+
+def test_a_hessian_is_taken_for_its_array():
+    """By NumPy, by indexing and by going through its rows."""
+    matrix = np.array([[2.0, 1.0], [1.0, 2.0]])
+    shown = Hessian(matrix, "f", "x", np.ones(2))
+    assert shown.matrix is matrix and np.linalg.eigvalsh(shown).tolist() == [1.0, 3.0]
+    assert shown[0, 1] == 1.0 and len(shown) == 2 and [row.tolist() for row in shown] == matrix.tolist()
+    assert np.array_equal(np.array(shown) @ np.ones(2), [3.0, 3.0])
+    assert not np.shares_memory(np.array(shown), matrix)
+
+
+def test_a_hessian_says_what_a_reader_looks_for():
+    """How far it is from symmetric, and between which eigenvalues it lies."""
+    shown = Hessian(np.array([[2.0, 1.0], [1.0 + 2e-9, 2.0]]), "f", "x", np.ones(2))
+    assert "1e-09" in str(shown) and "1 … 3" in str(shown) and "x[0]" in str(shown)
+    assert r"H_{\text{x}} = \begin{bmatrix} 2 & 1 \\" in shown.to_latex()
+    assert shown.to_dict()["value"][0] == [2.0, 1.0]
+    large = Hessian(np.eye(300), "f", "x", np.ones(300))
+    assert "300×300" in str(large) and "x[0]" not in str(large) and "tabular" in large.to_latex()
+    assert "1 of 1" not in str(Hessian(-1.0, "sin", "x", 0.5)) and "-1" in str(Hessian(-1.0, "sin", "x", 0.5))
+    assert "nan" in str(Hessian(np.array([[np.nan]]), "f", "x", np.ones(1)))
+    assert "0×0" in str(Hessian(np.zeros((0, 0)), "f", "x", np.ones(0)))
 
 
 @pytest.mark.parametrize("payload", ["<script>alert(1)</script>", "$x$ \\input{/etc} <img src=x onerror=a>"])

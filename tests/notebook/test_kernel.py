@@ -84,6 +84,38 @@ def test_interrupt_shows_the_profile_there_is(kernel):
     assert "Traceback" not in shown["error"] and kernel.run("1 + 1")[0]["status"] == "ok"
 
 
+SLOW_ROWS = """\
+import time
+def slow(x):
+    return np.sin(x)
+@rl.rrule_for(slow)
+def slow_rrule(x):
+    def slow_pullback(y_bar):
+        time.sleep(0.05)
+        return rl.NoTangent(), y_bar * np.cos(x)
+    return np.sin(x), slow_pullback
+"""
+
+
+def test_a_long_jacobian_says_how_far_it_is(kernel):
+    """A bar after a second, which is gone when the matrix is there."""
+    kernel.run(SLOW_ROWS)
+    reply, shown = kernel.run("rl.jacobian(slow, np.ones(40))[0].shape")
+    assert reply["status"] == "ok" and "(40, 40)" in shown["text/plain"]
+    assert '<progress max="40" value="0">' in shown["text/html"]
+    assert "Jacobian, rows: " in shown["updates"][0]["text/plain"]
+    assert shown["updates"][-1] == {"text/plain": ""}
+
+
+def test_interrupt_ends_a_jacobian_at_once(kernel):
+    """The Stop button takes the bar away and leaves one line."""
+    kernel.run(SLOW_ROWS)
+    reply, shown = kernel.interrupted_after(2.0, "%jacobian slow(np.ones(2000))")
+    assert reply["status"] == "error" and "%jacobian was stopped before it had a result" in shown["error"]
+    assert "Traceback" not in shown["error"] and shown["updates"][-1] == {"text/plain": ""}
+    assert kernel.run("rl.jacobian(slow, np.ones(2))")[0]["status"] == "ok"
+
+
 def test_the_stub_reaches_the_next_cell(kernel):
     """Jupyter is told to put it there."""
     reply, _ = kernel.run("%rule_stub mse")

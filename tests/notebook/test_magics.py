@@ -202,6 +202,40 @@ def test_gradient_of_a_call(notebook):
     assert notebook.ok("%gradient (lambda x: x * x)(3.0)") == (6.0,)
 
 
+def test_jacobian_of_a_call(notebook):
+    """By its positional arguments, spelled as a call or as a function and a point."""
+    notebook.ok("def f(a, b, k=1.0):\n    return a * b * k\n")
+    by_a, by_b = notebook.ok("%jacobian f(np.array([1.0, 2.0]), 3.0, k=2.0)")
+    assert by_a.tolist() == [[6.0, 0.0], [0.0, 6.0]] and by_b.tolist() == [2.0, 4.0]
+    again = notebook.ok("%jacobian --mode reverse -o kept f --at np.array([1.0, 2.0]), 3.0, k=2.0")
+    assert again is notebook["kept"] and again[0].tolist() == by_a.tolist()
+    notebook.ok("got, _ = %jacobian f(np.array([1.0, 2.0]), 3.0)")
+    assert notebook["got"].tolist() == [[3.0, 0.0], [0.0, 3.0]]
+    assert notebook.ok("%jacobian (lambda x: x * x)(np.array([3.0]))")[0].tolist() == [[6.0]]
+    assert notebook.ok("%jacobian (lambda x, s: x * len(s))(2.0, ' --at ')")[0].tolist() == [6.0]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("%jacobian", "give a call, as in %jacobian f(x)"),
+        ("%jacobian 3", "give one call, as in %jacobian f(x), not `3`"),
+        ("%jacobian nosuch --at 2.0", "there is no function nosuch"),
+        ("%jacobian --mode sideways mse(y, yh)", "invalid choice: 'sideways'"),
+        ("%jacobian -o mse mse --at y, yh", "would overwrite mse"),
+        ("%jacobian mse -o kept --at y, yh", "options stand before mse: -o"),
+        ("%hessian mse(y, yh)", "give one argument by position"),
+        ("%hessian mse --at y, yh", "give one argument by position"),
+        ("%jacobian (lambda: 2.0)()", "called without arguments"),
+        ("%jacobian (lambda x: (x, x))(2.0)", "returns an array of numbers or a number"),
+        ("%hessian (lambda x: x * x)(y)", "Output is an array"),
+    ],
+)
+def test_wrong_use_of_matrices(notebook, line, shown):
+    """Is told in a line, and the cell fails."""
+    assert shown in notebook.fails(line)
+
+
 def test_a_semicolon_silences(notebook):
     """Also after -o and before a comment; the name is bound all the same."""
     notebook.ok("def f(a):\n    return a * a\n")

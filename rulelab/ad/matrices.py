@@ -1,0 +1,551 @@
+"""Jacobians and Hessians: all the partial derivatives of a function at once, as arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiler.operands import describe
+from ..errors import MutationError, NotDifferentiableError, RuleLabError, RuleShapeError
+from ..rules.targets import name_of, resolve
+from ..tangents.algebra import is_number
+from ..tangents.projection import number_type, tangent_dtype
+from ..tangents.zeros import AbstractZero
+from . import forward
+from .agreement import agree
+from .keywords import refuse_shared
+from .progress import Progress
+from .reverse import _asked, _return_place, gradient, sweeps
+
+_MODES = ("forward", "reverse")
+
+
+class WithJacobian(NamedTuple):
+    """The value of a function, `val`, and its Jacobians, `grad`, with one entry per argument.
+
+    >>> found = withjacobian(lambda x: x * x, np.array([3.0, 4.0]))
+    >>> found.val, found.grad
+    (array([ 9., 16.]), (array([[6., 0.],
+           [0., 8.]]),))
+    """
+
+    val: Any
+    grad: tuple[Any, ...]
+
+
+def jacobian(
+    f: Callable[..., Any],
+    *args: Any,
+    argnums: int | tuple[int, ...] | None = None,
+    mode: str | None = None,
+    shaped: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """The Jacobian of a function by each positional argument: a tuple.
+
+    For an array argument x the entry is a matrix with J[k, i] = ∂y[k]/∂x[i], where y = `f(*args)` and x are
+    flattened in C order. For a number it is the vector of ∂y[k]/∂x. A result y that is a number has one row.
+    With `shaped` the entry has the shape `y.shape + x.shape` instead. What y does not depend on, an int used
+    as an axis for one, has zeros. An argument that is neither a number nor an array of numbers has None,
+    also where `gradient` would have an entry, and so have bools. Keyword arguments are constants; with
+    `argnums` the result has one entry for each argument that it names.
+
+    Reverse mode runs one reverse sweep for each number in y, forward mode one run with tangents for each
+    number in the arguments. `mode` is "forward" or "reverse"; None takes the one with fewer of them. In
+    forward mode f runs many times and must give the same value each time.
+
+    The entries are float, in the precision of y and x. Where y or x is complex they are complex:
+
+    - by a real x: ∂Re y/∂x + i ∂Im y/∂x;
+    - of a real y by a complex x: ∂y/∂Re + i ∂y/∂Im, a row of it being a gradient;
+    - of a complex y by a complex x: the complex derivative, so that J @ x_dot is y_dot. Where there is none,
+      f not being holomorphic, one complex matrix cannot tell, and NotDifferentiableError is raised.
+
+    For a function of no arguments and `Params` the result is a `Grads` of Jacobians. Raises
+    NotDifferentiableError unless f returns a number or an array of numbers.
+
+    >>> (J,) = jacobian(lambda a: 100 * a[:2] ** 2, np.array([1.0, 2.0, 3.0]))
+    >>> J
+    array([[200.,   0.,   0.],
+           [  0., 400.,   0.]])
+    >>> jacobian(lambda a, x: a**2 * x, np.array([1.0, 2.0]), 1.0)
+    (array([[2., 0.],
+           [0., 4.]]), array([1., 4.]))
+    """
+    __tracebackhide__ = True
+    refuse_shared(f, "jacobian", argnums=argnums, mode=mode, shaped=shaped or None)
+    implicit = _implicit(args)
+    if implicit is not None:
+        _refuse_options(argnums, mode, shaped, kwargs)
+        return implicit.jacobian_of_params(f, args[0])
+    return _value_and_jacobian(f, args, kwargs, argnums, mode, shaped).grad
+
+
+def withjacobian(
+    f: Callable[..., Any],
+    *args: Any,
+    argnums: int | tuple[int, ...] | None = None,
+    mode: str | None = None,
+    shaped: bool = False,
+    **kwargs: Any,
+) -> WithJacobian:
+    """The value and the Jacobians, as a named tuple `(val, grad)`; the options are those of `jacobian`.
+
+    >>> withjacobian(lambda x, y: x / y, 1.0, 2.0)
+    WithJacobian(val=0.5, grad=(array([0.5]), array([-0.25])))
+    """
+    __tracebackhide__ = True
+    refuse_shared(f, "withjacobian", argnums=argnums, mode=mode, shaped=shaped or None)
+    implicit = _implicit(args)
+    if implicit is not None:
+        _refuse_options(argnums, mode, shaped, kwargs)
+        return WithJacobian(f(), implicit.jacobian_of_params(f, args[0]))
+    return _value_and_jacobian(f, args, kwargs, argnums, mode, shaped)
+
+
+def hessian(f: Callable[..., Any], x: Any, *, mode: str | None = None, **kwargs: Any) -> Any:
+    """The second derivatives of a real-valued function: H[i, j] = ∂²f/∂x[i]∂x[j].
+
+    x is a real number, and the result a number, or an array of n real numbers, flattened in C order, and the
+    result n×n. It is the Jacobian of the gradient in forward mode ("forward over reverse"): column j is
+    computed alone. So H is as symmetric as the arithmetic is, and nobody makes it more so. With
+    `mode="reverse"` it is that of `hessian_reverse`. Keyword arguments are constants.
+
+    Raises ScalarOutputError unless f returns a real number, and NotDifferentiableError for a complex x.
+
+    >>> hessian(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    >>> hessian(lambda x, k: k * x**3, 2.0, k=2.0)
+    24.0
+    """
+    __tracebackhide__ = True
+    refuse_shared(f, "hessian", mode=mode)
+    return _hessian(f, x, kwargs, "forward" if mode is None else mode)
+
+
+def hessian_reverse(f: Callable[..., Any], x: Any, **kwargs: Any) -> Any:
+    """What `hessian` gives, by reverse mode over reverse mode: row i is computed alone.
+
+    Slower as a rule; its faults would be others, so that it is a check on `hessian`.
+
+    >>> hessian_reverse(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    __tracebackhide__ = True
+    return _hessian(f, x, kwargs, "reverse")
+
+
+def diaghessian(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """The diagonals of the Hessians of a real-valued function: ∂²f/∂x[i]², for each positional argument x.
+
+    An entry has the shape of its argument, which is a real number or an array of real numbers; any other
+    has None. It takes the time of all of the Hessian, without its memory. Keyword arguments are constants.
+
+    >>> diaghessian(lambda x, y: np.sum(x**3) * y**2, np.array([1.0, 2.0]), 3.0)
+    (array([ 54., 108.]), 18.0)
+    """
+    __tracebackhide__ = True
+    return tuple(_diagonal(f, args, kwargs, number) for number in range(len(args)))
+
+
+def hvp(f: Callable[..., Any], x: Any, v: Any, **kwargs: Any) -> Any:
+    """The product of the Hessian of a real-valued function with a vector: the derivative of the gradient in
+    the direction v.
+
+    It takes a few times the time of a gradient, and no matrix is made. x may be whatever `gradient` takes,
+    and v has its structure: for a function of several arguments give a tuple of them,
+    `hvp(lambda p: f(*p), (x, y), (v, w))`. For a complex x the gradient is ∂f/∂Re + i ∂f/∂Im, as always.
+    Keyword arguments are constants.
+
+    >>> hvp(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([4., 2.])
+    """
+    __tracebackhide__ = True
+    v = _direction_of(x, v)
+    task = _Task(gradient, (f, x), kwargs, (False, True), f, "Hessian", first=True)
+    with _telling(task, "forward"):
+        _, product = task.push(1, v)
+    return _zeros_like(x) if _is_zero(product) and _is_numeric(x) else product
+
+
+# --- which sweeps, and how many -----------------------------------------------------------------------------
+
+
+class _Task(NamedTuple):
+    """A function to be differentiated, and by which of its arguments (`on`).
+
+    `first`: its result is a tuple, the first entry of which counts; so it is with the gradient by one
+    argument. `author` is the function that an error is about, `called` what was asked of it.
+    """
+
+    f: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    on: tuple[bool, ...]
+    author: Callable[..., Any]
+    called: str = "Jacobian"
+    first: bool = False
+
+    def value(self) -> Any:
+        """The output, by a plain call."""
+        return self._counted(self.f(*_copies(self.args), **self.kwargs))
+
+    def sweep(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """The output and its pullback, by reverse mode."""
+        __tracebackhide__ = True
+        y, back = sweeps(self.f, self.args, self.kwargs, self.on)
+        return self._counted(y), (lambda y_bar: back((y_bar,))) if self.first else back
+
+    def push(self, number: int, x_dot: Any) -> tuple[Any, Any]:
+        """The output and its derivative when argument `number` moves along `x_dot`, by forward mode."""
+        __tracebackhide__ = True
+        tangents = [None] * len(self.args)
+        tangents[number] = x_dot
+        y, y_dot = forward.jvp(self.f, _copies(self.args), tuple(tangents), self.kwargs)
+        return self._counted(y), None if _is_zero(y_dot) else self._counted(y_dot)
+
+    def _counted(self, y: Any) -> Any:
+        return y[0] if self.first else y
+
+    def active(self) -> Iterator[tuple[int, Any]]:
+        """The arguments it is differentiated by, with their positions."""
+        return ((number, x) for number, x in enumerate(self.args) if self.on[number])
+
+    def columns(self) -> int:
+        """How many runs with tangents give all: one for each real coordinate of the arguments."""
+        return sum(np.size(x) * len(_units(x)) for _, x in self.active())
+
+
+def _value_and_jacobian(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    argnums: Any,
+    mode: Any,
+    shaped: bool,
+) -> WithJacobian:
+    __tracebackhide__ = True
+    on = tuple(on and _is_numeric(x) for on, x in zip(_asked(args, argnums), args, strict=True))
+    y, entries = _differentiated(_Task(f, args, kwargs, on, f), mode, shaped)
+    if argnums is None:
+        return WithJacobian(y, entries)
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    return WithJacobian(y, tuple(entries[number] for number in numbers))
+
+
+def _differentiated(task: _Task, mode: str | None, shaped: bool = False) -> tuple[Any, tuple[Any, ...]]:
+    """The output of a function, and its Jacobian by each argument."""
+    __tracebackhide__ = True
+    if mode not in (None, *_MODES):
+        raise RuleLabError(
+            f"There is no mode={mode!r}", asked=_asked_words(task), fixes=('"forward", "reverse" or None',)
+        )
+    with _telling(task, mode):
+        y, back = (task.value(), None) if mode == "forward" or not any(task.on) else task.sweep()
+        _need_numbers(y, task)
+        if back is None or (mode is None and task.columns() < _rows(y)):
+            return y, _by_columns(task, y, shaped)
+        return y, _by_rows(task, y, back, shaped)
+
+
+def _rows(y: Any) -> int:
+    """How many reverse sweeps give all: one for each real coordinate of the output.
+
+    One takes about as long as a run with tangents does in forward mode, twice a run of the function, so that
+    the smaller number wins; where the two are equal, the forward sweep of reverse mode is at hand.
+    """
+    return np.size(y) * len(_units(y))
+
+
+def _units(x: Any) -> tuple[complex, ...]:
+    """The directions in which each number of x can move."""
+    return (1.0, 1j) if np.iscomplexobj(x) else (1.0,)
+
+
+def _by_rows(task: _Task, y: Any, back: Callable[[Any], tuple[Any, ...]], shaped: bool) -> tuple[Any, ...]:
+    """The Jacobians by reverse mode: row k is the pullback of the k-th unit vector."""
+    __tracebackhide__ = True
+    parts = {number: [_part(x, y) for _ in _units(y)] for number, x in task.active()}
+    with Progress(_rows(y), f"{task.called}, rows") as progress:
+        for which, unit in enumerate(_units(y)):
+            for k in range(np.size(y)):
+                found = back(_basis(y, k, unit))
+                for number, part in parts.items():
+                    if found[number] is not None:
+                        part[which][k] = np.reshape(found[number], -1)
+                progress.step()
+    return tuple(
+        _laid_out(x, y, _from_rows(parts[number], x), shaped) if on else None
+        for number, (x, on) in enumerate(zip(task.args, task.on, strict=True))
+    )
+
+
+def _by_columns(task: _Task, y: Any, shaped: bool) -> tuple[Any, ...]:
+    """The Jacobians by forward mode: column i is the derivative in the i-th unit direction."""
+    __tracebackhide__ = True
+    entries: list[Any] = [None] * len(task.args)
+    with Progress(task.columns(), f"{task.called}, columns") as progress:
+        for number, x in task.active():
+            parts = [_part(x, y) for _ in _units(x)]
+            for part, unit in zip(parts, _units(x), strict=True):
+                for i in range(np.size(x)):
+                    part[:, i] = _column(task, y, number, _basis(x, i, unit))
+                    progress.step()
+            entries[number] = _laid_out(x, y, _from_columns(parts, y), shaped)
+    return tuple(entries)
+
+
+def _column(task: _Task, y: Any, number: int, x_dot: Any) -> Any:
+    """The derivative of the output y when argument `number` moves along `x_dot`, flattened."""
+    __tracebackhide__ = True
+    again, y_dot = task.push(number, x_dot)
+    if not agree(again, y, exact=False):
+        raise NotDifferentiableError(
+            f"{_name(task.author)} gives another value each time, so that its columns do not belong together",
+            fixes=('ask for mode="reverse", which calls it once',),
+        )
+    if _is_zero(y_dot):
+        return np.zeros(np.size(y))
+    if np.shape(y_dot) != np.shape(y) or (np.iscomplexobj(y_dot) and not np.iscomplexobj(y)):
+        raise RuleShapeError(f"The output is {describe(y)}, its tangent {describe(y_dot)}")
+    return np.reshape(y_dot, -1)
+
+
+def _copies(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with arrays of their own, for a function that may write to them and is called again; an
+    array that is passed twice stays one.
+    """
+    copies = {id(x): np.copy(x, order="K") for x in args if type(x) is np.ndarray}
+    return tuple(copies.get(id(x), x) for x in args)
+
+
+# --- one matrix ---------------------------------------------------------------------------------------------
+
+
+def _part(x: Any, y: Any) -> Any:
+    """Zeros, a row for each number of y and a column for each of x."""
+    return np.zeros((np.size(y), np.size(x)), _dtype(x, y))
+
+
+def _dtype(x: Any, y: Any) -> Any:
+    """The precision of y and x, as NumPy joins them: Python's numbers take that of an array beside them."""
+    return np.result_type(
+        *(v.dtype if isinstance(v, np.ndarray) else number_type(v)(0) for v in map(_moving, (x, y)))
+    )
+
+
+def _moving(value: Any) -> Any:
+    """An array as its derivatives are, of floats where it has ints; a number as it is."""
+    if isinstance(value, np.ndarray):
+        return np.empty(0, tangent_dtype(value.dtype))
+    return value
+
+
+def _basis(x: Any, i: int, unit: complex) -> Any:
+    """What has the shape of x and is zero but for its i-th number, which is `unit`."""
+    if not isinstance(x, np.ndarray):
+        return number_type(x)(unit)
+    direction = np.zeros(x.shape, tangent_dtype(x.dtype))
+    direction.reshape(-1)[i] = unit
+    return direction
+
+
+def _from_rows(parts: list[Any], x: Any) -> Any:
+    """The Jacobian from the pullbacks p of 1 and q of i, if the output is complex.
+
+    With ẏ = A ẋ + B conj(ẋ) they are p = conj(A) + B and q = i (conj(A) − B); A is the complex derivative.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    p, q = parts
+    if not np.iscomplexobj(x):
+        return p + 1j * q
+    return _holomorphic(np.conj(p - 1j * q) / 2, (p + 1j * q) / 2)
+
+
+def _from_columns(parts: list[Any], y: Any) -> Any:
+    """The Jacobian from the derivatives a along 1 and b along i, if the argument is complex.
+
+    With ẏ = A ẋ + B conj(ẋ) they are a = A + B and b = i (A − B).
+    """
+    if len(parts) == 1:
+        return parts[0]
+    a, b = parts
+    if not np.iscomplexobj(y):
+        return a + 1j * b
+    return _holomorphic((a - 1j * b) / 2, (a + 1j * b) / 2)
+
+
+def _holomorphic(by_z: Any, by_conjugate: Any) -> Any:
+    """The complex derivative; NotDifferentiableError if the one by the conjugate is more than rounding."""
+    largest = np.max(np.abs(by_z), initial=0.0)
+    rounding = float(np.finfo(by_z.dtype).eps) ** (2 / 3) * largest
+    if np.any(np.abs(by_conjugate) > rounding):
+        raise NotDifferentiableError(
+            "The function is not holomorphic here: one complex matrix cannot hold its derivative",
+            fixes=(
+                "ask for the Jacobians of its real and of its imaginary part",
+                "give the real and the imaginary part of the argument as two arguments",
+                "rl.pullback with 1 and with 1j",
+            ),
+        )
+    return by_z
+
+
+def _laid_out(x: Any, y: Any, matrix: Any, shaped: bool) -> Any:
+    """The matrix in the shape in which it is handed out, with memory of its own."""
+    columns = np.shape(x) if shaped or not isinstance(x, np.ndarray) else (np.size(x),)
+    shape = (*(np.shape(y) if shaped else (np.size(y),)), *columns)
+    if matrix.shape == shape and matrix.base is None:
+        return matrix
+    laid_out = np.empty(shape, matrix.dtype)
+    laid_out.reshape(matrix.shape)[...] = matrix
+    return laid_out
+
+
+# --- second derivatives -------------------------------------------------------------------------------------
+
+
+def _hessian(f: Callable[..., Any], x: Any, kwargs: dict[str, Any], mode: str) -> Any:
+    __tracebackhide__ = True
+    if not _is_numeric(x):
+        raise NotDifferentiableError(
+            f"A Hessian is by one number or one array of numbers, not by {describe(x)}",
+            asked=f"the Hessian of {_name(f)}",
+            fixes=("put the numbers into one array", "rl.hvp, which takes any structure"),
+        )
+    _refuse_complex(f, x)
+    task = _Task(gradient, (f, x), kwargs, (False, True), f, "Hessian", first=True)
+    if _slope(task) is None:
+        found = np.zeros((np.size(x), np.size(x)), _dtype(x, x))
+    else:
+        found = _differentiated(task, mode)[1][1]
+    return found if isinstance(x, np.ndarray) else number_type(x)(found.item())
+
+
+def _slope(task: _Task) -> Any:
+    """The gradient at the point, by a plain call, so that an error is told of the author's function."""
+    __tracebackhide__ = True
+    with _telling(task, "forward"):
+        return task.value()
+
+
+def _diagonal(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int) -> Any:
+    """The diagonal of the Hessian by one argument, the others being constants."""
+    __tracebackhide__ = True
+    x = args[number]
+    if not _is_numeric(x):
+        return None
+    _refuse_complex(f, x)
+    named = kwargs if len(args) == 1 else {"argnums": number, **kwargs}
+    on = (False, *(position == number for position in range(len(args))))
+    task = _Task(gradient, (f, *args), named, on, f, "diagonal of the Hessian", first=True)
+    g = _slope(task)
+    found = np.zeros(np.shape(x), _dtype(x, x))
+    if g is not None:
+        flat = found.reshape(-1)
+        with Progress(np.size(x), "Diagonal of the Hessian") as progress, _telling(task, "forward"):
+            for i in range(np.size(x)):
+                flat[i] = _column(task, g, 1 + number, _basis(x, i, 1.0))[i]
+                progress.step()
+    return found if isinstance(x, np.ndarray) else number_type(x)(found.item())
+
+
+def _direction_of(x: Any, v: Any) -> Any:
+    """v as a tangent of x; RuleShapeError where the two are numbers or arrays and do not fit."""
+    if not _is_numeric(x):
+        return v
+    if np.shape(v) != np.shape(x):
+        raise RuleShapeError(
+            f"The argument has shape {np.shape(x)}, the vector {np.shape(v)}",
+            asked="hvp(f, x, v)",
+            fixes=("give a vector of the shape of the argument",),
+        )
+    if np.iscomplexobj(v) and not np.iscomplexobj(x):
+        raise RuleShapeError(
+            "The argument is real, the vector complex", asked="hvp(f, x, v)", fixes=("give its real part",)
+        )
+    return np.array(v, tangent_dtype(x.dtype)) if isinstance(x, np.ndarray) else number_type(x)(v)
+
+
+# --- what is taken ------------------------------------------------------------------------------------------
+
+
+def _is_numeric(x: Any) -> bool:
+    """Whether a Jacobian by x is given: it is a number or an array of numbers, and no bool."""
+    return x.dtype.kind in "fciu" if isinstance(x, np.ndarray) else is_number(x)
+
+
+def _is_zero(tangent: Any) -> bool:
+    return tangent is None or isinstance(tangent, AbstractZero)
+
+
+def _zeros_like(x: Any) -> Any:
+    return np.zeros(x.shape, tangent_dtype(x.dtype)) if isinstance(x, np.ndarray) else number_type(x)(0)
+
+
+def _need_numbers(y: Any, task: _Task) -> None:
+    """Raise NotDifferentiableError unless an output is a number or an array of numbers."""
+    if _is_numeric(y):
+        return
+    fixes: tuple[str, ...] = ()
+    if y is None:
+        fixes = ("return a value on every path",)
+    elif isinstance(y, (list, tuple)):
+        fixes = ("return np.stack or np.concatenate of its parts", "ask for one part: lambda x: f(x)[0]")
+    raise NotDifferentiableError(
+        f"jacobian takes a function that returns an array of numbers or a number, not {describe(y)}",
+        place=_return_place(task.author),
+        fixes=fixes,
+    )
+
+
+def _refuse_complex(f: Callable[..., Any], x: Any) -> None:
+    if np.iscomplexobj(x):
+        raise NotDifferentiableError(
+            "A Hessian by complex numbers is not one complex matrix",
+            asked=f"the Hessian of {_name(f)}({describe(x)})",
+            fixes=("give the real and the imaginary part in one array of floats", "rl.hvp"),
+        )
+
+
+@contextmanager
+def _telling(task: _Task, mode: str | None) -> Iterator[None]:
+    """Let an error say what was asked, and how a function that writes to arrays can be had."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except RuleLabError as error:
+        if error.asked is None or error.asked.startswith("the gradient of "):
+            error.asked = _asked_words(task)
+        if isinstance(error, MutationError) and mode is None:
+            error.fixes = ('ask for mode="forward", which takes array writes', *error.fixes)
+        raise
+
+
+def _asked_words(task: _Task) -> str:
+    return f"the {task.called} of {_name(task.author)}"
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return name_of(resolve(f)[0])
+
+
+def _implicit(args: tuple[Any, ...]) -> Any:
+    """The module of the implicit style, if the only argument is one of its `Params`."""
+    module = sys.modules.get(f"{__package__}.implicit")  # loaded, if somebody has made a Params
+    return module if module is not None and len(args) == 1 and isinstance(args[0], module.Params) else None
+
+
+def _refuse_options(argnums: Any, mode: Any, shaped: bool, kwargs: dict[str, Any]) -> None:
+    if argnums is not None or mode is not None or shaped or kwargs:
+        raise RuleLabError(
+            "With Params a Jacobian has no options: the function has no arguments, the mode is reverse",
+            asked="jacobian(loss, Params)",
+        )

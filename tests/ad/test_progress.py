@@ -1,0 +1,142 @@
+"""What the note on a long computation promises: seen after a second, gone at the end, nothing left behind."""
+
+import io
+import sys
+import threading
+
+import pytest
+
+from rulelab.ad import progress
+from rulelab.ad.progress import NotebookBar, Progress, Silent, TerminalBar, bar_for_screen
+
+
+class Clock:
+    """Seconds that pass when told to."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class Bar:
+    def __init__(self, total, doing, elapsed):
+        self.made, self.seen, self.closed = (total, doing, elapsed), [], 0
+
+    def show(self, done):
+        self.seen.append(done)
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def opened():
+    bars = []
+
+    def make(*args):
+        bars.append(Bar(*args))
+        return bars[-1]
+
+    make.bars = bars
+    return make
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_short_computation_shows_nothing(opened):
+    """Up to a second nobody needs a bar."""
+    clock = Clock()
+    with Progress(3, "rows", clock=clock, opened=opened) as note:
+        for _ in range(3):
+            clock.now += 0.3
+            note.step()
+    assert opened.bars == []
+
+
+def test_a_long_one_shows_a_bar_after_a_second(opened):
+    """With all that was done before it, and it is closed at the end."""
+    clock = Clock()
+    with Progress(4, "rows", clock=clock, opened=opened) as note:
+        for _ in range(4):
+            clock.now += 0.5
+            note.step()
+    (bar,) = opened.bars
+    assert bar.made == (4, "rows", 1.0) and bar.seen == [2, 3, 4] and bar.closed == 1
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_error_takes_the_bar_away(opened, error):
+    """Ctrl-C leaves nothing on the screen either."""
+    clock = Clock()
+    with pytest.raises(error), Progress(4, "rows", clock=clock, opened=opened) as note:
+        clock.now += 2.0
+        note.step()
+        raise error
+    assert opened.bars[0].closed == 1
+
+
+def test_nothing_is_written_where_nobody_looks(monkeypatch):
+    """A log file gets no bar, nor does a program without an error stream."""
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert isinstance(bar_for_screen(3, "rows", 1.0), Silent)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert isinstance(bar_for_screen(3, "rows", 1.0), Silent)
+
+
+def test_a_terminal_gets_a_bar_that_goes_away(monkeypatch):
+    """It is drawn over itself, its last picture is blank, and no thread stays."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    threads = threading.active_count()
+    bar = bar_for_screen(8, "Jacobian, rows", 1.0)
+    assert isinstance(bar, TerminalBar)
+    bar.show(3)
+    bar._bar.refresh()
+    assert "Jacobian, rows" in screen.getvalue() and "3/8" in screen.getvalue()
+    bar.close()
+    shown = screen.getvalue()
+    assert "\n" not in shown and shown.split("\r")[-2].strip() == "" and shown.endswith("\r")
+    assert threading.active_count() == threads
+
+
+def test_the_speed_counts_from_the_beginning(monkeypatch):
+    """Not from the moment at which the bar was opened."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    bar = TerminalBar(100, "rows", 50.0)
+    bar.show(50)
+    assert bar._bar.format_dict["elapsed"] >= 50.0
+    bar.close()
+
+
+def test_a_notebook_gets_a_bar_without_a_widget(monkeypatch):
+    """One output that is drawn anew at most five times a second, and is empty in the end."""
+    pytest.importorskip("IPython")
+    pictures = []
+
+    class Handle:
+        def update(self, data, raw):
+            pictures.append(data)
+
+    def display(data, raw, display_id):
+        pictures.append(data)
+        return Handle()
+
+    monkeypatch.setattr("IPython.display.display", display)
+    monkeypatch.setattr(progress, "_in_notebook", lambda: True)
+    assert isinstance(bar_for_screen(9, "rows", 1.0), NotebookBar)
+    pictures.clear()
+    clock = Clock()
+    bar = NotebookBar(9, "rows of <f>", clock)
+    for done, seconds in ((1, 0.3), (2, 0.1), (3, 0.3)):
+        clock.now += seconds
+        bar.show(done)
+    bar.close()
+    first, one, three, last = pictures
+    assert one["text/plain"] == "rows of <f>: 1 of 9" and 'value="3"' in three["text/html"]
+    assert "<f>" not in three["text/html"] and "<script" not in three["text/html"]
+    assert last == {"text/plain": ""}
