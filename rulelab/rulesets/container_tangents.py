@@ -39,7 +39,7 @@ def check_kept(xs, xs_dot, *dots):
                     f"A value that varies is written to a {type(xs).__name__} that is a constant here: "
                     "its derivative would be lost",
                     fixes=("make it inside the function", "hand it over as an argument"),
-                    read="limitations#mutation",
+                    read="limitations#array-mutation",
                 )
 
 
@@ -394,7 +394,7 @@ def check_exact(a, c, c_dot):
             raise NotDifferentiableError(
                 f"A float that varies is written to an array of {a.dtype}, which cuts its digits off",
                 fixes=("make it an array of floats: dtype=float",),
-                read="limitations#mutation",
+                read="limitations#array-mutation",
             )
 
 

@@ -6,6 +6,7 @@ over their tangents side by side. Where one is an iterator, it runs over pairs (
 
 import functools
 import itertools
+import math
 import operator
 from collections import deque
 
@@ -400,6 +401,22 @@ def sum_of_tangents(y, xs, dots):
         if not is_constant(x_dot):
             total = total + x_dot
     return total
+
+
+@TABLE.frule(math.fsum, requires=FORWARDS)
+def fsum_frule(config, tangents, seq, /):
+    xs, dots = taken(config, seq, tangents[1])
+    return math.fsum(xs), math.fsum([float(x_dot) for x_dot in dots if not is_constant(x_dot)])
+
+
+@TABLE.frule(math.prod, requires=FORWARDS, keyword_tangents=True)
+def prod_frule(config, tangents, iterable, /, **words):
+    xs, dots = taken(config, iterable, tangents[1])
+    y, total = math.prod(xs, **words), words.get("start", 1)
+    total_dot = settled(total, tangents[2] if words else NO)
+    for x, x_dot in zip(xs, dots, strict=True):
+        total, total_dot = total * x, total_dot * x + (0.0 if is_constant(x_dot) else total * x_dot)
+    return y, total_dot
 
 
 def _state_extreme(extreme):
