@@ -29,7 +29,7 @@ from .zeros import AbstractZero, NoTangent
 
 _NOTHING = NoTangent()
 _WIDE = (np.longdouble, np.clongdouble)  # the numbers that a float or complex of Python cannot hold
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def is_constant(x_dot):
@@ -154,12 +154,15 @@ def settled(x, x_dot):
     >>> settled(2.0, NoTangent()), settled([2.0], NoTangent()), settled((2.0, [1.0]), NoTangent())
     (0.0, NoTangent(), (0.0, NoTangent()))
     """
-    if not isinstance(x_dot, AbstractZero):
-        return x_dot
+    return zero_kept(x) if is_constant(x_dot) else x_dot
+
+
+def zero_kept(x):
+    """What a container keeps beside a part that is a constant."""
     if is_number(x):
         return _number_like(x)(0.0)
     if isinstance(x, tuple):
-        return _tuple_like(x, [settled(part, x_dot) for part in x])
+        return _tuple_like(x, [zero_kept(part) for part in x])
     return _NOTHING
 
 
@@ -224,6 +227,12 @@ def _number_like(x):
     return complex if isinstance(x, numbers.Complex) and not isinstance(x, numbers.Real) else float
 
 
+def _names_of(x):
+    """The names of the items of a NamedTuple, the positions of those of anything else."""
+    cls: Any = type(x)
+    return cls._fields if is_namedtuple(cls) else range(len(x))
+
+
 def _tuple_like(x, items):
     return type(x)._make(items) if is_namedtuple(type(x)) else tuple(items)
 
@@ -234,7 +243,7 @@ def _tuple_like(x, items):
 
 def _build_items(x, of_part, memo):
     if isinstance(x, tuple):
-        keys = x._fields if is_namedtuple(type(x)) else range(len(x))
+        keys = _names_of(x)
         return _tuple_like(x, [of_part(key, part) for key, part in zip(keys, x, strict=True)])
     x_dot: Any = deque(maxlen=x.maxlen) if isinstance(x, deque) else []
     memo[id(x)] = x, x_dot
@@ -415,7 +424,7 @@ def _parts_of(x):
     if isinstance(x, dict):
         return x
     if isinstance(x, (list, tuple, deque)):
-        return dict(zip(x._fields, x, strict=True)) if is_namedtuple(type(x)) else dict(enumerate(x))
+        return dict(zip(_names_of(x), x, strict=True))
     return attributes_of(x)
 
 
