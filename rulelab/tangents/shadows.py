@@ -166,6 +166,19 @@ def zero_kept(x):
     return _NOTHING
 
 
+def of_namedtuple(name, x, x_dot, words, word_dots):
+    """`(y, y_dot)` of `x._replace(**words)` or `x._asdict()`, by its name: each NamedTuple has its own.
+
+    >>> from collections import namedtuple
+    >>> x, x_dot = namedtuple("P", "a b")(1.0, 2.0), namedtuple("P", "a b")(0.5, 0.25)
+    >>> of_namedtuple("_replace", x, x_dot, {"b": 3.0}, {"b": 1.0})
+    (P(a=1.0, b=3.0), P(a=0.5, b=1.0))
+    """
+    y = getattr(x, name)(**words)
+    beside = zero_kept(x) if is_constant(x_dot) else x_dot
+    return y, getattr(beside, name)(**word_dots)
+
+
 def zeros_beside(x):
     """Zeros of the tangent dtype, with the shape of the array `x` and a memory layout that acts as its own:
     where reshaping `x` gives a view or a copy, so it does here.

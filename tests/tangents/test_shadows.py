@@ -19,7 +19,7 @@ from rulelab.errors import (
 )
 from rulelab.tangents.missing import not_implemented
 from rulelab.tangents.projection import FieldGradients
-from rulelab.tangents.shadows import inner, natural, settled, zero_of, zeros_beside
+from rulelab.tangents.shadows import inner, natural, of_namedtuple, settled, zero_of, zeros_beside
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import Thunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -177,6 +177,16 @@ def test_what_a_container_keeps():
     shared = [1.0]
     assert settled(3, NO) == 0.0 and settled(shared, NO) is NO and settled((1.0, shared), NO) == (0.0, NO)
     assert settled(shared, shared) is shared and settled("a", ZeroTangent()) is NO
+
+
+def test_the_methods_of_a_namedtuple():
+    """`_replace` and `_asdict`, of a constant too, and Python's own error for a name that is none."""
+    x, x_dot = Point(1.0, 2.0), Point(3.0, 4.0)
+    assert of_namedtuple("_replace", x, x_dot, {"x": 5.0}, {"x": 6.0}) == (Point(5.0, 2.0), Point(6.0, 4.0))
+    assert of_namedtuple("_asdict", x, x_dot, {}, {}) == ({"x": 1.0, "y": 2.0}, {"x": 3.0, "y": 4.0})
+    assert of_namedtuple("_replace", x, NO, {"x": 5.0}, {"x": 6.0})[1] == Point(6.0, 0.0)
+    with pytest.raises((TypeError, ValueError), match="unexpected"):
+        of_namedtuple("_replace", x, x_dot, {"z": 5.0}, {"z": 6.0})
 
 
 @pytest.mark.parametrize(
