@@ -261,7 +261,8 @@ class Pullbacks:
 
     def may_compile(self, function: types.FunctionType) -> bool:
         """Whether a Python function is differentiated through, by its source or a rule."""
-        return compiled_function(function) is not None or self.cache.registry.entry(function) is not None
+        ruled = self.cache.registry.entry_in("rrule", function) is not None
+        return compiled_function(function) is not None or ruled
 
     # -- by a rule -------------------------------------------------------------------------------------------
 
@@ -521,7 +522,7 @@ class Pullbacks:
             return g(*args)
         target, bound = resolve(g)
         everything = (*bound, *args)
-        known = self.cache.registry.entry(target)
+        known = self.cache.registry.entry_in("rrule", target)
         function = compiled_function(target) if known is None else None
         if function is not None:
             values, where = bind(function, everything, kwargs)

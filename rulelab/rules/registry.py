@@ -67,6 +67,10 @@ class Entry:
         self.house = house
         self.answers = {}
 
+    def answers_in(self, mode):
+        """Whether there is something about calls in this mode, "rrule" or "frule"."""
+        return any(isinstance(e, OptOut) or e.mode == mode for e in (*self.house, *self.user))
+
     def changed(self, user=None, house=None):
         """A new entry with other rules; the answers of the old one are not taken along."""
         return Entry(
@@ -321,9 +325,14 @@ class Registry:
             if entry is not None or snapshot is self.snapshot:
                 return entry  # else a writer replaced the entry between the two reads
 
-    def house_entry(self, target):
-        """What is known of a target for which only the house has rules; None for any other."""
+    def entry_in(self, mode, target):
+        """What is known of one target about calls in a mode, "rrule" or "frule"; None if nothing."""
         entry = self.entry(target)
+        return entry if entry is not None and entry.answers_in(mode) else None
+
+    def house_entry(self, target, mode="rrule"):
+        """What is known of a target for which only the house has rules, in this mode; None for any other."""
+        entry = self.entry_in(mode, target)
         return entry if entry is not None and not entry.user and not self.is_hidden(target) else None
 
     def _write(self, change):

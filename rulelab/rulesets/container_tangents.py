@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import MutationError, NotDifferentiableError
 from ..rules.house import RuleTable
 from ..tangents.in_step import check_in_step, is_iterator, pairs
-from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
+from ..tangents.shadows import has_numbers, is_constant, settled, zero_kept, zero_of
 from ..tangents.zeros import NoTangent
 from .array_likes import dense
 
@@ -39,7 +39,7 @@ def check_kept(xs, xs_dot, *dots):
                     f"A value that varies is written to a {type(xs).__name__} that is a constant here: "
                     "its derivative would be lost",
                     fixes=("make it inside the function", "hand it over as an argument"),
-                    read="limitations#mutation",
+                    read="limitations#array-mutation",
                 )
 
 
@@ -83,7 +83,7 @@ def part_of(xs_dot, key):
     return NO if is_constant(xs_dot) else xs_dot[key]
 
 
-TABLE.non_differentiable(zero_of, check_in_step, check_key, has_numbers, is_iterator, is_constant)
+TABLE.non_differentiable(is_constant, zero_kept, zero_of, check_in_step, check_key, has_numbers, is_iterator)
 
 
 # -- the same done to both -----------------------------------------------------------------------------------
@@ -278,9 +278,17 @@ def sorted_frule(config, tangents, iterable, /, **words):
     return [xs[k] for k in order], [settled(xs[k], dots[k]) for k in order]
 
 
+def has_only(words, *names):
+    """Whether a call has no other keywords than these."""
+    return set(words).issubset(names)
+
+
+TABLE.non_differentiable(has_only)
+
+
 def _order_by_words(config, tangents, xs, dots, words):
     """The order that `key=` and `reverse=` say."""
-    if not {"key", "reverse"}.issuperset(words):
+    if not has_only(words, "key", "reverse"):
         sorted((), **words)  # which raises Python's own error
     word_dots = dict(zip(words, tangents[2:], strict=True))
     key, reverse = words.get("key"), words.get("reverse", False)
@@ -404,7 +412,7 @@ def check_exact(a, c, c_dot):
             raise NotDifferentiableError(
                 f"A float that varies is written to an array of {a.dtype}, which cuts its digits off",
                 fixes=("make it an array of floats: dtype=float",),
-                read="limitations#mutation",
+                read="limitations#array-mutation",
             )
 
 

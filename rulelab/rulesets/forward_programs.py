@@ -11,10 +11,9 @@ from collections import deque
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError
+from ..errors import MutationError
 from ..rules.capabilities import RuleConfig
 from ..rules.house import RuleTable
-from ..tangents.in_step import pairs, split
 from ..tangents.shadows import settled, zero_of
 from ..tangents.zeros import AbstractZero, NoTangent
 
@@ -342,37 +341,7 @@ def zero_part(x):
     return settled(x, NO)
 
 
-@TABLE.stands_in(pairs)
-def pairs_(config, x, x_dot):
-    """The items and tangents of what has an end; of an iterator nobody knows."""
-    if is_none(x_dot):
-        return [(item, NO) for item in x]
-    if is_sequence(x) or isinstance(x, VIEWS):
-        return [(item, item_dot) for item, item_dot in zip(x, x_dot, strict=True)]
-    if isinstance(x, ITEMS):
-        return [(entry, (NO, entry_dot[1])) for entry, entry_dot in zip(x, x_dot, strict=True)]
-    if isinstance(x, dict):
-        return [(key, NO) for key in x]
-    raise no_order(x)
-
-
-VIEWS, ITEMS = type({}.values()), type({}.items())
-
-
-def no_order(x):
-    """The error for what cannot be gone through in the reverse sweep."""
-    return NotDifferentiableError(
-        f"A {type(x).__name__} is not differentiated twice", fixes=("make a list of it first",)
-    )
-
-
-TABLE.non_differentiable(zero_part, no_order)
-
-
-@TABLE.stands_in(split)
-def split_(rows):
-    both = list(rows)
-    return iter([x for x, _ in both]), iter([x_dot for _, x_dot in both])
+TABLE.non_differentiable(zero_part)
 
 
 def cached(push, function, x, x_dot, name):

@@ -6,6 +6,7 @@ over their tangents side by side. Where one is an iterator, it runs over pairs (
 
 import functools
 import itertools
+import math
 import operator
 from collections import deque
 
@@ -13,10 +14,20 @@ import numpy as np
 
 from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
-from ..tangents.in_step import first, is_iterator, pairs, split, split_rows
+from ..tangents.in_step import (
+    authors_method,
+    beside_entry,
+    beside_number,
+    first,
+    is_iterator,
+    nothing,
+    pairs,
+    split,
+    split_rows,
+)
 from ..tangents.shadows import is_constant, settled
 from ..tangents.zeros import NoTangent
-from .container_tangents import FORWARDS, asked, check_in_step, taken
+from .container_tangents import FORWARDS, asked, check_in_step, has_only, taken
 from .numpy_elementwise import Number, remainder_partials
 from .operators import winner
 
@@ -32,11 +43,11 @@ def is_sequence(x):
 
 
 def tangents_of_items(x, x_dot):
-    """Something to iterate over beside the sequence `x`, as long as `x` or endless."""
-    return itertools.repeat(NO) if is_constant(x_dot) else x_dot
+    """Something to iterate over beside the sequence `x`, as long as `x` is when it is read."""
+    return map(nothing, x) if is_constant(x_dot) else x_dot
 
 
-TABLE.non_differentiable(is_sequence)
+TABLE.non_differentiable(is_sequence, authors_method)
 
 
 def all_pairs(config, xs, dots):
@@ -71,7 +82,7 @@ _END = object()
 @TABLE.frule(next, requires=FORWARDS)
 def next_frule(config, tangents, iterator, *default):
     iterator_dot = tangents[1]
-    if hasattr(getattr(type(iterator), "__next__", None), "__code__"):
+    if authors_method(type(iterator), "__next__") is not None:
         return _next_of_object(config, tangents, iterator, default)
     if is_constant(iterator_dot) and not default:
         return next(iterator), NO
@@ -95,8 +106,8 @@ def _next_of_object(config, tangents, iterator, default):
 
 @TABLE.frule(reversed, requires=FORWARDS)
 def reversed_frule(config, tangents, x, /):
-    method = getattr(type(x), "__reversed__", None)
-    if hasattr(method, "__code__"):
+    method = authors_method(type(x), "__reversed__")
+    if method is not None:
         return config.frule_via_ad((NO, tangents[1]), method, x)
     if is_constant(tangents[1]) or isinstance(x, dict):
         return reversed(x), NO
@@ -106,17 +117,13 @@ def reversed_frule(config, tangents, x, /):
     if isinstance(x, type({}.values())):
         return reversed(x), reversed(tangents[1])
     if isinstance(x, type({}.items())):
-        return reversed(x), map(_beside_entry, reversed(tangents[1]))
+        return reversed(x), map(beside_entry, reversed(tangents[1]))
     reversed(x)  # raises Python's own error
     raise NotDifferentiableError(
         f"The items of a {type(x).__name__} cannot be differentiated backwards",
         fixes=("make a list of them first",),
         read="limitations#iteration",
     )
-
-
-def _beside_entry(entry):
-    return (NO, entry[1])
 
 
 # -- zip, enumerate and what else hands items on -------------------------------------------------------------
@@ -152,7 +159,7 @@ def enumerate_frule(config, tangents, iterable, start=0):
     if is_constant(tangents[1]):
         return enumerate(iterable, start), NO
     if is_sequence(iterable):
-        return enumerate(iterable, start), zip(itertools.repeat(NO), tangents[1])
+        return enumerate(iterable, start), map(beside_number, tangents[1])
     rows = enumerate(pairs(config, iterable, tangents[1]), start)
     return split(map(_numbered, rows))
 
@@ -200,9 +207,8 @@ def chain_frule(config, tangents, *xs):
     if all(map(is_constant, tangents[1:])):
         return itertools.chain(*xs), NO
     if all(map(is_sequence, xs)):
-        dots = [dots_as_long(x, x_dot) for x, x_dot in zip(xs, tangents[1:], strict=True)]
-        if not any(dot is None for dot in dots):
-            return itertools.chain(*xs), itertools.chain(*dots)
+        dots = [tangents_of_items(x, x_dot) for x, x_dot in zip(xs, tangents[1:], strict=True)]
+        return itertools.chain(*xs), itertools.chain(*dots)
     return _chained(config, zip(xs, tangents[1:], strict=True))
 
 
@@ -213,13 +219,6 @@ def _chained(config, given):
         return pairs(config, row[0], row[1])
 
     return split(itertools.chain.from_iterable(map(of_one, given)))
-
-
-def dots_as_long(x, x_dot):
-    """The tangents of a sequence, which end where it ends; None for a constant list, which may grow."""
-    if not is_constant(x_dot):
-        return x_dot
-    return None if isinstance(x, (list, deque)) else [NO] * len(x)
 
 
 @TABLE.frule(itertools.chain.__dict__["from_iterable"], requires=FORWARDS)
@@ -402,13 +401,29 @@ def sum_of_tangents(y, xs, dots):
     return total
 
 
+@TABLE.frule(math.fsum, requires=FORWARDS)
+def fsum_frule(config, tangents, seq, /):
+    xs, dots = taken(config, seq, tangents[1])
+    return math.fsum(xs), math.fsum([float(x_dot) for x_dot in dots if not is_constant(x_dot)])
+
+
+@TABLE.frule(math.prod, requires=FORWARDS, keyword_tangents=True)
+def prod_frule(config, tangents, iterable, /, **words):
+    xs, dots = taken(config, iterable, tangents[1])
+    y, total = math.prod(xs, **words), words.get("start", 1)
+    total_dot = settled(total, tangents[2] if words else NO)
+    for x, x_dot in zip(xs, dots, strict=True):
+        total, total_dot = total * x, total_dot * x + (0.0 if is_constant(x_dot) else total * x_dot)
+    return y, total_dot
+
+
 def _state_extreme(extreme):
     @TABLE.frule(extreme, requires=FORWARDS, keyword_tangents=True)
     def extreme_frule(config, tangents, *args, **words):
         """The tangent of the item that is chosen; ties of several numbers go by the house's convention."""
         count = 1 + len(args)
         word_dots = dict(zip(words, tangents[count:], strict=True))
-        if not args or not {"key", "default"}.issuperset(words) or (len(args) > 1 and "default" in words):
+        if not args or not has_only(words, "key", "default") or (len(args) > 1 and "default" in words):
             return extreme(*args, **words), NO  # raises Python's own error
         xs, dots = (args, tangents[1:count]) if len(args) > 1 else taken(config, args[0], tangents[1])
         if len(xs) == 0:

@@ -25,6 +25,17 @@ TABLE = RuleTable("object_tangents")
 
 NO = NoTangent()
 _FIELDS = (types.MemberDescriptorType,)
+_OF_ARRAYS = (
+    "shape",
+    "dtype",
+    "size",
+    "ndim",
+    "strides",
+    "itemsize",
+    "nbytes",
+    "flags",
+    "device",
+)  # constants
 
 
 # -- attributes ----------------------------------------------------------------------------------------------
@@ -54,6 +65,8 @@ def read_attribute(config, x, x_dot, name):
     found = found_in_class(kind, name)
     own = name in getattr(x, "__dict__", ())
     if isinstance(x, (np.ndarray, np.number)) and found is not None and not callable(found):
+        if name in _OF_ARRAYS or is_constant(x_dot):
+            return getattr(x, name), NO
         return config.frule_via_ad((NO, x_dot), found, x)  # x.T, x.real
     if is_constant(x_dot):
         return getattr(x, name), NO

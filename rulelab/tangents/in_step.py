@@ -19,7 +19,8 @@ from ..errors import MutationError
 from .shadows import is_constant
 from .zeros import NoTangent
 
-_VALUES, _ITEMS = type({}.values()), type({}.items())
+_VALUES: Any = type({}.values())
+_ITEMS: Any = type({}.items())
 _IN_C = (list, tuple, dict, np.ndarray, _VALUES, _ITEMS)
 
 
@@ -32,28 +33,31 @@ def pairs(config: Any, x: Any, x_dot: Any) -> Iterator[Any]:
     [(('a', 2.0), (NoTangent(), 5.0))]
     """
     if is_constant(x_dot):
-        return zip(x, itertools.repeat(NoTangent()))
+        return map(beside_nothing, x)
     kind = type(x)
-    if isinstance(getattr(kind, "__iter__", None), types.FunctionType):
+    if authors_method(kind, "__iter__") is not None:
         return _of_object(config, x, x_dot)
     if isinstance(x, dict):  # its keys
-        return zip(x, itertools.repeat(NoTangent()))
+        return map(beside_nothing, x)
     if isinstance(x, _ITEMS):
-        return zip(x, map(_beside_entry, x_dot))
+        return zip(x, map(beside_entry, x_dot))
     if not isinstance(x, _IN_C) and not hasattr(kind, "__iter__") and hasattr(kind, "__getitem__"):
         return map(_numbered(config, x, x_dot), itertools.count())
     return zip(x, x_dot)
 
 
-def _beside_entry(entry: Any) -> Any:
-    return (NoTangent(), entry[1])
+def authors_method(kind: type, name: str) -> Any:
+    """The method of a class that an author's Python code gives it, or None; ours is no author's."""
+    found = getattr(kind, name, None)
+    ours = kind.__module__.partition(".")[0] == "rulelab"
+    return found if isinstance(found, types.FunctionType) and not ours else None
 
 
 def _of_object(config: Any, x: Any, x_dot: Any) -> Iterator[Any]:
     """By the `__iter__` of an author's class, which may give an iterator of an author's class."""
     items, dots = config.frule_via_ad((NoTangent(), x_dot), type(x).__iter__, x)
-    if isinstance(getattr(type(items), "__next__", None), types.FunctionType):
-        method = type(items).__next__
+    method = authors_method(type(items), "__next__")
+    if method is not None:
 
         def following(_: None) -> Any:  # StopIteration from __next__ is what ends a map
             return config.frule_via_ad((NoTangent(), dots), method, items)
@@ -88,6 +92,26 @@ def split_rows(rows: Iterator[Any]) -> tuple[Any, Any]:
     """The same of rows of pairs: an iterator of tuples of items, and one of tuples of their tangents."""
     one, other = itertools.tee(rows)
     return map(firsts, one), map(seconds, other)
+
+
+def beside_nothing(x: Any) -> tuple[Any, Any]:
+    """A constant item with its tangent."""
+    return x, NoTangent()
+
+
+def nothing(x: Any) -> Any:
+    """The tangent of a constant item."""
+    return NoTangent()
+
+
+def beside_entry(entry: Any) -> tuple[Any, Any]:
+    """The tangent of `(key, value)`, from the key and the tangent of the value."""
+    return NoTangent(), entry[1]
+
+
+def beside_number(x_dot: Any) -> tuple[Any, Any]:
+    """The tangent of `(number, item)`."""
+    return NoTangent(), x_dot
 
 
 def first(pair: Any) -> Any:

@@ -29,7 +29,7 @@ from .zeros import AbstractZero, NoTangent
 
 _NOTHING = NoTangent()
 _WIDE = (np.longdouble, np.clongdouble)  # the numbers that a float or complex of Python cannot hold
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def is_constant(x_dot):
@@ -154,13 +154,29 @@ def settled(x, x_dot):
     >>> settled(2.0, NoTangent()), settled([2.0], NoTangent()), settled((2.0, [1.0]), NoTangent())
     (0.0, NoTangent(), (0.0, NoTangent()))
     """
-    if not isinstance(x_dot, AbstractZero):
-        return x_dot
+    return zero_kept(x) if is_constant(x_dot) else x_dot
+
+
+def zero_kept(x):
+    """What a container keeps beside a part that is a constant."""
     if is_number(x):
         return _number_like(x)(0.0)
     if isinstance(x, tuple):
-        return _tuple_like(x, [settled(part, x_dot) for part in x])
+        return _tuple_like(x, [zero_kept(part) for part in x])
     return _NOTHING
+
+
+def of_namedtuple(name, x, x_dot, words, word_dots):
+    """`(y, y_dot)` of `x._replace(**words)` or `x._asdict()`, by its name: each NamedTuple has its own.
+
+    >>> from collections import namedtuple
+    >>> x, x_dot = namedtuple("P", "a b")(1.0, 2.0), namedtuple("P", "a b")(0.5, 0.25)
+    >>> of_namedtuple("_replace", x, x_dot, {"b": 3.0}, {"b": 1.0})
+    (P(a=1.0, b=3.0), P(a=0.5, b=1.0))
+    """
+    y = getattr(x, name)(**words)
+    beside = zero_kept(x) if is_constant(x_dot) else x_dot
+    return y, getattr(beside, name)(**word_dots)
 
 
 def zeros_beside(x):
@@ -179,7 +195,7 @@ def zeros_beside(x):
     first = -sum(end for end in ends if end < 0)
     whole = np.zeros(first + sum(end for end in ends if end > 0) + 1, dtype)
     in_bytes = tuple(stride * dtype.itemsize for stride in strides)
-    return np.lib.stride_tricks.as_strided(whole[first:], x.shape, in_bytes)
+    return np.ndarray(x.shape, dtype, whole, first * dtype.itemsize, in_bytes)
 
 
 def _strides_with_gaps(x):
@@ -224,6 +240,12 @@ def _number_like(x):
     return complex if isinstance(x, numbers.Complex) and not isinstance(x, numbers.Real) else float
 
 
+def _names_of(x):
+    """The names of the items of a NamedTuple, the positions of those of anything else."""
+    cls: Any = type(x)
+    return cls._fields if is_namedtuple(cls) else range(len(x))
+
+
 def _tuple_like(x, items):
     return type(x)._make(items) if is_namedtuple(type(x)) else tuple(items)
 
@@ -234,7 +256,7 @@ def _tuple_like(x, items):
 
 def _build_items(x, of_part, memo):
     if isinstance(x, tuple):
-        keys = x._fields if is_namedtuple(type(x)) else range(len(x))
+        keys = _names_of(x)
         return _tuple_like(x, [of_part(key, part) for key, part in zip(keys, x, strict=True)])
     x_dot: Any = deque(maxlen=x.maxlen) if isinstance(x, deque) else []
     memo[id(x)] = x, x_dot
@@ -415,7 +437,7 @@ def _parts_of(x):
     if isinstance(x, dict):
         return x
     if isinstance(x, (list, tuple, deque)):
-        return dict(zip(x._fields, x, strict=True)) if is_namedtuple(type(x)) else dict(enumerate(x))
+        return dict(zip(_names_of(x), x, strict=True))
     return attributes_of(x)
 
 

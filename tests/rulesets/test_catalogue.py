@@ -11,7 +11,7 @@ from rule_points import rule_at
 
 from rulelab.rules.registry import Registry
 from rulelab.rules.targets import name_of
-from rulelab.rulesets import containers, python_statistics, standins
+from rulelab.rulesets import python_statistics, standins
 from rulelab.rulesets.catalogue import install, tables
 
 
@@ -96,11 +96,9 @@ def test_numpy_is_covered_in_both_modes():
 
 
 def test_every_rule_has_its_forward_rule():
-    """What is differentiated backwards is so forwards too, apart from what reads or copies containers, which
-    waits for forward mode. (`x.flat` is refused both ways.)
-    """
+    """What is differentiated backwards is so forwards too. (`x.flat` is refused both ways.)"""
     forward = rules_by_target("frule")
-    tables_of_containers = (containers.TABLE, python_statistics.TABLE, standins.TABLE)
+    tables_of_containers = (python_statistics.TABLE, standins.TABLE)
     waiting = {id(target) for table in tables_of_containers for target, _ in table.rules}
     missing = [
         name_of(t)

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import math
 import operator
 from collections import deque
 
@@ -65,6 +66,7 @@ CALLS = [
     (functools.reduce, operator.add, handed(XS)), (functools.reduce, product, [], 2.0),
     (sum, XS), (sum, XS, 2.5), (sum, []), (sum, [1, 2]), (sum, ROWS), (sum, [ROWS, 0.5]), (sum, handed(XS)),
     (sum, [[1.0], [2.0, 3.0]], []), (sum, [1.0, 2j]), (sum, D.values()), (sum, [ROWS[0], "abc"][:1]),
+    (math.fsum, XS), (math.fsum, handed(XS)), (math.prod, XS), (math.prod, handed([2.0, 0.0])),
     (max, XS), (min, XS), (max, 1.0, 3.0), (min, 1.0, 3, 2.0), (max, handed(XS)), (max, np.array(XS)),
     (max, [[1.0, 5.0], [3.0]]), (min, D.values()), (max, D),
     (sorted, XS), (sorted, handed(XS)), (sorted, D), (sorted, np.array(XS)),
@@ -102,6 +104,7 @@ def test_keywords():
     check(itertools.repeat, object=2.0, times=2)
     check(itertools.count, step=0.5)
     check(sum, XS, start=2.0)
+    check(math.prod, XS, start=2.0)
     check(itertools.groupby, ["a", "b"], key=len)
 
 
