@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import MutationError
 from ..rules.capabilities import RuleConfig
 from ..rules.house import RuleTable
-from ..tangents.shadows import settled, zero_of
+from ..tangents.shadows import settled, zero_kept, zero_of
 from ..tangents.zeros import AbstractZero, NoTangent
 
 TABLE = RuleTable("forward_programs")
@@ -217,10 +217,10 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot):
 
     y, y_dot = push(f, f_dot, args, dots, (), None)
     x_bars = vjp(f, args, seed)[1]
-    second = settled(vjp(along, args, plain_seed(seed, y, f, args))[1])
+    second = moving(vjp(along, args, plain_seed(seed, y, f, args))[1])
     if is_none(seed_dot):
         return (y, x_bars), (y_dot, second)
-    first = settled(vjp(f, args, seed_dot)[1])
+    first = moving(vjp(f, args, seed_dot)[1])
     return (y, x_bars), (y_dot, tuple([summed(a, b) for a, b in zip(first, second)]))
 
 
@@ -235,7 +235,7 @@ def seeded(seed, y, f, args):
     return seed(y, f, args)
 
 
-def settled(bars):
+def moving(bars):
     """Cotangents as tangents: what has none moves nowhere."""
     return tuple([NO if is_nothing(bar) else bar for bar in bars])
 
@@ -334,14 +334,10 @@ def frule_via_ad(config, tangents, f, args=(), **words):
 
 @TABLE.stands_in(settled)
 def settled_(x, x_dot):
-    return zero_part(x) if is_none(x_dot) else x_dot
+    return zero_kept(x) if is_none(x_dot) else x_dot
 
 
-def zero_part(x):
-    return settled(x, NO)
-
-
-TABLE.non_differentiable(zero_part)
+TABLE.non_differentiable(zero_kept)
 
 
 def cached(push, function, x, x_dot, name):
