@@ -2,7 +2,7 @@
 compare and check.
 """
 from .ad.marks import TABLE as _MARKS
-from .ad.marks import ignore_derivatives
+from .ad.marks import clip_grad, dropgrad, hook, ignore_derivatives, isderiving, nest_level, showgrad
 from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare
 from .compiler.cache import StaleRuleWarning, refresh
