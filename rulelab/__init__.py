@@ -1,6 +1,8 @@
 """A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can
 compare and check.
 """
+from .ad.buffer import TABLE as _BUFFER
+from .ad.buffer import Buffer
 from .ad.checkpointed import checkpointed
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import clip_grad, dropgrad, hook, ignore_derivatives, isderiving, nest_level, showgrad
@@ -64,6 +66,7 @@ __version__ = "0.1.0"
 
 _install(_REGISTRY)
 _MARKS.install(_REGISTRY)
+_BUFFER.install(_REGISTRY)
 
 
 def load_ipython_extension(ipython):

@@ -153,8 +153,8 @@ class _Lowerer(Expressions):
             return
         if isinstance(target, ast.Subscript):
             owner, key = self._expression(target.value), self._index(target.slice)
-            old = self._let(ir.Item(owner, key), target)
-            new = self._let(ir.Augmented(operator, old, self._expression(node.value), False), node)
+            old = self._let(ir.Item(owner, key, for_update=True), target)
+            new = self._let(ir.Augmented(operator, old, self._expression(node.value), False, True), node)
             self._let(ir.Write("item", owner, key, new, self._owned(target)), node)
             return
         owner = self._expression(target.value)
