@@ -558,10 +558,12 @@ class Pullbacks:
         if kwargs.get("out") is not None:
             raise mutation(f"{name_of(target)}(out={describe(kwargs['out'])})", place)
         if self.cache.registry.mutator(target) is not None:
+            kind = type(args[0]) if args else np.ndarray
             raise mutation(
                 f"{name_of(target)}({', '.join(map(describe, args[:1]))})",
                 place,
-                not args or isinstance(args[0], np.ndarray),
+                issubclass(kind, np.ndarray),
+                f"make the {kind.__name__} in the function" if kind in heap.KINDS else None,
             )
 
     def out_slot(self, target: Any, count: int) -> int | None:

@@ -216,7 +216,7 @@ class Sites:
         place, iteration = self.place(position), self.pullbacks.iteration
 
         def indexed(x: Any) -> Any:
-            y = support.indexable(x)
+            y = x if type(x) in heap.KINDS else support.indexable(x)
             if y is x and not hands_out_its_own(x):
                 return y, lambda y_bar: (NO, y_bar)
             walk = iteration.walk(x, place)
