@@ -27,10 +27,10 @@ class Buffer:
     the end `b.copy()` gives the array and freezes the Buffer. NumPy's functions and operators do not take a
     Buffer itself; they take `b[:]` and `b.copy()`.
 
-    `append` and `pop` work at the end of the first axis. A float cannot be put into a Buffer of ints: TypeError,
-    where NumPy would cut its digits off. A Buffer is written to in the function that made it, and in those that
-    it is handed to; one from outside of the differentiated function may be read there, and MutationError is
-    raised where it is written to.
+    `append` and `pop` work at the end of the first axis. A float cannot be put into a Buffer of ints:
+    TypeError, where NumPy would cut its digits off. A Buffer is written to in the function that made it, and
+    in those that it is handed to; one from outside of the differentiated function may be read there, and
+    MutationError is raised where it is written to.
 
     >>> b = Buffer([0.0, 0.0])
     >>> b[0] = 3.0

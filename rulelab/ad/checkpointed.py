@@ -21,11 +21,11 @@ def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
     """`f(*xs, **kw)`, without a tape: the reverse sweep runs f forwards once more.
 
     A call keeps its arguments only, for one run of f more. A long loop that is cut into √n calls of √n steps
-    needs memory for some 2√n steps instead of n. Arguments, keywords and what f captures get their gradients as
-    in a plain call.
+    needs memory for some 2√n steps instead of n. Arguments, keywords and what f captures get their gradients
+    as in a plain call.
 
-    f must be pure: the same arguments give the same value. MutationError where it changes a list, dict, object or
-    Buffer that was made outside of it; MutatedAfterCaptureError if its second run gives another value, since
+    f must be pure: the same arguments give the same value. MutationError where it changes a list, dict or
+    object that was made outside of it; MutatedAfterCaptureError if its second run gives another value, since
     it read a global that has changed, a clock or random numbers.
 
     >>> from rulelab import gradient

@@ -16,7 +16,7 @@ def derives(function: _Function) -> _Function:
 
     Nothing is counted as it runs, so it costs a call nothing; whoever asks looks at the frames.
     """
-    _AT_WORK.add(function.__code__)  # type: ignore[attr-defined]
+    _AT_WORK.add(function.__code__)
     return function
 
 

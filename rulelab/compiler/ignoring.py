@@ -17,7 +17,7 @@ from .snapshots import watched
 from .source import PARSING, Source
 
 _NOTHING = object()
-_FIXES = ("keep records in a list outside: history.append(...)", "return the value, and use it after the call")
+_FIXES = ("keep records in a list outside: history.append(...)", "return the value, and use it afterwards")
 
 
 class Ignored:
@@ -133,9 +133,7 @@ def code_of_block(node: ast.With, filename: str, enclosing: set[str], given: lis
     names = ast.Call(ast.Name("locals", ast.Load()), [], [])
     block = ast.FunctionDef("ignored", arguments, [*node.body, ast.Return(names)], [])
     around = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)) for name in sorted(enclosing)]
-    outer = ast.FunctionDef(
-        "around", ast.arguments([], [], None, [], [], None, []), [*around, block], []
-    )
+    outer = ast.FunctionDef("around", ast.arguments([], [], None, [], [], None, []), [*around, block], [])
     module = ast.Module([outer], [])
     for made in (outer, *around, block, *arguments.args, block.body[-1]):
         ast.copy_location(made, node)

@@ -74,8 +74,8 @@ class Binary(Op):
 
 @dataclass(eq=False)
 class Augmented(Op):
-    """`left op= right`: a rebinding where `owned` shows that nobody can see the difference. It may turn out to
-    be one where `left` was read from an item just before (`of_item`).
+    """`left op= right`: a rebinding where `owned` shows that nobody can see the difference. It may turn out
+    to be one where `left` was read from an item just before (`of_item`).
     """
 
     operator: str

@@ -522,10 +522,10 @@ class Pullbacks:
         spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
         if known is None and type(target) is CACHED and any(varied):
             return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)
-        if everything and heap.may_change_unseen(everything[0]):
-            return g(*args, **kwargs)
         if known is None and is_authors(target):
             return make_plain(self, target, args, kwargs, place)
+        if everything and heap.may_change_unseen(everything[0]):
+            return g(*args, **kwargs)
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and any(varied) and any(map(carries, (*everything, *kwargs.values()))):
             handler = self.without_rule(target, everything, kwargs, spread, place)

@@ -195,7 +195,8 @@ def wrong_grads_of_buffer(x):
 
 
 @pytest.mark.parametrize(
-    "f", [wrong_grads, wrong_grads_of_array, wrong_grads_of_closure, wrong_grads_of_global, wrong_grads_of_buffer]
+    "f",
+    [wrong_grads, wrong_grads_of_array, wrong_grads_of_closure, wrong_grads_of_global, wrong_grads_of_buffer],
 )
 def test_what_the_function_holds_is_not_changed_out_of_sight(f):
     """`wrong_grads` of ChainRules and its like: refused, for the gradient would be that of other values."""
@@ -306,7 +307,11 @@ def test_hook_in_a_loop_and_on_structures():
 
     assert rl.gradient(f, 2.0) == (6.0,)
     assert seen == [3.0, 6.0, 6.0]
-    assert rl.gradient(lambda t: rl.hook(lambda g: (g[0] * 2, g[1]), t)[0] * t[1], (2.0, 3.0)) == ((6.0, 2.0),)
+
+    def of_pair(t):
+        return rl.hook(lambda g: (g[0] * 2, g[1]), t)[0] * t[1]
+
+    assert rl.gradient(of_pair, (2.0, 3.0)) == ((6.0, 2.0),)
 
 
 def test_what_a_hook_returns_is_checked():
