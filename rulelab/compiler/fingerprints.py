@@ -80,11 +80,32 @@ def _fields(held: Any) -> list[Any]:
 
 
 def arrays_in_reach(function: Any) -> list[np.ndarray]:
-    """The arrays that a function captures, has as defaults or names among its globals."""
-    found = list(arrays_of(function))
-    if isinstance(function, types.FunctionType):
-        named = (function.__globals__.get(name) for name in _names_in(function.__code__))
-        found += [x for x in named if isinstance(x, np.ndarray)]
+    """The arrays that a function captures, has as defaults or names among its globals: by themselves, in
+    lists, tuples, dicts and functions, and as attributes of objects. What such objects hold in turn is not
+    looked through: a figure or a logger leads everywhere.
+    """
+    found: list[np.ndarray] = []
+    seen: set[int] = set()
+    waiting = [function]
+    while waiting:
+        held = waiting.pop()
+        if id(held) in seen:
+            continue
+        seen.add(id(held))
+        if isinstance(held, np.ndarray):
+            found.append(held)
+        elif isinstance(held, types.FunctionType):
+            waiting += [*_cells(held), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values()]
+            named = (held.__globals__.get(name) for name in _names_in(held.__code__))
+            waiting += [x for x in named if isinstance(x, (np.ndarray, list, tuple, dict))]
+        elif isinstance(held, types.MethodType):
+            waiting += [held.__func__, held.__self__]
+        elif isinstance(held, dict):
+            waiting.extend(held.values())
+        elif isinstance(held, (list, tuple)):
+            waiting.extend(held)
+        elif not isinstance(held, (type, types.ModuleType)):
+            waiting += [x for x in getattr(held, "__dict__", {}).values() if isinstance(x, np.ndarray)]
     return [x for x in found if x.flags.writeable]
 
 

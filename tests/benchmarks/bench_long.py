@@ -26,7 +26,7 @@ class Limit(NamedTuple):
 
 LIMITS = {
     "long loop": Limit(10.0, 400.0, "a scalar loop of 1,000,000 steps"),
-    "long loop, checkpointed": Limit(None, 60.0, "the same in 1,000 checkpointed blocks; in 2.5 times the time"),
+    "long loop, checkpointed": Limit(None, 60.0, "the same in 1,000 blocks; in 2.5 times the time"),
     "deep recursion": Limit(None, None, "100,000 calls deep: right, or RecursionError"),
     "large array": Limit(None, 2010.0, "sum(x*x) on 1 GB; 2 GB, and 10 MB for the allocator"),
 }  # fmt: skip
