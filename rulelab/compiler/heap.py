@@ -60,7 +60,7 @@ class _Sweep:
         self.settled: dict[int, int] = {}  # when the call of an iterator ended that made it
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
-        self.fresh: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
+        self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
 
 
@@ -150,14 +150,17 @@ def is_followed(x: Any) -> bool:
 def fresh(x: Any) -> Any:
     """Note of an array that nobody but the running statement has it; gives the array."""
     if _STATE.sweep is not None and isinstance(x, np.ndarray):
-        written().fresh[id(x)] = x
+        sweep = written()
+        if sweep.fresh is None:
+            sweep.fresh = weakref.WeakValueDictionary()
+        sweep.fresh[id(x)] = x
     return x
 
 
 def is_fresh(x: Any) -> bool:
     """Whether nobody but the running statement has an array."""
     sweep = _STATE.sweep
-    return sweep is not None and sweep.fresh.get(id(x)) is x
+    return sweep is not None and sweep.fresh is not None and sweep.fresh.get(id(x)) is x
 
 
 def any_made() -> bool:
