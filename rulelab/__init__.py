@@ -1,9 +1,12 @@
 """A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can
 compare and check.
 """
+from .ad.buffer import TABLE as _BUFFER
+from .ad.buffer import Buffer
+from .ad.checkpointed import checkpointed
 from .ad.forward import pushforward
 from .ad.marks import TABLE as _MARKS
-from .ad.marks import ignore_derivatives
+from .ad.marks import clip_grad, dropgrad, hook, ignore_derivatives, isderiving, nest_level, showgrad
 from .ad.matrices import (
     WithJacobian,
     diaghessian,
@@ -75,6 +78,7 @@ __version__ = "0.1.0"
 _install(_REGISTRY)
 _MARKS.install(_REGISTRY)
 _NESTED.install(_REGISTRY)
+_BUFFER.install(_REGISTRY)
 
 
 def load_ipython_extension(ipython):

@@ -1,25 +1,171 @@
-"""What an author writes into a function to tell the AD something: leave this out."""
+"""What an author writes into a function to tell the AD something, or to hear of it."""
 
 from __future__ import annotations
 
+import ast
+import sys
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..compiler.deriving import isderiving, nest_level
+from ..compiler.emit import calls_leading_here
+from ..compiler.ignoring import ignore_derivatives, run_block
+from ..errors import Place, RuleError, RuleLabError
 from ..rules.house import RuleTable
+from ..tangents.projection import project, to_natural
+from ..tangents.zeros import NoTangent, ZeroTangent
 
 TABLE = RuleTable("marks")
+TABLE.non_differentiable(ignore_derivatives, run_block, isderiving, nest_level)
 
 
-def ignore_derivatives(value_or_function: Any) -> Any:
-    """The value itself, seen by the AD as a constant; a function is called without arguments and its value
-    taken.
+def dropgrad(x: Any) -> Any:
+    """The value itself, without a gradient: what is computed from it sees a constant.
 
-    The computation runs as always, but no cotangent flows back through it. Used on something that the result
-    does depend on, it makes the gradient wrong: it leaves that dependence out, as asked.
+    As `ignore_derivatives(x)`, but for a function too, which is not called.
 
-    >>> ignore_derivatives(2.0), ignore_derivatives(lambda: 3.0)
-    (2.0, 3.0)
+    >>> dropgrad(2.0)
+    2.0
     """
-    return value_or_function() if callable(value_or_function) else value_or_function
+    return x
 
 
-TABLE.non_differentiable(ignore_derivatives)
+TABLE.non_differentiable(dropgrad)
+
+
+# --- what happens to a gradient on its way ------------------------------------------------------------------
+
+
+def hook(fn: Callable[[Any], Any], x: Any) -> Any:
+    """The value `x` itself; on the way back its gradient is replaced by `fn` of it.
+
+    `fn` gets the gradient of this use of x, with the shape of x, as `gradient` would give it: a float, an
+    array of its own, a structure. It is called once for each use that a cotangent reaches, so never where
+    nothing depends on x. What it returns takes the place of the gradient and must fit x; RuleError if it
+    returns None or another shape. In forward mode, where no gradient flows back, the mark does nothing.
+
+    >>> hook(print, 3.0)
+    3.0
+    """
+    return x
+
+
+@TABLE.rrule(hook, leading=2)
+def hook_rrule(fn, x):
+    def hook_pullback(y_bar):
+        return NoTangent(), NoTangent(), _answer(fn, x, y_bar)
+
+    return x, hook_pullback
+
+
+@TABLE.frule(hook)
+def hook_frule(tangents, fn, x):
+    return x, tangents[2]
+
+
+def _answer(fn: Callable[[Any], Any], x: Any, y_bar: Any) -> Any:
+    """What a hook makes of a cotangent; it gets a copy that it may write to."""
+    x_bar = to_natural(x, y_bar)
+    if x_bar is None:
+        return ZeroTangent()
+    answer = fn(x_bar)
+    if answer is None:
+        raise RuleError(
+            f"The hook {_called(fn)} returned None for a gradient",
+            asked="hook(fn, x)",
+            fixes=("return the gradient, changed or not",),
+        )
+    try:
+        return project(x, answer)
+    except RuleLabError as error:
+        error.asked = f"hook({_called(fn)}, x)"
+        raise
+
+
+def _called(fn: Any) -> str:
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def clip_grad(x: Any, lo: float, hi: float) -> Any:
+    """The value `x` itself; on the way back each number of its gradient is put between `lo` and `hi`.
+
+    >>> clip_grad(3.0, -1.0, 1.0)
+    3.0
+    """
+    return x
+
+
+@TABLE.rrule(clip_grad, leading=1)
+def clip_grad_rrule(x, lo, hi):
+    def clip(x_bar):
+        if np.iscomplexobj(x_bar):
+            raise RuleError("A complex gradient has no order to be clipped by", asked="clip_grad(x, lo, hi)")
+        return np.clip(x_bar, lo, hi)
+
+    def clip_grad_pullback(y_bar):
+        return NoTangent(), _answer(clip, x, y_bar)
+
+    return x, clip_grad_pullback
+
+
+@TABLE.frule(clip_grad)
+def clip_grad_frule(tangents, x, lo, hi):
+    return x, tangents[1]
+
+
+def showgrad(x: Any, label: str | None = None) -> Any:
+    """The value `x` itself; when its gradient arrives on the way back, `∂(label) = ...` is printed.
+
+    Each use is shown as it comes, the last one first. Without a label it is called as the author wrote it, or
+    by its place if that cannot be told.
+
+    >>> from rulelab import gradient
+    >>> gradient(lambda x: showgrad(x, "x") ** 2, 3.0)
+    ∂(x) = 6.0
+    (6.0,)
+    """
+    return x
+
+
+@TABLE.rrule(showgrad, leading=1)
+def showgrad_rrule(x, label=None):
+    shown = label if label is not None else _expression_here()
+
+    def show(x_bar):
+        sys.stdout.write(f"∂({shown}) = {x_bar!r}\n")
+        return x_bar
+
+    def showgrad_pullback(y_bar):
+        return NoTangent(), _answer(show, x, y_bar)
+
+    return x, showgrad_pullback
+
+
+@TABLE.frule(showgrad)
+def showgrad_frule(tangents, x, label=None):
+    return x, tangents[1]
+
+
+def _expression_here() -> str:
+    """The first argument of the call that the author's function is at, or the place of that call."""
+    places = calls_leading_here()
+    if not places:
+        return "x"
+    return _first_argument(places[-1]) or places[-1].label()
+
+
+def _first_argument(place: Place) -> str | None:
+    if place.column is None or place.end_column is None:
+        return None
+    text = place.source().encode()[place.column : place.end_column].decode(errors="replace")
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(node, ast.Call):
+        return None
+    words = {word.arg: word.value for word in node.keywords}
+    given = node.args[0] if node.args else words.get("x")
+    return None if given is None or isinstance(given, ast.Starred) else ast.get_source_segment(text, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from sys import getrefcount
 from typing import Any, NamedTuple
@@ -14,8 +14,10 @@ from numpy import float64, ndarray
 
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
+from ..compiler.deriving import derives
 from ..compiler.emit import place_in_passes
 from ..compiler.entries import Entry
+from ..compiler.fingerprints import arrays_of, print_of
 from ..compiler.heap import enter, leave
 from ..compiler.installed import point_to_package
 from ..compiler.operands import carries, describe
@@ -121,6 +123,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
     return gradient_of_f
 
 
+@derives
 def pullback(
     f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kwargs: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -144,6 +147,7 @@ def pullback(
     kept = _Fingerprints(inner)
     shown = y
 
+    @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
         __tracebackhide__ = True
         kept.check(f)
@@ -163,6 +167,7 @@ def pullback(
     return y, back
 
 
+@derives
 def _value_and_gradient(
     f: Any,
     args: tuple[Any, ...],
@@ -192,6 +197,7 @@ def _value_and_gradient(
     return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
 
 
+@derives
 def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
     way.
@@ -529,12 +535,12 @@ class _Fingerprints:
     """What the arrays that a pullback keeps look like, to notice a change between the two sweeps."""
 
     def __init__(self, back: Any) -> None:
-        self._kept = [(array, _print_of(array)) for array in _arrays_of(back)]
+        self._kept = [(array, print_of(array)) for array in arrays_of(back)]
 
     def check(self, f: Any) -> None:
         """MutatedAfterCaptureError if one of them is not what it was."""
         for array, seen in self._kept:
-            if _print_of(array) != seen:
+            if print_of(array) != seen:
                 raise MutatedAfterCaptureError(
                     f"An array {describe(array)} that the pullback of {_name(f)} needs "
                     "was changed after pullback was called",
@@ -542,58 +548,3 @@ class _Fingerprints:
                     fixes=("call back before changing it", "pass a copy to pullback"),
                     read="limitations#changed-arrays",
                 )
-
-
-def _print_of(array: np.ndarray) -> Any:
-    if array.dtype.hasobject:
-        return tuple(map(id, array.ravel().tolist()))
-    return hash(array.tobytes())
-
-
-def _arrays_of(back: Any) -> Iterator[np.ndarray]:
-    """Every array that can be reached through the variables of a pullback and the tapes it holds."""
-    seen: set[int] = set()
-    waiting = [back]
-    while waiting:
-        held = waiting.pop()
-        if (
-            id(held) in seen
-            or isinstance(held, (int, float, complex, str, bytes, bool, type, types.ModuleType))
-            or held is None
-        ):
-            continue
-        seen.add(id(held))
-        if isinstance(held, np.ndarray):
-            yield held
-        elif isinstance(held, types.FunctionType):
-            waiting.extend(_cells(held))
-            waiting.extend(held.__defaults__ or ())
-        elif isinstance(held, types.MethodType):
-            waiting += [held.__func__, held.__self__]
-        elif isinstance(held, dict):
-            waiting.extend(held.values())
-        elif isinstance(held, (list, tuple, set, frozenset)):
-            waiting.extend(held)
-        elif type(held).__module__.startswith(_WALKED) or not type(held).__module__.startswith(_OPAQUE):
-            waiting.extend(_fields(held))
-
-
-_WALKED = ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
-# All else is an author's object. (An iterator of `itertools` may hold a tuple that is not filled yet.)
-_OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "itertools", "_")
-
-
-def _cells(function: types.FunctionType) -> list[Any]:
-    found = []
-    for cell in function.__closure__ or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            continue
-    return found
-
-
-def _fields(held: Any) -> list[Any]:
-    import gc
-
-    return [value for value in gc.get_referents(held) if not isinstance(value, type)]

@@ -6,7 +6,8 @@ import functools
 import importlib
 from typing import Any
 
-from ..errors import RuleLabError
+from ..errors import NotDifferentiableError, RuleLabError
+from .ignoring import Ignored
 
 _SEQUENCE, _MAPPING = 1 << 5, 1 << 6  # Py_TPFLAGS_SEQUENCE and Py_TPFLAGS_MAPPING
 _MATCHES_ITSELF = 1 << 22  # _Py_TPFLAGS_MATCH_SELF
@@ -81,7 +82,13 @@ def has_attributes(x: Any, *names: str) -> bool:
 
 
 def manages(x: Any) -> None:
-    """Python's own error for what `with` cannot take."""
+    """Python's own error for what `with` cannot take; what is known by its name only must be called by it."""
+    if isinstance(x, Ignored):
+        raise NotDifferentiableError(
+            "The context of ignore_derivatives() is taken by its name only",
+            fixes=("with rl.ignore_derivatives(): ...",),
+            read="limitations#syntax",
+        )
     for name, missed in (("__enter__", ""), ("__exit__", " (missed __exit__ method)")):
         if not hasattr(type(x), name):
             raise TypeError(

@@ -33,6 +33,8 @@ def constructor(
     """What makes an object of the class and gives its pullback; None for a class that C code makes."""
     if type(cls).__call__ is not type.__call__:
         return None
+    if cls in heap.KINDS:
+        return heap.KINDS[cls].make
     if is_namedtuple(cls) and is_generated(cls.__new__) and cls.__init__ is object.__init__:  # type: ignore[misc]
         return functools.partial(_make_namedtuple, cls)
     if cls in _CONTAINERS:
@@ -90,7 +92,7 @@ def is_authors(cls: Any) -> bool:
 
 def is_opaque(cls: type) -> bool:
     """Whether the objects of a library's class keep what they hold to themselves."""
-    if cls in _CONTAINERS or cls.__module__.lstrip("_") in _HANDING_OUT:
+    if cls in _CONTAINERS or cls in heap.KINDS or cls.__module__.lstrip("_") in _HANDING_OUT:
         return False
     return is_of_library(cls)
 

@@ -20,6 +20,7 @@ from . import ir
 from .heap import (
     CELL,
     FACTORY,
+    KINDS,
     Key,
     bars_of,
     deposit,
@@ -547,6 +548,9 @@ def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
     """What stands for a method or operator on the container `x`, if that is of this sweep and followed."""
     if not is_followed(x):
         return None
+    if (kind := KINDS.get(type(x))) is not None:
+        target = type(x).__getitem__ if target is operator.getitem else target
+        return kind.handlers.get(target) if is_hashable(target) else None
     if target is operator.getitem:
         return read_item if isinstance(x, (list, dict, deque, Taken)) else None
     return _METHODS.get(target) if is_hashable(target) else None

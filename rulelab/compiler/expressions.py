@@ -12,6 +12,7 @@ from . import asking, ir
 from .captures import own_name
 from .consumers import consumes_first
 from .fence import refusal
+from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, run_block
 from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
 from .plainer import Ask, Collect
@@ -357,6 +358,42 @@ class Expressions(Loops):
         )
         op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, keyword_defaults)
         return self._let(op, node, base)
+
+    def _get_Block(self, node: Block, base: str) -> ir.Atom:
+        """The block of `with ignore_derivatives():`, as a function that is made and run on the spot."""
+        given = [name for name in node.bound if not self._may_be_unbound(self._now(name))]
+        for name in node.bound:
+            if name not in given and not binds_surely(node.node, name):
+                raise refusal(
+                    self.source,
+                    node.node.items[0].context_expr,
+                    f"{name}, which the block may leave without a value,",
+                    (f"give {name} a value before the with",),
+                )
+        called = node.node.items[0].context_expr.func  # type: ignore[attr-defined]
+        if isinstance(called, ast.Name):
+            self.assumed[called.id] = ignore_derivatives
+        around = (self.local | self.free) - set(node.bound)
+        code = code_of_block(node.node, self.source.filename, around, given)
+        captured: list[tuple[str, ir.Atom]] = []
+        cells = set()
+        for name in code.co_freevars:
+            inner = self.renaming.get(name, name)
+            if inner in self.cells:
+                captured.append((name, self.cells[inner]))
+                cells.add(name)
+                continue
+            if self._may_be_unbound(self.env.get(inner, UNBOUND)):
+                raise PerhapsUnbound(inner)
+            captured.append((name, self._read(inner, node)))
+        defaults = tuple(self._read(name, node) for name in given)
+        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, ())
+        block = self._let(op, node, "ignored")
+        return self._let(ir.Call(ir.Const(run_block), (block,)), node, base)
+
+    def _now(self, name: str) -> ir.Atom:
+        """What a variable stands for here; one that lives in a cell may have no value."""
+        return UNBOUND if name in self.cells else self.env.get(name, UNBOUND)
 
     def _code_of(self, node: ast.FunctionDef | ast.Lambda) -> types.CodeType:
         """The code object of a nested function; equal lambdas of one line share theirs."""

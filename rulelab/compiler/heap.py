@@ -12,8 +12,9 @@ from __future__ import annotations
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,10 +30,26 @@ FACTORY = object()  # the key of a defaultdict's factory, which may capture what
 LEAVES = (int, float, complex, str, bytes, bool, type(None), np.ndarray, np.generic, type, types.ModuleType)
 
 
+class Kind(NamedTuple):
+    """A class of containers that this package adds: `make` and `handlers` answer for its constructor and its
+    methods as handlers do, `state(x)` tells whether one has changed.
+    """
+
+    make: Callable[..., Any]
+    handlers: dict[Any, Callable[..., Any]]
+    state: Callable[[Any], Any]
+
+
+KINDS: dict[type, Kind] = {}
+
+
 class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
-    __slots__ = ("bars", "changed", "clock", "factories", "followed", "made", "numbers", "oldest", "settled")
+    __slots__ = (
+        *("bars", "changed", "clock", "factories", "followed", "fresh", "made", "numbers", "oldest"),
+        "settled",
+    )
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
@@ -43,6 +60,7 @@ class _Sweep:
         self.settled: dict[int, int] = {}  # when the call of an iterator ended that made it
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
+        self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
 
 
@@ -127,6 +145,22 @@ def is_followed(x: Any) -> bool:
     """Whether the changes of a container are recorded."""
     sweep = _STATE.sweep
     return sweep is not None and id(x) in sweep.followed and sweep.made.get(id(x)) is x
+
+
+def fresh(x: Any) -> Any:
+    """Note of an array that nobody but the running statement has it; gives the array."""
+    if _STATE.sweep is not None and isinstance(x, np.ndarray):
+        sweep = written()
+        if sweep.fresh is None:
+            sweep.fresh = weakref.WeakValueDictionary()
+        sweep.fresh[id(x)] = x
+    return x
+
+
+def is_fresh(x: Any) -> bool:
+    """Whether nobody but the running statement has an array."""
+    sweep = _STATE.sweep
+    return sweep is not None and sweep.fresh is not None and sweep.fresh.get(id(x)) is x
 
 
 def any_made() -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
+import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 Args = tuple[Any, ...]
 Words = dict[str, Any]
 CACHED = type(functools.lru_cache(len))
+# Functions of this package that call what they are given, each with what makes the handler of a call:
+# `maker(pullbacks, args, kwargs, active, place)`.
+CALLING: dict[Any, Callable[..., Handler]] = {}
 
 
 class Holders:
@@ -48,6 +53,8 @@ class Holders:
         self, target: Any, args: Args, kwargs: Words, active: tuple[bool, ...], place: Place | None
     ) -> Handler | None:
         """What answers for a call of `target`; None if it is nothing of the kind."""
+        if isinstance(target, types.FunctionType) and target in CALLING:
+            return CALLING[target](self.pullbacks, args, kwargs, active, place)
         if target is np.vectorize.__call__:
             return self.vectorize_call(args[0], args[1:], kwargs, (False, *active[1:]), place)
         caller = self.callers.get(type(target))

@@ -74,12 +74,15 @@ class Binary(Op):
 
 @dataclass(eq=False)
 class Augmented(Op):
-    """`left op= right`: a rebinding where `owned` shows that nobody can see the difference."""
+    """`left op= right`: a rebinding where `owned` shows that nobody can see the difference. It may turn out
+    to be one where `left` was read from an item just before (`of_item`).
+    """
 
     operator: str
     left: Atom
     right: Atom
     owned: bool
+    of_item: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.left, self.right)
@@ -117,8 +120,11 @@ class Attribute(Op):
 
 @dataclass(eq=False)
 class Item(Op):
+    """`value[index]`; `for_update` says that it is read for `value[index] op= ...` and has no other name."""
+
     value: Atom
     index: Atom
+    for_update: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.value, self.index)

@@ -151,8 +151,12 @@ class Iteration:
             return self.of_object(owner, place)
         if isinstance(getattr(kind, "__getitem__", None), types.FunctionType):
             finder = self.pullbacks.find_target
+            state = heap.KINDS[kind].state if kind in heap.KINDS else None
+            start = state and state(owner)
 
             def take(number: int) -> Any:
+                if state and state(owner) != start:  # the reads are undone where they are asked for
+                    raise changed_while_read(kind.__name__)
                 method = kind.__getitem__
                 flags = (False, True, False)
                 return finder(method, (owner, number), {}, flags, place)(owner, number)

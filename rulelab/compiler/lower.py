@@ -11,9 +11,10 @@ from . import asking, ir
 from .bindings import assigned
 from .expressions import BINARY, Expressions
 from .fence import check, refusal
+from .ignoring import ignore_derivatives
 from .jumps import RESULT, Straightened
 from .loops import Scope
-from .lowering import UNBOUND, PerhapsUnbound, Surroundings
+from .lowering import UNBOUND, PerhapsUnbound, Surroundings, known
 from .names import target_base, with_private_names
 from .ownership import is_append
 from .plainer import plain
@@ -37,7 +38,7 @@ def lower(
     shared: set[str] = set()
     while True:
         try:
-            given = plain(with_private_names(source, code))
+            given = plain(with_private_names(source, code), lambda node: _ignores(node, code, around))
             return _Lowerer(given, code, around, cells, shared).function()
         except PerhapsUnbound as found:
             shared.add(found.name)
@@ -153,8 +154,8 @@ class _Lowerer(Expressions):
             return
         if isinstance(target, ast.Subscript):
             owner, key = self._expression(target.value), self._index(target.slice)
-            old = self._let(ir.Item(owner, key), target)
-            new = self._let(ir.Augmented(operator, old, self._expression(node.value), False), node)
+            old = self._let(ir.Item(owner, key, for_update=True), target)
+            new = self._let(ir.Augmented(operator, old, self._expression(node.value), False, True), node)
             self._let(ir.Write("item", owner, key, new, self._owned(target)), node)
             return
         owner = self._expression(target.value)
@@ -319,6 +320,15 @@ class _Lowerer(Expressions):
         block, env = self._inside(body)
         values = [env[n] if n != node.name else UNBOUND for n in keeps]
         return ir.Handler(self._position(node), kinds, name, block, values, unwinds)
+
+
+def _ignores(node: ast.expr, code: types.CodeType, around: Surroundings) -> bool:
+    """Whether an expression is a call of `ignore_derivatives`, under whatever name."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return known(node.func, {*code.co_varnames, *code.co_cellvars, *code.co_freevars}, around) is (
+        ignore_derivatives
+    )
 
 
 @dataclass(frozen=True)

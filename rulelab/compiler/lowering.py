@@ -69,13 +69,7 @@ class Lowering:
 
     def _known(self, node: ast.expr) -> Any:
         """The object that a dotted global name stands for now, or UNBOUND."""
-        if isinstance(node, ast.Name) and node.id not in self.local and node.id not in self.free:
-            return self.around.find_global(node.id)
-        if isinstance(node, ast.Attribute):
-            owner = self._known(node.value)
-            if isinstance(owner, (types.ModuleType, type)):
-                return getattr(owner, node.attr, ir.UNBOUND)
-        return ir.UNBOUND
+        return known(node, self.local | self.free, self.around)
 
     def _is_builtin(self, node: ast.expr, name: str) -> bool:
         if isinstance(node, ast.Name) and node.id == name and self._known(node) is getattr(builtins, name):
@@ -229,6 +223,17 @@ class Lowering:
 
     def _index(self, node: ast.expr) -> ir.Atom:
         return self._expression(node)
+
+
+def known(node: ast.expr, own: set[str], around: Surroundings) -> Any:
+    """The object that a dotted global name stands for now, or UNBOUND; `own` are the function's own names."""
+    if isinstance(node, ast.Name) and node.id not in own:
+        return around.find_global(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = known(node.value, own, around)
+        if isinstance(owner, (types.ModuleType, type)):
+            return getattr(owner, node.attr, ir.UNBOUND)
+    return ir.UNBOUND
 
 
 def _equal(left: ir.Atom, right: ir.Atom) -> bool:

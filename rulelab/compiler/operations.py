@@ -132,7 +132,7 @@ class Operations(Sweeps):
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
         if isinstance(op, ir.Item) and self.regions.shared(op.value) and self.types(op.value) == ANY:
-            return f"{self.constant(self.sites.entry(position), 'entry')}({', '.join(texts)})"
+            return f"{self.constant(self.sites.entry(op, position), 'entry')}({', '.join(texts)})"
         text = specialise.primal_text(op, texts, self.shared_constant)
         if isinstance(op, ir.Compare) and self.may_compare_objects(op):
             return f"{self.shared_constant(decided, 'decided')}({text})"
@@ -371,6 +371,13 @@ class Operations(Sweeps):
 
     # -- sites that ask for the pullback at run time ---------------------------------------------------------
 
+    def makes_two_of_one(self, op: ir.Op) -> bool:
+        """Whether both cotangents of an operator are made anew by its rule, and are of one value: `x * x`."""
+        if not isinstance(op, ir.Binary) or op.left != op.right:
+            return False
+        rule = self.sites.certain_rule(op)
+        return rule is not None and rule.house and rule.partials is not None
+
     def site_generic(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
         """A call of the pullback that the operands have at run time."""
         flags = tuple(map(self.active, op.operands()))
@@ -394,6 +401,9 @@ class Operations(Sweeps):
         may_be_idle = bound is None or isinstance(op, (ir.MakeCell, ir.Indexable))
         pulled = self.pulled(back, bar, target, may_be_idle)
         nodes: list[Node] = [Line(f"{got} = {pulled}", position, frozenset({bar}))]
+        if bound is not None and self.makes_two_of_one(op):
+            both = self.shared_constant(support.both, "both")
+            return nodes + self.add(op.operands()[0], f"{both}({got})", position)
         for slot, atom in self.slots(op):
             nodes += self.add(atom, f"{got}[{slot}]", position)
         return nodes

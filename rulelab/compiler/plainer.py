@@ -16,6 +16,7 @@ from typing import Any
 
 from . import asking
 from .fence import refusal
+from .ignoring import Block, bound_in, left_by
 from .jumps import jumps
 from .source import Source
 
@@ -57,11 +58,14 @@ class Plain:
     closing: frozenset[ast.stmt]
 
 
-def plain(source: Source) -> Plain:
-    """The same function in fewer kinds of statements; its nested functions are left as they are."""
+def plain(source: Source, ignores: Callable[[ast.expr], bool]) -> Plain:
+    """The same function in fewer kinds of statements; its nested functions are left as they are.
+
+    `ignores` tells of an expression after `with` whether it is a call of `ignore_derivatives`.
+    """
     if isinstance(source.node, ast.Lambda):
         return Plain(source, frozenset())
-    rewriter = _Rewriter(source)
+    rewriter = _Rewriter(source, ignores)
     node = copy.copy(source.node)
     node.body = rewriter.block(node.body)
     return Plain(replace(source, node=node), frozenset(rewriter.closing))
@@ -76,8 +80,9 @@ class _Pattern:
 
 
 class _Rewriter:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, ignores: Callable[[ast.expr], bool]) -> None:
         self.source = source
+        self._ignores = ignores
         self.closing: list[ast.stmt] = []
         self._numbers: dict[str, int] = {}
         self._whole: list[str | None] = []  # of each loop around: the flag that a break takes down
@@ -174,6 +179,8 @@ class _Rewriter:
 
     def _of_With(self, node: ast.With) -> list[ast.stmt]:
         """`__exit__` is called in a handler with the exception, else after the block, once."""
+        if any(self._ignores(item.context_expr) for item in node.items):
+            return self._ignored(node)
         item, at = node.items[0], node.items[0].context_expr
         if node.items[1:]:
             inner = copy.copy(node)
@@ -213,6 +220,15 @@ class _Rewriter:
         after = _if(_name(left, at), [], [_at(ast.Expr(close), at)], at)
         block = self._closed(body, handler, [after], node)
         return [*before, _assign(left, _false(at), at), block]
+
+    def _ignored(self, node: ast.With) -> list[ast.stmt]:
+        """The block runs as a function of its own, and what it binds is taken from what that leaves."""
+        left, at = self._name("left"), node.items[0].context_expr
+        bound = bound_in(self.source, node)
+        taken = [
+            _assign(name, Ask(left_by, [_name(left, at), ast.Constant(name)]), at) for name in bound
+        ]
+        return [_assign(left, Block(node, bound), at), *taken]
 
     def _closed(
         self, body: list[ast.stmt], handler: ast.ExceptHandler, after: list[ast.stmt], at: ast.stmt

@@ -538,10 +538,10 @@ class Pullbacks:
         spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
         if known is None and type(target) is CACHED and any(varied):
             return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)
-        if everything and heap.may_change_unseen(everything[0]):
-            return g(*args, **kwargs)
         if known is None and is_authors(target):
             return make_plain(self, target, args, kwargs, place)
+        if everything and heap.may_change_unseen(everything[0]):
+            return g(*args, **kwargs)
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and any(varied) and any(map(carries, (*everything, *kwargs.values()))):
             handler = self.without_rule(target, everything, kwargs, spread, place)
@@ -574,10 +574,12 @@ class Pullbacks:
         if kwargs.get("out") is not None:
             raise mutation(f"{name_of(target)}(out={describe(kwargs['out'])})", place)
         if self.cache.registry.mutator(target) is not None:
+            kind = type(args[0]) if args else np.ndarray
             raise mutation(
                 f"{name_of(target)}({', '.join(map(describe, args[:1]))})",
                 place,
-                not args or isinstance(args[0], np.ndarray),
+                issubclass(kind, np.ndarray),
+                f"make the {kind.__name__} in the function" if kind in heap.KINDS else None,
             )
 
     def out_slot(self, target: Any, count: int) -> int | None:

@@ -8,15 +8,19 @@ from ..errors import InternalError, MutationError, NotDifferentiableError, Place
 from .emit import calls_leading_here
 
 
-def mutation(called: str, place: Place | None, of_array: bool = True) -> MutationError:
-    """The refusal of a write, worded after the call that would have made it."""
+def mutation(
+    called: str, place: Place | None, of_array: bool = True, instead: str | None = None
+) -> MutationError:
+    """The refusal of a write, worded after the call that would have made it; `instead` is what to do."""
     what = "Mutating arrays" if of_array else "Changing an object that others may hold"
     fixes = ["write it without mutation"]
     if not of_array:
         record = "rl.ignore_derivatives(lambda: ...) if it only keeps a record"
-        fixes = ["change a copy: list(x), copy.copy(x)", record]
+        fixes = [instead] if instead else ["change a copy: list(x), copy.copy(x)", record]
     if place is not None and place.function and place.function != "<lambda>":
         fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
+    if of_array:
+        fixes.append("fill an rl.Buffer instead of the array")
     return MutationError(
         f"{what} is not supported -- called {called}",
         place=place,

@@ -227,7 +227,7 @@ class Sites:
         place, iteration = self.place(position), self.pullbacks.iteration
 
         def indexed(x: Any) -> Any:
-            y = support.indexable(x)
+            y = x if type(x) in heap.KINDS else support.indexable(x)
             if y is x and not hands_out_its_own(x):
                 return y, lambda y_bar: (NO, y_bar)
             walk = iteration.walk(x, place)
@@ -304,7 +304,8 @@ class Sites:
             return method_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Item) and active[1]:
             return _item_finder(self.pullbacks, active, place)
-        return _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+        found = _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+        return _for_update(found) if isinstance(op, ir.Item) and op.for_update else found
 
     def plain(
         self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
@@ -370,11 +371,13 @@ class Sites:
 
         return refuse_caught
 
-    def entry(self, position: ir.Position) -> Callable[..., Any]:
+    def entry(self, op: ir.Item, position: ir.Position) -> Callable[..., Any]:
         """`x[key]` where no cotangent is wanted: what a defaultdict then makes may be changed later."""
         place = self.place(position)
 
         def entry(x: Any, key: Any) -> Any:
+            if type(x) in heap.KINDS:
+                return heap.fresh(x[key]) if op.for_update else x[key]
             if type(x) is not defaultdict or not heap.is_own(x) or key in x:
                 return x[key]
             make = x.default_factory
@@ -636,6 +639,23 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
     return find
 
 
+def _for_update(find: Handler) -> Handler:
+    """The finder of `x[key]` in `x[key] op= ...`: an array that a Buffer has made for it is nobody else's."""
+
+    def find_noting(owner: Any, key: Any) -> Handler:
+        handler = find(owner, key)
+        if type(owner) not in heap.KINDS:
+            return handler
+
+        def read(owner: Any, key: Any) -> Any:
+            y, back = handler(owner, key)
+            return heap.fresh(y), back
+
+        return read
+
+    return find_noting
+
+
 def _set_finder(active: tuple[bool, ...], place: Place) -> Handler:
     def make(*items: Any) -> Any:
         refuse_in_set([x for x, on in zip(items, active) if on], place)
@@ -672,7 +692,8 @@ def _augmented_finder(
         unseen = not any(active) or (type(left) is set and containers.may_be_in_set(right))
         if unseen and heap.may_change_unseen(left) and isinstance(left, (list, dict, set)):
             return lambda a, b: (in_place(a, b), no_cotangents)
-        if isinstance(left, (list, dict, set, np.ndarray)) and not op.owned:
+        owned = op.owned or (op.of_item and heap.is_fresh(left))
+        if isinstance(left, (list, dict, set, np.ndarray)) and not owned:
             called = (
                 f"ndarray.__{_INPLACE[op.operator]}__"
                 if isinstance(left, np.ndarray)

@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import MutationError, NotDifferentiableError, Place
 from ..tangents.structural import parts
 from . import ir
-from .heap import LEAVES, Key, any_made, followed, is_own
+from .heap import KINDS, LEAVES, Key, any_made, followed, is_own
 from .outlines import contents, held_by, outline, parts_by_key, reached_from
 
 
@@ -64,6 +64,12 @@ class Snapshots:
     def _copied(self, x: Any) -> Any:
         if isinstance(x, types.CellType):
             return x
+        if type(x) in KINDS:
+            raise NotDifferentiableError(
+                f"A {type(x).__name__} is handed to a function that goes by rule",
+                fixes=("hand over what is in it: b[:], or b.copy() at the end",),
+                read="limitations#array-mutation",
+            )
         y: Any
         if isinstance(x, (list, dict, deque, set)):
             y = x.copy()
@@ -150,6 +156,8 @@ def _print_of(x: Any) -> Any:
     """What tells one state of a container from another: which objects it holds, and where."""
     if isinstance(x, types.CellType):
         return id(contents(x))
+    if type(x) in KINDS:
+        return KINDS[type(x)].state(x)
     if isinstance(x, (list, deque)):
         return list(map(id, x))
     return [(key, id(part)) for key, part in (x if isinstance(x, dict) else parts(x)).items()]

@@ -99,6 +99,23 @@ def add(a: Any, b: Any) -> Any:
     return algebra.add(a, b)
 
 
+def both(parts: Any) -> Any:
+    """The sum of the two cotangents that an elementwise rule has made for one value, in the memory of the
+    first: nobody else has it yet.
+    """
+    first, second = parts[1], parts[2]
+    if (
+        type(first) is np.ndarray
+        and type(second) is np.ndarray
+        and first.shape == second.shape
+        and first.dtype == second.dtype
+        and first.base is None
+        and first is not second
+    ):
+        return np.add(first, second, out=first)
+    return add(unthunk(first), second)
+
+
 def _add_items(a: Any, b: Any) -> Any:
     if isinstance(b, AbstractZero):
         return a

@@ -20,11 +20,12 @@ def scalar_rrule(f, name, partials):
         _check_arity(name, partials, len(xs))
         y = f(*xs)
         rows = _rows(name, partials(y, *xs), y, len(xs))
+        several = isinstance(y, tuple)  # the pullback does not hold on to y, which may be large
 
         def pullback(y_bar):
             if len(rows) == 1 and _is_plain(y_bar) and all(map(_is_plain, rows[0])):
                 return NoTangent(), *[unbroadcast(p * y_bar, x) for p, x in zip(rows[0], xs)]
-            seeds = tuple(y_bar) if isinstance(y, tuple) else (y_bar,)
+            seeds = tuple(y_bar) if several else (y_bar,)
             return NoTangent(), *[_cotangent(x, i, rows, seeds) for i, x in enumerate(xs)]
 
         pullback.__name__ = pullback.__qualname__ = f"{_plain(name)}_pullback"

@@ -59,6 +59,12 @@ def kept_shape(shape, axis):
     return tuple(1 if k in gone else n for k, n in enumerate(shape))
 
 
+def outline_of(a):
+    """What has the shape and dtype of an array and no memory of its own, for a pullback that needs no more;
+    other arguments as they are."""
+    return np.broadcast_to(np.zeros((), a.dtype), a.shape) if type(a) is np.ndarray and a.size > 4096 else a
+
+
 def spread(y_bar, x, axis, where=True):
     """The cotangent of a sum of `x` over `axis`: `y_bar` at every summand, zero where `where` left one out.
 
@@ -110,10 +116,11 @@ def _state_sum(target, points):
         check_dtype(a, dtype)
         plain = initial is ABSENT and where is ABSENT
         options = {} if plain else given(("initial", "where"), (initial, where))
+        y, like = target(a, axis, dtype, keepdims=keepdims, **options), outline_of(a)
 
         def sum_pullback(y_bar):
-            return NoTangent(), like_argument(a, spread(y_bar, a, axis, options.get("where", True)))
-        return target(a, axis, dtype, keepdims=keepdims, **options), sum_pullback
+            return NoTangent(), like_argument(like, spread(y_bar, like, axis, options.get("where", True)))
+        return y, sum_pullback
 
     @TABLE.frule(target)
     def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):

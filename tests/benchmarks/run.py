@@ -3,7 +3,8 @@
     python tests/benchmarks/run.py [NAME ...] [--json FILE] [--seconds S] [--rounds N]
 
 NAME picks contests by the beginning of their name ("mse", "logistic"). Every gradient is compared with the
-hand-written one before anything is timed. Ratios are to the plain primal in the same rounds.
+hand-written one before anything is timed. Ratios are to the plain primal in the same rounds. A second table
+tells of long computations ("long", "deep", "large"): seconds and memory of one gradient.
 """
 
 import argparse
@@ -17,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parents[1]))
 
+import bench_long  # noqa: E402
 from contest import one_thread, run  # noqa: E402
 
 MODULES = ("bench_mse", "bench_scalar_loops", "bench_arrays", "bench_overhead")
@@ -144,11 +146,15 @@ def main(arguments=None):
         "machine": platform.machine(),
         "processor": platform.processor(),
     }
-    text = json.dumps({"machine": machine, "contests": records}, indent=1)
+    long = bench_long.records(chosen_options.names)
+    text = json.dumps({"machine": machine, "contests": records, "long": long}, indent=1)
     if chosen_options.json == "-":
         print(text)
     else:
-        print(table(records))
+        if records:
+            print(table(records))
+        if long:
+            print("\n" + bench_long.table(long))
         if chosen_options.json:
             Path(chosen_options.json).write_text(text + "\n")
     wrong = [
@@ -157,7 +163,7 @@ def main(arguments=None):
         for e in one["entrants"]
         if e.get("failure") and e["entrant"].startswith("rulelab")
     ]
-    return 1 if wrong else 0
+    return 1 if wrong or any(one["outcome"] not in ("right", "RecursionError") for one in long) else 0
 
 
 if __name__ == "__main__":

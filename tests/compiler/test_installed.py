@@ -181,7 +181,11 @@ def test_my_own_lines_name_no_package():
     with pytest.raises(rl.MutationError) as caught:
         rl.gradient(writes_here, np.ones(3))
     rule = "write a rule for writes_here (%rule_stub writes_here)"
-    assert caught.value.fixes == ("write it without mutation", rule)
+    assert caught.value.fixes == (
+        "write it without mutation",
+        rule,
+        "fill an rl.Buffer instead of the array",
+    )
 
 
 def writes_here(x):

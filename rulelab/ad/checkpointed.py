@@ -1,0 +1,94 @@
+"""A call whose intermediate values are computed a second time instead of being kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..compiler import heap, nesting
+from ..compiler.crossings import through_rule
+from ..compiler.fingerprints import value_print
+from ..compiler.handlers import NO, Handler, Unsettled
+from ..compiler.holders import CALLING
+from ..errors import MutatedAfterCaptureError, Place
+from ..rules.targets import name_of, resolve
+
+if TYPE_CHECKING:
+    from ..compiler.pullbacks import Pullbacks
+
+
+def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
+    """`f(*xs, **kw)`, without a tape: the reverse sweep runs f forwards once more.
+
+    A call keeps its arguments only, for one run of f more. A long loop that is cut into √n calls of √n steps
+    needs memory for some 2√n steps instead of n. Arguments, keywords and what f captures get their gradients
+    as in a plain call.
+
+    f must be pure: the same arguments give the same value. MutationError where it changes a list, dict or
+    object that was made outside of it; MutatedAfterCaptureError if its second run gives another value, since
+    it read a global that has changed, a clock or random numbers.
+
+    >>> from rulelab import gradient
+    >>> gradient(lambda x: checkpointed(lambda y: y * y, x) + x, 3.0)
+    (7.0,)
+    """
+    return f(*xs, **kw)
+
+
+def _handler(
+    pullbacks: Pullbacks,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    active: tuple[bool, ...],
+    place: Place | None,
+) -> Handler:
+    """What answers for a call of `checkpointed`; what f makes is its own, in both runs."""
+
+    def run(f: Any, xs: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+        __tracebackhide__ = True
+        nesting.enter()
+        try:
+            return pullbacks.find(f, xs, kw, active[1:], place)(*xs, **kw)
+        finally:
+            nesting.leave()
+
+    def call(f: Any, *xs: Any, **kw: Any) -> Any:
+        __tracebackhide__ = True
+        outer = heap.enter()
+        try:
+            y = run(f, xs, kw)[0]
+        finally:
+            heap.leave(outer)
+        seen = value_print(y)
+
+        def back(y_bar: Any) -> Any:
+            __tracebackhide__ = True
+            outer = heap.enter()
+            try:
+                again, pullback = run(f, xs, kw)
+                if value_print(again) != seen:
+                    raise _impure(f, place)
+                got = pullback(y_bar)
+            finally:
+                heap.leave(outer)
+            return NO if got is NO else (NO, *got)
+
+        return y, back
+
+    return through_rule(Unsettled(call), "all", False, "checkpointed")
+
+
+def _impure(f: Any, place: Place | None) -> MutatedAfterCaptureError:
+    return MutatedAfterCaptureError(
+        f"{name_of(resolve(f)[0])} gave another value when checkpointed ran it again",
+        place=place,
+        fixes=(
+            "pass what it depends on as an argument",
+            "draw random numbers outside of it",
+            "call it without checkpointed",
+        ),
+        read="limitations#changed-arrays",
+    )
+
+
+CALLING[checkpointed] = _handler
