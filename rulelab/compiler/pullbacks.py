@@ -460,7 +460,7 @@ class Pullbacks:
                 own = got[0]
                 for slot, name in held.items():
                     own = support.add(own, support.captured(**{name: got[1 + slot]}))
-                return (own, *(_bar_at(got, slot) for slot in where))
+                return (own, *(bar_at(got, slot) for slot in where))
 
             return y, heap.effectful(back) if own_words else heap.like(pullback, back)
 
@@ -735,7 +735,7 @@ def slot_number(slot: Slot) -> int:
     return slot if isinstance(slot, int) else slot[0]
 
 
-def _bar_at(got: Any, slot: Slot) -> Any:
+def bar_at(got: Any, slot: Slot) -> Any:
     """The cotangent of an argument, from those of the parameters; None inside is no path."""
     if isinstance(slot, int):
         return got[1 + slot]

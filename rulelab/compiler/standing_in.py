@@ -28,7 +28,7 @@ def by_stand_in(
     """The pass of the stand-in as a handler of the call it stands for; a call that Python refuses is left to
     the original to refuse.
     """
-    from .pullbacks import bind, slot_number
+    from .pullbacks import bar_at, bind, slot_number
 
     function, rest = stand_in.function, stand_in.rest
     assert isinstance(function, types.FunctionType)
@@ -67,7 +67,7 @@ def by_stand_in(
 
         def back(y_bar: Any) -> tuple[Any, ...]:
             got = pullback(y_bar)
-            bars = [got[1 + slot_number(slot)] for slot in where]
+            bars = [bar_at(got, slot) for slot in where]
             if rest is None:
                 return (NO, *bars)
             own = min(rest, len(args))

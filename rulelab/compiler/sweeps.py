@@ -125,7 +125,7 @@ class Sweeps:
         return self.shared[id(value)]
 
     def builtin(self, name: str) -> str:
-        """The text of a builtin function: its name, where that means it; relied on by the guard of the pass."""
+        """The text of a builtin function: its name, where that means it, which the guard then relies on."""
         function = self.function
         meant = getattr(builtins, name)
         if name in function.locals or self.sites.find_global(name) is not meant:

@@ -532,6 +532,9 @@ class _Tangent:
                 self.keep(
                     self.function.fresh("written"), ir.Write("cell", self.dot(op.target), op.key, value)
                 )
+            elif self.varies(op.value):
+                lost = ir.Call(ir.Const(programs.refuse_lost), (op.key, self.dot(op.value)))
+                self.keep(self.function.fresh("kept"), lost)
             return
         if not self.writes and not (self.varies(op.target) or self.varies(op.value)):
             self.keep(target, op)

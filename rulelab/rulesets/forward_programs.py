@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from ..errors import MutationError
+from ..errors import MutationError, NotDifferentiableError
 from ..rules.capabilities import RuleConfig
 from ..rules.house import RuleTable
 from ..tangents.shadows import settled, zero_kept, zero_of
@@ -316,7 +316,17 @@ def refused_write(x):
     )
 
 
-TABLE.non_differentiable(is_zero, refused_write)
+def refuse_lost(name, x_dot):
+    """NotDifferentiableError where a value that varies is put in a variable whose tangent nobody keeps."""
+    if not is_zero(x_dot):
+        raise NotDifferentiableError(
+            f"The variable {name}, of a function that was called with constants, is given a value that varies",
+            fixes=("keep what changes in a list or an object",),
+            read="limitations#syntax",
+        )
+
+
+TABLE.non_differentiable(is_zero, refused_write, refuse_lost)
 
 
 def push_of(config):
