@@ -40,7 +40,7 @@ def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | No
     if not found.saved:
         return None
     reached = reached_by((target, *found.code))
-    if not reached.writes or not reached.complete or holds_iterator(given):
+    if not reached.writes or reached.hides or not reached.complete or holds_iterator(given):
         return None
     for number in reached.objects & found.saved.keys():
         del found.saved[number]

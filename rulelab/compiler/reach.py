@@ -20,6 +20,7 @@ from .libraries import is_library, is_of_library
 from .outlines import contents
 from .purity import CHANGING
 
+_HIDING = "rulelab.ad.marks"  # its functions are known by where they live: this floor is below
 _MOST = 20_000  # values looked at before it is given up
 _WRITING = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"})
 # They write to an object that is not complete, which nobody else has.
@@ -31,11 +32,13 @@ _QUICK = frozenset({float, int, str, bool, type(None), complex, bytes})
 class Reached(NamedTuple):
     """What code can get hold of: `objects` by identity, and whether some of the code `writes` to containers.
 
-    `complete` is False where there was too much to look at.
+    `complete` is False where there was too much to look at; `hides` says that some code asks not to be
+    differentiated, so that what it writes goes unseen.
     """
 
     objects: set[int]
     writes: bool
+    hides: bool
     complete: bool
 
 
@@ -55,7 +58,7 @@ def reached_by(roots: Iterable[Any]) -> Reached:
     """What the code of these functions, objects and classes can get hold of by itself."""
     walk = _Walk(roots)
     complete = walk.run()
-    return Reached(walk.seen, walk.writes(), complete)
+    return Reached(walk.seen, walk.writes(), walk.hides, complete)
 
 
 class _Walk:
@@ -65,6 +68,7 @@ class _Walk:
         self._held: list[Any] = []  # so that no identity is used again
         self._attributes: set[str] = set()
         self._writers: set[str] = set()
+        self.hides = False
 
     def run(self) -> bool:
         while self.waiting:
@@ -87,6 +91,8 @@ class _Walk:
         return bool(self._writers & self._attributes)
 
     def _from(self, x: Any) -> Iterable[Any]:
+        if isinstance(x, (types.FunctionType, type)):
+            self.hides |= x.__module__ == _HIDING
         if isinstance(x, types.FunctionType):
             return () if is_library(x) else self._from_function(x)
         if isinstance(x, type):
@@ -130,7 +136,7 @@ def _of_name(names: dict[str, Any], name: str, attributes: frozenset[str], depth
     found = names.get(name, vars(builtins).get(name))
     if not isinstance(found, types.ModuleType):
         yield found
-    elif depth and found.__name__.partition(".")[0] not in ("numpy", "math", "rulelab"):
+    elif depth and found.__name__.partition(".")[0] not in ("numpy", "math"):
         for inner in attributes & vars(found).keys():
             yield from _of_name(vars(found), inner, attributes, depth - 1)
 
