@@ -14,7 +14,7 @@ from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap, support
-from .handlers import NO, ZERO, Handler, Unsettled
+from .handlers import NO, ZERO, Handler, Unsettled, constant
 from .protocols import is_of_c
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Args = tuple[Any, ...]
 Words = dict[str, Any]
 CACHED = type(functools.lru_cache(len))
+_BIND = type(object.__setattr__).__get__
 
 
 class Holders:
@@ -50,6 +51,8 @@ class Holders:
         """What answers for a call of `target`; None if it is nothing of the kind."""
         if target is np.vectorize.__call__:
             return self.vectorize_call(args[0], args[1:], kwargs, (False, *active[1:]), place)
+        if target is _BIND and args and args[0] is object.__setattr__:
+            return constant(target)  # as `__init__` of a frozen attrs class begins; its object is of this sweep
         caller = self.callers.get(type(target))
         if caller is None and is_of_c(target):
             caller = self.makers.get(target)

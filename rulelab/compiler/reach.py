@@ -8,6 +8,7 @@ import builtins
 import dis
 import functools
 import gc
+import operator
 import sys
 import types
 import weakref
@@ -25,6 +26,8 @@ _MOST = 20_000  # values looked at before it is given up
 _WRITING = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"})
 # They write to an object that is not complete, which nobody else has.
 _MAKING = frozenset({"__init__", "__post_init__", "__new__", "__setstate__", "__set_name__"})
+_AUGMENTED = "augmented assignment"
+_IN_PLACE = frozenset(name for name in vars(operator) if name.startswith("__i"))
 _LEAVES = (*LEAVES, types.BuiltinFunctionType, range, slice, types.CodeType, types.GenericAlias)
 _QUICK = frozenset({float, int, str, bool, type(None), complex, bytes})
 
@@ -56,7 +59,9 @@ _TEXTS: weakref.WeakKeyDictionary[types.CodeType, _Text] = weakref.WeakKeyDictio
 
 def reached_by(roots: Iterable[Any]) -> Reached:
     """What the code of these functions, objects and classes can get hold of by itself."""
+    roots = list(roots)
     walk = _Walk(roots)
+    walk.called.update(x.__code__.co_name for x in roots if isinstance(x, types.FunctionType))
     complete = walk.run()
     return Reached(walk.seen, walk.writes(), walk.hides, complete)
 
@@ -66,7 +71,7 @@ class _Walk:
         self.seen: set[int] = set()
         self.waiting = list(roots)
         self._held: list[Any] = []  # so that no identity is used again
-        self._attributes: set[str] = set()
+        self.called: set[str] = set()  # names of what the code calls, or may call
         self._writers: set[str] = set()
         self.hides = False
 
@@ -88,7 +93,7 @@ class _Walk:
         return True
 
     def writes(self) -> bool:
-        return bool(self._writers & self._attributes)
+        return bool(self._writers & self.called)
 
     def _from(self, x: Any) -> Iterable[Any]:
         if isinstance(x, (types.FunctionType, type)):
@@ -107,13 +112,13 @@ class _Walk:
 
     def _from_function(self, function: types.FunctionType) -> Iterator[Any]:
         text = _text_of(function.__code__)
-        self._attributes |= text.attributes
+        self.called |= text.attributes
         name = function.__code__.co_name
         if text.writes and name not in _MAKING:
-            self._writers.add(name)
+            self._writers.add(_AUGMENTED if name in _IN_PLACE else name)
             owner = function.__qualname__.rpartition(".")[0]
-            if not owner or owner.endswith("<locals>") or name.startswith("__"):
-                self._attributes.add(name)  # it is called by its own name, or by an operator
+            if not owner or owner.endswith("<locals>") or (name.startswith("__") and name not in _IN_PLACE):
+                self.called.add(name)  # it is called by its own name, or by an operator
         yield from map(contents, function.__closure__ or ())
         yield from function.__defaults__ or ()
         yield from (function.__kwdefaults__ or {}).values()
@@ -173,6 +178,8 @@ def _read(code: types.CodeType) -> _Text:
             imports.add(step.argval)
         elif step.opname in _WRITING:
             writes = True
+        elif step.opname == "BINARY_OP" and step.argrepr.endswith("="):
+            attributes.add(_AUGMENTED)
         elif step.opname == "STORE_FAST" and step.argval in parameters and _is_in_place(before):
             writes = True
         before = step

@@ -7,7 +7,7 @@ a derivative. Objects are copied without their constructor, since a field may be
 from __future__ import annotations
 
 import copy
-from types import SimpleNamespace
+
 
 import numpy as np
 
@@ -112,4 +112,3 @@ def check(gradient, f, *args, wrt=None, tolerance=1e-6):
     return found
 
 
-__all__ = ["SimpleNamespace", "check", "flattened", "numbers", "slopes"]
