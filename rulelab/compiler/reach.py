@@ -16,6 +16,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .heap import LEAVES
 from .libraries import is_library, is_of_library
 from .outlines import contents
@@ -29,7 +31,12 @@ _MAKING = frozenset({"__init__", "__post_init__", "__new__", "__setstate__", "__
 _AUGMENTED = "augmented assignment"
 _IN_PLACE = frozenset(name for name in vars(operator) if name.startswith("__i"))
 _LEAVES = (*LEAVES, types.BuiltinFunctionType, range, slice, types.CodeType, types.GenericAlias)
-_QUICK = frozenset({float, int, str, bool, type(None), complex, bytes})
+_QUICK = frozenset(
+    {float, int, str, bool, type(None), complex, bytes, np.ndarray, np.ufunc, types.ModuleType}
+    | {types.BuiltinFunctionType, types.GetSetDescriptorType, types.MemberDescriptorType}
+    | {types.WrapperDescriptorType, types.MethodDescriptorType, types.CodeType, range, slice}
+)
+_DESCRIPTIONS = frozenset({"__dataclass_fields__", "__dataclass_params__"})  # what `dataclass` keeps
 
 
 class Reached(NamedTuple):
@@ -78,6 +85,8 @@ class _Walk:
     def run(self) -> bool:
         while self.waiting:
             x = self.waiting.pop()
+            if type(x) in _QUICK:
+                continue
             if isinstance(x, type):
                 if x.__module__ == "builtins":
                     continue
@@ -131,9 +140,9 @@ class _Walk:
     def _from_class(self, cls: type) -> Iterator[Any]:
         yield from cls.__bases__
         yield type(cls)
-        for part in vars(cls).values():
-            if not isinstance(part, (types.GetSetDescriptorType, types.MemberDescriptorType)):
-                yield part
+        yield from (part for name, part in vars(cls).items() if name not in _DESCRIPTIONS)
+        for described in vars(cls).get("__dataclass_fields__", {}).values():
+            yield described.default_factory
 
 
 def _of_name(names: dict[str, Any], name: str, attributes: frozenset[str], depth: int) -> Iterator[Any]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import sys
 from collections import OrderedDict, deque, namedtuple
 from dataclasses import InitVar, dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from corpus.structures import check
 
-import rulelab as rl
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from corpus.structures import check  # noqa: E402
+
+import rulelab as rl  # noqa: E402
 
 W = np.array([[0.1, 0.2], [0.3, -0.4]])
 B = np.array([0.5, -0.1])

@@ -4,17 +4,22 @@ and all is as before.
 
 import copy
 import functools
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from corpus.structures import check, flattened
 
-import rulelab as rl
-from rulelab.ad.agreement import agree
-from rulelab.compiler.heap import enter, leave
-from rulelab.compiler.lending import may_lend
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from corpus.structures import check, flattened  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.ad.agreement import agree  # noqa: E402
+from rulelab.compiler.heap import enter, leave  # noqa: E402
+from rulelab.compiler.lending import may_lend  # noqa: E402
 
 PROGRAMS = []
 
