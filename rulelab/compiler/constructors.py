@@ -112,7 +112,13 @@ def is_generated(function: Any) -> bool:
 
 
 def _make_object(
-    pullbacks: Pullbacks, cls: type, active: tuple[bool, ...], place: Place | None, /, *args: Any, **kwargs: Any
+    pullbacks: Pullbacks,
+    cls: type,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
     x = heap.own(cls.__new__(cls, *(() if cls.__init__ is not object.__init__ else args)), True)  # type: ignore[misc]
     initial = _no_init if cls.__init__ is object.__init__ else None  # type: ignore[misc]
@@ -155,7 +161,9 @@ def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> No
 # --- dataclasses and NamedTuples ----------------------------------------------------------------------------
 
 
-def _make_dataclass(pullbacks: Pullbacks, cls: type, place: Place | None, /, *args: Any, **kwargs: Any) -> Any:
+def _make_dataclass(
+    pullbacks: Pullbacks, cls: type, place: Place | None, /, *args: Any, **kwargs: Any
+) -> Any:
     given = inspect.signature(cls).bind(*args, **kwargs).arguments
     x = heap.own(object.__new__(cls), True)
     for field in dataclasses.fields(cls):
@@ -214,7 +222,7 @@ def _make_namedtuple(cls: type, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def copier(pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], place: Place | None) -> Handler | None:
-    """What answers for `dataclasses.replace(x, name=value)`, `x._replace(name=value)` and `Kind._make(xs)`."""
+    """What answers for `dataclasses.replace(x, name=value)`, `x._replace(name=value)`, `Kind._make(xs)`."""
     if len(args) == 2 and isinstance(args[0], type) and is_namedtuple(args[0]):
         return _make_from_items if target is args[0]._make.__func__ else None  # type: ignore[attr-defined]
     if len(args) != 1:

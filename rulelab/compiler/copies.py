@@ -1,4 +1,4 @@
-"""Copies of structures: new containers, which may be changed, with the cotangents handed on to the originals."""
+"""Copies of structures: new containers, which may be changed; their cotangents are those of the originals."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..tangents.projection import FieldGradients
 from ..tangents.structural import is_namedtuple, is_sequence, make, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
@@ -43,8 +44,10 @@ def conversion(target: Any, args: tuple[Any, ...]) -> Handler | None:
         return None
     if any(target is known for known in _OF_DATACLASSES) and dataclasses.is_dataclass(args[0]):
         return _following(target, deep=True)
-    if is_namedtuple(type(args[0])) and target is getattr(type(args[0]), "_asdict", None):
+    if target is FieldGradients._asdict:
         return _following(target, deep=False)
+    if is_namedtuple(type(args[0])) and target is getattr(type(args[0]), "_asdict", None):
+        return _following(args[0]._asdict.__func__, deep=False)
     return None
 
 
@@ -103,7 +106,9 @@ class _Copy:
         for key, part in self.parts.items():
             entries[key] = part.back(entries.get(key, ZERO))
         found = {key: outlines.hand_in(self.wholes.get(key), bar) for key, bar in entries.items()}
-        found = {key: bar for key, bar in found.items() if bar is not ZERO and bar is not NO and bar is not None}
+        found = {
+            key: bar for key, bar in found.items() if bar is not ZERO and bar is not NO and bar is not None
+        }
         if self.mine:
             for key, bar in found.items():
                 heap.deposit(self.x, key, bar)
@@ -114,4 +119,3 @@ class _Copy:
 
 def _parts(x: Any) -> Iterable[tuple[Key, Any]]:
     return enumerate(x) if isinstance(x, deque) else parts(x).items()
-

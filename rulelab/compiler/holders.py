@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import types
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Args = tuple[Any, ...]
 Words = dict[str, Any]
 CACHED = type(functools.lru_cache(len))
-_BIND = type(object.__setattr__).__get__
+_BIND = types.WrapperDescriptorType.__get__
 
 
 class Holders:
@@ -52,7 +53,7 @@ class Holders:
         if target is np.vectorize.__call__:
             return self.vectorize_call(args[0], args[1:], kwargs, (False, *active[1:]), place)
         if target is _BIND and args and args[0] is object.__setattr__:
-            return constant(target)  # as `__init__` of a frozen attrs class begins; its object is of this sweep
+            return constant(target)  # as `__init__` of a frozen attrs class begins
         caller = self.callers.get(type(target))
         if caller is None and is_of_c(target):
             caller = self.makers.get(target)

@@ -2,8 +2,8 @@
 entered, and the cotangents of what it found there are collected.
 
 A list, dict or object among the arguments of an outermost call may be changed if its old contents are known
-and no name that we do not see means it: the sweep then takes it for one of its own (`heap`). Whatever the code
-can get hold of by itself, and whatever is there twice, stays as it is: a write to it is refused.
+and no name that we do not see means it: the sweep then takes it for one of its own (`heap`). What the code can
+get hold of by itself, and what is there twice, stays as it is: a write to it is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLAIN = (list, dict, deque, OrderedDict, defaultdict, types.SimpleNamespace)
 
 
 def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | None:
-    """The containers among the arguments, if the function seems to change some; None if nothing is to be done.
+    """The containers among the arguments, if the function seems to change some; None if nothing is to do.
 
     `f` may bring its own first argument along, as a bound method or a callable object.
     """
@@ -36,7 +36,10 @@ def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | No
         return None
     target, bound = resolve(f)
     given = (*bound, *args, *kwargs.values())
-    found = _Found(given)
+    try:
+        found = _Found(given)
+    except RecursionError:  # nested too deep to be gone through: nothing in it may be changed
+        return None
     if not found.saved:
         return None
     reached = reached_by((target, *found.code))
@@ -266,7 +269,8 @@ def _copied(x: Any, saved: dict[int, tuple[Any, Any]], made: dict[int, Any]) -> 
 
 
 def _tuple_like(x: tuple[Any, ...], items: list[Any]) -> Any:
-    return type(x)._make(items) if hasattr(type(x), "_make") else tuple(items)
+    make_one = getattr(type(x), "_make", tuple)
+    return make_one(items)
 
 
 def _empty(x: Any) -> Any:

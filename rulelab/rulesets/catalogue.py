@@ -14,6 +14,7 @@ from . import (
     numpy_shaping,
     numpy_statistics,
     operators,
+    python_cmath,
     python_math,
     python_statistics,
     standins,
@@ -23,6 +24,7 @@ from . import (
 _MODULES = (
     operators,
     containers,
+    python_cmath,
     python_math,
     python_statistics,
     numpy_calculus,

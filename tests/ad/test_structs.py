@@ -434,7 +434,7 @@ def copy_of_what_was_made(a):
     return p.y[1] * q.x * p.x
 
 
-# -- keywords that are named as our own parameters are ---------------------------------------------------------
+# -- keywords that are named as our own parameters are -----------------------------------------------------
 
 
 def unlucky(g, function, target, method):
@@ -515,3 +515,11 @@ def test_a_deque_argument_is_refused_in_words():
     """What has no gradient says so."""
     with pytest.raises(rl.RuleLabError):
         rl.gradient(lambda d: d[0] * d[1], deque([1.0, 2.0]))
+
+
+def test_a_gradient_is_a_structure_itself():
+    """What `gradient` gave for an object may be read in a function, as a constant and as an argument."""
+    (g,) = rl.gradient(lambda p: p.x * p.y, Point(2.0, 3.0))
+    assert rl.gradient(lambda r: r * g.x + r**2 * g.y, 1.0) == (7.0,)
+    (of_g,) = rl.gradient(lambda g: g.x * g.y + sum([v * v for v in g._asdict().values()]), g)
+    assert (of_g.x, of_g.y) == (2.0 + 2 * 3.0, 3.0 + 2 * 2.0)

@@ -300,7 +300,7 @@ def test_what_others_hold_is_not_changed(f, args):
 
 @pytest.mark.parametrize("f, args", OF_ARGUMENTS, ids=[f.__name__ for f, _ in OF_ARGUMENTS])
 def test_what_the_caller_hands_over_is_changed(f, args):
-    """Its old contents are known: value and arguments are as after a plain call, and the gradient is right."""
+    """Its old contents are known: value and arguments are as after a plain call, the gradient is right."""
     mine, plain = copy.deepcopy(args), copy.deepcopy(args)
     value, (slope, *_) = rl.withgradient(f, *mine)
     assert value == f(*plain)

@@ -1,5 +1,5 @@
-"""Arguments that the function changes: value, gradient and what it leaves behind are Python's, or it is refused
-and all is as before.
+"""Arguments that the function changes: value, gradient and what it leaves behind are Python's, or it is
+refused and all is as before.
 """
 
 import copy

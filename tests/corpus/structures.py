@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 
-
 import numpy as np
 
 STEP = 1e-5
@@ -33,7 +32,9 @@ def is_object(x):
 def built(x, change):
     """`x` with `change(number)` for each of its numbers, arrays included; bools and text stay."""
     if isinstance(x, np.ndarray):
-        return np.array([change(v) for v in x.ravel().tolist()]).reshape(x.shape) if x.dtype.kind in "fc" else x
+        return (
+            np.array([change(v) for v in x.ravel().tolist()]).reshape(x.shape) if x.dtype.kind in "fc" else x
+        )
     if isinstance(x, bool) or x is None or isinstance(x, (str, type)):
         return x
     if isinstance(x, (int, float, complex, np.number)):
@@ -110,5 +111,3 @@ def check(gradient, f, *args, wrt=None, tolerance=1e-6):
         wanted = slopes(of_one, args[k])
         np.testing.assert_allclose(flattened(found[k], args[k]), wanted, rtol=tolerance, atol=tolerance)
     return found
-
-
