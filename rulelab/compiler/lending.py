@@ -1,9 +1,9 @@
 """Arguments that the differentiated function may change: their contents are kept as they were when it was
 entered, and the cotangents of what it found there are collected.
 
-A list, dict or object among the arguments of an outermost call may be changed if its old contents are known
-and no name that we do not see means it: the sweep then takes it for one of its own (`heap`). What the code can
-get hold of by itself, and what is there twice, stays as it is: a write to it is refused.
+A list, dict or object among the arguments of an outermost call may be changed if its old contents are
+known and no name that we do not see means it: the sweep then takes it for one of its own (`heap`). What the
+code can get hold of by itself, and what is there twice, stays as it is: a write to it is refused.
 """
 
 from __future__ import annotations

@@ -19,21 +19,38 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .heap import LEAVES
-from .libraries import is_library, is_of_library
+from .libraries import BY_RULE, is_library, is_of_library
 from .outlines import contents
 from .purity import CHANGING
 
 _HIDING = "rulelab.ad.marks"  # its functions are known by where they live: this floor is below
+# By these the code may get hold of anything, under names that its text does not show.
+_LOOKING_AROUND = frozenset(
+    {
+        "globals",
+        "locals",
+        "vars",
+        "eval",
+        "exec",
+        "__import__",
+        "sys",
+        "gc",
+        "inspect",
+        "importlib",
+        "weakref",
+    }
+)
 _MOST = 20_000  # values looked at before it is given up
 _WRITING = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"})
 # They write to an object that is not complete, which nobody else has.
 _MAKING = frozenset({"__init__", "__post_init__", "__new__", "__setstate__", "__set_name__"})
 _AUGMENTED = "augmented assignment"
 _IN_PLACE = frozenset(name for name in vars(operator) if name.startswith("__i"))
-_LEAVES = (*LEAVES, types.BuiltinFunctionType, range, slice, types.CodeType, types.GenericAlias)
+_OF_LIBRARIES = frozenset({*sys.stdlib_module_names, *BY_RULE}) - {"__main__"}
+_LEAVES = (*LEAVES, range, slice, types.CodeType, types.GenericAlias)
 _QUICK = frozenset(
     {float, int, str, bool, type(None), complex, bytes, np.ndarray, np.ufunc, types.ModuleType}
-    | {types.BuiltinFunctionType, types.GetSetDescriptorType, types.MemberDescriptorType}
+    | {types.GetSetDescriptorType, types.MemberDescriptorType}
     | {types.WrapperDescriptorType, types.MethodDescriptorType, types.CodeType, range, slice}
 )
 _DESCRIPTIONS = frozenset({"__dataclass_fields__", "__dataclass_params__"})  # what `dataclass` keeps
@@ -43,7 +60,7 @@ class Reached(NamedTuple):
     """What code can get hold of: `objects` by identity, and whether some of the code `writes` to containers.
 
     `complete` is False where there was too much to look at; `hides` says that some code asks not to be
-    differentiated, so that what it writes goes unseen.
+    differentiated, or may get hold of more than its text shows.
     """
 
     objects: set[int]
@@ -111,6 +128,8 @@ class _Walk:
             return () if is_library(x) else self._from_function(x)
         if isinstance(x, type):
             return () if is_of_library(x) else self._from_class(x)
+        if isinstance(x, types.BuiltinFunctionType):
+            return (x.__self__,)  # the list of `xs.append`
         if isinstance(x, dict):
             return (*_unknown(x.keys()), *_unknown(x.values()), *_class_of(x))
         if isinstance(x, (list, tuple, set, frozenset, deque)):
@@ -120,9 +139,9 @@ class _Walk:
         return (type(x), *(part for part in gc.get_referents(x) if not isinstance(part, types.ModuleType)))
 
     def _from_function(self, function: types.FunctionType) -> Iterator[Any]:
-        text = _text_of(function.__code__)
-        self.called |= text.attributes
-        name = function.__code__.co_name
+        text, name = _text_of(function.__code__), function.__code__.co_name
+        self.called |= text.attributes - {_AUGMENTED} if name in _IN_PLACE else text.attributes
+        self.hides |= not text.names.isdisjoint(_LOOKING_AROUND)
         if text.writes and name not in _MAKING:
             self._writers.add(_AUGMENTED if name in _IN_PLACE else name)
             owner = function.__qualname__.rpartition(".")[0]
@@ -132,10 +151,11 @@ class _Walk:
         yield from function.__defaults__ or ()
         yield from (function.__kwdefaults__ or {}).values()
         yield getattr(function, "__wrapped__", None)
+        read = None if "getattr" in text.names else text.attributes
         for name in text.names:
-            yield from _of_name(function.__globals__, name, text.attributes, 4)
+            yield from _of_name(function.__globals__, name, read, 4)
         for name in text.imports:
-            yield from _of_name(sys.modules, name, text.attributes, 4)
+            yield from _of_name(sys.modules, name, read, 4)
 
     def _from_class(self, cls: type) -> Iterator[Any]:
         yield from cls.__bases__
@@ -145,14 +165,14 @@ class _Walk:
             yield described.default_factory
 
 
-def _of_name(names: dict[str, Any], name: str, attributes: frozenset[str], depth: int) -> Iterator[Any]:
-    """What a global name stands for; of a module, what the code may read of it."""
+def _of_name(names: dict[str, Any], name: str, read: frozenset[str] | None, depth: int) -> Iterator[Any]:
+    """What a global name stands for; of a module, the attributes that the code may read: all, if None."""
     found = names.get(name, vars(builtins).get(name))
     if not isinstance(found, types.ModuleType):
         yield found
-    elif depth and found.__name__.partition(".")[0] not in ("numpy", "math"):
-        for inner in attributes & vars(found).keys():
-            yield from _of_name(vars(found), inner, attributes, depth - 1)
+    elif depth and found.__name__.partition(".")[0] not in _OF_LIBRARIES:
+        for inner in list(vars(found)) if read is None else read & vars(found).keys():
+            yield from _of_name(vars(found), inner, read, depth - 1)
 
 
 def _class_of(x: Any) -> tuple[Any, ...]:
