@@ -16,7 +16,7 @@ from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.emit import place_in_passes
 from ..compiler.entries import Entry
-from ..compiler.heap import enter, leave
+from ..compiler.heap import enter, is_nested, leave
 from ..compiler.installed import point_to_package
 from ..compiler.lending import lent_to, may_lend
 from ..compiler.operands import carries, describe
@@ -317,7 +317,7 @@ def _forward(
         )
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
     active = _active(args, kwargs, asked)
-    lent = may_lend(f, args, kwargs)
+    lent = None if is_nested() else may_lend(f, args, kwargs)
     wanted = active if lent is None else lent.own(active)
     try:
         with Compared(pullbacks.cache, f, args, kwargs, active, lent) as run:

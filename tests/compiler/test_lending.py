@@ -450,6 +450,24 @@ def test_functions_that_write_nothing_are_lent_nothing():
         leave(outer)
 
 
+def test_a_gradient_inside_of_another_lends_nothing():
+    """The outer one would not see the change: refused, and nothing is changed."""
+
+    def outer(x):
+        return x * x
+
+    o = Thing(1.0, 2.0)
+
+    @rl.rrule_for(outer)
+    def outer_rrule(x):
+        rl.gradient(attribute, o)
+        return x * x, lambda y_bar: (rl.NoTangent(), 2 * x * y_bar)
+
+    with pytest.raises(rl.MutationError):
+        rl.gradient(lambda x: outer(x) + 0.0, 2.0)
+    assert o.a == 1.0
+
+
 def test_an_object_with_a_cycle_is_not_changed():
     """It is there twice: under its own name, and inside of itself."""
     o = Thing(2.0, None)

@@ -90,7 +90,7 @@ def by_cached():
         Holder,
         [by_global].copy,
     ],
-    ids=str,
+    ids=lambda f: getattr(f, "__name__", type(f).__name__),
 )
 def test_it_is_found(f):
     """Through globals, helpers, classes, modules, defaults, closures and what wraps functions."""

@@ -1,7 +1,7 @@
 """The examples of the reference on gradients, with the numbers that it prints.
 
 Translated: a first index is 0, a dimension 1 is the axis 0, and matrices are flattened row by row, so the
-columns of a Jacobian by a matrix stand in another order than the ones printed. `f() do … end` is a function here.
+columns of a Jacobian by a matrix stand in another order than printed. A `do` block is a function here.
 """
 
 import math
