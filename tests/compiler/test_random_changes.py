@@ -41,7 +41,8 @@ PLACES = ["o.a", "o.b", "xs[0]", "xs[-1]", "d['p']", "d['q'].a", "d['q'].b", "d[
 EXPRESSIONS = ["{} * {} * 0.5", "{} + 0.3 * {}", "np.sin({})", "{} * 0.7", "total(xs) * 0.1", "sum(xs) * 0.2"]
 STATEMENTS = [
     "o.a = {e}", "o.b = {e}", "xs[0] = {e}", "xs.append({e})", "t = t * xs.pop() if len(xs) > 1 else t",
-    "d['p'] = {e}", "d['q'].a = {e}", "d['q'].mul({v})", "t = {e} + setter(o, {v})", "t = {e} + push(xs, {v})",
+    "d['p'] = {e}", "d['q'].a = {e}", "d['q'].mul({v})", "t = {e} + setter(o, {v})",
+    "t = {e} + push(xs, {v})",
     "swap(xs)", "xs.sort()", "xs.reverse()", "xs.insert(0, {e})",
     "d['r'] = [{e}, {v}]", "d['r'].append({e})",
     "o, d['q'] = d['q'], o", "d.update(p={e})", "xs += [{e}]", "o.a += {v} * 0.5", "xs[0] *= 0.9",
