@@ -4,6 +4,8 @@ compare and check.
 from .ad.buffer import TABLE as _BUFFER
 from .ad.buffer import Buffer
 from .ad.checkpointed import checkpointed
+from .ad.complex_numbers import holomorphic_derivative, wirtinger
+from .ad.derivatives import derivative
 from .ad.forward import pushforward
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import clip_grad, dropgrad, hook, ignore_derivatives, isderiving, nest_level, showgrad

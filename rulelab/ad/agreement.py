@@ -13,6 +13,7 @@ import numpy as np
 from ..compiler.cache import Cache
 from ..compiler.effects import Noted, Watch, fields_of, holds_iterator
 from ..compiler.heap import enter, leave
+from ..compiler.lending import Lent, may_lend
 from ..compiler.operands import describe
 from ..compiler.pullbacks import Pullbacks
 from ..errors import Place, RuleLabError, WrongTransformError
@@ -40,14 +41,23 @@ class Compared(Watch):
 
     At its end y, or the error of the block, is compared with what the function itself gives, where that is
     due; WrongTransformError if the two differ, and both do so again. `active` as `Pullbacks.find` takes it.
+    Of arguments that the function may change (`lent`) it gets copies, and what it leaves there must agree
+    too.
     """
 
-    __slots__ = ("_cache", "active", "args", "f", "found", "kwargs")
+    __slots__ = ("_cache", "_lent", "active", "args", "f", "found", "kwargs")
 
     def __init__(
-        self, cache: Cache, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...]
+        self,
+        cache: Cache,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        lent: Lent | None = None,
     ) -> None:
         super().__init__()
+        self._lent = lent
         self.f, self.args, self.kwargs, self.active = f, args, kwargs, active
         self._cache = cache
         self.found: Any = None
@@ -61,7 +71,7 @@ class Compared(Watch):
         self._cache.watches.close()
         if self.compiled or self._cache.compare is True:
             if error is None:
-                self._compare(self.found[0])
+                self._compare(self._left(self.found[0], self.args))
             elif isinstance(error, Exception) and not isinstance(error, _NOT_OURS):
                 self._compare(Raised(error))
 
@@ -97,15 +107,26 @@ class Compared(Watch):
             return False
         return not holds_iterator((target, *bound, *self.args, *self.kwargs.values()))
 
+    def _left(self, y: Any, args: tuple[Any, ...]) -> Any:
+        """What a run is compared by: its value, and the arguments if it may change them."""
+        return y if self._lent is None else (y, args)
+
+    def _call(self) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        return (self.f, self.args, self.kwargs) if self._lent is None else self._lent.afresh(self.f)
+
     def _plain(self) -> Any:
-        return self.f(*self.args, **self.kwargs)
+        f, args, kwargs = self._call()
+        return self._left(f(*args, **kwargs), args)
 
     def _derived(self, cache: Cache | None = None) -> Any:
         """The value of a forward sweep, over another cache if one is given."""
         find = Pullbacks(self._cache if cache is None else cache).find
+        f, args, kwargs = self._call()
         outer = enter()
         try:
-            return find(self.f, self.args, self.kwargs, self.active, None)(*self.args, **self.kwargs)[0]
+            lent = may_lend(f, args, kwargs) if self._lent is not None else None
+            active = self.active if lent is None else lent.own(self.active)
+            return self._left(find(f, args, kwargs, active, None)(*args, **kwargs)[0], args)
         finally:
             leave(outer)
 

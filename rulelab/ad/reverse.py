@@ -18,8 +18,9 @@ from ..compiler.deriving import derives
 from ..compiler.emit import place_in_passes
 from ..compiler.entries import Entry
 from ..compiler.fingerprints import arrays_of, print_of
-from ..compiler.heap import enter, leave
+from ..compiler.heap import enter, is_nested, leave
 from ..compiler.installed import point_to_package
+from ..compiler.lending import lent_to, may_lend
 from ..compiler.operands import carries, describe
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.pushing import Seed
@@ -145,7 +146,7 @@ def pullback(
     finally:
         leave(outer)
     kept = _Fingerprints(inner)
-    shown = y
+    shown, entered = y, _as_entered(args, inner)
 
     @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
@@ -157,7 +158,7 @@ def pullback(
             found = inner(seed)
         finally:
             leave(outer)
-        return tuple(to_natural(x, found[1 + number]) for number, x in enumerate(args))
+        return tuple(to_natural(x, found[1 + number]) for number, x in enumerate(entered))
 
     back.__name__ = (
         f"{getattr(f, '__name__', 'f')}_pullback"
@@ -184,13 +185,15 @@ def _value_and_gradient(
         try:
             found = back(_seed_of(y, f, args, several))
         except RuleLabError as error:
+            if (lent := lent_to(back)) is not None:
+                lent.put_back()
             _complete(error, f, args)
             raise
     finally:
         leave(outer)
     entries = [
         to_natural(x, found[1 + number]) if on else None
-        for number, (x, on) in enumerate(zip(args, asked, strict=True))
+        for number, (x, on) in enumerate(zip(_as_entered(args, back), asked, strict=True))
     ]
     if argnums is None:
         return y, tuple(entries)
@@ -204,7 +207,7 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     """
     __tracebackhide__ = True
     entry = _FIND(f, args)
-    if entry is None:
+    if entry is None or (entry.structured and may_lend(f, args, {}) is not None):
         return None
     projected = entry.projected  # by a rule: what it makes is its own affair
     outer = None if projected else enter()
@@ -321,13 +324,24 @@ def _forward(
         )
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
     active = _active(args, kwargs, asked)
+    lent = None if is_nested() else may_lend(f, args, kwargs)
+    wanted = active if lent is None else lent.own(active)
     try:
-        with Compared(pullbacks.cache, f, args, kwargs, active) as run:
-            run.found = pullbacks.find(f, args, kwargs, active, None)(*args, **kwargs)
-        return run.found
+        with Compared(pullbacks.cache, f, args, kwargs, active, lent) as run:
+            run.found = pullbacks.find(f, args, kwargs, wanted, None)(*args, **kwargs)
     except RuleLabError as error:
+        if lent is not None:
+            lent.put_back()
         _complete(error, f, args)
         raise
+    y, back = run.found
+    return y, back if lent is None else lent.collecting(back, y)
+
+
+def _as_entered(args: tuple[Any, ...], back: Any) -> tuple[Any, ...]:
+    """The arguments with the contents that they had when the function was called."""
+    lent = lent_to(back)
+    return args if lent is None else tuple(map(lent.as_it_was, args))
 
 
 def _active(args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]) -> tuple[bool, ...]:

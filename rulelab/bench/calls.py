@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ad import reverse
+from ..compiler.lending import may_lend
 from ..errors import MeasurementError, RuleLabError
 
 
@@ -57,6 +58,8 @@ def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | 
     reverse.need_positional(f, args, kwargs)
     own_args, own_kwargs = copied(f, args, kwargs)
     y = f(*own_args, **own_kwargs)
+    if may_lend(f, args, kwargs) is not None:
+        args, kwargs = copied(f, args, kwargs)  # for the gradient changes them as the function does
     name = name or name_of(f)
     if isinstance(y, (int, float, np.number, np.ndarray)) and np.ndim(y) == 0 and not np.iscomplexobj(y):
 

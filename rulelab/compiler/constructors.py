@@ -114,7 +114,13 @@ def is_generated(function: Any) -> bool:
 
 
 def _make_object(
-    pullbacks: Pullbacks, cls: type, active: tuple[bool, ...], place: Place | None, *args: Any, **kwargs: Any
+    pullbacks: Pullbacks,
+    cls: type,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
     x = heap.own(cls.__new__(cls, *(() if cls.__init__ is not object.__init__ else args)), True)  # type: ignore[misc]
     initial = _no_init if cls.__init__ is object.__init__ else None  # type: ignore[misc]
@@ -157,7 +163,9 @@ def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> No
 # --- dataclasses and NamedTuples ----------------------------------------------------------------------------
 
 
-def _make_dataclass(pullbacks: Pullbacks, cls: type, place: Place | None, *args: Any, **kwargs: Any) -> Any:
+def _make_dataclass(
+    pullbacks: Pullbacks, cls: type, place: Place | None, /, *args: Any, **kwargs: Any
+) -> Any:
     given = inspect.signature(cls).bind(*args, **kwargs).arguments
     x = heap.own(object.__new__(cls), True)
     for field in dataclasses.fields(cls):
@@ -204,7 +212,7 @@ def _value(cls: type, given: dict[str, Any], name: str) -> Any:
     return given[name] if name in given else getattr(cls, name)
 
 
-def _make_namedtuple(cls: type, *args: Any, **kwargs: Any) -> Any:
+def _make_namedtuple(cls: type, /, *args: Any, **kwargs: Any) -> Any:
     y = cls(*args, **kwargs)
     fields = cls._fields  # type: ignore[attr-defined]
 
@@ -216,7 +224,9 @@ def _make_namedtuple(cls: type, *args: Any, **kwargs: Any) -> Any:
 
 
 def copier(pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], place: Place | None) -> Handler | None:
-    """What answers for `dataclasses.replace(x, name=value)` and `x._replace(name=value)`."""
+    """What answers for `dataclasses.replace(x, name=value)`, `x._replace(name=value)`, `Kind._make(xs)`."""
+    if len(args) == 2 and isinstance(args[0], type) and is_namedtuple(args[0]):
+        return _make_from_items if target is args[0]._make.__func__ else None  # type: ignore[attr-defined]
     if len(args) != 1:
         return None
     if target is dataclasses.replace and is_generated(getattr(type(args[0]), "__init__", None)):
@@ -226,7 +236,7 @@ def copier(pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], place: Plac
     return None
 
 
-def _replace_fields(pullbacks: Pullbacks, place: Place | None, x: Any, **changes: Any) -> Any:
+def _replace_fields(pullbacks: Pullbacks, place: Place | None, x: Any, /, **changes: Any) -> Any:
     cls, own = type(x), heap.is_own(x)
     kept = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in changes]
     read = [containers.read_attribute(x, name) if own else (getattr(x, name), None) for name in kept]
@@ -245,7 +255,7 @@ def _replace_fields(pullbacks: Pullbacks, place: Place | None, x: Any, **changes
     return y, heap.effectful(back)
 
 
-def _replace_items(x: Any, **changes: Any) -> Any:
+def _replace_items(x: Any, /, **changes: Any) -> Any:
     cls = type(x)
 
     def back(y_bar: Any) -> Any:
@@ -256,13 +266,22 @@ def _replace_items(x: Any, **changes: Any) -> Any:
     return x._replace(**changes), back
 
 
+def _make_from_items(cls: Any, items: Any) -> Any:
+    given = containers.Given(items)
+
+    def back(y_bar: Any) -> Any:
+        return NO, NO, given.cotangent([support.part(y_bar, name) for name in cls._fields])
+
+    return cls._make(given.items), back
+
+
 # --- containers of the standard library ---------------------------------------------------------------------
 
 _CONTAINERS = (collections.deque, collections.defaultdict, collections.OrderedDict)
 
 
 def _make_container(
-    pullbacks: Pullbacks, cls: Callable[..., Any], place: Place | None, *args: Any, **kwargs: Any
+    pullbacks: Pullbacks, cls: Callable[..., Any], place: Place | None, /, *args: Any, **kwargs: Any
 ) -> Any:
     """A deque, defaultdict or OrderedDict, empty or filled from a list or dict."""
     source = args[-1] if args and (len(args) == 2 or cls is not collections.defaultdict) else None

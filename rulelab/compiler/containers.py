@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -386,7 +386,7 @@ def setdefault(d: Any, key: Key, default: Any = None) -> Any:
     return default, effectful(back)
 
 
-def update(d: Any, *others: Any, **more: Any) -> Any:
+def update(d: Any, /, *others: Any, **more: Any) -> Any:
     """`d.update(other, **more)`, with a dict or with pairs"""
     other = others[0] if others else {}
     is_dict = isinstance(other, dict)
@@ -541,6 +541,10 @@ _DICT: dict[Any, Callable[..., Any]] = {
 }
 
 
+_DICT |= {
+    getattr(OrderedDict, name): _DICT[getattr(dict, name)]
+    for name in ("pop", "setdefault", "update", "clear", "__setitem__", "__delitem__")
+}
 _METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
 
 

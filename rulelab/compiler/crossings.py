@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 import types
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -122,7 +123,10 @@ def preserves(target: Any) -> bool:
 
 
 # Functions whose result looks into their argument when it is read, so that it must be the argument itself.
-_LIVE = frozenset({dict.items, dict.values, dict.keys, iter, reversed, enumerate, zip})
+_LIVE = frozenset(
+    {iter, reversed, enumerate, zip}
+    | {getattr(kind, name) for kind in (dict, OrderedDict) for name in ("items", "values", "keys")}
+)
 
 
 def keeps_alive(target: Any, args: tuple[Any, ...]) -> bool:

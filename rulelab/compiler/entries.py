@@ -18,6 +18,7 @@ from ..rules.rule import Rule
 from ..tangents.zeros import NoTangent
 from .cache import Cache, Pass
 from .effects import noting
+from .heap import LEAVES
 from .nesting import enter, leave
 
 NO = NoTangent()
@@ -34,6 +35,7 @@ class Entry:
     forward: Callable[..., Any]
     guard: Callable[[dict[str, Any]], bool] | None
     projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
+    structured: bool = False  # whether an argument may be, or hold, a container
 
 
 class _Known:
@@ -143,7 +145,8 @@ class Entries:
         kinds = list(map(type, args))
         for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
             known.entries.pop(key, None)
-        entry = Entry(epoch, forward, guard, guard is None)
+        structured = not all(isinstance(x, LEAVES) for x in args)
+        entry = Entry(epoch, forward, guard, guard is None, structured)
         signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):

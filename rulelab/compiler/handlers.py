@@ -24,7 +24,7 @@ class Unsettled:
     def __init__(self, call: Handler) -> None:
         self.call = call
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         return self.call(*args, **kwargs)
 
@@ -83,7 +83,7 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
 def without_owner(inner: Handler) -> Handler:
     """The handler of `owner.name(...)` from that of the bound method, whose own cotangent is the object's."""
 
-    def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
         y, pullback = inner(*args, **kwargs)
 
         def back(y_bar: Any) -> Any:

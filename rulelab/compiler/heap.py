@@ -71,6 +71,7 @@ class _State(threading.local):
     """The sweep of this thread; sweeps nest, and none meets another thread's."""
 
     sweep: _Sweep | None = None
+    depth: int = 0
 
 
 _STATE = _State()
@@ -82,12 +83,19 @@ def enter() -> _Sweep | None:
     """
     outer = _STATE.sweep
     _STATE.sweep = _EMPTY
+    _STATE.depth += 1
     return outer
 
 
 def leave(outer: _Sweep | None) -> None:
     """Go back to the sweep that `enter` gave."""
     _STATE.sweep = outer
+    _STATE.depth -= 1
+
+
+def is_nested() -> bool:
+    """Whether the sweep of this thread runs inside of another one, which may own what is handed in."""
+    return _STATE.depth > 1
 
 
 def written() -> _Sweep:

@@ -16,7 +16,7 @@ from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap, support
-from .handlers import NO, ZERO, Handler, Unsettled
+from .handlers import NO, ZERO, Handler, Unsettled, constant
 from .protocols import is_of_c
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ CACHED = type(functools.lru_cache(len))
 # Functions of this package that call what they are given, each with what makes the handler of a call:
 # `maker(pullbacks, args, kwargs, active, place)`.
 CALLING: dict[Any, Callable[..., Handler]] = {}
+_BIND = types.WrapperDescriptorType.__get__
 
 
 class Holders:
@@ -57,6 +58,8 @@ class Holders:
             return CALLING[target](self.pullbacks, args, kwargs, active, place)
         if target is np.vectorize.__call__:
             return self.vectorize_call(args[0], args[1:], kwargs, (False, *active[1:]), place)
+        if target is _BIND and args and args[0] is object.__setattr__:
+            return constant(target)  # as `__init__` of a frozen attrs class begins
         caller = self.callers.get(type(target))
         if caller is None and is_of_c(target):
             caller = self.makers.get(target)

@@ -468,7 +468,7 @@ class Iteration:
     def listed_first(self, target: Any, active: tuple[bool, ...], place: Place | None) -> Handler:
         """A function that reads an iterable once from end to end: it is given the list of its items."""
 
-        def call(iterable: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(iterable: Any, /, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
             walk = Walk(self.source(iterable, active[1], place))
             items = list(walk)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
+from ..tangents.projection import FieldGradients
 from ..tangents.structural import Tangent
 from . import containers, heap, support
 from .handlers import NO, Handler, Unsettled, attribute_of, constant, method_of
@@ -226,6 +227,8 @@ def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place 
     getter = written_in_python(type(found), "__get__") if found is not None else None
     if getter is not None and (hasattr(type(found), "__set__") or not in_instance):
         return lambda x: _by_descriptor(pullbacks, getter, found, x, place)
+    if found is None and kind is FieldGradients:
+        return field(name)
     if found is None and not in_instance:
         fallback = written_in_python(kind, "__getattr__")
         if fallback is not None:

@@ -13,17 +13,16 @@ import numpy as np
 from ..errors import ForeignCallError, KeywordError, NotDifferentiableError, Place, RuleLabError
 from ..rules.binding import Binder
 from ..rules.calling import apply_rrule
-from ..rules.capabilities import RuleConfig
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..rulesets.forward_programs import new_object
 from ..tangents.structural import Tangent, entries_of
-from . import containers, crossings, heap, outlines, snapshots, support
+from . import containers, copies, crossings, heap, outlines, snapshots, support
 from .cache import Cache, Pass
-from .derived import stands_for
 from .constructors import constructor, copier, is_authors, make_plain
+from .derived import stands_for
 from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries
@@ -38,12 +37,12 @@ from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_han
 from .purity import seems_to_change
 from .pushing import Push, Vjp
 from .refusals import fault, mutation, text_read_again
-from .writes import attribute_writer
 from .reversing import made_new, pulled, pushed
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
 from .standing_in import by_stand_in
 from .types import signature_of
+from .writes import attribute_writer, write_finder
 
 
 class Pullbacks:
@@ -58,7 +57,7 @@ class Pullbacks:
         self.iteration = Iteration(self)
         self.holders = Holders(self)
 
-    def via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
         active = (True,) * (1 + len(args)) + (False,) * len(kwargs)
         outer = (
@@ -121,6 +120,8 @@ class Pullbacks:
             return method
         if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
             return constant(target)
+        if target is setattr and len(args) == 3 and not kwargs and heap.is_followed(args[0]):
+            return write_finder(self, "attribute", place)(*args)
         if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
             raise text_read_again(place)
         memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
@@ -145,7 +146,7 @@ class Pullbacks:
         if isinstance(target, type):
             made = constructor(self, target, active, place)
         else:
-            made = copier(self, target, args, place)
+            made = copier(self, target, args, place) or (None if kwargs else copies.conversion(target, args))
         if made is not None:
             return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
@@ -187,6 +188,8 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler | None:
         """The handler of a call whose arguments are not what the house's rule is for."""
+        if (handler := copies.copier(target, args, lambda x: rule.function(x)[0])) is not None:
+            return handler
         if rule.differentiable and any(is_author_class(type(x)) for x in args):
             handler = None if kwargs else operator_handler(self, target, args, active, place)
             stored = isinstance(target, (types.WrapperDescriptorType, types.MethodDescriptorType)) or (

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import RuleLabError
 from .source import find_source
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
     {"append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear"}
     | {"sort", "reverse", "rotate", "update", "setdefault", "add", "discard"}
 )
@@ -29,7 +29,7 @@ _OF_VALUES = frozenset(
     for name in dir(owner)
     if not name.startswith("__")
 )
-_HARMLESS = _OF_VALUES - _CHANGING - _ARRAYS_OWN
+_HARMLESS = _OF_VALUES - CHANGING - _ARRAYS_OWN
 
 
 # (the globals or None for the reader's own, a name in them, a weak reference to the code it meant)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import functools
 import itertools
 import operator
@@ -21,7 +22,7 @@ from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import make
-from . import containers, crossings, heap, ir, specialise, support
+from . import containers, copies, crossings, heap, ir, specialise, support
 from .collecting import COLLECTORS
 from .constructors import is_opaque, refuse_in_set
 from .handlers import (
@@ -314,6 +315,8 @@ class Sites:
         target = self.target(op)
         if target is globals or self.runs_forward:
             return None  # those of the pass are the author's
+        if target is copy.copy or target is copy.deepcopy:
+            return copies.made_plain(target)
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
         )
@@ -327,7 +330,7 @@ class Sites:
                 return None
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
 
-        def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
             return pullbacks.run_plain(
                 function if method is None else getattr(function, method), args, kwargs, varied, place
             )
@@ -342,7 +345,7 @@ class Sites:
         if self.runs_forward:
             return lambda g, *args, **words: (g if method is None else getattr(g, method))(*args, **words)
 
-        def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
             flags = (varied[0], *(varied[1],) * len(args), *(varied[2],) * len(kwargs))
             return pullbacks.run_plain(
                 function if method is None else getattr(function, method), args, kwargs, flags, place
@@ -492,7 +495,7 @@ def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | N
     cache, registry = pullbacks.cache, pullbacks.cache.registry
     found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
 
-    def find(g: Any, *args: Any, **kwargs: Any) -> Handler:
+    def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
         nonlocal found
         asked_at = registry.epoch
         of, known = found
@@ -524,7 +527,7 @@ def call_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place | N
 def method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
     """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
 
-    def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
+    def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         if holds_callable(owner, name):
             return _of_attribute(pullbacks, name, active, place)(owner, *args, **kwargs)
         method = getattr(owner, name)  # a static method is no method of its object
@@ -554,11 +557,11 @@ def _apply_finder(pullbacks: Pullbacks, name: str | None, active: tuple[bool, ..
 def _of_attribute(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
     """`x.name(...)` where `x.name` is a value of its own: read as an attribute, then called."""
 
-    def find(owner: Any, *args: Any, **kwargs: Any) -> Handler:
+    def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         function, of_attribute = pullbacks.attribute(name, owner, place)(owner)
         inner = pullbacks.find(function, args, kwargs, active, place)
 
-        def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
             y, pullback = inner(*args, **kwargs)
 

@@ -35,7 +35,7 @@ _RECORDED: dict[str, Callable[..., Any]] = {
 }
 
 
-def write_finder(pullbacks: Pullbacks, kind: str, place: Place) -> Handler:
+def write_finder(pullbacks: Pullbacks, kind: str, place: Place | None) -> Handler:
     """The handler of `target[key] = value` and its like: `(None, back)` for target, key and value."""
 
     def find(target: Any, key: Any, value: Any) -> Handler:

@@ -4,6 +4,8 @@ The views of a dict are views in a pass too; the cotangent of one is that of its
 """
 
 import copy
+import dataclasses
+from collections import OrderedDict
 
 import numpy as np
 
@@ -52,9 +54,10 @@ def _state_view(method):
         return method(d), view_pullback
 
 
-_state_view(dict.values)
-_state_view(dict.items)
-TABLE.non_differentiable(dict.keys, dict.__contains__, dict.__len__)
+for _kind in (dict, OrderedDict):
+    _state_view(_kind.values)
+    _state_view(_kind.items)
+TABLE.non_differentiable(dict.keys, OrderedDict.keys, dict.__contains__, dict.__len__)
 
 
 # -- items of the base class, which a class of the author's asks for by name or through super() --------------
@@ -78,6 +81,7 @@ for _base in (list, tuple, dict):
 
 # -- lists and tuples ----------------------------------------------------------------------------------------
 
+TABLE.non_differentiable(dataclasses.fields, dataclasses.is_dataclass)
 TABLE.non_differentiable(list.index, list.count, tuple.index, tuple.count)
 
 

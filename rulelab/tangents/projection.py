@@ -409,6 +409,8 @@ class FieldGradients:
     def _asdict(self):
         return dict(self._fields_by_name)
 
+    __parts_by_name__ = _asdict  # how `structural.parts` takes it apart
+
     def __eq__(self, other):
         if not isinstance(other, FieldGradients):
             return NotImplemented

@@ -37,6 +37,8 @@ def field_names(cls):
 def parts(x):
     """The parts of a primal structure by key: positions, keys or field names. Empty for what has none."""
     cls = type(x)
+    if (by_name := getattr(cls, "__parts_by_name__", None)) is not None:
+        return by_name(x)
     if is_namedtuple(cls):
         return dict(zip(cls._fields, x))
     if is_sequence(cls):

@@ -1,0 +1,45 @@
+"""The derivative operator: f to f', f'' and so on, for a function of one real number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..compiler.operands import describe
+from ..errors import RuleLabError
+from ..rules.targets import name_of, resolve
+from ..tangents.algebra import is_number
+from .reverse import gradient
+
+
+def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
+    """The `n`-th derivative of a function of one real number, as a function.
+
+    It is 0.0 where nothing depends on the argument. Raises RuleLabError for anything but a real number, and
+    what `gradient` raises.
+
+    >>> derivative(lambda x: x**3)(2.0)
+    12.0
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise RuleLabError(
+            f"There is no derivative of order {n!r}", asked="derivative(f, n)", fixes=("give n = 1, 2, 3, …",)
+        )
+    name = name_of(resolve(f)[0])
+
+    def derivative_of_f(x: Any) -> Any:
+        __tracebackhide__ = True
+        if not is_number(x) or np.iscomplexobj(x):
+            raise RuleLabError(
+                f"The derivative of {name} is a function of a real number, not of {describe(x)}",
+                asked="derivative(f)(x)",
+                fixes=("gradient(f, x) for other arguments",),
+            )
+        found = gradient(f, x)[0]
+        return 0.0 if found is None else found
+
+    derivative_of_f.__name__ = f"derivative_of_{name}" if name.isidentifier() else "derivative"
+    derivative_of_f.__doc__ = f"The derivative of {name}."
+    return derivative_of_f if n == 1 else derivative(derivative_of_f, n - 1)

@@ -1,0 +1,227 @@
+"""What the code of a function can get hold of without being handed it, and whether it seems to write to
+containers: globals, captured variables and defaults, what these hold, and the functions called from there.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import gc
+import operator
+import sys
+import types
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .heap import LEAVES
+from .libraries import BY_RULE, is_library, is_of_library
+from .outlines import contents
+from .purity import CHANGING
+
+_HIDING = "rulelab.ad.marks"  # its functions are known by where they live: this floor is below
+# By these the code may get hold of anything, under names that its text does not show.
+_LOOKING_AROUND = frozenset(
+    {
+        "globals",
+        "locals",
+        "vars",
+        "eval",
+        "exec",
+        "__import__",
+        "sys",
+        "gc",
+        "inspect",
+        "importlib",
+        "weakref",
+    }
+)
+_MOST = 20_000  # values looked at before it is given up
+_WRITING = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"})
+# They write to an object that is not complete, which nobody else has.
+_MAKING = frozenset({"__init__", "__post_init__", "__new__", "__setstate__", "__set_name__"})
+_AUGMENTED = "augmented assignment"
+_IN_PLACE = frozenset(name for name in vars(operator) if name.startswith("__i"))
+_OF_LIBRARIES = frozenset({*sys.stdlib_module_names, *BY_RULE}) - {"__main__"}
+_LEAVES = (*LEAVES, range, slice, types.CodeType, types.GenericAlias)
+_QUICK = frozenset(
+    {float, int, str, bool, type(None), complex, bytes, np.ndarray, np.ufunc, types.ModuleType}
+    | {types.GetSetDescriptorType, types.MemberDescriptorType}
+    | {types.WrapperDescriptorType, types.MethodDescriptorType, types.CodeType, range, slice}
+)
+_DESCRIPTIONS = frozenset({"__dataclass_fields__", "__dataclass_params__"})  # what `dataclass` keeps
+
+
+class Reached(NamedTuple):
+    """What code can get hold of: `objects` by identity, and whether some of the code `writes` to containers.
+
+    `complete` is False where there was too much to look at; `hides` says that some code asks not to be
+    differentiated, or may get hold of more than its text shows.
+    """
+
+    objects: set[int]
+    writes: bool
+    hides: bool
+    complete: bool
+
+
+class _Text(NamedTuple):
+    """What the bytecode of a function names, its nested functions included."""
+
+    names: frozenset[str]  # looked up as globals
+    imports: frozenset[str]
+    attributes: frozenset[str]
+    writes: bool
+
+
+_TEXTS: weakref.WeakKeyDictionary[types.CodeType, _Text] = weakref.WeakKeyDictionary()
+
+
+def reached_by(roots: Iterable[Any]) -> Reached:
+    """What the code of these functions, objects and classes can get hold of by itself."""
+    roots = list(roots)
+    walk = _Walk(roots)
+    walk.called.update(x.__code__.co_name for x in roots if isinstance(x, types.FunctionType))
+    complete = walk.run()
+    return Reached(walk.seen, walk.writes(), walk.hides, complete)
+
+
+class _Walk:
+    def __init__(self, roots: Iterable[Any]) -> None:
+        self.seen: set[int] = set()
+        self.waiting = list(roots)
+        self._held: list[Any] = []  # so that no identity is used again
+        self.called: set[str] = set()  # names of what the code calls, or may call
+        self._writers: set[str] = set()
+        self.hides = False
+
+    def run(self) -> bool:
+        while self.waiting:
+            x = self.waiting.pop()
+            if type(x) in _QUICK:
+                continue
+            if isinstance(x, type):
+                if x.__module__ == "builtins":
+                    continue
+            elif isinstance(x, _LEAVES):
+                continue
+            if id(x) in self.seen:
+                continue
+            if len(self.seen) >= _MOST:
+                return False
+            self.seen.add(id(x))
+            self._held.append(x)
+            self.waiting.extend(self._from(x))
+        return True
+
+    def writes(self) -> bool:
+        return bool(self._writers & self.called)
+
+    def _from(self, x: Any) -> Iterable[Any]:
+        if isinstance(x, (types.FunctionType, type)):
+            self.hides |= x.__module__ == _HIDING
+        if isinstance(x, types.FunctionType):
+            return () if is_library(x) else self._from_function(x)
+        if isinstance(x, type):
+            return () if is_of_library(x) else self._from_class(x)
+        if isinstance(x, types.BuiltinFunctionType):
+            return (x.__self__,)  # the list of `xs.append`
+        if isinstance(x, dict):
+            return (*_unknown(x.keys()), *_unknown(x.values()), *_class_of(x))
+        if isinstance(x, (list, tuple, set, frozenset, deque)):
+            return (*_unknown(x), *_class_of(x))
+        if isinstance(x, (property, functools.cached_property, staticmethod, classmethod, types.MethodType)):
+            return gc.get_referents(x)
+        return (type(x), *(part for part in gc.get_referents(x) if not isinstance(part, types.ModuleType)))
+
+    def _from_function(self, function: types.FunctionType) -> Iterator[Any]:
+        text, name = _text_of(function.__code__), function.__code__.co_name
+        self.called |= text.attributes - {_AUGMENTED} if name in _IN_PLACE else text.attributes
+        self.hides |= not text.names.isdisjoint(_LOOKING_AROUND)
+        if text.writes and name not in _MAKING:
+            self._writers.add(_AUGMENTED if name in _IN_PLACE else name)
+            owner = function.__qualname__.rpartition(".")[0]
+            if not owner or owner.endswith("<locals>") or (name.startswith("__") and name not in _IN_PLACE):
+                self.called.add(name)  # it is called by its own name, or by an operator
+        yield from map(contents, function.__closure__ or ())
+        yield from function.__defaults__ or ()
+        yield from (function.__kwdefaults__ or {}).values()
+        yield getattr(function, "__wrapped__", None)
+        read = None if "getattr" in text.names else text.attributes
+        for name in text.names:
+            yield from _of_name(function.__globals__, name, read, 4)
+        for name in text.imports:
+            yield from _of_name(sys.modules, name, read, 4)
+
+    def _from_class(self, cls: type) -> Iterator[Any]:
+        yield from cls.__bases__
+        yield type(cls)
+        yield from (part for name, part in vars(cls).items() if name not in _DESCRIPTIONS)
+        for described in vars(cls).get("__dataclass_fields__", {}).values():
+            yield described.default_factory
+
+
+def _of_name(names: dict[str, Any], name: str, read: frozenset[str] | None, depth: int) -> Iterator[Any]:
+    """What a global name stands for; of a module, the attributes that the code may read: all, if None."""
+    found = names.get(name, vars(builtins).get(name))
+    if not isinstance(found, types.ModuleType):
+        yield found
+    elif depth and found.__name__.partition(".")[0] not in _OF_LIBRARIES:
+        for inner in list(vars(found)) if read is None else read & vars(found).keys():
+            yield from _of_name(vars(found), inner, read, depth - 1)
+
+
+def _class_of(x: Any) -> tuple[Any, ...]:
+    return () if type(x).__module__ == "builtins" else (type(x), getattr(x, "__dict__", None))
+
+
+def _unknown(items: Iterable[Any]) -> list[Any]:
+    """The items that may hold something."""
+    return [] if _QUICK.issuperset(map(type, items)) else [x for x in items if type(x) not in _QUICK]
+
+
+def _text_of(code: types.CodeType) -> _Text:
+    found = _TEXTS.get(code)
+    if found is None:
+        found = _TEXTS[code] = _read(code)
+    return found
+
+
+def _read(code: types.CodeType) -> _Text:
+    names: set[str] = set()
+    imports: set[str] = set()
+    attributes: set[str] = set()
+    writes = False
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    before = None
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            names.add(step.argval)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"):
+            attributes.add(step.argval)
+        elif step.opname == "IMPORT_NAME":
+            imports.add(step.argval)
+        elif step.opname in _WRITING:
+            writes = True
+        elif step.opname == "BINARY_OP" and step.argrepr.endswith("="):
+            attributes.add(_AUGMENTED)
+        elif step.opname == "STORE_FAST" and step.argval in parameters and _is_in_place(before):
+            writes = True
+        before = step
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            text = _text_of(inner)
+            names |= text.names
+            imports |= text.imports
+            attributes |= text.attributes
+            writes |= text.writes
+    writes = writes or bool(attributes & CHANGING) or not names.isdisjoint(("setattr", "delattr"))
+    return _Text(frozenset(names), frozenset(imports), frozenset(attributes), writes)
+
+
+def _is_in_place(step: dis.Instruction | None) -> bool:
+    return step is not None and step.opname == "BINARY_OP" and step.argrepr.endswith("=")
