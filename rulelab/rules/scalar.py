@@ -153,8 +153,8 @@ def _sum(total, part):
 
 
 def form_of(y, y_dot):
-    """A tangent in the form of its primal `y`: of its shape, real where `y` is, zeros for an array without
-    one, NoTangent for anything else without one.
+    """A tangent in the form of its primal `y`: of its shape, an array or a number, real or complex as it is;
+    zeros for an array without one, NoTangent() for anything else without one.
 
     >>> form_of(np.ones(2), 3.0), form_of(2.0, ZeroTangent())
     (array([3., 3.]), NoTangent())
@@ -163,9 +163,13 @@ def form_of(y, y_dot):
         return y_dot
     if isinstance(y_dot, AbstractZero):
         return no_change(y)
-    if np.iscomplexobj(y_dot) and not np.iscomplexobj(y):
-        y_dot = np.real(y_dot)
-    return y_dot if np.shape(y_dot) == np.shape(y) else np.broadcast_to(y_dot, np.shape(y)).copy()
+    if np.iscomplexobj(y_dot) != np.iscomplexobj(y):
+        y_dot = y_dot + 0j if np.iscomplexobj(y) else np.real(y_dot)
+    if np.shape(y_dot) != np.shape(y):
+        return np.broadcast_to(y_dot, np.shape(y)).copy()
+    if isinstance(y, np.ndarray):
+        return np.asarray(y_dot)
+    return y_dot[()] if isinstance(y_dot, np.ndarray) else y_dot
 
 
 def no_change(y):

@@ -404,6 +404,8 @@ def matrix_power_rrule(a, n):
 
 @TABLE.frule(np.linalg.matrix_power)
 def matrix_power_frule(tangents, a, n):
+    if n == 1:  # which is the array itself
+        return np.linalg.matrix_power(a, n), dense(a, tangents[1])
     base, powers = _power_terms(a, n)
     x_dot = dense(a, tangents[1])
     x_dot = x_dot if n >= 0 else -base @ x_dot @ base

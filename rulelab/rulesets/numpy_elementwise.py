@@ -773,7 +773,7 @@ def _state_conjugate(target, points):
 
     @TABLE.frule(target)
     def conj_frule(tangents, x: Number, /):
-        return target(x), np.conj(dense(x, tangents[1]))
+        return target(x), target(dense(x, tangents[1]))  # of a real array, the method gives the array itself
 
 
 _ARRAYS = [p for p in ANY if isinstance(p[0], np.ndarray)]

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..rules.scalar import form_of, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -53,7 +53,8 @@ def _state_linear(target, transposed, points):
 
     @TABLE.frule(target)
     def linear_frule(tangents, x, *args, **kwargs):
-        return target(x, *args, **kwargs), target(dense(x, tangents[1]), *args, **kwargs)
+        y = target(x, *args, **kwargs)
+        return y, form_of(y, target(dense(x, tangents[1]), *args, **kwargs))
 
 
 # -- reshape, ravel, flatten: which order the numbers are read in --------------------------------------------
@@ -732,11 +733,15 @@ def _state_making(target, points):
         _check_numeric(y)
         if is_flat_cast(x, y.dtype):
             return y, no_change(y)
-        return y, cast_tangent(dense(x, tangents[1]), y)
+        return y, cast_tangent(x, dense(x, tangents[1]), y)
 
 
-def cast_tangent(x_dot, y):
-    """The tangent `x_dot` as one of `y`, which has the same numbers: of its dtype, shape and layout."""
+def cast_tangent(x, x_dot, y):
+    """The tangent `x_dot` of `x` as one of `y`, which has the same numbers: of its dtype, shape and layout;
+    a view of it where `y` is one of `x`.
+    """
+    if isinstance(x, np.ndarray) and np.may_share_memory(x, y):
+        return np.reshape(x_dot, np.shape(y))
     y_dot = np.reshape(np.real(x_dot) if y.dtype.kind == "f" else x_dot, np.shape(y))
     if not isinstance(y, np.ndarray):
         return np.asarray(y_dot).astype(y.dtype)[()]
@@ -900,6 +905,8 @@ def _attribute_forward_rule(name):
     """Attributes are linear: that of the tangent is the tangent of it."""
 
     def attribute_frule(tangents, x):
+        if name == "flat":
+            flat_attribute(x)
         x_dot = dense(x, tangents[1])
         if name == "imag" and not np.iscomplexobj(x):
             return x.imag, np.zeros(np.shape(x))
@@ -911,7 +918,7 @@ def _attribute_forward_rule(name):
 for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name):
         TABLE.rrule(getattr(np.ndarray, _name))(_attribute_rule(_attribute))
-    if hasattr(np.ndarray, _name) and _name != "flat":
+    if hasattr(np.ndarray, _name):
         TABLE.frule(getattr(np.ndarray, _name))(_attribute_forward_rule(_name))
 TABLE.non_differentiable(
     *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name)),

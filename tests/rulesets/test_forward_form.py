@@ -1,0 +1,117 @@
+"""What a forward rule of the house gives beside a value: a tangent of its form, and a view where it is one.
+
+Writes to arrays are done twice in forward mode, on the array and on its tangent; so a result that looks into
+an argument must have a tangent that looks into the argument's, and no other.
+"""
+
+import copy
+
+import numpy as np
+import pytest
+from rule_points import Case, at_path, leaves, random_like, rule_at
+from second_order import is_inexact, tangent_of, varied_paths
+
+from rulelab.rules.registry import DEFAULT
+from rulelab.rulesets.catalogue import tables
+from rulelab.rules.targets import name_of
+from rulelab.tangents.zeros import NoTangent
+
+
+def every_case():
+    for table in tables():
+        for target, args, kwargs in table.points:
+            if rule_at(DEFAULT, target, args, "frule") is not None:
+                yield Case(table, "frule", target, args, kwargs)
+
+
+def laid_out_like(x, rng):
+    """A random tangent of an array with the strides of the array; of a number, a random one."""
+    if not isinstance(x, np.ndarray) or not x.size:
+        return random_like(x, rng)
+    first = sum((n - 1) * step for n, step in zip(x.shape, x.strides) if step < 0)
+    last = sum((n - 1) * step for n, step in zip(x.shape, x.strides) if step > 0)
+    buffer = np.zeros(last - first + x.itemsize, np.uint8)
+    x_dot = np.ndarray(x.shape, x.dtype, buffer, -first, x.strides)
+    x_dot[...] = random_like(x, rng)
+    return x_dot
+
+
+def forward(case):
+    """The arguments, their tangents by path, and what the rule gives for them."""
+    rng = np.random.default_rng(3)
+    steps = {path: laid_out_like(at_path(case.args, path), rng) for path in varied_paths(case)}
+    dots = [tangent_of(x, (i,), steps) for i, x in enumerate(case.args)]
+    rule = rule_at(DEFAULT, case.target, case.args, "frule")
+    with np.errstate(all="ignore"):
+        y, y_dot = rule.function((NoTangent(), *dots), *case.args, **copy.deepcopy(case.kwargs))
+    return steps, y, y_dot
+
+
+def check_form(y, y_dot):
+    """The table of docs/design/forward.md, from the outside in."""
+    if isinstance(y, (list, tuple, dict)):
+        assert type(y_dot) is type(y), f"a {type(y_dot).__name__} is the tangent of a {type(y).__name__}"
+        assert len(y) == len(y_dot)
+        for key in y if isinstance(y, dict) else range(len(y)):
+            check_form(y[key], y_dot[key])
+    elif isinstance(y, np.ndarray) and y.dtype.kind in "fc":
+        assert type(y_dot) is np.ndarray, f"{type(y_dot).__name__} is the tangent of an array"
+        assert y_dot.shape == y.shape and y_dot.dtype.kind == y.dtype.kind
+    elif not isinstance(y_dot, NoTangent):
+        assert np.shape(y_dot) == np.shape(y), "a tangent of another shape"
+        assert np.asarray(y_dot).dtype.kind in ("c" if np.iscomplexobj(y) else "f"), "a tangent of another kind"
+
+
+@pytest.mark.parametrize("case", list(every_case()), ids=str)
+def test_the_tangent_has_the_form_of_the_value(case):
+    """Its containers, its shape, real or complex as it is."""
+    _, y, y_dot = forward(case)
+    check_form(y, y_dot)
+
+
+def shared(a, b):
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.shares_memory(a, b)
+
+
+@pytest.mark.parametrize("case", list(every_case()), ids=str)
+def test_the_tangent_looks_where_the_value_looks(case):
+    """A view of the argument has a view of the argument's tangent; a copy has memory of its own."""
+    steps, y, y_dot = forward(case)
+    given = [leaf for _, leaf in leaves(case.args)]
+    if any(shared(a, b) for i, a in enumerate(given) for b in given[:i]):
+        pytest.skip("the arguments of this point share memory, their tangents do not")
+    for path, part in leaves(y):
+        if not is_inexact(part):
+            continue
+        for place, x_dot in steps.items():
+            expected = shared(part, at_path(case.args, place))
+            assert shared(at_path(y_dot, path), x_dot) == expected, "a copy" if expected else "a view"
+    parts = [(part, at_path(y_dot, path)) for path, part in leaves(y) if is_inexact(part)]
+    for i, (one, one_dot) in enumerate(parts):
+        for other, other_dot in parts[:i]:
+            assert shared(one_dot, other_dot) == shared(one, other), "results that share memory"
+
+
+# The containers' own methods have their forward rules in a table of their own.
+CONTAINERS = {"containers"}
+
+
+def test_what_is_differentiable_has_both_modes():
+    """Whatever has a reverse rule of the house has a forward rule for the same arguments."""
+    stated = {(target_id(target), rule.mode) for table in tables() for target, rule in table.rules}
+    missing = [
+        name_of(target)
+        for table in tables()
+        if table.name not in CONTAINERS
+        for target, rule in table.rules
+        if rule.mode == "rrule" and rule.differentiable and (target_id(target), "frule") not in stated
+    ]
+    assert not missing
+    for table in tables():
+        for target, args, kwargs in table.points:
+            found = rule_at(DEFAULT, target, args, "frule")
+            assert found is not None or table.name in CONTAINERS, Case(table, "frule", target, args, kwargs)
+
+
+def target_id(target):
+    return id(target)
