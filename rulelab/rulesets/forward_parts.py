@@ -20,7 +20,9 @@ from .numpy_statistics import quantiles_of
 TABLE = RuleTable("forward_parts")
 
 TABLE.non_differentiable(is_zero, gradient_dtype, check_plain, normalize_axis_tuple, normalize_axis_index)
-TABLE.non_differentiable(extreme_of, interpolation_of, middles_of, padded_labels, quantiles_of)  # which entries, not their values
+TABLE.non_differentiable(
+    extreme_of, interpolation_of, middles_of, padded_labels, quantiles_of
+)  # which entries, not their values
 
 
 def _as_given(x_dot, bar):

@@ -12,8 +12,8 @@ from rule_points import Case, at_path, leaves, random_like, rule_at
 from second_order import is_inexact, tangent_of, varied_paths
 
 from rulelab.rules.registry import DEFAULT
-from rulelab.rulesets.catalogue import tables
 from rulelab.rules.targets import name_of
+from rulelab.rulesets.catalogue import tables
 from rulelab.tangents.zeros import NoTangent
 
 
@@ -59,7 +59,9 @@ def check_form(y, y_dot):
         assert y_dot.shape == y.shape and y_dot.dtype.kind == y.dtype.kind
     elif not isinstance(y_dot, NoTangent):
         assert np.shape(y_dot) == np.shape(y), "a tangent of another shape"
-        assert np.asarray(y_dot).dtype.kind in ("c" if np.iscomplexobj(y) else "f"), "a tangent of another kind"
+        assert np.asarray(y_dot).dtype.kind in ("c" if np.iscomplexobj(y) else "f"), (
+            "a tangent of another kind"
+        )
 
 
 @pytest.mark.parametrize("case", list(every_case()), ids=str)
