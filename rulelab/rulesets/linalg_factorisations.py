@@ -63,7 +63,10 @@ def det_rrule(a):
 def det_frule(tangents, a):
     y = np.linalg.det(a)
     x = np.asarray(a)
-    cofactors = np.swapaxes(np.expand_dims(y, (-2, -1)) * np.linalg.inv(x), -1, -2) if np.all(y != 0) else _cofactors(x)
+    if np.all(y != 0):
+        cofactors = np.swapaxes(np.expand_dims(y, (-2, -1)) * np.linalg.inv(x), -1, -2)
+    else:
+        cofactors = _cofactors(x)
     return y, np.sum(cofactors * dense(a, tangents[1]), axis=(-2, -1))
 
 
@@ -123,7 +126,8 @@ def inv_frule(tangents, a):
 
 def _check_pinv(options, named_options):
     if options or named_options:
-        refuse(f"np.linalg.pinv with {', '.join([*map(repr, options), *named_options])}, which may cut the rank",
+        found = ", ".join([*map(repr, options), *named_options])
+        refuse(f"np.linalg.pinv with {found}, which may cut the rank",
                "leave the cut-off at its default")
 
 

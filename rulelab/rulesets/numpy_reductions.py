@@ -203,8 +203,8 @@ def _state_moment(target, is_std, points):
         correction=ABSENT
     ):
         check_dtype(a, dtype)
-        deviation, count = _deviations(a, axis, ddof, given(("where", "mean", "correction"), (where, mean, correction)))
         options = given(("where", "mean", "correction"), (where, mean, correction))
+        deviation, count = _deviations(a, axis, ddof, {**options})
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
         products = np.real(np.conj(deviation) * dense(a, tangents[1]))
         y_dot = np.sum(products, axis=axis, keepdims=True, **given(("where",), (where,)))
@@ -507,7 +507,8 @@ def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABS
 @TABLE.frule(np.nansum)
 def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
-    y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, given(("where",), (where,))))
+    present = _present(a, given(("where",), (where,)))
+    y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=present)
     return reduced_in(np.nansum, dtype, a, axis, keepdims, initial, where), y_dot
 
 
@@ -526,7 +527,8 @@ def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=A
 @TABLE.frule(np.nanmean)
 def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
-    y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, given(("where",), (where,))))
+    present = _present(a, given(("where",), (where,)))
+    y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=present)
     return np.nanmean(a, axis, dtype, keepdims=keepdims, **given(("where",), (where,))), y_dot
 
 

@@ -472,7 +472,7 @@ def _full(x_bar):
 
 
 def _tangent_of(value, path, steps):
-    """The tangent of one argument, in the form of docs/design/forward.md: the drawn direction at its leaves."""
+    """The tangent of one argument, in its inner form: the drawn direction at its leaves."""
     if path in steps:
         return steps[path]
     if isinstance(value, (tuple, list)) and any(p[: len(path)] == path for p in steps):
