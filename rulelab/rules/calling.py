@@ -79,7 +79,8 @@ def dense_tangent(x, x_dot):
 def _of_container(x, x_dot):
     """The tangent of a list, tuple, NamedTuple or dict as one of its kind."""
     if isinstance(x, dict):
-        return {key: dense_tangent(value, entries_of(x_dot).get(key, ZeroTangent())) for key, value in x.items()}
+        entries = entries_of(x_dot)
+        return {key: dense_tangent(value, entries.get(key, ZeroTangent())) for key, value in x.items()}
     parts = [dense_tangent(value, part) for value, part in zip(x, x_dot, strict=True)]
     return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 

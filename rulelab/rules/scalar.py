@@ -82,7 +82,8 @@ def _check_arity(name, partials, count):
 def _rows(name, given, y, count):
     """The partials as one tuple of `count` for each output."""
     _check_rows(name, given, y, count)
-    return [row if isinstance(row, tuple) else (row,) for row in (given if isinstance(y, tuple) else (given,))]
+    outputs = given if isinstance(y, tuple) else (given,)
+    return [row if isinstance(row, tuple) else (row,) for row in outputs]
 
 
 def _check_rows(name, given, y, count):
@@ -130,7 +131,7 @@ def _times(partial, t):
 
 
 def _tangent(y, row, tangents):
-    """Σᵢ pᵢ ẋᵢ over the partials in `row`, in the form of `y`; `tangents` starts with that of the function."""
+    """Σᵢ pᵢ ẋᵢ over the partials in `row`, in the form of `y`; the first tangent is that of the function."""
     y_dot = ZeroTangent()
     for i, partial in enumerate(row if isinstance(row, tuple) else (row,)):
         if not isinstance(tangents[i + 1], AbstractZero):
@@ -173,9 +174,13 @@ def form_of(y, y_dot):
 
 
 def no_change(y):
-    """The tangent of a result that does not move: zeros for an array, which may be written to; NoTangent()
-    else.
+    """The tangent of a result that does not move: zeros for an array, which may be written to, also in a
+    list, tuple or dict; NoTangent() else.
     """
+    if type(y) in (list, tuple):
+        return type(y)([no_change(item) for item in y])
+    if type(y) is dict:
+        return {key: no_change(item) for key, item in y.items()}
     if not isinstance(y, np.ndarray) or y.dtype.kind not in "fciub":
         return NoTangent()
     return np.zeros_like(y, dtype=y.dtype if y.dtype.kind in "fc" else float)

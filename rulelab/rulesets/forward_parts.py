@@ -11,7 +11,7 @@ from ..rules.house import RuleTable
 from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import NoTangent
-from .array_likes import check_plain, dense, gradient_dtype, is_zero, tangent_like
+from .array_likes import check_plain, dense, gradient_dtype, is_zero, laid_out, tangent_like
 from .numpy_calculus import interpolation_of
 from .numpy_reductions import extreme_of, middles_of
 from .numpy_shaping import padded_labels
@@ -47,6 +47,21 @@ def dense_rrule(x, x_dot):
 @TABLE.frule(dense)
 def dense_frule(tangents, x, x_dot):
     return dense(x, x_dot), dense(x, tangents[2])
+
+
+@TABLE.rrule(laid_out, leading=2)
+def laid_out_rrule(y, y_dot):
+    """The same numbers in another order of memory."""
+
+    def laid_out_pullback(bar):
+        return NoTangent(), NoTangent(), bar
+
+    return laid_out(y, y_dot), laid_out_pullback
+
+
+@TABLE.frule(laid_out)
+def laid_out_frule(tangents, y, y_dot):
+    return laid_out(y, y_dot), laid_out(y, dense(y, tangents[2]))
 
 
 @TABLE.rrule(tangent_like, leading=2)

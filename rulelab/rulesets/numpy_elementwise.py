@@ -28,7 +28,7 @@ from ..rules.scalar import form_of, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import dense, is_zero, refuse
+from .array_likes import dense, is_zero, laid_out, refuse
 
 TABLE = RuleTable("numpy_elementwise")
 
@@ -739,7 +739,7 @@ def size_tangent(x, size, x_dot):
     """The tangent of `abs(x)`, which is `size`."""
     if is_zero(x_dot):
         return no_change(size)
-    return form_of(size, np.real(conjugate(direction(x, size)) * x_dot))
+    return form_of(size, laid_out(size, np.real(conjugate(direction(x, size)) * x_dot)))
 
 
 @TABLE.rrule(np.sign, leading=1, points=ANY)

@@ -14,6 +14,7 @@ from .array_likes import (
     given,
     gradient_dtype,
     is_zero,
+    laid_out,
     like_argument,
     reduced,
     reduced_in,
@@ -608,7 +609,8 @@ def _state_cumprod(target, points):
     def cumprod_frule(tangents, a, axis=None, dtype=None, out=None):
         check_dtype(a, dtype)
         x, along = _running(a, axis)
-        return target(a, axis, dtype), cumprod_tangent(x, np.reshape(dense(a, tangents[1]), x.shape), along)
+        y = target(a, axis, dtype)
+        return y, laid_out(y, cumprod_tangent(x, np.reshape(dense(a, tangents[1]), x.shape), along))
     return cumprod_rrule, cumprod_frule
 
 

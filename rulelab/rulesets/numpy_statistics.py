@@ -13,6 +13,7 @@ from .array_likes import (
     given,
     gradient_dtype,
     is_zero,
+    laid_out,
     like_argument,
     refuse,
 )
@@ -129,7 +130,7 @@ def _state_quantile(target, scale, skip_nan, points):
         _check_weights(target, weights)
         y = target(a, q, axis, method=method, keepdims=keepdims)
         quantiles = quantiles_of(a, np.asarray(q) / scale, axis, method, skip_nan)
-        return y, quantiles.tangent(dense(a, tangents[1]), np.shape(y))
+        return y, laid_out(y, quantiles.tangent(dense(a, tangents[1]), np.shape(y)))
 
 
 def _quantile_points(of):
@@ -241,7 +242,8 @@ def _state_nan_moment(target, function):
         _, pullback = rrule(
             a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where_present(a, where), **options
         )
-        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(("where",), (where,))), pullback
+        options = given(("where", "mean", "correction"), (where, mean, correction))
+        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options), pullback
 
     @TABLE.frule(target)
     def nan_moment_frule(
@@ -262,7 +264,8 @@ def _state_nan_moment(target, function):
         _, y_dot = frule(
             dots, a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where_present(a, where), **options
         )
-        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(("where",), (where,))), y_dot
+        options = given(("where", "mean", "correction"), (where, mean, correction))
+        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options), y_dot
 
 
 def _state_nan_running(target, function, fill):
@@ -321,7 +324,7 @@ def _state_cumulative(target, function):
         _, y_dot = frule((NoTangent(), dense(x, tangents[1])), x, along, dtype)
         if include_initial:
             y_dot = np.concatenate([np.zeros_like(np.take(y, [0], along)), y_dot], along)
-        return y, y_dot
+        return y, laid_out(y, y_dot)
 
 
 if hasattr(np, "cumulative_sum"):

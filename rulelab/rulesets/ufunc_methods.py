@@ -12,7 +12,7 @@ from ..rules.scalar import no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise, numpy_nondiff
-from .array_likes import ABSENT, dense, given, is_zero, like_argument, reduced, refuse
+from .array_likes import ABSENT, dense, given, is_zero, laid_out, like_argument, reduced, refuse
 from .numpy_reductions import METHODS_OF_UFUNCS, from_lanes, lanes
 
 TABLE = RuleTable("ufunc_methods")
@@ -231,7 +231,7 @@ def _state_accumulate(ufunc):
         if not x.size:
             return y, no_change(y)
         _, dots = _tangents_along(frule, x, np.moveaxis(dense(array, tangents[1]), axis, 0))
-        return y, np.moveaxis(np.stack(dots), 0, axis)
+        return y, laid_out(y, np.moveaxis(np.stack(dots), 0, axis))
 
 
 # -- reduceat: a reduction for each cut ----------------------------------------------------------------------

@@ -47,16 +47,23 @@ def forward(case):
     return steps, y, y_dot
 
 
-def check_form(y, y_dot):
+def items_apart(x):
+    """The strides in items, of the axes that have any."""
+    return [stride // x.itemsize for stride, n in zip(x.strides, x.shape, strict=True) if n > 1]
+
+
+def check_form(y, y_dot, layout=True):
     """The table of docs/design/forward.md, from the outside in."""
     if isinstance(y, (list, tuple, dict)):
         assert type(y_dot) is type(y), f"a {type(y_dot).__name__} is the tangent of a {type(y).__name__}"
         assert len(y) == len(y_dot)
         for key in y if isinstance(y, dict) else range(len(y)):
-            check_form(y[key], y_dot[key])
+            check_form(y[key], y_dot[key], layout)
     elif isinstance(y, np.ndarray) and y.dtype.kind in "fc":
         assert type(y_dot) is np.ndarray, f"{type(y_dot).__name__} is the tangent of an array"
         assert y_dot.shape == y.shape and y_dot.dtype.kind == y.dtype.kind
+        assert y_dot.flags.writeable or not y.flags.writeable, "a tangent that cannot be written to"
+        assert not layout or y.size < 2 or items_apart(y_dot) == items_apart(y), "a tangent laid out in another way"
     elif not isinstance(y_dot, NoTangent):
         assert np.shape(y_dot) == np.shape(y), "a tangent of another shape"
         assert np.asarray(y_dot).dtype.kind in ("c" if np.iscomplexobj(y) else "f"), (
@@ -69,6 +76,18 @@ def test_the_tangent_has_the_form_of_the_value(case):
     """Its containers, its shape, real or complex as it is."""
     _, y, y_dot = forward(case)
     check_form(y, y_dot)
+
+
+@pytest.mark.parametrize("case", list(every_case()), ids=str)
+def test_tangents_that_are_not_there_leave_zeros(case):
+    """With no tangent at all an array has zeros, which may be written to; a number need not have any."""
+    rule = rule_at(DEFAULT, case.target, case.args, "frule")
+    with np.errstate(all="ignore"):
+        y, y_dot = rule.function([NoTangent()] * (1 + len(case.args)), *case.args, **copy.deepcopy(case.kwargs))
+    check_form(y, y_dot, layout=False)
+    for path, part in leaves(y):
+        if isinstance(part, np.ndarray) and is_inexact(part):
+            assert not np.any(at_path(y_dot, path))
 
 
 def shared(a, b):
