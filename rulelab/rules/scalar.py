@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import KeywordError, RuleCountError
 from ..tangents.algebra import add
+from ..tangents.forms import form_of
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import unthunk
@@ -151,36 +152,3 @@ def _sum(total, part):
     if isinstance(total, AbstractZero) or isinstance(part, NotImplementedTangent):
         return part
     return total if isinstance(part, (AbstractZero, NotImplementedTangent)) else total + part
-
-
-def form_of(y, y_dot):
-    """A tangent in the form of its primal `y`: of its shape, an array or a number, real or complex as it is;
-    zeros for an array without one, NoTangent() for anything else without one.
-
-    >>> form_of(np.ones(2), 3.0), form_of(2.0, ZeroTangent())
-    (array([3., 3.]), NoTangent())
-    """
-    if isinstance(y_dot, NotImplementedTangent):
-        return y_dot
-    if isinstance(y_dot, AbstractZero):
-        return no_change(y)
-    if np.iscomplexobj(y_dot) != np.iscomplexobj(y):
-        y_dot = y_dot + 0j if np.iscomplexobj(y) else np.real(y_dot)
-    if np.shape(y_dot) != np.shape(y):
-        return np.broadcast_to(y_dot, np.shape(y)).copy()
-    if isinstance(y, np.ndarray):
-        return np.asarray(y_dot)
-    return y_dot[()] if isinstance(y_dot, np.ndarray) else y_dot
-
-
-def no_change(y):
-    """The tangent of a result that does not move: zeros for an array, which may be written to, also in a
-    list, tuple or dict; NoTangent() else.
-    """
-    if type(y) in (list, tuple):
-        return type(y)([no_change(item) for item in y])
-    if type(y) is dict:
-        return {key: no_change(item) for key, item in y.items()}
-    if not isinstance(y, np.ndarray) or y.dtype.kind not in "fciub":
-        return NoTangent()
-    return np.zeros_like(y, dtype=y.dtype if y.dtype.kind in "fc" else float)

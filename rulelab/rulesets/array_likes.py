@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..tangents.forms import laid_out
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 
@@ -62,7 +63,7 @@ def dense(x, x_dot):
     """
     if is_zero(x_dot):
         if isinstance(x, np.ndarray):
-            return np.zeros_like(x, dtype=gradient_dtype(x))
+            return laid_out(x, np.zeros_like(x, dtype=gradient_dtype(x)))
         zeros = np.zeros(np.shape(x), gradient_dtype(x))
         return zeros if isinstance(x, (list, tuple)) else zeros[()]
     if isinstance(x, (list, tuple)) and not isinstance(x_dot, (np.ndarray, np.generic)):
@@ -70,28 +71,6 @@ def dense(x, x_dot):
         return np.array(parts) if parts else np.zeros(np.shape(x))
     x_dot = np.asarray(x_dot)
     return x_dot if x_dot.ndim or isinstance(x, np.ndarray) else x_dot[()]
-
-
-def laid_out(y, y_dot):
-    """The tangent of the array `y`, which owns its memory, as an array that lies in memory as `y` does: what
-    becomes a view of the one then becomes a view of the other.
-
-    >>> laid_out(np.ones((2, 3)), np.ones((3, 2)).T).strides
-    (24, 8)
-    """
-    if not isinstance(y, np.ndarray) or not isinstance(y_dot, np.ndarray):
-        return y_dot
-    strides = tuple(stride // y.itemsize * y_dot.itemsize for stride in y.strides)
-    if y_dot.flags.writeable and strides == y_dot.strides:
-        return y_dot
-    before = sum((n - 1) * stride for n, stride in zip(y.shape, strides, strict=True) if stride < 0)
-    after = sum((n - 1) * stride for n, stride in zip(y.shape, strides, strict=True) if stride > 0)
-    if not y.size or any(not stride and n > 1 for n, stride in zip(y.shape, strides, strict=True)):
-        return y_dot.copy()
-    memory = np.zeros(after - before + y_dot.itemsize, np.uint8)
-    out = np.ndarray(y.shape, y_dot.dtype, memory, -before, strides)
-    out[...] = y_dot
-    return out
 
 
 def tangent_like(value, x_dot):

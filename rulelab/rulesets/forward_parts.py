@@ -8,10 +8,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..rules.house import RuleTable
+from ..tangents.forms import laid_out
 from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import NoTangent
-from .array_likes import check_plain, dense, gradient_dtype, is_zero, laid_out, tangent_like
+from .array_likes import check_plain, dense, gradient_dtype, is_zero, tangent_like
 from .numpy_calculus import interpolation_of
 from .numpy_reductions import extreme_of, middles_of
 from .numpy_shaping import padded_labels

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import dense, is_zero, laid_out, like_argument, refuse
+from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
 from .numpy_reductions import product_of_others
 

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of
+from ..tangents.forms import form_of, laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import as_written, dense, gradient_dtype, is_zero, laid_out, like_argument, refuse
+from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
 from .linalg_factorisations import LeastSquares
 from .numpy_elementwise import Number, floating
 from .numpy_indexing import scatter

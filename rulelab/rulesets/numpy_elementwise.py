@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from ..errors import MutationError
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of, no_change
+from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import dense, is_zero, laid_out, refuse
+from .array_likes import dense, is_zero, refuse
 
 TABLE = RuleTable("numpy_elementwise")
 

@@ -6,7 +6,7 @@ from types import EllipsisType
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import InplaceableThunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -18,7 +18,6 @@ from .array_likes import (
     gradient_dtype,
     is_zero,
     items_of,
-    laid_out,
     like_argument,
     refuse,
     tangent_like,

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of, no_change
+from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import is_zero, laid_out, refuse
+from .array_likes import is_zero, refuse
 from .numpy_elementwise import Number
 
 TABLE = RuleTable("numpy_nondiff")

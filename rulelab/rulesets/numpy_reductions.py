@@ -5,6 +5,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..errors import MutationError
 from ..rules.house import RuleTable
+from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
@@ -14,7 +15,6 @@ from .array_likes import (
     given,
     gradient_dtype,
     is_zero,
-    laid_out,
     like_argument,
     reduced,
     reduced_in,
@@ -330,7 +330,8 @@ def _state_prod(target, points):
         check_dtype(a, dtype)
         slope = slopes(a, axis, given(("initial", "where"), (initial, where)))
         y_dot = np.sum(dense(a, tangents[1]) * slope, axis=axis, keepdims=keepdims)
-        return reduced_in(target, dtype, a, axis, keepdims, initial, where), y_dot
+        y = reduced_in(target, dtype, a, axis, keepdims, initial, where)
+        return y, laid_out(y, y_dot)
     return prod_rrule, prod_frule
 
 
@@ -416,7 +417,7 @@ def _state_extreme(target, sign, points, skip_nan=False):
     def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         y = reduced(target, a, axis, keepdims, initial, where)
         extreme = extreme_of(a, axis, y, sign, given(("initial", "where"), (initial, where)), skip_nan)
-        return y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y))
+        return y, laid_out(y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y)))
     return extreme_rrule, extreme_frule
 
 
@@ -448,7 +449,7 @@ def ptp_rrule(a, axis=None, out=None, keepdims=False):
 def ptp_frule(tangents, a, axis=None, out=None, keepdims=False):
     y, a_dot = np.ptp(a, axis, keepdims=keepdims), dense(a, tangents[1])
     top, bottom = extreme_of(a, axis, None, 1, {}), extreme_of(a, axis, None, -1, {})
-    return y, np.reshape(top.pick(a_dot) - bottom.pick(a_dot), np.shape(y))
+    return y, laid_out(y, np.reshape(top.pick(a_dot) - bottom.pick(a_dot), np.shape(y)))
 
 
 def middles_of(a, axis):
@@ -486,7 +487,7 @@ def median_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdi
     check_not_overwriting(np.median, overwrite_input)
     y, middles = np.median(a, axis, keepdims=keepdims), middles_of(a, axis)[0]
     picked = np.take_along_axis(lanes(dense(a, tangents[1]), axis), middles, -1)
-    return y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y))
+    return y, laid_out(y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y)))
 
 
 # -- sums that skip NaN --------------------------------------------------------------------------------------

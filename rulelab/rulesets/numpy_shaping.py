@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of, no_change
+from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -440,7 +440,8 @@ def insert_rrule(arr, obj, values, axis=None):
 def insert_frule(tangents, arr, obj, values, axis=None):
     _check_inserted(arr, values)
     arr_dot, values_dot = dense(arr, tangents[1]), dense(values, tangents[3])
-    return np.insert(arr, obj, values, axis), np.insert(arr_dot, obj, values_dot, axis)
+    y = np.insert(arr, obj, values, axis)
+    return y, laid_out(y, np.insert(arr_dot, obj, values_dot, axis))
 
 
 # -- splitting -----------------------------------------------------------------------------------------------
@@ -573,7 +574,7 @@ def pad_frule(tangents, array, pad_width, mode="constant", *, constant_values=AB
         y = np.pad(array, pad_width, mode, constant_values=constant_values)
     read = padded_labels(array, pad_width, mode, given(("reflect_type",), (reflect_type,)))
     inside, flat = read >= 0, np.ravel(dense(array, tangents[1]))
-    return y, np.where(inside, flat[np.where(inside, read, 0)] if np.size(array) else 0.0, 0.0)
+    return y, laid_out(y, np.where(inside, flat[np.where(inside, read, 0)] if np.size(array) else 0.0, 0.0))
 
 
 def padded_labels(array, pad_width, mode, options):
@@ -838,7 +839,7 @@ def full_like_frule(tangents, a, fill_value, dtype=None, order="K", subok=True, 
     y = np.full_like(a, fill_value, dtype, order, subok, shape)
     if is_flat_cast(fill_value, y.dtype):
         return y, no_change(y)
-    return y, np.full(y.shape, dense(fill_value, tangents[2]), gradient_dtype(y))
+    return y, laid_out(y, np.full(y.shape, dense(fill_value, tangents[2]), gradient_dtype(y)))
 
 
 # -- attributes ----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
@@ -13,7 +13,6 @@ from .array_likes import (
     given,
     gradient_dtype,
     is_zero,
-    laid_out,
     like_argument,
     refuse,
 )
@@ -501,8 +500,8 @@ def sort_complex_rrule(a):
 
 @TABLE.frule(np.sort_complex)
 def sort_complex_frule(tangents, a):
-    dots = np.take_along_axis(dense(a, tangents[1]), np.argsort(a, kind="stable"), -1)
-    return np.sort_complex(a), dots + 0j
+    y, dots = np.sort_complex(a), np.take_along_axis(dense(a, tangents[1]), np.argsort(a, kind="stable"), -1)
+    return y, laid_out(y, dots + 0j)
 
 
 _REPEATED = np.array([[2.0, 0.5, 3.0], [-1.0, 1.5, 0.0]])

@@ -13,8 +13,8 @@ import operator
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of, no_change
 from ..tangents.algebra import add
+from ..tangents.forms import form_of, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent, make
 from ..tangents.thunks import thunk, unthunk

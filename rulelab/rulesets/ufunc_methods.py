@@ -8,11 +8,11 @@ what they are by definition: the ufunc again and again. At ties they follow it. 
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise, numpy_nondiff
-from .array_likes import ABSENT, dense, given, is_zero, laid_out, like_argument, reduced, refuse
+from .array_likes import ABSENT, dense, given, is_zero, like_argument, reduced, refuse
 from .numpy_reductions import METHODS_OF_UFUNCS, from_lanes, lanes
 
 TABLE = RuleTable("ufunc_methods")
@@ -276,7 +276,8 @@ def _state_reduceat(ufunc, reduce_rrule, reduce_frule):
         dots = [
             reduce_frule((NoTangent(), x_dot[part]), x[part], axis)[1] for part in parts(x, indices, axis)
         ]
-        return reduceat(array, indices, axis), np.stack(dots, axis)
+        y = reduceat(array, indices, axis)
+        return y, laid_out(y, np.stack(dots, axis))
 
 
 for _ufunc in BINARY:

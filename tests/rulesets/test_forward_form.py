@@ -8,7 +8,7 @@ import copy
 
 import numpy as np
 import pytest
-from rule_points import Case, at_path, leaves, random_like, rule_at
+from rule_points import Case, at_path, leaves, put_at, random_like, relaid, rule_at
 from second_order import is_inexact, tangent_of, varied_paths
 
 from rulelab.rules.registry import DEFAULT
@@ -36,15 +36,33 @@ def laid_out_like(x, rng):
     return x_dot
 
 
-def forward(case):
-    """The arguments, their tangents by path, and what the rule gives for them."""
+def forward(case, only=None):
+    """The tangents of the arguments by path, and what the rule gives for them; perhaps `only` one varies."""
     rng = np.random.default_rng(3)
-    steps = {path: laid_out_like(at_path(case.args, path), rng) for path in varied_paths(case)}
+    paths = [path for path in varied_paths(case) if only is None or path[0] == only]
+    steps = {path: laid_out_like(at_path(case.args, path), rng) for path in paths}
     dots = [tangent_of(x, (i,), steps) for i, x in enumerate(case.args)]
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
     with np.errstate(all="ignore"):
         y, y_dot = rule.function((NoTangent(), *dots), *case.args, **copy.deepcopy(case.kwargs))
     return steps, y, y_dot
+
+
+def with_columns_first(value):
+    """The same numbers in Fortran's order of memory."""
+    for path, leaf in list(leaves(value)):
+        if isinstance(leaf, np.ndarray) and leaf.ndim > 1:
+            value = put_at(value, path, np.asfortranarray(leaf))
+    return value
+
+
+def variants(case):
+    """The point in three layouts of its arrays, and with each argument the only one that varies."""
+    for lay_out in (lambda args: args, relaid, with_columns_first):
+        laid = case._replace(args=lay_out(case.args))
+        places = sorted({path[0] for path in varied_paths(case)})
+        for only in (None, *places) if len(places) > 1 else (None,):
+            yield laid, *forward(laid, only)
 
 
 def items_apart(x):
@@ -63,7 +81,9 @@ def check_form(y, y_dot, layout=True):
         assert type(y_dot) is np.ndarray, f"{type(y_dot).__name__} is the tangent of an array"
         assert y_dot.shape == y.shape and y_dot.dtype.kind == y.dtype.kind
         assert y_dot.flags.writeable or not y.flags.writeable, "a tangent that cannot be written to"
-        assert not layout or y.size < 2 or items_apart(y_dot) == items_apart(y), "a tangent laid out in another way"
+        assert not layout or y.size < 2 or items_apart(y_dot) == items_apart(y), (
+            "a tangent laid out in another way"
+        )
     elif not isinstance(y_dot, NoTangent):
         assert np.shape(y_dot) == np.shape(y), "a tangent of another shape"
         assert np.asarray(y_dot).dtype.kind in ("c" if np.iscomplexobj(y) else "f"), (
@@ -73,9 +93,9 @@ def check_form(y, y_dot, layout=True):
 
 @pytest.mark.parametrize("case", list(every_case()), ids=str)
 def test_the_tangent_has_the_form_of_the_value(case):
-    """Its containers, its shape, real or complex as it is."""
-    _, y, y_dot = forward(case)
-    check_form(y, y_dot)
+    """Its containers, its shape, its layout, real or complex as it is: whichever arguments vary."""
+    for _, _, y, y_dot in variants(case):
+        check_form(y, y_dot)
 
 
 @pytest.mark.parametrize("case", list(every_case()), ids=str)
@@ -83,7 +103,9 @@ def test_tangents_that_are_not_there_leave_zeros(case):
     """With no tangent at all an array has zeros, which may be written to; a number need not have any."""
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
     with np.errstate(all="ignore"):
-        y, y_dot = rule.function([NoTangent()] * (1 + len(case.args)), *case.args, **copy.deepcopy(case.kwargs))
+        y, y_dot = rule.function(
+            [NoTangent()] * (1 + len(case.args)), *case.args, **copy.deepcopy(case.kwargs)
+        )
     check_form(y, y_dot, layout=False)
     for path, part in leaves(y):
         if isinstance(part, np.ndarray) and is_inexact(part):
@@ -97,20 +119,20 @@ def shared(a, b):
 @pytest.mark.parametrize("case", list(every_case()), ids=str)
 def test_the_tangent_looks_where_the_value_looks(case):
     """A view of the argument has a view of the argument's tangent; a copy has memory of its own."""
-    steps, y, y_dot = forward(case)
-    given = [leaf for _, leaf in leaves(case.args)]
-    if any(shared(a, b) for i, a in enumerate(given) for b in given[:i]):
+    if any_shared([leaf for _, leaf in leaves(case.args)]):
         pytest.skip("the arguments of this point share memory, their tangents do not")
-    for path, part in leaves(y):
-        if not is_inexact(part):
-            continue
-        for place, x_dot in steps.items():
-            expected = shared(part, at_path(case.args, place))
-            assert shared(at_path(y_dot, path), x_dot) == expected, "a copy" if expected else "a view"
-    parts = [(part, at_path(y_dot, path)) for path, part in leaves(y) if is_inexact(part)]
-    for i, (one, one_dot) in enumerate(parts):
-        for other, other_dot in parts[:i]:
-            assert shared(one_dot, other_dot) == shared(one, other), "results that share memory"
+    for laid, steps, y, y_dot in variants(case):
+        parts = [(part, at_path(y_dot, path)) for path, part in leaves(y) if is_inexact(part)]
+        for part, part_dot in parts:
+            for place, x_dot in steps.items():
+                expected = shared(part, at_path(laid.args, place))
+                assert shared(part_dot, x_dot) == expected, "a copy" if expected else "a view"
+        if not any_shared([part for part, _ in parts]):
+            assert not any_shared([part_dot for _, part_dot in parts]), "results that share memory"
+
+
+def any_shared(arrays):
+    return any(shared(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
 
 
 # The containers' own methods have their forward rules in a table of their own.
