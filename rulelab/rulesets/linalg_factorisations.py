@@ -8,7 +8,7 @@ from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
-from .numpy_reductions import product_of_others
+from .numpy_reductions import product_of_others, singular_triples
 
 TABLE = RuleTable("linalg_factorisations")
 
@@ -450,14 +450,6 @@ def _svd_tangents(u, s, vh, a_dot):
         v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
     s_dot = _svd_values_tangent(u, vh, a_dot)
     return laid_out(u, u_dot), laid_out(s, s_dot), laid_out(vh, adjoint(v_dot))
-
-
-def singular_triples(a):
-    """The reduced SVD for formulas in which the phases of the vectors cancel: those of complex ones are
-    LAPACK's choice, and the derivative of such a formula does not depend on it.
-    """
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return u, s, vh
 
 
 @TABLE.rrule(singular_triples, leading=1)

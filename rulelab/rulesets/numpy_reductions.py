@@ -876,11 +876,19 @@ _MATRIX_NORMS = {
 }
 
 
+def singular_triples(a):
+    """The reduced SVD for formulas in which the phases of the vectors cancel: those of complex ones are
+    LAPACK's choice, and the derivative of such a formula does not depend on it. Its rules stand with those of `svd`.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return u, s, vh
+
+
 def _matrix_norm_slope(x, p, axes):
     """dy/dx of a norm of matrices, which lie in `axes`; where values coincide the first has it all."""
     a = np.moveaxis(x, axes, (-2, -1))
     if p in ("largest", "smallest", "nuclear"):
-        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        u, s, vh = singular_triples(a)
         there = s > max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]  # 0 in the directions that are not
         if p == "nuclear":
             slope = (u * there[..., None, :]) @ vh

@@ -91,6 +91,7 @@ def check_form(y, y_dot, layout=True):
         )
 
 
+@pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
 @pytest.mark.parametrize("case", list(every_case()), ids=str)
 def test_the_tangent_has_the_form_of_the_value(case):
     """Its containers, its shape, its layout, real or complex as it is: whichever arguments vary."""
@@ -98,6 +99,7 @@ def test_the_tangent_has_the_form_of_the_value(case):
         check_form(y, y_dot)
 
 
+@pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
 @pytest.mark.parametrize("case", list(every_case()), ids=str)
 def test_tangents_that_are_not_there_leave_zeros(case):
     """With no tangent at all an array has zeros, which may be written to; a number need not have any."""
