@@ -878,7 +878,8 @@ _MATRIX_NORMS = {
 
 def singular_triples(a):
     """The reduced SVD for formulas in which the phases of the vectors cancel: those of complex ones are
-    LAPACK's choice, and the derivative of such a formula does not depend on it. Its rules stand with those of `svd`.
+    LAPACK's choice, and the derivative of such a formula does not depend on it. Its rules stand beside those
+    of `svd`.
     """
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return u, s, vh
