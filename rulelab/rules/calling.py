@@ -15,6 +15,7 @@ from ..tangents.structural import Tangent, entries_of
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .binding import Binder
+from .scalar import check_call
 
 
 def apply_rrule(rule, target, args, kwargs, config=None):
@@ -56,6 +57,8 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
             fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
         )
     tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
+    if rule.partials is not None:
+        check_call(rule.target_name, rule.partials, len(args), kwargs)
     if rule.house:
         given = [dense_tangent(x, x_dot) for x, x_dot in zip(args, tangents[1:])]
         return rule.function((tangents[0], *given), *args, **kwargs)

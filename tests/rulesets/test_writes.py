@@ -43,7 +43,7 @@ def out_position(target):
     return None
 
 
-# The signature of `ndarray.choose` has `out` second, but what stands there is one more choice, and not written.
+# The signature of `ndarray.choose` has `out` second; what stands there is one more choice, and not written.
 WRITERS = {
     name_of(t): t
     for t in public_callables()
