@@ -188,7 +188,17 @@ def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int
 
 _PACKAGE = Path(__file__).parent.parent
 # Where the stand-ins are, and the forward rules: programs of the house that are differentiated themselves.
-_STAND_INS = tuple(str(_PACKAGE / part) for part in ("rulesets", "rules/scalar.py", "rules/constant.py", "tangents/in_step.py", "ad/nested.py"))
+_STAND_INS = tuple(
+    str(_PACKAGE / part)
+    for part in (
+        "rulesets",
+        "rules/scalar.py",
+        "rules/constant.py",
+        "tangents/forms.py",
+        "tangents/in_step.py",
+        "ad/nested.py",
+    )
+)
 
 
 def is_stand_in(filename: str) -> bool:

@@ -591,10 +591,10 @@ class Pullbacks:
             return target.nin if count > target.nin else None
         entry = self.cache.registry.entry(target) if count > 1 else None
         for rule in entry.house if entry is not None else ():
-            names = (
-                _parameter_names(rule.function) if isinstance(rule, Rule) and rule.mode == "rrule" else None
-            )
-            if names is not None and "out" in names[:count]:
+            if not isinstance(rule, Rule) or rule.mode != "rrule":
+                continue
+            names = _positional_parameters(rule.function)[0]  # after `*args`, `out` goes by name
+            if "out" in names[:count]:
                 return names.index("out")
         return None
 

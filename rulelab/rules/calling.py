@@ -11,9 +11,11 @@ from ..errors import KeywordError, Place, RuleCountError, RuleError
 from ..tangents.algebra import is_number
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import dense, project, zeros_like
+from ..tangents.structural import Tangent, entries_of
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .binding import Binder
+from .scalar import check_call
 
 
 def apply_rrule(rule, target, args, kwargs, config=None):
@@ -59,6 +61,8 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
             fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
         )
     tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
+    if rule.partials is not None:
+        check_call(rule.target_name, rule.partials, len(args), kwargs)
     if rule.house:
         given = [dense_tangent(x, x_dot) for x, x_dot in zip((*args, *kwargs.values()), tangents[1:])]
         if rule.keyword_tangents and not with_keywords:
@@ -74,7 +78,20 @@ def dense_tangent(x, x_dot):
     """A tangent as a rule of the house wants it: numbers where `x` has numbers, NoTangent where nothing can
     vary."""
     x_dot = unthunk(x_dot)
-    return zeros_like(x) if isinstance(x_dot, AbstractZero) else x_dot
+    if isinstance(x_dot, AbstractZero):
+        return zeros_like(x)
+    if isinstance(x_dot, Tangent) and isinstance(x, (list, tuple, dict)):
+        return _of_container(x, x_dot)
+    return x_dot
+
+
+def _of_container(x, x_dot):
+    """The tangent of a list, tuple, NamedTuple or dict as one of its kind."""
+    if isinstance(x, dict):
+        entries = entries_of(x_dot)
+        return {key: dense_tangent(value, entries.get(key, ZeroTangent())) for key, value in x.items()}
+    parts = [dense_tangent(value, part) for value, part in zip(x, x_dot, strict=True)]
+    return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 
 
 def bound_call(rule, target, args, kwargs):

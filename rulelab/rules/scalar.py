@@ -6,10 +6,13 @@ import numpy as np
 
 from ..errors import KeywordError, RuleCountError
 from ..tangents.algebra import add
+from ..tangents.forms import form_of, no_change
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
-from ..tangents.thunks import unthunk
+from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+
+_NUMERIC = (int, float, complex, np.ndarray, np.number)
 
 
 def scalar_rrule(f, name, partials):
@@ -42,18 +45,63 @@ def scalar_frule(f, name, partials):
     with it. A partial whose tangent is not there is not touched.
     """
 
-    def frule(tangents, *xs, **kwargs):
-        _refuse_keywords(name, kwargs)
-        _check_arity(name, partials, len(xs))
-        y = f(*xs)
-        given = partials(y, *xs)
-        _check_rows(name, given, y, len(xs))
-        if isinstance(y, tuple):
-            return y, tuple([_tangent(y_j, row, tangents) for y_j, row in zip(y, given)])
-        return y, _tangent(y, given, tangents)
-
+    made = {1: _frule_of_one, 2: _frule_of_two}.get(arity_of(partials), _frule_of_any)
+    frule = made(f, name, partials)
     frule.__name__ = frule.__qualname__ = f"{_plain(name)}_frule"
     return frule
+
+
+def _frule_of_one(f, name, partials):
+    def frule(tangents, x, /):
+        y, x_dot = f(x), tangents[1]
+        if isinstance(y, tuple):
+            return y, _tangents(name, y, partials(y, x), tangents)
+        if isinstance(x_dot, AbstractZero):
+            return y, no_change(y)
+        partial = _only(partials(y, x))
+        y_dot = partial * x_dot if isinstance(partial, _NUMERIC) else _product(partial, x_dot)
+        return y, y_dot if type(y) is float and type(y_dot) is float else form_of(y, y_dot)
+
+    return frule
+
+
+def _frule_of_two(f, name, partials):
+    def frule(tangents, x1, x2, /):
+        y, x1_dot, x2_dot = f(x1, x2), tangents[1], tangents[2]
+        given = partials(y, x1, x2)
+        if isinstance(y, tuple) or not isinstance(given, tuple) or len(given) != 2:
+            return y, _tangents(name, y, given, tangents)
+        p1, p2 = given
+        if isinstance(x2_dot, AbstractZero):
+            y_dot = x2_dot if isinstance(x1_dot, AbstractZero) else _product(p1, x1_dot)
+        elif isinstance(x1_dot, AbstractZero):
+            y_dot = _product(p2, x2_dot)
+        elif isinstance(p1, _NUMERIC) and isinstance(p2, _NUMERIC):
+            y_dot = p1 * x1_dot + p2 * x2_dot
+        else:
+            y_dot = _sum(_product(p1, x1_dot), _product(p2, x2_dot))
+        return y, y_dot if type(y) is float and type(y_dot) is float else form_of(y, y_dot)
+
+    return frule
+
+
+def _frule_of_any(f, name, partials):
+    def frule(tangents, *xs):
+        y = f(*xs)
+        return y, _tangents(name, y, partials(y, *xs), tangents)
+
+    return frule
+
+
+def check_call(name, partials, count, kwargs):
+    """Refuse a call of a scalar rule with keywords, or with another number of arguments than it is for."""
+    _refuse_keywords(name, kwargs)
+    _check_arity(name, partials, count)
+
+
+def _only(given):
+    """The partial of the only argument, which may come in a tuple."""
+    return given[0] if isinstance(given, tuple) else given
 
 
 def arity_of(partials):
@@ -83,7 +131,8 @@ def _check_arity(name, partials, count):
 def _rows(name, given, y, count):
     """The partials as one tuple of `count` for each output."""
     _check_rows(name, given, y, count)
-    return [row if isinstance(row, tuple) else (row,) for row in (given if isinstance(y, tuple) else (given,))]
+    outputs = given if isinstance(y, tuple) else (given,)
+    return [row if isinstance(row, tuple) else (row,) for row in outputs]
 
 
 def _check_rows(name, given, y, count):
@@ -130,8 +179,16 @@ def _times(partial, t):
     return partial * t
 
 
+def _tangents(name, y, given, tangents):
+    """The tangent of `y`; a tuple of them where it is one."""
+    _check_rows(name, given, y, len(tangents) - 1)
+    if isinstance(y, tuple):
+        return tuple([_tangent(y_j, row, tangents) for y_j, row in zip(y, given)])
+    return _tangent(y, given, tangents)
+
+
 def _tangent(y, row, tangents):
-    """Σᵢ pᵢ ẋᵢ over the partials in `row`, in the form of `y`; `tangents` starts with that of the function."""
+    """Σᵢ pᵢ ẋᵢ over the partials in `row`, in the form of `y`; the first tangent is that of the function."""
     y_dot = ZeroTangent()
     for i, partial in enumerate(row if isinstance(row, tuple) else (row,)):
         if not isinstance(tangents[i + 1], AbstractZero):
@@ -140,10 +197,12 @@ def _tangent(y, row, tangents):
 
 
 def _product(partial, x_dot):
-    partial = unthunk(partial)
+    if isinstance(partial, Thunk):
+        partial = unthunk(partial)
     if isinstance(partial, (AbstractZero, NotImplementedTangent)):
         return partial
-    x_dot = unthunk(x_dot)
+    if isinstance(x_dot, Thunk):
+        x_dot = unthunk(x_dot)
     return x_dot if isinstance(x_dot, NotImplementedTangent) else partial * x_dot
 
 
@@ -151,28 +210,3 @@ def _sum(total, part):
     if isinstance(total, AbstractZero) or isinstance(part, NotImplementedTangent):
         return part
     return total if isinstance(part, (AbstractZero, NotImplementedTangent)) else total + part
-
-
-def form_of(y, y_dot):
-    """A tangent in the form of its primal `y`: of its shape, real where `y` is, zeros for an array without
-    one, NoTangent for anything else without one.
-
-    >>> form_of(np.ones(2), 3.0), form_of(2.0, ZeroTangent())
-    (array([3., 3.]), NoTangent())
-    """
-    if isinstance(y_dot, NotImplementedTangent):
-        return y_dot
-    if isinstance(y_dot, AbstractZero):
-        return no_change(y)
-    if np.iscomplexobj(y_dot) and not np.iscomplexobj(y):
-        y_dot = np.real(y_dot)
-    return y_dot if np.shape(y_dot) == np.shape(y) else np.broadcast_to(y_dot, np.shape(y)).copy()
-
-
-def no_change(y):
-    """The tangent of a result that does not move: zeros for an array, which may be written to; NoTangent()
-    else.
-    """
-    if not isinstance(y, np.ndarray) or y.dtype.kind not in "fciub":
-        return NoTangent()
-    return np.zeros_like(y, dtype=y.dtype if y.dtype.kind in "fc" else float)

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..tangents.forms import laid_out
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 
@@ -61,7 +62,10 @@ def dense(x, x_dot):
     array([0., 3.])
     """
     if is_zero(x_dot):
-        return np.zeros(np.shape(x), gradient_dtype(x))
+        if isinstance(x, np.ndarray):
+            return laid_out(x, np.zeros_like(x, dtype=gradient_dtype(x)))
+        zeros = np.zeros(np.shape(x), gradient_dtype(x))
+        return zeros if isinstance(x, (list, tuple)) else zeros[()]
     if isinstance(x, (list, tuple)) and not isinstance(x_dot, (np.ndarray, np.generic)):
         parts = [dense(item, item_dot) for item, item_dot in zip(x, x_dot, strict=True)]
         return np.array(parts) if parts else np.zeros(np.shape(x))

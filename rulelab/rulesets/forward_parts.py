@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..rules.house import RuleTable
+from ..tangents.forms import laid_out
 from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import NoTangent
@@ -20,7 +21,9 @@ from .numpy_statistics import quantiles_of
 TABLE = RuleTable("forward_parts")
 
 TABLE.non_differentiable(is_zero, gradient_dtype, check_plain, normalize_axis_tuple, normalize_axis_index)
-TABLE.non_differentiable(extreme_of, interpolation_of, middles_of, padded_labels, quantiles_of)  # which entries, not their values
+TABLE.non_differentiable(
+    extreme_of, interpolation_of, middles_of, padded_labels, quantiles_of
+)  # which entries, not their values
 
 
 def _as_given(x_dot, bar):
@@ -45,6 +48,21 @@ def dense_rrule(x, x_dot):
 @TABLE.frule(dense)
 def dense_frule(tangents, x, x_dot):
     return dense(x, x_dot), dense(x, tangents[2])
+
+
+@TABLE.rrule(laid_out, leading=2)
+def laid_out_rrule(y, y_dot):
+    """The same numbers in another order of memory."""
+
+    def laid_out_pullback(bar):
+        return NoTangent(), NoTangent(), bar
+
+    return laid_out(y, y_dot), laid_out_pullback
+
+
+@TABLE.frule(laid_out)
+def laid_out_frule(tangents, y, y_dot):
+    return laid_out(y, y_dot), laid_out(y, dense(y, tangents[2]))
 
 
 @TABLE.rrule(tangent_like, leading=2)

@@ -3,12 +3,12 @@
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
-from .numpy_reductions import product_of_others
+from .numpy_reductions import product_of_others, singular_triples
 
 TABLE = RuleTable("linalg_factorisations")
 
@@ -63,7 +63,10 @@ def det_rrule(a):
 def det_frule(tangents, a):
     y = np.linalg.det(a)
     x = np.asarray(a)
-    cofactors = np.swapaxes(np.expand_dims(y, (-2, -1)) * np.linalg.inv(x), -1, -2) if np.all(y != 0) else _cofactors(x)
+    if np.all(y != 0):
+        cofactors = np.swapaxes(np.expand_dims(y, (-2, -1)) * np.linalg.inv(x), -1, -2)
+    else:
+        cofactors = _cofactors(x)
     return y, np.sum(cofactors * dense(a, tangents[1]), axis=(-2, -1))
 
 
@@ -123,7 +126,8 @@ def inv_frule(tangents, a):
 
 def _check_pinv(options, named_options):
     if options or named_options:
-        refuse(f"np.linalg.pinv with {', '.join([*map(repr, options), *named_options])}, which may cut the rank",
+        found = ", ".join([*map(repr, options), *named_options])
+        refuse(f"np.linalg.pinv with {found}, which may cut the rank",
                "leave the cut-off at its default")
 
 
@@ -237,7 +241,7 @@ def cholesky_frule(tangents, a, /, *, upper=False):
     h_dot = from_triangle(dense(a, tangents[1]), lower=not upper)
     half = np.linalg.solve(factor, h_dot)
     y_dot = factor @ _lower_half(adjoint(np.linalg.solve(factor, adjoint(half))))
-    return y, adjoint(y_dot) if upper else y_dot
+    return y, laid_out(y, adjoint(y_dot) if upper else y_dot)
 
 
 # -- eigenvalues and eigenvectors of Hermitian matrices ------------------------------------------------------
@@ -304,7 +308,7 @@ def eigh_frule(tangents, a, UPLO="L"):
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eigh")
-    return y, type(y)(w_dot, v_dot)
+    return y, type(y)(laid_out(w, w_dot), laid_out(v, v_dot))
 
 
 @TABLE.rrule(np.linalg.eigvalsh, leading=1, points=[
@@ -323,7 +327,7 @@ def eigvalsh_rrule(a, UPLO="L"):
 def eigvalsh_frule(tangents, a, UPLO="L"):
     w, v = hermitian_pairs(a, UPLO)
     h_dot = from_triangle(dense(a, tangents[1]), UPLO.upper() == "L")
-    return w, np.real(np.sum(conjugated(v) * (h_dot @ v), axis=-2))
+    return w, laid_out(w, np.real(np.sum(conjugated(v) * (h_dot @ v), axis=-2)))
 
 
 def hermitian_pairs(a, UPLO):
@@ -350,7 +354,7 @@ def hermitian_pairs_frule(tangents, a, UPLO):
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
     w_dot = np.real(np.diagonal(inside, axis1=-2, axis2=-1))
     v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
-    return (w, v), (w_dot, v_dot)
+    return (w, v), (laid_out(w, w_dot), laid_out(v, v_dot))
 
 
 # -- singular values -----------------------------------------------------------------------------------------
@@ -428,7 +432,7 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
     a_dot = dense(a, tangents[1])
     if not compute_uv:
         u, s, vh = singular_triples(a)
-        return s, _svd_values_tangent(u, vh, a_dot)
+        return s, laid_out(s, _svd_values_tangent(u, vh, a_dot))
     _svd_vectors_wanted(a, full_matrices, True, True)
     y = np.linalg.svd(a, full_matrices)
     return y, type(y)(*_svd_tangents(y.U, y.S, y.Vh, a_dot))
@@ -444,15 +448,8 @@ def _svd_tangents(u, s, vh, a_dot):
         u_dot = u_dot + _over(a_dot @ v - u @ inside, s)
     if v.shape[-2] > v.shape[-1]:
         v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
-    return u_dot, _svd_values_tangent(u, vh, a_dot), adjoint(v_dot)
-
-
-def singular_triples(a):
-    """The reduced SVD for formulas in which the phases of the vectors cancel: those of complex ones are
-    LAPACK's choice, and the derivative of such a formula does not depend on it.
-    """
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return u, s, vh
+    s_dot = _svd_values_tangent(u, vh, a_dot)
+    return laid_out(u, u_dot), laid_out(s, s_dot), laid_out(vh, adjoint(v_dot))
 
 
 @TABLE.rrule(singular_triples, leading=1)
@@ -502,7 +499,7 @@ def svdvals_rrule(x):
 @TABLE.frule(np.linalg.svdvals)
 def svdvals_frule(tangents, x):
     u, s, vh = singular_triples(x)
-    return s, _svd_values_tangent(u, vh, dense(x, tangents[1]))
+    return s, laid_out(s, _svd_values_tangent(u, vh, dense(x, tangents[1])))
 
 
 # -- qr ------------------------------------------------------------------------------------------------------
@@ -559,9 +556,9 @@ def qr_frule(tangents, a, mode="reduced"):
     below = np.tril(inside, -1)
     r_dot = (inside - below + adjoint(below)) @ r
     if mode == "r":
-        return r, r_dot
+        return r, laid_out(r, r_dot)
     y = np.linalg.qr(a)
-    return y, type(y)(_right_divide(a_dot - q @ r_dot, r), r_dot)
+    return y, type(y)(laid_out(q, _right_divide(a_dot - q @ r_dot, r)), laid_out(r, r_dot))
 
 
 # -- least squares -------------------------------------------------------------------------------------------
@@ -649,7 +646,8 @@ def lstsq_frule(tangents, a, b, rcond=None):
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
     u, _, vh = singular_triples(a)
     s_dot = _svd_values_tangent(u, vh, a_dot)
-    return solved.y, (x_dot, residuals_dot, NoTangent(), s_dot)
+    y = solved.y
+    return y, (laid_out(y[0], x_dot), laid_out(y[1], residuals_dot), NoTangent(), laid_out(y[3], s_dot))
 
 
 # -- eigenvalues of general matrices -------------------------------------------------------------------------
@@ -688,7 +686,7 @@ def eigenpairs_frule(tangents, a, what):
     w, v = eigenpairs(a, what)
     inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), what)
-    return (w, v), (np.diagonal(inside, axis1=-2, axis2=-1), v_dot)
+    return (w, v), (laid_out(w, np.diagonal(inside, axis1=-2, axis2=-1)), v_dot)
 
 
 _G = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, -1.0], [1.5, 0.5, -2.0]])
@@ -710,7 +708,7 @@ def eigvals_rrule(a):
 @TABLE.frule(np.linalg.eigvals)
 def eigvals_frule(tangents, a):
     w, v, left = _eigenbasis(a, "np.linalg.eigvals")
-    return w, np.diagonal(left @ dense(a, tangents[1]) @ v, axis1=-2, axis2=-1)
+    return w, laid_out(w, np.diagonal(left @ dense(a, tangents[1]) @ v, axis1=-2, axis2=-1))
 
 
 def _along(v, v_bar):
@@ -747,7 +745,7 @@ def eig_frule(tangents, a):
     inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig")
-    return y, type(y)(w_dot, _along(v, v_dot))
+    return y, type(y)(laid_out(w, w_dot), laid_out(v, _along(v, v_dot)))
 
 
 # -- condition numbers, tensor forms -------------------------------------------------------------------------

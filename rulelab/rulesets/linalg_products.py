@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of
+from ..tangents.forms import form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -404,11 +404,14 @@ def matrix_power_rrule(a, n):
 
 @TABLE.frule(np.linalg.matrix_power)
 def matrix_power_frule(tangents, a, n):
+    if n == 1:  # which is the array itself
+        return np.linalg.matrix_power(a, n), dense(a, tangents[1])
     base, powers = _power_terms(a, n)
     x_dot = dense(a, tangents[1])
     x_dot = x_dot if n >= 0 else -base @ x_dot @ base
     terms = [left @ x_dot @ right for left, right in zip(powers, powers[::-1])]
-    return np.linalg.matrix_power(a, n), sum(terms, np.zeros(np.shape(a)))
+    y = np.linalg.matrix_power(a, n)
+    return y, form_of(y, sum(terms, np.zeros(np.shape(a))))
 
 
 # -- einsum --------------------------------------------------------------------------------------------------

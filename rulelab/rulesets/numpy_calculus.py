@@ -4,7 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of
+from ..tangents.forms import form_of, laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
@@ -616,7 +616,7 @@ def _moving_ends(y, t, start, stop, axis, dots, scale):
         if not is_zero(end_dot):
             ends = np.broadcast_to(end_dot, np.broadcast_shapes(np.shape(start), np.shape(stop)))
             y_dot = y_dot + weight * np.expand_dims(ends, axis)
-    return scale * y_dot
+    return form_of(y, laid_out(y, scale * y_dot))
 
 
 @TABLE.frule(np.logspace)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..errors import MutationError
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of, no_change
+from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -739,7 +739,7 @@ def size_tangent(x, size, x_dot):
     """The tangent of `abs(x)`, which is `size`."""
     if is_zero(x_dot):
         return no_change(size)
-    return form_of(size, np.real(conjugate(direction(x, size)) * x_dot))
+    return form_of(size, laid_out(size, np.real(conjugate(direction(x, size)) * x_dot)))
 
 
 @TABLE.rrule(np.sign, leading=1, points=ANY)
@@ -773,7 +773,7 @@ def _state_conjugate(target, points):
 
     @TABLE.frule(target)
     def conj_frule(tangents, x: Number, /):
-        return target(x), np.conj(dense(x, tangents[1]))
+        return target(x), target(dense(x, tangents[1]))  # of a real array, the method gives the array itself
 
 
 _ARRAYS = [p for p in ANY if isinstance(p[0], np.ndarray)]

@@ -6,7 +6,7 @@ from types import EllipsisType
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import InplaceableThunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -188,7 +188,7 @@ def take_rrule(a, indices, axis=None, out=None, mode="raise"):
 @TABLE.frule(np.take, np.ndarray.take)
 def take_frule(tangents, a, indices, axis=None, out=None, mode="raise"):
     y = np.take(a, indices, axis, mode=mode)
-    return y, selected_tangent(a, tangents[1], *take_index(a, indices, axis, mode))
+    return y, laid_out(y, selected_tangent(a, tangents[1], *take_index(a, indices, axis, mode)))
 
 
 def along_axis(shape, indices, axis):
@@ -221,7 +221,7 @@ def compress_rrule(condition, a, axis=None, out=None):
 @TABLE.frule(np.compress)
 def compress_frule(tangents, condition, a, axis=None, out=None):
     y = np.compress(condition, a, axis)
-    return y, selected_tangent(a, tangents[2], *compress_index(a, condition, axis))
+    return y, laid_out(y, selected_tangent(a, tangents[2], *compress_index(a, condition, axis)))
 
 
 @TABLE.rrule(np.ndarray.compress, leading=1, points=[
@@ -232,8 +232,8 @@ def compress_method_rrule(a, condition, axis=None, out=None):
 
 @TABLE.frule(np.ndarray.compress)
 def compress_method_frule(tangents, a, condition, axis=None, out=None):
-    return a.compress(condition, axis), selected_tangent(a, tangents[1],
-                                                         *compress_index(a, condition, axis))
+    y = a.compress(condition, axis)
+    return y, laid_out(y, selected_tangent(a, tangents[1], *compress_index(a, condition, axis)))
 
 
 @selection(np.extract, x_position=1, points=[(_MATRIX > 4, _MATRIX), ([1, 0, 1, 0], _VECTOR)])

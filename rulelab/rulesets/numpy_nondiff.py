@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
@@ -251,7 +251,7 @@ def linspace_frule(
         if not is_zero(end_dot):
             ends = np.broadcast_to(end_dot, np.broadcast_shapes(np.shape(start), np.shape(stop)))
             y_dot = y_dot + weight * np.expand_dims(ends, axis)
-    return y, y_dot
+    return y, form_of(y, laid_out(y, y_dot))
 
 
 @TABLE.rrule(np.arange, leading=3, points=[(0.3, 4.0), (0.3, 4.0, 0.7), (3.5,), (0.5, -2.0, -0.6)])

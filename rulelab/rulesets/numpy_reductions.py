@@ -5,6 +5,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..errors import MutationError
 from ..rules.house import RuleTable
+from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
@@ -210,8 +211,8 @@ def _state_moment(target, is_std, points):
         correction=ABSENT
     ):
         check_dtype(a, dtype)
-        deviation, count = _deviations(a, axis, ddof, given(("where", "mean", "correction"), (where, mean, correction)))
         options = given(("where", "mean", "correction"), (where, mean, correction))
+        deviation, count = _deviations(a, axis, ddof, {**options})
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
         products = np.real(np.conj(deviation) * dense(a, tangents[1]))
         y_dot = np.sum(products, axis=axis, keepdims=True, **given(("where",), (where,)))
@@ -336,7 +337,8 @@ def _state_prod(target, points):
         check_dtype(a, dtype)
         slope = slopes(a, axis, given(("initial", "where"), (initial, where)))
         y_dot = np.sum(dense(a, tangents[1]) * slope, axis=axis, keepdims=keepdims)
-        return reduced_in(target, dtype, a, axis, keepdims, initial, where), y_dot
+        y = reduced_in(target, dtype, a, axis, keepdims, initial, where)
+        return y, laid_out(y, y_dot)
     return prod_rrule, prod_frule
 
 
@@ -422,7 +424,7 @@ def _state_extreme(target, sign, points, skip_nan=False):
     def extreme_frule(tangents, a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         y = reduced(target, a, axis, keepdims, initial, where)
         extreme = extreme_of(a, axis, y, sign, given(("initial", "where"), (initial, where)), skip_nan)
-        return y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y))
+        return y, laid_out(y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y)))
     return extreme_rrule, extreme_frule
 
 
@@ -454,7 +456,7 @@ def ptp_rrule(a, axis=None, out=None, keepdims=False):
 def ptp_frule(tangents, a, axis=None, out=None, keepdims=False):
     y, a_dot = np.ptp(a, axis, keepdims=keepdims), dense(a, tangents[1])
     top, bottom = extreme_of(a, axis, None, 1, {}), extreme_of(a, axis, None, -1, {})
-    return y, np.reshape(top.pick(a_dot) - bottom.pick(a_dot), np.shape(y))
+    return y, laid_out(y, np.reshape(top.pick(a_dot) - bottom.pick(a_dot), np.shape(y)))
 
 
 def middles_of(a, axis):
@@ -492,7 +494,7 @@ def median_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdi
     check_not_overwriting(np.median, overwrite_input)
     y, middles = np.median(a, axis, keepdims=keepdims), middles_of(a, axis)[0]
     picked = np.take_along_axis(lanes(dense(a, tangents[1]), axis), middles, -1)
-    return y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y))
+    return y, laid_out(y, np.reshape(0.5 * np.sum(picked, axis=-1), np.shape(y)))
 
 
 # -- sums that skip NaN --------------------------------------------------------------------------------------
@@ -514,7 +516,8 @@ def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABS
 @TABLE.frule(np.nansum)
 def nansum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
     check_dtype(a, dtype)
-    y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, given(("where",), (where,))))
+    present = _present(a, given(("where",), (where,)))
+    y_dot = np.sum(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=present)
     return reduced_in(np.nansum, dtype, a, axis, keepdims, initial, where), y_dot
 
 
@@ -533,7 +536,8 @@ def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=A
 @TABLE.frule(np.nanmean)
 def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=ABSENT):
     check_dtype(a, dtype)
-    y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=_present(a, given(("where",), (where,))))
+    present = _present(a, given(("where",), (where,)))
+    y_dot = np.mean(dense(a, tangents[1]), axis=axis, keepdims=keepdims, where=present)
     return np.nanmean(a, axis, dtype, keepdims=keepdims, **given(("where",), (where,))), y_dot
 
 
@@ -613,7 +617,8 @@ def _state_cumprod(target, points):
     def cumprod_frule(tangents, a, axis=None, dtype=None, out=None):
         check_dtype(a, dtype)
         x, along = _running(a, axis)
-        return target(a, axis, dtype), cumprod_tangent(x, np.reshape(dense(a, tangents[1]), x.shape), along)
+        y = target(a, axis, dtype)
+        return y, laid_out(y, cumprod_tangent(x, np.reshape(dense(a, tangents[1]), x.shape), along))
     return cumprod_rrule, cumprod_frule
 
 
@@ -878,11 +883,20 @@ _MATRIX_NORMS = {
 }
 
 
+def singular_triples(a):
+    """The reduced SVD for formulas in which the phases of the vectors cancel: those of complex ones are
+    LAPACK's choice, and the derivative of such a formula does not depend on it. Its rules stand beside those
+    of `svd`.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return u, s, vh
+
+
 def _matrix_norm_slope(x, p, axes):
     """dy/dx of a norm of matrices, which lie in `axes`; where values coincide the first has it all."""
     a = np.moveaxis(x, axes, (-2, -1))
     if p in ("largest", "smallest", "nuclear"):
-        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        u, s, vh = singular_triples(a)
         there = s > max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]  # 0 in the directions that are not
         if p == "nuclear":
             slope = (u * there[..., None, :]) @ vh

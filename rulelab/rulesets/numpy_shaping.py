@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -53,7 +53,8 @@ def _state_linear(target, transposed, points):
 
     @TABLE.frule(target)
     def linear_frule(tangents, x, *args, **kwargs):
-        return target(x, *args, **kwargs), target(dense(x, tangents[1]), *args, **kwargs)
+        y = target(x, *args, **kwargs)
+        return y, form_of(y, target(dense(x, tangents[1]), *args, **kwargs))
 
 
 # -- reshape, ravel, flatten: which order the numbers are read in --------------------------------------------
@@ -439,7 +440,8 @@ def insert_rrule(arr, obj, values, axis=None):
 def insert_frule(tangents, arr, obj, values, axis=None):
     _check_inserted(arr, values)
     arr_dot, values_dot = dense(arr, tangents[1]), dense(values, tangents[3])
-    return np.insert(arr, obj, values, axis), np.insert(arr_dot, obj, values_dot, axis)
+    y = np.insert(arr, obj, values, axis)
+    return y, laid_out(y, np.insert(arr_dot, obj, values_dot, axis))
 
 
 # -- splitting -----------------------------------------------------------------------------------------------
@@ -572,7 +574,7 @@ def pad_frule(tangents, array, pad_width, mode="constant", *, constant_values=AB
         y = np.pad(array, pad_width, mode, constant_values=constant_values)
     read = padded_labels(array, pad_width, mode, given(("reflect_type",), (reflect_type,)))
     inside, flat = read >= 0, np.ravel(dense(array, tangents[1]))
-    return y, np.where(inside, flat[np.where(inside, read, 0)] if np.size(array) else 0.0, 0.0)
+    return y, laid_out(y, np.where(inside, flat[np.where(inside, read, 0)] if np.size(array) else 0.0, 0.0))
 
 
 def padded_labels(array, pad_width, mode, options):
@@ -732,11 +734,15 @@ def _state_making(target, points):
         _check_numeric(y)
         if is_flat_cast(x, y.dtype):
             return y, no_change(y)
-        return y, cast_tangent(dense(x, tangents[1]), y)
+        return y, cast_tangent(x, dense(x, tangents[1]), y)
 
 
-def cast_tangent(x_dot, y):
-    """The tangent `x_dot` as one of `y`, which has the same numbers: of its dtype, shape and layout."""
+def cast_tangent(x, x_dot, y):
+    """The tangent `x_dot` of `x` as one of `y`, which has the same numbers: of its dtype, shape and layout;
+    a view of it where `y` is one of `x`.
+    """
+    if isinstance(x, np.ndarray) and np.may_share_memory(x, y):
+        return np.reshape(x_dot, np.shape(y))
     y_dot = np.reshape(np.real(x_dot) if y.dtype.kind == "f" else x_dot, np.shape(y))
     if not isinstance(y, np.ndarray):
         return np.asarray(y_dot).astype(y.dtype)[()]
@@ -833,7 +839,7 @@ def full_like_frule(tangents, a, fill_value, dtype=None, order="K", subok=True, 
     y = np.full_like(a, fill_value, dtype, order, subok, shape)
     if is_flat_cast(fill_value, y.dtype):
         return y, no_change(y)
-    return y, np.full(y.shape, dense(fill_value, tangents[2]), gradient_dtype(y))
+    return y, laid_out(y, np.full(y.shape, dense(fill_value, tangents[2]), gradient_dtype(y)))
 
 
 # -- attributes ----------------------------------------------------------------------------------------------
@@ -900,6 +906,8 @@ def _attribute_forward_rule(name):
     """Attributes are linear: that of the tangent is the tangent of it."""
 
     def attribute_frule(tangents, x):
+        if name == "flat":
+            flat_attribute(x)
         x_dot = dense(x, tangents[1])
         if name == "imag" and not np.iscomplexobj(x):
             return x.imag, np.zeros(np.shape(x))
@@ -911,7 +919,7 @@ def _attribute_forward_rule(name):
 for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name):
         TABLE.rrule(getattr(np.ndarray, _name))(_attribute_rule(_attribute))
-    if hasattr(np.ndarray, _name) and _name != "flat":
+    if hasattr(np.ndarray, _name):
         TABLE.frule(getattr(np.ndarray, _name))(_attribute_forward_rule(_name))
 TABLE.non_differentiable(
     *(getattr(np.ndarray, name) for name in sorted(PLAIN_ATTRIBUTES) if hasattr(np.ndarray, name)),

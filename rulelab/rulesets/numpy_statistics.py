@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import (
@@ -129,7 +129,7 @@ def _state_quantile(target, scale, skip_nan, points):
         _check_weights(target, weights)
         y = target(a, q, axis, method=method, keepdims=keepdims)
         quantiles = quantiles_of(a, np.asarray(q) / scale, axis, method, skip_nan)
-        return y, quantiles.tangent(dense(a, tangents[1]), np.shape(y))
+        return y, laid_out(y, quantiles.tangent(dense(a, tangents[1]), np.shape(y)))
 
 
 def _quantile_points(of):
@@ -241,7 +241,8 @@ def _state_nan_moment(target, function):
         _, pullback = rrule(
             a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where_present(a, where), **options
         )
-        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(("where",), (where,))), pullback
+        options = given(("where", "mean", "correction"), (where, mean, correction))
+        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options), pullback
 
     @TABLE.frule(target)
     def nan_moment_frule(
@@ -262,7 +263,8 @@ def _state_nan_moment(target, function):
         _, y_dot = frule(
             dots, a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where_present(a, where), **options
         )
-        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options, **given(("where",), (where,))), y_dot
+        options = given(("where", "mean", "correction"), (where, mean, correction))
+        return target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options), y_dot
 
 
 def _state_nan_running(target, function, fill):
@@ -321,7 +323,7 @@ def _state_cumulative(target, function):
         _, y_dot = frule((NoTangent(), dense(x, tangents[1])), x, along, dtype)
         if include_initial:
             y_dot = np.concatenate([np.zeros_like(np.take(y, [0], along)), y_dot], along)
-        return y, y_dot
+        return y, laid_out(y, y_dot)
 
 
 if hasattr(np, "cumulative_sum"):
@@ -498,8 +500,8 @@ def sort_complex_rrule(a):
 
 @TABLE.frule(np.sort_complex)
 def sort_complex_frule(tangents, a):
-    dots = np.take_along_axis(dense(a, tangents[1]), np.argsort(a, kind="stable"), -1)
-    return np.sort_complex(a), dots + 0j
+    y, dots = np.sort_complex(a), np.take_along_axis(dense(a, tangents[1]), np.argsort(a, kind="stable"), -1)
+    return y, laid_out(y, dots + 0j)
 
 
 _REPEATED = np.array([[2.0, 0.5, 3.0], [-1.0, 1.5, 0.0]])

@@ -13,8 +13,8 @@ import operator
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import form_of, no_change
 from ..tangents.algebra import add
+from ..tangents.forms import form_of, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent, make
 from ..tangents.thunks import thunk, unthunk
@@ -621,7 +621,17 @@ state_constant(int, str, int)
 for _reader in (float, int, complex):
     state_constant_of_one(_reader, str)
 
-state_constant_of_one(type, object)
+
+@TABLE.rrule(type, leading=0, differentiable=False)
+def type_rrule(x: object, /):
+    return type(x), no_pullback
+
+
+@TABLE.frule(type, differentiable=False)
+def type_frule(tangents, x: object, /):
+    return type(x), NoTangent()
+
+
 
 # Text made from a number carries no cotangent; that none is read back from it is the compiler's to see.
 TABLE.non_differentiable(

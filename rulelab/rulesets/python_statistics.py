@@ -102,7 +102,8 @@ def fmean_frule(tangents, data: Sequence, weights=None, /):
     out, xs_dot = statistics.fmean(data, weights), entries(data, tangents[1])
     if weights is None:
         return out, sum(xs_dot, 0.0) / len(xs_dot)
-    ws, ws_dot = [number(w) for w in weights], entries(weights, tangents[2] if len(tangents) > 2 else NoTangent())
+    ws = [number(w) for w in weights]
+    ws_dot = entries(weights, tangents[2] if len(tangents) > 2 else NoTangent())
     moved = _weighted(ws, xs_dot) + _weighted([number(x) - out for x in data], ws_dot)
     return out, moved / sum(ws)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..rules.house import RuleTable
 from ..tangents.zeros import NoTangent
+from .array_likes import dense
 
 TABLE = RuleTable("standins")
 
@@ -129,3 +130,9 @@ def placed_rrule(whole, mask, values, /):
         return NoTangent(), np.where(mask, 0.0, y_bar), NoTangent(), of_values
 
     return out, placed_pullback
+
+
+@TABLE.frule(_placed)
+def placed_frule(tangents, whole, mask, values, /):
+    whole_dot, values_dot = dense(whole, tangents[1]), dense(values, tangents[3])
+    return _placed(whole, mask, values), _placed(whole_dot, mask, values_dot)

@@ -8,7 +8,7 @@ what they are by definition: the ufunc again and again. At ties they follow it. 
 import numpy as np
 
 from ..rules.house import RuleTable
-from ..rules.scalar import no_change
+from ..tangents.forms import laid_out, no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise, numpy_nondiff
@@ -231,7 +231,7 @@ def _state_accumulate(ufunc):
         if not x.size:
             return y, no_change(y)
         _, dots = _tangents_along(frule, x, np.moveaxis(dense(array, tangents[1]), axis, 0))
-        return y, np.moveaxis(np.stack(dots), 0, axis)
+        return y, laid_out(y, np.moveaxis(np.stack(dots), 0, axis))
 
 
 # -- reduceat: a reduction for each cut ----------------------------------------------------------------------
@@ -276,7 +276,8 @@ def _state_reduceat(ufunc, reduce_rrule, reduce_frule):
         dots = [
             reduce_frule((NoTangent(), x_dot[part]), x[part], axis)[1] for part in parts(x, indices, axis)
         ]
-        return reduceat(array, indices, axis), np.stack(dots, axis)
+        y = reduceat(array, indices, axis)
+        return y, laid_out(y, np.stack(dots, axis))
 
 
 for _ufunc in BINARY:

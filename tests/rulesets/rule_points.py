@@ -472,13 +472,13 @@ def _full(x_bar):
 
 
 def _tangent_of(value, path, steps):
-    """The tangent of one argument: the drawn direction at its leaves."""
+    """The tangent of one argument, in its inner form: the drawn direction at its leaves."""
     if path in steps:
         return steps[path]
     if isinstance(value, (tuple, list)) and any(p[: len(path)] == path for p in steps):
-        return Tangent(type(value), *[_tangent_of(v, (*path, i), steps) for i, v in enumerate(value)])
+        return type(value)([_tangent_of(v, (*path, i), steps) for i, v in enumerate(value)])
     if isinstance(value, dict):
-        return Tangent(dict, {key: _tangent_of(v, (*path, key), steps) for key, v in value.items()})
+        return {key: _tangent_of(v, (*path, key), steps) for key, v in value.items()}
     return NoTangent()
 
 

@@ -6,7 +6,6 @@ An frule is a program for `y, y_dot = f(x), J(x) x_dot`. Its pullback at `(y_bar
 compared along one random direction, which no wrong entry survives but by chance.
 """
 
-import contextlib
 import copy
 
 import numpy as np
@@ -14,8 +13,8 @@ from rule_points import (
     LOOSE,
     at_path,
     close,
+    derivative,
     entry,
-    flat,
     frozen,
     inner,
     leaves,
@@ -25,14 +24,12 @@ from rule_points import (
     random_like,
     rule_at,
     size_of,
-    derivative,
     widen_all,
 )
 
 from rulelab.compiler.cache import Cache
 from rulelab.compiler.pullbacks import Pullbacks
 from rulelab.rules.registry import DEFAULT
-from rulelab.tangents.projection import to_natural
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import unthunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -99,9 +96,7 @@ class Frule:
 
     def __call__(self, args, dots):
         with np.errstate(all="ignore"):
-            return self.function(
-                (NoTangent(), *dots), *copy.deepcopy(args), **copy.deepcopy(self.kwargs)
-            )
+            return self.function((NoTangent(), *dots), *copy.deepcopy(args), **copy.deepcopy(self.kwargs))
 
     def pulled(self):
         """`(y, y_dot)` and the pullback, of the compiled frule; the arguments may not be written."""

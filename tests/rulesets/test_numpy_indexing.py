@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from rule_points import cases, check, cotangents
 
+from rulelab.ad.reverse import gradient
 from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.array_likes import dense, like_argument
 from rulelab.rulesets.numpy_indexing import TABLE, getitem_rrule, scatter, scatter_add
@@ -84,3 +85,9 @@ def test_structures_and_arrays_convert_both_ways():
     structure = like_argument(x, x_bar)
     assert isinstance(structure, Tangent) and isinstance(structure[1], Tangent)
     np.testing.assert_array_equal(dense(x, structure), x_bar)
+
+
+def test_constants_are_chosen_in_a_list():
+    """The sequence of choices of the method is not taken for an array to write to."""
+    pick = np.array([0, 1])
+    assert gradient(lambda x: x * pick.choose([1.0, 2.0]).sum(), 5.0) == (3.0,)

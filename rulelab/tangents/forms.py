@@ -1,0 +1,63 @@
+"""The tangents of forward mode in the form of their primals: shape, kind of number and layout in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .missing import NotImplementedTangent
+from .zeros import AbstractZero, NoTangent, ZeroTangent  # noqa: F401 (in doctests)
+
+
+def form_of(y, y_dot):
+    """A tangent in the form of its primal `y`: of its shape and layout, an array or a number, real or complex
+    as it is; zeros for an array without one, NoTangent() for anything else without one.
+
+    >>> form_of(np.ones(2), 3.0), form_of(2.0, ZeroTangent())
+    (array([3., 3.]), NoTangent())
+    """
+    if isinstance(y_dot, NotImplementedTangent):
+        return y_dot
+    if isinstance(y_dot, AbstractZero):
+        return no_change(y)
+    if np.iscomplexobj(y_dot) != np.iscomplexobj(y):
+        y_dot = y_dot + 0j if np.iscomplexobj(y) else np.real(y_dot)
+    if np.shape(y_dot) != np.shape(y):
+        y_dot = np.broadcast_to(y_dot, np.shape(y)).copy()
+    if isinstance(y, np.ndarray):
+        return laid_out(y, np.asarray(y_dot))
+    return y_dot[()] if isinstance(y_dot, np.ndarray) else y_dot
+
+
+def no_change(y):
+    """The tangent of a result that does not move: zeros for an array, which may be written to, also in a
+    list, tuple or dict; NoTangent() else.
+    """
+    if type(y) in (list, tuple):
+        return type(y)([no_change(item) for item in y])
+    if type(y) is dict:
+        return {key: no_change(item) for key, item in y.items()}
+    if not isinstance(y, np.ndarray) or y.dtype.kind not in "fciub":
+        return NoTangent()
+    return laid_out(y, np.zeros_like(y, dtype=y.dtype if y.dtype.kind in "fc" else float))
+
+
+def laid_out(y, y_dot):
+    """The tangent of the array `y`, which owns its memory, as an array that lies in memory as `y` does: what
+    becomes a view of the one then becomes a view of the other.
+
+    >>> laid_out(np.ones((2, 3)), np.ones((3, 2)).T).strides
+    (24, 8)
+    """
+    if not isinstance(y, np.ndarray) or not isinstance(y_dot, np.ndarray):
+        return y_dot
+    strides = tuple(stride // y.itemsize * y_dot.itemsize for stride in y.strides)
+    if strides == y_dot.strides and (y_dot.flags.writeable or not y.flags.writeable):
+        return y_dot
+    before = sum((n - 1) * stride for n, stride in zip(y.shape, strides, strict=True) if stride < 0)
+    after = sum((n - 1) * stride for n, stride in zip(y.shape, strides, strict=True) if stride > 0)
+    if not y.size or any(not stride and n > 1 for n, stride in zip(y.shape, strides, strict=True)):
+        return y_dot.copy()
+    memory = np.zeros(after - before + y_dot.itemsize, np.uint8)
+    out = np.ndarray(y.shape, y_dot.dtype, memory, -before, strides)
+    out[...] = y_dot
+    return out
