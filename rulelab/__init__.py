@@ -1,6 +1,7 @@
 """A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can
 compare and check.
 """
+from .ad.implicit import Grads, Params
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import ignore_derivatives
 from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient

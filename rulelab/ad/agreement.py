@@ -42,12 +42,19 @@ class Compared(Watch):
     due; WrongTransformError if the two differ, and both do so again. `active` as `Pullbacks.find` takes it.
     """
 
-    __slots__ = ("_cache", "active", "args", "f", "found", "kwargs")
+    __slots__ = ("_cache", "_implicit", "active", "args", "f", "found", "kwargs")
 
     def __init__(
-        self, cache: Cache, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...]
+        self,
+        cache: Cache,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        implicit: bool = False,
     ) -> None:
         super().__init__()
+        self._implicit = implicit
         self.f, self.args, self.kwargs, self.active = f, args, kwargs, active
         self._cache = cache
         self.found: Any = None
@@ -102,7 +109,7 @@ class Compared(Watch):
 
     def _derived(self, cache: Cache | None = None) -> Any:
         """The value of a forward sweep, over another cache if one is given."""
-        find = Pullbacks(self._cache if cache is None else cache).find
+        find = Pullbacks(self._cache if cache is None else cache, self._implicit).find
         outer = enter()
         try:
             return find(self.f, self.args, self.kwargs, self.active, None)(*self.args, **self.kwargs)[0]

@@ -186,6 +186,12 @@ class Operations(Sweeps):
         bar = self.bar(target)
         return self.add(op.value, f"{self.need(back)}({bar})", position, (bar,))
 
+    def site_load(self, op: ir.Load, target: str, position: ir.Position) -> list[Node]:
+        """A global that holds parameters: what flows to it goes to them."""
+        self.line(f"{target} = {op.name}", position)
+        bar, deposit = self.bar(target), self.shared_constant(self.sites.deposit, "deposit")
+        return [Line(f"{deposit}({self.need(target)}, {bar})", position, frozenset({bar}))]
+
     def site_binary(
         self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
     ) -> list[Node]:

@@ -34,6 +34,7 @@ from .types import (
     type_of,
     type_of_signature,
 )
+from .watching import mark_sources
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -116,7 +117,7 @@ def compile_pass(
     signature: tuple[Any, ...],
     flags: tuple[bool, ...],
     free: tuple[Any, ...],
-    captured: bool,
+    captured: bool | frozenset[str],
     differentiate: bool,
 ) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit."""
@@ -141,10 +142,12 @@ def compile_pass(
     }
     kinds = Types(lowered, given, find_global)
     sites = Sites(pullbacks, source, kinds, namespace, _loads(lowered, find_global), _nested(lowered))
+    if pullbacks.implicit:
+        mark_sources(lowered, sites, find_global)
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     share(lowered, regions, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
-    start |= set(lowered.free) if captured else set()
+    start |= (set(lowered.free) if captured is True else captured) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
     for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))

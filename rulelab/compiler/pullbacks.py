@@ -19,12 +19,12 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..tangents.structural import Tangent, entries_of
-from . import containers, crossings, heap, outlines, snapshots, support
+from . import containers, crossings, heap, outlines, snapshots, support, watching
 from .cache import Cache, Pass
 from .constructors import constructor, copier, is_authors, make_plain
 from .effects import Noted, loudness
 from .emit import calls_leading_here
-from .entries import Entries
+from .entries import Entries, ImplicitEntries
 from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
 from .holders import CACHED, Holders
 from .iterators import Iteration
@@ -42,12 +42,14 @@ from .types import signature_of
 
 
 class Pullbacks:
-    """Finds pullbacks over one cache."""
+    """Finds pullbacks over one cache; `implicit` ones reach the parameters of the running sweep (`watching`)."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, implicit: bool = False) -> None:
         self.cache = cache
-        self.entries = Entries(cache, self.find)
-        self.config = RuleConfig(reverse=self.via_ad)
+        self.implicit = implicit
+        self.entries = ImplicitEntries(cache, self.find) if implicit else Entries(cache, self.find)
+        # What a rule asks for is its own affair, so that nothing is deposited behind its back.
+        self.config: RuleConfig = Pullbacks(cache).config if implicit else RuleConfig(reverse=self.via_ad)
         self.iteration = Iteration(self)
         self.holders = Holders(self)
 
@@ -121,6 +123,8 @@ class Pullbacks:
             if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory:
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
+            if self.implicit:
+                handler = self.implicitly(handler, answer.rule, target, args, kwargs, active, place)
             if any(map(_may_call_authors, (*args, *kwargs.values()))):
                 handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
             return _for_containers(handler, answer.rule, target, args, kwargs)
@@ -136,7 +140,7 @@ class Pullbacks:
         if made is not None:
             return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
-        if any(active):
+        if any(active) or self.implicit:
             handler = self.without_rule(target, args, kwargs, active, place)
             if handler is not None:
                 return _handed_in(handler, target, args)
@@ -147,7 +151,33 @@ class Pullbacks:
                 return constant(target)  # which raises what Python raises
             raise self.foreign(target, args, kwargs, place)
         self.cache.watches.note(loudness(target, False))
-        return constant(target)
+        if self.implicit:
+            watching.refuse_reading(name_of(target), (target, *args, *kwargs.values()), place)
+        return self.unseen(target)
+
+    def unseen(self, target: Any) -> Handler:
+        """The handler of code that nobody looks into and that no cotangent is wanted of."""
+        return watching.unseen(target) if self.implicit else constant(target)
+
+    def implicitly(
+        self,
+        handler: Handler,
+        rule: Rule,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The handler by rule in the implicit style: what an author's rule says of captured parameters counts,
+        and one of the house may not call what reads a parameter.
+        """
+        if not rule.house:
+            return handler if active[0] else watching.depositing(handler, target)
+        if rule.differentiable and target not in _ORDERING:
+            functions = tuple(filter(_may_call_authors, (*args, *kwargs.values())))
+            watching.refuse_reading(name_of(target), functions, place)
+        return handler
 
     def note_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Tell of a call by rule what a comparison with the plain function has to know."""
@@ -400,7 +430,9 @@ class Pullbacks:
         if not kwargs and len(args) == count and not code.co_flags & 0x0C:
             made = self.pass_of(function, args, active[1:], active[0], True, place)
             self.entries.add_pass(function, args, active[1:], made)
-            return made.bound_to(function)
+            forward = made.bound_to(function)
+            outside = self.implicit and made.slot is not None and not active[0]
+            return watching.depositing(forward, function) if outside else forward
         return self.with_binding(function, args, kwargs, active, place)
 
     def with_binding(
@@ -416,6 +448,8 @@ class Pullbacks:
         values, where = bind(function, args, kwargs)
         flags = _by_slot(len(values), where, active[1:])
         held = _active_defaults(function, values, where) if active[0] else {}
+        if self.implicit:
+            held |= watching.held_defaults(function, values, set(map(slot_number, where)))
         for slot in held:
             flags[slot] = True
         code = function.__code__
@@ -425,6 +459,7 @@ class Pullbacks:
         forward = self.pass_of(function, values, tuple(flags), active[0], True, place).bound_to(function)
         names = forward.__code__.co_varnames
         as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`
+        as_written &= not (self.implicit and function.__closure__)
         if not held and where == list(range(len(where))) and as_written:
             if names[: len(values)] == code.co_varnames[: len(values)]:
                 forward.__defaults__ = function.__defaults__
@@ -450,6 +485,8 @@ class Pullbacks:
 
             return y, heap.effectful(back) if own_words else heap.like(pullback, back)
 
+        if self.implicit and not active[0] and (held or function.__closure__):
+            return watching.depositing(bound, function)
         return bound
 
     def pass_of(
@@ -470,14 +507,18 @@ class Pullbacks:
                 part in ("own", "cell") or carries(outlines.contents(cell))
                 for part, cell in zip(free, function.__closure__, strict=True)
             )
-        key = (signature, flags, free, captured, differentiate)
+        wanted: bool | frozenset[str] = captured
+        if self.implicit and not captured:
+            wanted = watching.captured_parameters(function, free)
+        pattern = watching.pattern(function) if self.implicit else None
+        key = (signature, flags, free, wanted, differentiate, pattern)
         found = self.cache.find(function, key)
         if found is not None:
             if found.noted:
                 self.cache.watches.note(found.noted)
             return found
         try:
-            made = compile_pass(self, function, signature, flags, free, captured, differentiate)
+            made = compile_pass(self, function, signature, flags, free, wanted, differentiate)
         except RuleLabError as error:
             error.chain = error.chain or calls_leading_here()
             raise
@@ -543,6 +584,9 @@ class Pullbacks:
         self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
+            if self.implicit and not any(varied) and not _never_differentiated(known):
+                functions = tuple(filter(_may_call_authors, (*args, *kwargs.values())))
+                watching.refuse_reading(name_of(target), functions, place)
             return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
 
@@ -628,6 +672,15 @@ class Pullbacks:
             read="limitations#foreign-calls",
             chain=calls_leading_here()[:-1],
         )
+
+
+# Functions that call what they are given only to put things in order.
+_ORDERING = (sorted, max, min, list.sort)
+
+
+def _never_differentiated(entry: Any) -> bool:
+    """Whether all the rules of a target say that it has no derivative."""
+    return entry is not None and not any(r.differentiable for r in entry.house if isinstance(r, Rule))
 
 
 def _may_call_authors(x: Any) -> bool:

@@ -20,7 +20,7 @@ from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import make
-from . import containers, crossings, heap, ir, specialise, support
+from . import containers, crossings, heap, ir, specialise, support, watching
 from .collecting import COLLECTORS
 from .constructors import is_opaque, refuse_in_set
 from .handlers import (
@@ -105,6 +105,8 @@ class Sites:
         self._nested = nested
         self.relied: list[Named] = []  # functions that are taken for ones that change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
+
+    deposit = staticmethod(watching.deposit)
 
     def changes_nothing(self, op: ir.Op) -> bool:
         """Whether a call certainly leaves its arguments, and what they hold, as they are."""
@@ -284,7 +286,8 @@ class Sites:
         if isinstance(op, ir.Build):
             return _set_finder(active, place)
         if isinstance(op, ir.Attribute):
-            return attribute_finder(self.pullbacks, op.name, place)
+            found = attribute_finder(self.pullbacks, op.name, place)
+            return found if active[0] else _outside_finder(self.pullbacks, op.name, found)
         if isinstance(op, ir.Apply):
             return _apply_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Call):
@@ -595,12 +598,12 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
             answer = pullbacks.cache.ask(found, types_of((owner,)))
             if isinstance(answer, Found):
                 return (
-                    constant(functools.partial(attribute_of, name))
+                    pullbacks.unseen(functools.partial(attribute_of, name))
                     if not answer.rule.differentiable
                     else answer.rule.function
                 )
         if isinstance(owner, (types.ModuleType, type)):
-            return constant(functools.partial(attribute_of, name))
+            return pullbacks.unseen(functools.partial(attribute_of, name))
         if name in ("real", "imag") and is_number(owner):
             return real_part if name == "real" else imaginary_part
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
@@ -619,6 +622,17 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
                 read="limitations#attributes",
             )
         return attribute_handler(pullbacks, name, owner, place) or field(name)
+
+    return find
+
+
+def _outside_finder(pullbacks: Pullbacks, name: str, otherwise: Handler) -> Handler:
+    """`x.name` of what does not vary, where it may be a parameter: of a module, a class, a library's object."""
+
+    def find(owner: Any) -> Handler:
+        if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
+            return otherwise(owner)
+        return pullbacks.unseen(functools.partial(attribute_of, name))
 
     return find
 
