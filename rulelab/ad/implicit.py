@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSet
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -450,6 +451,10 @@ def _need_no_arguments(loss: Any) -> None:
         raise RuleLabError(
             f"{describe(loss)} cannot be called, so it has no gradient", asked="gradient(loss, Params([…]))"
         )
+    if type(loss) is FunctionType:
+        code = loss.__code__
+        if code.co_argcount <= len(loss.__defaults__ or ()) and not code.co_kwonlyargcount:
+            return
     try:
         signature = inspect.signature(loss)
     except (TypeError, ValueError):  # a C function that does not tell its parameters

@@ -34,7 +34,7 @@ from .types import (
     type_of,
     type_of_signature,
 )
-from .watching import mark_sources
+from .watching import mark_sources, read_once
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -135,6 +135,8 @@ def compile_pass(
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
     lowered = lower(source, code, around, cells)
     prune(lowered)
+    if pullbacks.implicit:
+        read_once(lowered, find_global)
     given = {name: type_of_signature(part) for name, part in zip(lowered.parameters, signature, strict=True)}
     given |= {
         name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)

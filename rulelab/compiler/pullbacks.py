@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import os
 import types
 from pathlib import Path
@@ -141,6 +142,8 @@ class Pullbacks:
             return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
         if any(active) or self.implicit:
+            if type(target) is operator.methodcaller and self.implicit:
+                watching.refuse_reading("operator.methodcaller", (target,), place)  # its arguments are constants
             handler = self.without_rule(target, args, kwargs, active, place)
             if handler is not None:
                 return _handed_in(handler, target, args)
@@ -152,7 +155,7 @@ class Pullbacks:
             raise self.foreign(target, args, kwargs, place)
         self.cache.watches.note(loudness(target, False))
         if self.implicit:
-            watching.refuse_reading(name_of(target), (target, *args, *kwargs.values()), place)
+            watching.refuse_reading(target, (target, *args, *kwargs.values()), place)
         return self.unseen(target)
 
     def unseen(self, target: Any) -> Handler:
@@ -176,7 +179,7 @@ class Pullbacks:
             return handler if active[0] else watching.depositing(handler, target)
         if rule.differentiable and target not in _ORDERING:
             functions = tuple(filter(_may_call_authors, (*args, *kwargs.values())))
-            watching.refuse_reading(name_of(target), functions, place)
+            watching.refuse_reading(target, functions, place)
         return handler
 
     def note_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -586,7 +589,7 @@ class Pullbacks:
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
             if self.implicit and not any(varied) and not _never_differentiated(known):
                 functions = tuple(filter(_may_call_authors, (*args, *kwargs.values())))
-                watching.refuse_reading(name_of(target), functions, place)
+                watching.refuse_reading(target, functions, place)
             return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
 

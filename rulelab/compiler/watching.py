@@ -12,9 +12,11 @@ from __future__ import annotations
 import builtins
 import enum
 import functools
+import gc
 import sys
 import threading
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,16 +24,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
+from ..rules.targets import name_of
 from ..tangents.structural import Tangent, class_of, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from . import heap, ir
+from . import asking, heap, ir
 from .handlers import NO, Handler, no_cotangents
 from .holders import CACHED
 from .libraries import is_library, is_of_library
 from .operands import describe
 from .outlines import contents, entries_in, held_by
+from .protocols import is_of_c
 from .support import add, settle
+from .walks import ITERATORS
 from .types import ANY, DICT, FUNCTION, LIST, NUMERIC, Array, Known, Tuple
 
 if TYPE_CHECKING:
@@ -39,7 +44,10 @@ if TYPE_CHECKING:
 
 _LEAVES = (int, float, complex, str, bytes, bool, type(None), np.generic, np.dtype, range, slice, np.ufunc)
 # Functions of Python that hand out what a name stands for.
-_READERS: tuple[Any, ...] = (getattr, globals, vars, locals, eval, __import__)
+_READERS: tuple[Any, ...] = (getattr, vars, eval, __import__)
+# Modules whose objects hold nothing of the author's, or say it only in words.
+_TAME = ("random", "numpy.random", "logging", "re", "pathlib", "datetime", "time", "decimal", "fractions", "io", "_io")
+_HARMLESS: tuple[Any, ...] = (type, object, super, setattr, delattr)  # they call nothing that gives a value
 
 
 class Sweep:
@@ -146,6 +154,8 @@ def _lost(what: str) -> NotDifferentiableError:
 def _runs_authors_code(x: Any) -> bool:
     """Whether operators, attributes or items of a value may be code of an author's, which may read anything."""
     kind = type(x)
+    if kind is _Code:
+        return not is_of_c(x.function) or isinstance(x.function, types.GeneratorType)
     return bool(kind.__flags__ & (1 << 9)) and not is_of_library(kind)  # made by a class statement
 
 
@@ -157,12 +167,30 @@ def _parts_of(x: Any) -> Iterator[Any]:
         yield x.__self__
     elif isinstance(x, dict):
         yield from (*x.keys(), *x.values())
+        if getattr(x, "default_factory", None) is not None:  # it makes what is missing, of anything
+            yield _Code(x.default_factory)
     elif isinstance(x, (list, tuple, set, frozenset, deque)):
         yield from x
     elif isinstance(x, functools.partial):
         yield from (x.func, *x.args, *x.keywords.values())
-    elif not isinstance(x, CACHED):
-        yield from parts(x).values()
+    elif isinstance(x, ITERATORS):
+        yield from (_Code(y) if callable(y) else y for y in gc.get_referents(x))
+        if isinstance(x, types.GeneratorType):
+            yield _Code(x)
+    elif isinstance(x, weakref.ref):
+        yield x()
+    elif isinstance(x, (np.flatiter, memoryview)):
+        yield x.base if isinstance(x, np.flatiter) else x.obj
+    elif not isinstance(x, (CACHED, types.FunctionType)):
+        held = [y for y in gc.get_referents(x) if not isinstance(y, (type, types.FunctionType))]
+        yield from (*parts(x).values(), *(held if is_of_library(type(x)) else ()))
+
+
+class _Code:
+    """What a value holds to be run later, of which nobody knows what it reads."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
 
 
 def _by_key(x: Any) -> dict[Any, Any]:
@@ -235,8 +263,8 @@ def _standing(x: Any) -> Any:
 
 
 def is_tame(x: Any) -> bool:
-    """Whether a value that holds no parameter is an object of a library's, whose methods hand out none."""
-    return not callable(x) and not isinstance(x, (types.ModuleType, type)) and is_of_library(type(x))
+    """Whether a value is an object of a library's whose methods certainly hand out no parameter."""
+    return type(x).__module__.startswith(_TAME) and is_of_library(type(x))
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:
@@ -264,6 +292,57 @@ def held_defaults(function: types.FunctionType, values: tuple[Any, ...], given: 
 # --- sources ------------------------------------------------------------------------------------------------
 
 
+def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
+    """Have globals that are parameters and read in loops read before them, so that what flows to them is summed
+    once. Each read in a loop still looks, and refuses where the name stands for another array by then.
+    """
+    first: dict[str, ir.Let] = {}
+    held_as: dict[ir.Atom, str] = {}
+
+    def block(statements: ir.Block, in_loop: bool) -> None:
+        out: ir.Block = []
+        for statement in statements:
+            for inner in ir.blocks(statement):
+                block(inner, in_loop or isinstance(statement, (ir.For, ir.While)))
+            op = statement.op if isinstance(statement, ir.Let) else None
+            if in_loop and isinstance(op, ir.Load) and type(find_global(op.name)) is np.ndarray:
+                if matters(find_global(op.name)):
+                    out += again(statement)  # type: ignore[arg-type]
+                    continue
+            out.append(statement)
+        statements[:] = out
+
+    def again(statement: ir.Let) -> list[ir.Statement]:
+        position, op = statement.position, statement.op
+        assert isinstance(op, ir.Load)
+        if op.name not in first:
+            first[op.name] = ir.Let(position, function.fresh(op.name), ir.Load(op.name))
+        held_as[statement.target] = first[op.name].target
+        held, read, same = first[op.name].target, function.fresh(op.name), function.fresh("same")
+        return [
+            ir.Let(position, read, op),
+            ir.Let(position, same, ir.Ask(stays, (held, read), "bool")),
+            ir.Let(position, statement.target, ir.Move(held)),
+        ]
+
+    block(function.body, False)
+    for statement in ir.walk(function.body):
+        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Item):
+            statement.op.value = held_as.get(statement.op.value, statement.op.value)
+    function.body[:0] = first.values()
+
+
+def stays(before: Any, now: Any) -> bool:
+    """Whether a name still stands for the same array; refused where it does not."""
+    if now is not before:
+        raise NotDifferentiableError(
+            "A global that stood for a parameter was bound to another value while the loss ran",
+            fixes=("read it before the loop: w = W",),
+            read="limitations#implicit-parameters",
+        )
+    return True
+
+
 def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str], Any]) -> None:
     """Mark the operations whose result may vary with a parameter though no operand does."""
     tame: set[ir.Atom] = set()
@@ -272,6 +351,13 @@ def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str
         if not isinstance(statement, ir.Let):
             continue
         op, kind = statement.op, kinds(statement.target)
+        if isinstance(op, (ir.Call, ir.Apply)) and kinds.callee(op) is globals:
+            raise NotDifferentiableError(
+                "What globals() hands out cannot be followed to the parameters",
+                place=sites.place(statement.position),
+                fixes=("read the variables by their names",),
+                read="limitations#implicit-parameters",
+            )
         if isinstance(op, ir.Load):
             value = find_global(op.name)
             op.source = not isinstance(kind, Known) and (value is ir.UNBOUND or matters(value))
@@ -281,6 +367,8 @@ def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str
             op.source = _may_hold(kind) and op.value not in tame and _hands_out(kinds(op.value))
         elif isinstance(op, (ir.Call, ir.Apply)):
             op.source = _may_call(op, sites, tame)
+        elif isinstance(op, ir.Ask):
+            op.source = op.function is asking.from_module
         if isinstance(op, (ir.Call, ir.Attribute)) and op.operands() and set(op.operands()) <= tame:
             tame.add(statement.target)
 
@@ -362,13 +450,20 @@ def depositing(handler: Handler, function: Any) -> Handler:
 # --- what would be lost -------------------------------------------------------------------------------------
 
 
-def refuse_reading(name: str, xs: tuple[Any, ...], place: Place | None) -> None:
-    """NotDifferentiableError where code out of sight is handed a function that may read a parameter."""
+def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> None:
+    """NotDifferentiableError where code out of sight is handed what leads to a parameter, as a function does
+    that reads one.
+    """
     __tracebackhide__ = True
+    if any(target is known for known in _HARMLESS):
+        return
+    name = target if isinstance(target, str) else name_of(target)
     for x in xs:
+        if x is target and isinstance(x, weakref.ref):
+            continue  # a call of it hands out what it refers to, which is seen
         if not isinstance(x, (*_LEAVES, np.ndarray)) and reads(x):
             raise NotDifferentiableError(
-                f"{name} calls or reads a {type(x).__name__} that leads to a parameter, out of sight",
+                f"A {type(x).__name__} that leads to a parameter goes into {name}, where nobody sees what it does",
                 place=place,
                 fixes=(
                     "call the function in the loss itself",
