@@ -97,7 +97,7 @@ class Params(MutableSet):
         Raises RuleShapeError where the numbers of elements differ, before anything is written.
         """
         for x, part in zip(self._arrays, _split(self._arrays, vector), strict=True):
-            x[...] = part
+            x[...] = np.reshape(part, x.shape)
         return self
 
     def __contains__(self, value: object) -> bool:

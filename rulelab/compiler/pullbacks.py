@@ -6,6 +6,7 @@ import inspect
 import operator
 import os
 import types
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,9 @@ class Pullbacks:
                 if handler is not None:
                     return _handed_in(handler, target, args)
             self.note_rule(answer.rule, target, args, kwargs)
-            if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory:
+            # In the implicit style what the rule says of a function that holds something is wanted, too.
+            holds = self.implicit and outlines.holds_something(target)
+            if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory and not holds:
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
             if self.implicit:
@@ -177,8 +180,8 @@ class Pullbacks:
         """
         if not rule.house:
             return handler if active[0] else watching.depositing(handler, target)
-        if rule.differentiable and target not in _ORDERING:
-            functions = tuple(filter(_may_call_authors, (*args, *kwargs.values())))
+        if rule.differentiable and not _only_hands_on(target):
+            functions = tuple(watching.functions_in((*args, *kwargs.values())))
             watching.refuse_reading(target, functions, place)
         return handler
 
@@ -586,10 +589,10 @@ class Pullbacks:
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
+        if self.implicit and not any(varied) and not _never_differentiated(known) and not _only_hands_on(target):
+            functions = tuple(watching.functions_in((*args, *kwargs.values())))
+            watching.refuse_reading(target, functions, place)
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
-            if self.implicit and not any(varied) and not _never_differentiated(known):
-                functions = tuple(filter(_may_call_authors, (*args, *kwargs.values())))
-                watching.refuse_reading(target, functions, place)
             return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
 
@@ -677,8 +680,16 @@ class Pullbacks:
         )
 
 
-# Functions that call what they are given only to put things in order.
-_ORDERING = (sorted, max, min, list.sort)
+# Functions that call what they are given only to put things in order, and those that put it into containers.
+_HANDING_ON = (sorted, max, min, list, tuple, dict, set, frozenset, zip, enumerate, reversed, iter, next)
+
+
+def _only_hands_on(target: Any) -> bool:
+    """Whether nothing flows through calls that a function of Python's makes of what it is given."""
+    if any(target is known for known in _HANDING_ON):
+        return True
+    owner = getattr(target, "__objclass__", None) or getattr(target, "__module__", None)
+    return owner in (list, dict, tuple, set, deque, "_operator")
 
 
 def _never_differentiated(entry: Any) -> bool:

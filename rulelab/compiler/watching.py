@@ -401,6 +401,9 @@ def _may_call(op: ir.Call | ir.Apply, sites: Sites, tame: set[ir.Atom]) -> bool:
     if target is not ir.UNBOUND and not isinstance(target, types.FunctionType):
         if any(target is reader for reader in _READERS):
             return True
+        stand_in = sites.pullbacks.cache.registry.stand_in(target)
+        if stand_in is not None and stand_in.function is not None and not stand_in.reads_items:
+            return any(_may_hold(kinds(a)) or kinds(a) == FUNCTION for a in op.operands())
         if sites.relies_on_house(target) is not None:
             return False
         return any(kinds(a) in (FUNCTION, ANY) for a in op.operands())
@@ -472,6 +475,17 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
                 ),
                 read="limitations#implicit-parameters",
             )
+
+
+def functions_in(xs: Any) -> Iterator[Any]:
+    """The functions and callable objects of an author's among these values, and in lists, tuples and dicts."""
+    for x in xs:
+        if isinstance(x, (list, tuple)):
+            yield from functions_in(x)
+        elif isinstance(x, dict):
+            yield from functions_in(x.values())
+        elif callable(x) and not is_of_c(x) and not isinstance(x, (type, np.ufunc)):
+            yield x
 
 
 def reads(x: Any) -> bool:
