@@ -21,7 +21,7 @@ from ..tables import Page, Report, Table
 from ..tangents.algebra import is_number
 from ..tangents.projection import to_natural
 from .agreement import Compared
-from .reverse import complete_error, seed_of
+from .reverse import WithGradient, complete_error, seed_of
 
 _PULLBACKS = Pullbacks(DEFAULT_CACHE, implicit=True)
 
@@ -129,12 +129,12 @@ class Params(MutableSet):
 class Grads(Mapping, Report):
     """The gradients of a loss with respect to `Params`: `grads[W]` is the gradient for the array W.
 
-    An entry has the shape of its parameter, and is None where nothing led from the parameter to the loss. Keys are the arrays
-    themselves, by identity; iteration is over them, as in every mapping of Python (in Zygote it is over the
-    values: here `grads.values()`).
+    An entry has the shape of its parameter, and is None where nothing led from the parameter to the loss.
+    Keys are the arrays themselves, by identity; iteration is over them, as in every mapping of Python (in
+    Zygote it is over the values: here `grads.values()`).
 
-    `+`, `-`, `*` and `/` act entry by entry, with a number or another Grads of the same Params; None counts as
-    zeros. A Grads of one's own is `Grads(params, values)`.
+    `+`, `-`, `*` and `/` act entry by entry, with a number or another Grads of the same Params; None counts
+    as zeros. A Grads of one's own is `Grads(params, values)`.
 
     >>> W = np.array([1.0, 2.0])
     >>> grads = gradient_of_params(lambda: np.sum(W**2), Params([W])).grad
@@ -286,6 +286,7 @@ def _article(x: Any) -> str:
 
 def _no_parameter(x: Any) -> NotDifferentiableError:
     kind = describe(x)
+    fixes: tuple[str, ...]
     if is_number(x) or isinstance(x, (bool, np.bool_)):
         found = (
             f"Only arrays can be differentiated with Params: {_article(x).lower()} has no identity, "
@@ -341,10 +342,8 @@ def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dic
 
 def gradient_of_params(
     loss: Callable[[], Any], params: Params, cache: Cache | None = None, several: bool = False
-) -> Any:
-    """`WithGradient(val, grad)` of a loss without arguments, `grad` a Grads; `several` as in `withgradient`."""
-    from .reverse import WithGradient
-
+) -> WithGradient:
+    """`WithGradient(val, grad)` of a loss without arguments, with a Grads; `several` as in `withgradient`."""
     __tracebackhide__ = True
     sweep = Sweep(list(params))
     outer = heap.enter()
@@ -365,8 +364,8 @@ def jacobian_of_params(loss: Callable[[], Any], params: Params, cache: Cache | N
     """The Jacobian of a loss without arguments for each parameter: a Grads of matrices.
 
     `J[x][k, i]` is ∂y[k]/∂x[i] with y and x flattened in C order; a real number y gives one row. A parameter
-    that nothing leads from has a matrix of zeros. The forward sweep runs once, the reverse sweep once for each
-    element of y.
+    that nothing leads from has a matrix of zeros. The forward sweep runs once, the reverse sweep once for
+    each element of y.
 
     Raises ScalarOutputError where y is neither a real number nor an array of such.
 
@@ -466,6 +465,9 @@ def _need_no_arguments(loss: Any) -> None:
         raise RuleLabError(
             f"With Params the loss is called without arguments, but {name} takes {signature}: {error}",
             asked="gradient(loss, Params([…]))",
-            fixes=(f"gradient(lambda: {name}(x, y), params)", "the explicit style, with the arrays as arguments"),
+            fixes=(
+                f"gradient(lambda: {name}(x, y), params)",
+                "the explicit style, with the arrays as arguments",
+            ),
             read=_READ,
         ) from None

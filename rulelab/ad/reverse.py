@@ -38,7 +38,7 @@ _PULLBACKS = Pullbacks(DEFAULT_CACHE)
 
 
 class WithGradient(NamedTuple):
-    """The value of a function, `val`, and its gradient, `grad`, with one entry per argument.
+    """The value of a function, `val`, and its gradient, `grad`: one entry per argument, or a `Grads`.
 
     >>> found = withgradient(lambda x: x * x, 3.0)
     >>> found.val, found.grad
@@ -46,7 +46,7 @@ class WithGradient(NamedTuple):
     """
 
     val: Any
-    grad: tuple[Any, ...]
+    grad: Any  # a tuple, or the Grads of Params
 
 
 def gradient(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import NotDifferentiableError, Place
 from ..tangents.structural import is_namedtuple, make
 from ..tangents.zeros import AbstractZero
-from . import containers, heap, outlines, support, watching
+from . import containers, heap, hidden, outlines, support
 from .handlers import NO, ZERO, Handler
 from .libraries import is_of_library
 
@@ -164,7 +164,7 @@ def _make_dataclass(pullbacks: Pullbacks, cls: type, place: Place | None, *args:
         elif field.default_factory is not dataclasses.MISSING:
             made = field.default_factory()
             if pullbacks.implicit:
-                watching.refuse_reading(f"the field {field.name}", (field.default_factory, made), place)
+                hidden.refuse_reading(f"the field {field.name}", (field.default_factory, made), place)
             object.__setattr__(x, field.name, _owned_if_container(made))
         elif field.default is not dataclasses.MISSING and (field.init or "__slots__" in vars(cls)):
             object.__setattr__(x, field.name, field.default)

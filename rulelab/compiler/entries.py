@@ -19,7 +19,7 @@ from ..tangents.zeros import NoTangent
 from .cache import Cache, Pass
 from .effects import noting
 from .nesting import enter, leave
-from .watching import pattern
+from .sources import pattern
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -163,10 +163,8 @@ class ImplicitEntries(Entries):
             return None
         return super().find(function, args, ("implicit", pattern(function), flags))  # type: ignore[arg-type]
 
-    def _add(
-        self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any
-    ) -> None:
-        super()._add(function, args, ("implicit", pattern(function), flags), *entry)
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any) -> None:
+        super()._add(function, args, ("implicit", pattern(function), flags), *entry)  # type: ignore[arg-type]
 
 
 def _is_older(part: Any, kinds: list[type]) -> bool:

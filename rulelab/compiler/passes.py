@@ -23,6 +23,7 @@ from .refusals import text_read_again
 from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
+from .sources import mark_sources, read_once
 from .spelling import readings
 from .tidy import prune
 from .types import (
@@ -34,7 +35,6 @@ from .types import (
     type_of,
     type_of_signature,
 )
-from .watching import mark_sources, read_once
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks

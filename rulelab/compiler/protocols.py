@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import NotDifferentiableError, Place
 from ..tangents.structural import Tangent
 from . import containers, heap, support
-from .handlers import NO, Handler, Unsettled, attribute_of, constant, method_of
+from .handlers import NO, Handler, Unsettled, attribute_of, method_of
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks

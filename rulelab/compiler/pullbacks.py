@@ -21,7 +21,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..tangents.structural import Tangent, entries_of
-from . import containers, crossings, heap, outlines, snapshots, support, watching
+from . import containers, crossings, heap, hidden, outlines, snapshots, sources, support, watching
 from .cache import Cache, Pass
 from .constructors import constructor, copier, is_authors, make_plain
 from .effects import Noted, loudness
@@ -44,7 +44,7 @@ from .types import signature_of
 
 
 class Pullbacks:
-    """Finds pullbacks over one cache; `implicit` ones reach the parameters of the running sweep (`watching`)."""
+    """Finds pullbacks over one cache; `implicit` ones reach parameters that nobody hands in (`watching`)."""
 
     def __init__(self, cache: Cache, implicit: bool = False) -> None:
         self.cache = cache
@@ -123,8 +123,8 @@ class Pullbacks:
                     return _handed_in(handler, target, args)
             self.note_rule(answer.rule, target, args, kwargs)
             # In the implicit style what the rule says of a function that holds something is wanted, too.
-            holds = self.implicit and outlines.holds_something(target)
-            if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory and not holds:
+            quick = not kwargs and type(target) is types.FunctionType and memory is self.cache.memory
+            if quick and not (self.implicit and outlines.holds_something(target)):
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
             if self.implicit:
@@ -146,7 +146,7 @@ class Pullbacks:
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
         if any(active) or self.implicit:
             if type(target) is operator.methodcaller and self.implicit:
-                watching.refuse_reading("operator.methodcaller", (target,), place)  # its arguments are constants
+                hidden.refuse_reading("a method caller", (target,), place)  # its arguments are constants
             handler = self.without_rule(target, args, kwargs, active, place)
             if handler is not None:
                 return _handed_in(handler, target, args)
@@ -158,7 +158,7 @@ class Pullbacks:
             raise self.foreign(target, args, kwargs, place)
         self.cache.watches.note(loudness(target, False))
         if self.implicit:
-            watching.refuse_reading(target, (target, *args, *kwargs.values()), place)
+            hidden.refuse_reading(target, (target, *args, *kwargs.values()), place)
         return self.unseen(target)
 
     def unseen(self, target: Any) -> Handler:
@@ -175,14 +175,14 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
-        """The handler by rule in the implicit style: what an author's rule says of captured parameters counts,
-        and one of the house may not call what reads a parameter.
+        """The handler by rule in the implicit style: what an author's rule says of captured parameters
+        counts, and one of the house may not call what reads a parameter.
         """
         if not rule.house:
             return handler if active[0] else watching.depositing(handler, target)
         if rule.differentiable and not _only_hands_on(target):
-            functions = tuple(watching.functions_in((*args, *kwargs.values())))
-            watching.refuse_reading(target, functions, place)
+            functions = tuple(hidden.functions_in((*args, *kwargs.values())))
+            hidden.refuse_reading(target, functions, place)
         return handler
 
     def note_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -455,7 +455,7 @@ class Pullbacks:
         flags = _by_slot(len(values), where, active[1:])
         held = _active_defaults(function, values, where) if active[0] else {}
         if self.implicit:
-            held |= watching.held_defaults(function, values, set(map(slot_number, where)))
+            held |= sources.held_defaults(function, values, set(map(slot_number, where)))
         for slot in held:
             flags[slot] = True
         code = function.__code__
@@ -515,8 +515,8 @@ class Pullbacks:
             )
         wanted: bool | frozenset[str] = captured
         if self.implicit and not captured:
-            wanted = watching.captured_parameters(function, free)
-        pattern = watching.pattern(function) if self.implicit else None
+            wanted = sources.captured_parameters(function, free)
+        pattern = sources.pattern(function) if self.implicit else None
         key = (signature, flags, free, wanted, differentiate, pattern)
         found = self.cache.find(function, key)
         if found is not None:
@@ -589,9 +589,10 @@ class Pullbacks:
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
-        if self.implicit and not any(varied) and not _never_differentiated(known) and not _only_hands_on(target):
-            functions = tuple(watching.functions_in((*args, *kwargs.values())))
-            watching.refuse_reading(target, functions, place)
+        constant_here = self.implicit and not any(varied)
+        if constant_here and not _never_differentiated(known) and not _only_hands_on(target):
+            functions = tuple(hidden.functions_in((*args, *kwargs.values())))
+            hidden.refuse_reading(target, functions, place)
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
             return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)

@@ -29,7 +29,6 @@ from .handlers import (
     Handler,
     Unsettled,
     attribute_of,
-    constant,
     imaginary_part,
     method_of,
     no_cotangents,
@@ -627,7 +626,7 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
 
 
 def _outside_finder(pullbacks: Pullbacks, name: str, otherwise: Handler) -> Handler:
-    """`x.name` of what does not vary, where it may be a parameter: of a module, a class, a library's object."""
+    """`x.name` of what does not vary, where it may be a parameter: of a module, class or library's object."""
 
     def find(owner: Any) -> Handler:
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):

@@ -20,8 +20,8 @@ from .types import F8, FLOAT, REAL, Types
 class Sites(Protocol):
     """What the transform asks of the machinery that finds pullbacks at run time."""
 
-    @staticmethod
-    def deposit(x: Any, x_bar: Any) -> None: ...
+    @property
+    def deposit(self) -> Callable[[Any, Any], None]: ...
     def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Callable[..., Any]: ...
     def plain(
         self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]

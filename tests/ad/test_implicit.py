@@ -264,7 +264,7 @@ REACHED = {
     "a namespace": lambda: np.sum(SPACE.w**2),
     "a module": lambda: np.sum(MODULE.W**2),
     "a function of a module": lambda: np.sum(MODULE.affine(X) ** 2),
-    "a class of a module": lambda: np.sum(MODULE.Layer.shift ** 2),
+    "a class of a module": lambda: np.sum(MODULE.Layer.shift**2),
     "an import": imported,
     "getattr": lambda: np.sum(getattr(MODULE, "W") ** 2),
     "getattr with a name made up": lambda: np.sum(getattr(LAYER, "".join(["w"])) ** 2),
@@ -315,7 +315,7 @@ def arrays_in(value, bar=None):
 
 
 def called_with_global_arguments():
-    return FUNCTION(*ARGUMENTS, **KEYWORDS)
+    return FUNCTION(*ARGUMENTS, **KEYWORDS)  # noqa: F821 (set by the test)
 
 
 @pytest.mark.parametrize("case", programs())
@@ -342,7 +342,8 @@ def test_programs_agree_with_the_explicit_style(case):
 def test_what_is_ignored_is_ignored():
     """ignore_derivatives hides a parameter, also when attributes and calls follow."""
     grads = rl.gradient(
-        lambda: np.sum(rl.ignore_derivatives(W).T) + np.sum(affine(rl.ignore_derivatives(lambda: W[0]))), PARAMS
+        lambda: np.sum(rl.ignore_derivatives(W).T) + np.sum(affine(rl.ignore_derivatives(lambda: W[0]))),
+        PARAMS,
     )
     assert np.array_equal(grads[W], np.tile(W[0], (2, 1))) and np.array_equal(grads[B], [1.0, 1.0])
 
@@ -453,7 +454,10 @@ def test_a_rule_decides_what_flows_to_captured_parameters():
         return v * np.sum(w)
 
     def scaled_rrule(v):
-        back = lambda y_bar: (rl.Tangent(types.FunctionType, w=10 * y_bar * v * np.ones(2)), y_bar * np.sum(w))  # noqa: E731
+        back = lambda y_bar: (
+            rl.Tangent(types.FunctionType, w=10 * y_bar * v * np.ones(2)),
+            y_bar * np.sum(w),
+        )  # noqa: E731
         return v * np.sum(w), back
 
     rl.rrule_for(scaled)(scaled_rrule)
@@ -734,8 +738,9 @@ def test_grads_arithmetic():
     with np.errstate(invalid="ignore"):  # None counts as zeros, also below a line
         quotient = h / g
     for found, wanted in [
-        (h - g, 4 * B), (2 * g, 4 * B), (g * np.float64(2), 4 * B), (np.float64(2) * g, 4 * B), (h / 2, 3 * B),
-        (-g, -2 * B), (1 - g, 1 - 2 * B), (g * h, 12 * B * B), (quotient, np.full(2, 3.0)), (1 + g, 1 + 2 * B),
+        (h - g, 4 * B), (2 * g, 4 * B), (g * np.float64(2), 4 * B), (np.float64(2) * g, 4 * B), (-g, -2 * B),
+        (1 - g, 1 - 2 * B), (g * h, 12 * B * B), (quotient, np.full(2, 3.0)), (1 + g, 1 + 2 * B),
+        (h / 2, 3 * B),
     ]:  # fmt: skip
         assert np.array_equal(found[B], wanted)
     own = rl.Grads(PARAMS, [np.ones((2, 3)), None])
