@@ -433,8 +433,7 @@ def _forward(loss: Any, cache: Cache | None) -> tuple[Any, Any]:
     __tracebackhide__ = True
     _need_no_arguments(loss)
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache, implicit=True)
-    _, bound = resolve(loss)
-    active = (bool(bound),)
+    active = (type(loss) is not FunctionType,)  # a function itself sees to what it captures
     try:
         with Compared(pullbacks.cache, loss, (), {}, active, implicit=True) as run:
             run.found = pullbacks.find(loss, (), {}, active, None)()

@@ -103,7 +103,7 @@ class Activity:
 
     def _vary_region(self, statement: ir.Let) -> None:
         """A change that involves what varies makes all vary that may stand for what is changed."""
-        if any(map(self._is_varied, flowing(statement.op))):
+        if statement.op.source or any(map(self._is_varied, flowing(statement.op))):
             self.varied.add(statement.target)
             self.varied.update(self._regions.members(self._regions.effects[statement.target][1]))
 

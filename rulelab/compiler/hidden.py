@@ -15,7 +15,7 @@ from ..rules.targets import name_of
 from .holders import CACHED
 from .libraries import is_library, is_of_library
 from .outlines import contents, held_by
-from .protocols import is_of_c
+from .protocols import is_of_c, written_in_python
 from .sources import is_library_module, names_in
 from .watching import LEAVES, Sweep, parts_of, running
 
@@ -44,6 +44,22 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
                 ),
                 read="limitations#implicit-parameters",
             )
+
+
+def refuse_computed(owner: Any, name: str, place: Place | None) -> None:
+    """NotDifferentiableError for an attribute of a module or class that code works out which may read a
+    parameter: of a property of its metaclass, a descriptor, a module's `__getattr__`.
+    """
+    __tracebackhide__ = True
+    if isinstance(owner, types.ModuleType):
+        code = [vars(owner).get("__getattr__")] if name not in vars(owner) else []
+    else:
+        spaces = [vars(cls) for kind in (owner, type(owner)) for cls in getattr(kind, "__mro__", ())]
+        found = [space[name] for space in spaces if name in space]
+        code = [x for x in found if isinstance(x, property) or written_in_python(type(x), "__get__")]
+        if not found:
+            code.append(written_in_python(type(owner), "__getattr__"))
+    refuse_reading(f"the attribute {name}", tuple(code), place)
 
 
 def functions_in(xs: Any) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import make
-from . import containers, crossings, heap, ir, specialise, support, watching
+from . import containers, crossings, heap, hidden, ir, specialise, support, watching
 from .collecting import COLLECTORS
 from .constructors import is_opaque, refuse_in_set
 from .handlers import (
@@ -286,7 +286,7 @@ class Sites:
             return _set_finder(active, place)
         if isinstance(op, ir.Attribute):
             found = attribute_finder(self.pullbacks, op.name, place)
-            return found if active[0] else _outside_finder(self.pullbacks, op.name, found)
+            return found if active[0] else _outside_finder(self.pullbacks, op.name, found, place)
         if isinstance(op, ir.Apply):
             return _apply_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Call):
@@ -602,7 +602,7 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
                     else answer.rule.function
                 )
         if isinstance(owner, (types.ModuleType, type)):
-            return pullbacks.unseen(functools.partial(attribute_of, name))
+            return _of_namespace(pullbacks, name, owner, place)
         if name in ("real", "imag") and is_number(owner):
             return real_part if name == "real" else imaginary_part
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
@@ -625,13 +625,20 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
     return find
 
 
-def _outside_finder(pullbacks: Pullbacks, name: str, otherwise: Handler) -> Handler:
+def _of_namespace(pullbacks: Pullbacks, name: str, owner: Any, place: Place | None) -> Handler:
+    """The handler of an attribute of a module or class, which hands out what it has under the name."""
+    if pullbacks.implicit:
+        hidden.refuse_computed(owner, name, place)
+    return pullbacks.unseen(functools.partial(attribute_of, name))
+
+
+def _outside_finder(pullbacks: Pullbacks, name: str, otherwise: Handler, place: Place | None) -> Handler:
     """`x.name` of what does not vary, where it may be a parameter: of a module, class or library's object."""
 
     def find(owner: Any) -> Handler:
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
             return otherwise(owner)
-        return pullbacks.unseen(functools.partial(attribute_of, name))
+        return _of_namespace(pullbacks, name, owner, place)
 
     return find
 

@@ -18,6 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from corpus.harness import all_cases  # noqa: E402
+from corpus.programs import arguments, loaded, program  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.ad.implicit import jacobian_of_params  # noqa: E402
@@ -230,6 +231,83 @@ def imported():
     return np.sum(w**2)
 
 
+def filled_by_a_helper():
+    out, table, held = [], {}, types.SimpleNamespace()
+    put_list(out), put_dict(table), put_object(held)
+    return np.sum(out[0] ** 2) + np.sum(table["b"] ** 3) + np.sum(held.w)
+
+
+def put_list(out):
+    out.append(W * 2)
+
+
+def put_dict(table):
+    table["b"] = B
+
+
+def put_object(held):
+    held.w = W**2
+
+
+def filled_by_a_closure():
+    out, total = [], 0.0
+
+    def put():
+        nonlocal total
+        total = total + B[0] ** 2
+        out.append(W**2)
+
+    put()
+    put()
+    return total + np.sum(out[1])
+
+
+class Accumulator:
+    def __init__(self):
+        self.total, self.items = 0.0, []
+
+    def add(self, v):
+        self.total = self.total + v * B[0]
+        self.items.append(W)
+
+    def __setitem__(self, k, v):
+        self.items.append(W * v)
+
+    def __iadd__(self, other):
+        self.total = self.total + B[1] ** 2
+        return self
+
+
+def filled_by_methods():
+    found = Accumulator()
+    found.add(2.0)
+    found.add(3.0)
+    found[0] = 2.0
+    found += 1
+    return found.total + np.sum(found.items[-1] ** 2)
+
+
+class Behind(Layer):
+    def behind(self):
+        return super().loss() + np.sum(super().shift ** 2)
+
+
+BEHIND = Behind(W)
+
+
+def decorated(f):
+    @functools.wraps(f)
+    def inner(*args):
+        return f(*args) * np.sum(B)
+
+    return inner
+
+
+@decorated
+def by_decorator(v):
+    return W @ v
+
+
 MODULE = types.ModuleType("parameters_of_a_test")
 MODULE.W, MODULE.Layer, MODULE.affine = W, Layer, affine
 sys.modules["parameters_of_a_test"] = MODULE
@@ -281,6 +359,15 @@ REACHED = {
     "a list of functions": lambda: [reads_globals, affine][0](2.0) ** 2,
     "a dict of functions": lambda: {"f": reads_globals}["f"](2.0) ** 2,
     "a sort key": lambda: max([1.0, 2.0], key=lambda t: t * W[0, 0]) * B[0] ** 2,
+    "what helpers put into containers": filled_by_a_helper,
+    "what closures put into variables": filled_by_a_closure,
+    "what methods put into objects": filled_by_methods,
+    "the class behind": lambda: BEHIND.behind(),
+    "a decorator": lambda: np.sum(by_decorator(X) ** 2),
+    "a partial as the loss": functools.partial(lambda w, k: np.sum(w**2) * k, W, 2.0),
+    "an array's own method as the loss": W.sum,
+    "a class as an argument": lambda: (lambda cls: np.sum(cls.shift**2))(Layer),
+    "a module as an argument": lambda: (lambda module: np.sum(module.W**2))(MODULE),
     "a loop over elements": in_a_loop,
     "a comprehension": in_a_comprehension,
     "the Params themselves": lambda: sum(np.sum(p**2) for p in PARAMS),
@@ -336,6 +423,19 @@ def test_programs_agree_with_the_explicit_style(case):
                 np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_agree_with_the_explicit_style(seed, tmp_path):
+    """A random program has the same gradient when its array is reached and not handed in."""
+    with loaded(program(seed), tmp_path / f"implicit_program_{seed}.py") as module:
+        x, y, v, xs = arguments(seed)
+        wanted = rl.gradient(module.program, x, y, v, xs)[2]
+        found = rl.gradient(lambda: module.program(x, y, v, xs), rl.Params([v, module.TABLE]))[v]
+        zeros = np.zeros(v.shape)
+        np.testing.assert_allclose(
+            zeros if found is None else found, zeros if wanted is None else wanted, rtol=1e-10, atol=1e-12
+        )
+
+
 # --- what is left out, and what is refused ------------------------------------------------------------------
 
 
@@ -358,7 +458,18 @@ def reads_globals(t):
     return t * W[0, 0]
 
 
+class Meta(type):
+    @property
+    def computed(cls):
+        return W * 2
+
+
+class WithMeta(metaclass=Meta):
+    pass
+
+
 OUT_OF_SIGHT = {
+    "a property of a metaclass": lambda: np.sum(WithMeta.computed),
     "a function handed to C code": lambda: quad(lambda t: t * W[0, 0], 0, 1),
     "a function that reads a global": lambda: quad(reads_globals, 0, 1),
     "np.fromfunction": lambda: np.sum(np.fromfunction(reads_globals, (3,))),
