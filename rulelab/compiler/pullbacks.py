@@ -161,6 +161,12 @@ class Pullbacks:
             hidden.refuse_reading(target, (target, *args, *kwargs.values()), place)
         return self.unseen(target)
 
+    def deposits(self, function: Any) -> bool:
+        """Whether what flows to what a function holds goes to parameters at once, and not to who gave the
+        function: in the implicit style, unless it was made inside, of values that may vary.
+        """
+        return self.implicit and not watching.is_made(function)
+
     def unseen(self, target: Any) -> Handler:
         """The handler of code that nobody looks into and that no cotangent is wanted of."""
         return watching.unseen(target) if self.implicit else constant(target)
@@ -179,7 +185,7 @@ class Pullbacks:
         counts, and one of the house may not call what reads a parameter.
         """
         if not rule.house:
-            return handler if active[0] else watching.depositing(handler, target)
+            return watching.depositing(handler, target) if self.deposits(target) else handler
         if rule.differentiable and not _only_hands_on(target):
             functions = tuple(hidden.functions_in((*args, *kwargs.values())))
             hidden.refuse_reading(target, functions, place)
@@ -437,8 +443,8 @@ class Pullbacks:
             made = self.pass_of(function, args, active[1:], active[0], True, place)
             self.entries.add_pass(function, args, active[1:], made)
             forward = made.bound_to(function)
-            outside = self.implicit and made.slot is not None and not active[0]
-            return watching.depositing(forward, function) if outside else forward
+            deposits = made.slot is not None and self.deposits(function)
+            return watching.depositing(forward, function) if deposits else forward
         return self.with_binding(function, args, kwargs, active, place)
 
     def with_binding(
@@ -491,7 +497,7 @@ class Pullbacks:
 
             return y, heap.effectful(back) if own_words else heap.like(pullback, back)
 
-        if self.implicit and not active[0] and (held or function.__closure__):
+        if self.deposits(function) and (held or function.__closure__):
             return watching.depositing(bound, function)
         return bound
 
@@ -514,7 +520,7 @@ class Pullbacks:
                 for part, cell in zip(free, function.__closure__, strict=True)
             )
         wanted: bool | frozenset[str] = captured
-        if self.implicit and not captured:
+        if self.deposits(function):
             wanted = sources.captured_parameters(function, free)
         pattern = sources.pattern(function) if self.implicit else None
         key = (signature, flags, free, wanted, differentiate, pattern)

@@ -400,6 +400,7 @@ class Sites:
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
         code, names = op.code, [name for name, _ in op.keyword_defaults]
         as_cells = [name in op.cells for name, _ in op.captured]
+        implicit = self.pullbacks.implicit
 
         def make_function(
             captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]
@@ -414,6 +415,8 @@ class Sites:
             for cell, x in zip(cells, captured, strict=True):
                 if x is ir.UNBOUND:  # the function's own name
                     cell.cell_contents = made
+            if implicit:
+                watching.note_made(made)
             return made
 
         return make_function

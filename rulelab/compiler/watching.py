@@ -43,6 +43,7 @@ class Sweep:
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self.arrays = {id(x): x for x in arrays}
         self.found: dict[int, Any] = {}
+        self.made: dict[int, types.FunctionType] = {}  # the functions that were made while it ran
         self._known: dict[int, tuple[Any, bool]] = {}
 
     def matters(self, x: Any) -> bool:
@@ -229,6 +230,19 @@ def matters(x: Any) -> bool:
 def running() -> Sweep | None:
     """The sweep of this thread, if one runs."""
     return _STATE.sweep
+
+
+def note_made(function: types.FunctionType) -> None:
+    """Note that a function was made by a pass: what flows to what it captures goes back to its maker."""
+    sweep = _STATE.sweep
+    if sweep is not None:
+        sweep.made[id(function)] = function
+
+
+def is_made(function: Any) -> bool:
+    """Whether a function was made by a pass of the running sweep."""
+    sweep = _STATE.sweep
+    return sweep is not None and sweep.made.get(id(function)) is function
 
 
 def deposit(x: Any, x_bar: Any) -> None:

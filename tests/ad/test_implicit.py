@@ -249,6 +249,15 @@ def put_object(held):
     held.w = W**2
 
 
+def closure_beside_a_list():
+    out = []
+    f = CLOSED if B[0] > 0 else affine
+    both = [f, out]
+    both[1].append(both[0](X))
+    put_list(out)
+    return np.sum(out[0] ** 2) + np.sum(out[1])
+
+
 def filled_by_a_closure():
     out, total = [], 0.0
 
@@ -321,6 +330,9 @@ REACHED = {
     "defaults passed over": lambda: np.sum(with_defaults(X, W * 2) ** 2),
     "a function attribute": lambda: np.sum(with_defaults.kept**2),
     "a closure": lambda: np.sum(CLOSED(X) ** 2),
+    "one of two closures": lambda: np.sum((CLOSED if B[0] > 0 else np.sin)(X) ** 2),
+    "a closure in a list": lambda: sum([np.sum(f(X)) ** 2 for f in [CLOSED, affine]]),
+    "a closure beside a container that changes": closure_beside_a_list,
     "a closure made inside": lambda: np.sum(closure_over(W)(X) ** 2),
     "nested functions": nested_functions,
     "a callable object": lambda: np.sum(LAYER(X) ** 2),
