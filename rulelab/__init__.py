@@ -7,6 +7,7 @@ from .ad.checkpointed import checkpointed
 from .ad.complex_numbers import holomorphic_derivative, wirtinger
 from .ad.derivatives import derivative
 from .ad.forward import pushforward
+from .ad.implicit import Grads, Params
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import clip_grad, dropgrad, hook, ignore_derivatives, isderiving, nest_level, showgrad
 from .ad.matrices import (

@@ -45,7 +45,7 @@ class Compared(Watch):
     too.
     """
 
-    __slots__ = ("_cache", "_lent", "active", "args", "f", "found", "kwargs")
+    __slots__ = ("_cache", "_implicit", "_lent", "active", "args", "f", "found", "kwargs")
 
     def __init__(
         self,
@@ -55,9 +55,11 @@ class Compared(Watch):
         kwargs: dict[str, Any],
         active: tuple[bool, ...],
         lent: Lent | None = None,
+        implicit: bool = False,
     ) -> None:
         super().__init__()
         self._lent = lent
+        self._implicit = implicit
         self.f, self.args, self.kwargs, self.active = f, args, kwargs, active
         self._cache = cache
         self.found: Any = None
@@ -120,7 +122,7 @@ class Compared(Watch):
 
     def _derived(self, cache: Cache | None = None) -> Any:
         """The value of a forward sweep, over another cache if one is given."""
-        find = Pullbacks(self._cache if cache is None else cache).find
+        find = Pullbacks(self._cache if cache is None else cache, self._implicit).find
         f, args, kwargs = self._call()
         outer = enter()
         try:

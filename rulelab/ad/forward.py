@@ -9,7 +9,7 @@ from ..compiler.heap import enter, leave
 from ..errors import RuleLabError
 from ..tangents.shadows import inner, natural
 from ..tangents.zeros import NoTangent
-from .reverse import _PULLBACKS, _complete
+from .reverse import _PULLBACKS, complete_error
 
 NO = NoTangent()
 
@@ -24,7 +24,7 @@ def jvp(f: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: Any = 
             f, NO, (*args, *words.values()), (*dots, *(NO,) * len(words)), tuple(words)
         )
     except RuleLabError as error:
-        _complete(error, f, args)
+        complete_error(error, f, args)
         raise
     finally:
         leave(outer)

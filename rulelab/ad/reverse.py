@@ -42,7 +42,7 @@ _PULLBACKS = Pullbacks(DEFAULT_CACHE)
 
 
 class WithGradient(NamedTuple):
-    """The value of a function, `val`, and its gradient, `grad`, with one entry per argument.
+    """The value of a function, `val`, and its gradient, `grad`: one entry per argument, or a `Grads`.
 
     >>> found = withgradient(lambda x: x * x, 3.0)
     >>> found.val, found.grad
@@ -50,7 +50,7 @@ class WithGradient(NamedTuple):
     """
 
     val: Any
-    grad: tuple[Any, ...]
+    grad: Any  # a tuple, or the Grads of Params
 
 
 def gradient(
@@ -70,6 +70,10 @@ def gradient(
 
     For complex arguments the entry is ∂f/∂Re + i ∂f/∂Im.
 
+    `gradient(loss, Params([W, b]))` is the implicit style: a loss without arguments, and a `Grads` keyed by
+    the arrays. Prefer the explicit style, `gradient(loss, W, b)`: it says what the loss depends on, takes
+    numbers and structures as well as arrays, and cannot miss a parameter that was copied on the way.
+
     Raises ScalarOutputError unless f returns a real number, and MutationError, ForeignCallError,
     UnsupportedSyntaxError or another RuleLabError where f does what cannot be differentiated.
 
@@ -81,6 +85,9 @@ def gradient(
         found = _quickly(f, args)
         if found is not None:
             return found[1]
+    params = _params_in("gradient", args, argnums, kwargs)
+    if params is not None:
+        return _of_params(f, params, cache).grad
     refuse_shared(f, "gradient", argnums=argnums, cache=cache)
     return _value_and_gradient(f, args, kwargs, argnums, cache)[1]
 
@@ -104,6 +111,9 @@ def withgradient(
         found = _quickly(f, args, several=True)
         if found is not None:
             return WithGradient(*found)
+    params = _params_in("withgradient", args, argnums, kwargs)
+    if params is not None:
+        return _of_params(f, params, cache, several=True)
     refuse_shared(f, "withgradient", argnums=argnums, cache=cache)
     return WithGradient(*_value_and_gradient(f, args, kwargs, argnums, cache, several=True))
 
@@ -139,6 +149,13 @@ def pullback(
     (6.0, (3.0, 2.0), (6.0, 4.0))
     """
     __tracebackhide__ = True
+    if _params_in("pullback", args, None, kwargs) is not None:
+        raise NotDifferentiableError(
+            "pullback takes no Params",
+            asked="pullback(loss, Params([…]))",
+            fixes=("withgradient(loss, params)", "pullback(f, *arrays)"),
+            read="limitations#implicit-parameters",
+        )
     refuse_shared(f, "pullback", cache=cache)
     outer = enter()
     try:
@@ -183,11 +200,11 @@ def _value_and_gradient(
     try:
         y, back = _forward(f, args, kwargs, asked, cache)
         try:
-            found = back(_seed_of(y, f, args, several))
+            found = back(seed_of(y, f, args, several))
         except RuleLabError as error:
             if (lent := lent_to(back)) is not None:
                 lent.put_back()
-            _complete(error, f, args)
+            complete_error(error, f, args)
             raise
     finally:
         leave(outer)
@@ -214,9 +231,9 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     try:
         try:
             y, back = entry.forward(*args)
-            found = back(1.0 if type(y) is float or type(y) is float64 else _seed_of(y, f, args, several))
+            found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
         except RuleLabError as error:
-            _complete(error, f, args)
+            complete_error(error, f, args)
             raise
     finally:
         if not projected:
@@ -303,6 +320,20 @@ def _set_compare(compare: bool | str) -> None:
     _FIND = _find_compared if compare is True else _PULLBACKS.entries.find
 
 
+def _params_in(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dict[str, Any]) -> Any:
+    """The Params that a call is about, or None; here and below, because `implicit` builds on this module."""
+    from .implicit import implicit_params
+
+    return implicit_params(asked, args, argnums, kwargs)
+
+
+def _of_params(loss: Any, params: Any, cache: Cache | None, several: bool = False) -> WithGradient:
+    __tracebackhide__ = True
+    from .implicit import gradient_of_params
+
+    return gradient_of_params(loss, params, cache, several)
+
+
 def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
     if argnums is None:
         return (True,) * len(args)
@@ -332,7 +363,7 @@ def _forward(
     except RuleLabError as error:
         if lent is not None:
             lent.put_back()
-        _complete(error, f, args)
+        complete_error(error, f, args)
         raise
     y, back = run.found
     return y, back if lent is None else lent.collecting(back, y)
@@ -381,7 +412,7 @@ def sweeps(
         try:
             found = inner(y_bar)
         except RuleLabError as error:
-            _complete(error, f, args)
+            complete_error(error, f, args)
             raise
         finally:
             leave(outer)
@@ -398,7 +429,7 @@ def seed_for(y: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """
     if isinstance(y, np.ndarray) and y.ndim and y.dtype.kind in "fciu":
         return np.ones_like(y, dtype=np.result_type(y, float))
-    return _seed_of(y, f, args, several=True)
+    return seed_of(y, f, args, several=True)
 
 
 def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -419,7 +450,7 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
     raise NotDifferentiableError(f"{found}: there is nothing to differentiate by", fixes=(fix,))
 
 
-def _complete(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
+def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
     """Add what was asked and, where a rule refused without knowing it, the author's line."""
     error.asked = error.asked or _asked_text(f, args)
     if error.place is None:
@@ -453,7 +484,7 @@ _FUNCTIONS = (
 )
 
 
-def _seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
+def seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
     """The seed of a gradient; with `several` outputs allowed, that of the first of a tuple."""
     if several and isinstance(y, tuple) and y:
         return (_one(y[0], f, args), *[None] * (len(y) - 1))
@@ -461,8 +492,8 @@ def _seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
 
 
 # The seeds of gradients taken inside of a differentiated function.
-SEED = Seed(functools.partial(_seed_of, several=False))
-SEED_OF_FIRST = Seed(functools.partial(_seed_of, several=True))
+SEED = Seed(functools.partial(seed_of, several=False))
+SEED_OF_FIRST = Seed(functools.partial(seed_of, several=True))
 
 
 def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:

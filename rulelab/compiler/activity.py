@@ -103,7 +103,7 @@ class Activity:
 
     def _vary_region(self, statement: ir.Let) -> None:
         """A change that involves what varies makes all vary that may stand for what is changed."""
-        if any(map(self._is_varied, flowing(statement.op))):
+        if statement.op.source or any(map(self._is_varied, flowing(statement.op))):
             self.varied.add(statement.target)
             self.varied.update(self._regions.members(self._regions.effects[statement.target][1]))
 
@@ -124,7 +124,7 @@ class Activity:
             return False  # it has no result; what it does to others is looked at as a change
         if isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op):
             return False
-        return any(map(self._is_varied, self._flowing(op)))
+        return op.source or any(map(self._is_varied, self._flowing(op)))
 
     def _flowing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
         """The same where types are known: only an object of the author's can make an item from its key."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import NotDifferentiableError, Place
 from ..tangents.structural import is_namedtuple, make
 from ..tangents.zeros import AbstractZero
-from . import containers, heap, outlines, support
+from . import containers, heap, hidden, outlines, support
 from .handlers import NO, ZERO, Handler
 from .libraries import is_of_library
 
@@ -173,6 +173,8 @@ def _make_dataclass(
             object.__setattr__(x, field.name, given[field.name])
         elif field.default_factory is not dataclasses.MISSING:
             made = field.default_factory()
+            if pullbacks.implicit:
+                hidden.refuse_reading(f"the field {field.name}", (field.default_factory, made), place)
             object.__setattr__(x, field.name, _owned_if_container(made))
         elif field.default is not dataclasses.MISSING and (field.init or "__slots__" in vars(cls)):
             object.__setattr__(x, field.name, field.default)

@@ -20,6 +20,7 @@ from .cache import Cache, Pass
 from .effects import noting
 from .heap import LEAVES
 from .nesting import enter, leave
+from .sources import pattern
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -151,6 +152,22 @@ class Entries:
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
             known.entries[(None, *signature)] = entry
+
+
+class ImplicitEntries(Entries):
+    """Those of the implicit style, kept beside the others: an entry counts for one choice of what holds
+    parameters.
+    """
+
+    def find(
+        self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
+    ) -> Entry | None:
+        if type(function) is not FunctionType or KEPT not in function.__dict__:
+            return None
+        return super().find(function, args, ("implicit", pattern(function), flags))  # type: ignore[arg-type]
+
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any) -> None:
+        super()._add(function, args, ("implicit", pattern(function), flags), *entry)  # type: ignore[arg-type]
 
 
 def _is_older(part: Any, kinds: list[type]) -> bool:

@@ -36,6 +36,8 @@ Atom = str | Const  # a name defined once, or a constant
 
 @dataclass(eq=False)
 class Op:
+    source = False  # set where the result may vary though no operand does (`watching`)
+
     def operands(self) -> tuple[Atom, ...]:
         """Every atom the operation reads, in the order of evaluation."""
         raise NotImplementedError

@@ -35,6 +35,7 @@ COMPILED = {
     ("statistics", "NormalDist.cdf"): "one formula of math functions",
     ("statistics", "NormalDist.zscore"): "a quotient",
     ("typing", "cast"): "hands its second argument on",
+    ("rulelab.ad.implicit", "Params.__iter__"): "hands out its arrays",
     ("contextlib", "nullcontext.__init__"): "keeps its argument",
     ("contextlib", "nullcontext.__enter__"): "hands it out",
     ("contextlib", "nullcontext.__exit__"): "does nothing",

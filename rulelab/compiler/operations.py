@@ -186,6 +186,14 @@ class Operations(Sweeps):
         bar = self.bar(target)
         return self.add(op.value, f"{self.need(back)}({bar})", position, (bar,))
 
+    def site_load(self, op: ir.Load | ir.Ask, target: str, position: ir.Position) -> list[Node]:
+        """A global, or an import, that holds parameters: what flows to it goes to them."""
+        self.line(f"{target} = {self.expression(op, position)}", position)
+        bar, deposit = self.bar(target), self.shared_constant(self.sites.deposit, "deposit")
+        return [Line(f"{deposit}({self.need(target)}, {bar})", position, frozenset({bar}))]
+
+    site_ask = site_load
+
     def site_binary(
         self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
     ) -> list[Node]:

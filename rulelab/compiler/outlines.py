@@ -68,6 +68,11 @@ def held_by(function: types.FunctionType) -> Iterable[tuple[str, Any]]:
     yield from (function.__kwdefaults__ or {}).items()
 
 
+def holds_something(function: Any) -> bool:
+    """Whether a function captures variables or has defaults."""
+    return isinstance(function, types.FunctionType) and any(True for _ in held_by(function))
+
+
 def contents(cell: types.CellType) -> Any:
     """What a cell holds, or UNBOUND."""
     try:

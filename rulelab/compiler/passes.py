@@ -24,6 +24,7 @@ from .refusals import text_read_again
 from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
+from .sources import mark_sources, read_once
 from .spelling import readings
 from .tangent import appended_to, may_be_written, tangent
 from .tidy import prune
@@ -118,7 +119,7 @@ def compile_pass(
     signature: tuple[Any, ...],
     flags: tuple[bool, ...],
     free: tuple[Any, ...],
-    captured: bool,
+    captured: bool | frozenset[str],
     differentiate: bool,
 ) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit."""
@@ -150,6 +151,8 @@ def compile_pass(
         if derived is None:
             lowered = lower(source, code, around, cells)
             prune(lowered)
+            if pullbacks.implicit:
+                read_once(lowered, find_global)
             return lowered
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate)
 
@@ -157,12 +160,14 @@ def compile_pass(
     kinds, sites = known_of(lowered)
     sites.runs_forward = not differentiate and derived_of(code) is not None
     forward = sites.runs_forward
+    if pullbacks.implicit:
+        mark_sources(lowered, sites, find_global)
     changes_nothing = _changes_nothing if forward else sites.changes_nothing
     regions = sites.regions = Regions(lowered, kinds, changes_nothing, sites.holds_nothing)
     if not forward:  # there, what is changed is changed, and nobody undoes it
         share(lowered, regions, kinds)
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
-    start |= set(lowered.free) if captured else set()
+    start |= (set(lowered.free) if captured is True else captured) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
     for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))

@@ -15,7 +15,7 @@ from ..errors import NotDifferentiableError, Place
 from ..tangents.projection import FieldGradients
 from ..tangents.structural import Tangent
 from . import containers, heap, support
-from .handlers import NO, Handler, Unsettled, attribute_of, constant, method_of
+from .handlers import NO, Handler, Unsettled, attribute_of, method_of
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -207,7 +207,7 @@ def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place 
     if isinstance(owner, super):
         return _of_super(pullbacks, name, owner, place)
     if isinstance(owner, types.FunctionType):
-        return constant(functools.partial(attribute_of, name))  # nothing that varies can be written there
+        return pullbacks.unseen(functools.partial(attribute_of, name))  # nothing that varies can be there
     kind = type(owner)
     if isinstance(kind.__getattribute__, types.FunctionType):
         raise NotDifferentiableError(
@@ -240,7 +240,7 @@ def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place 
     if callable(found) or isinstance(found, (staticmethod, classmethod)):
         return functools.partial(method_of, name)
     if found is not None and not hasattr(type(found), "__get__"):
-        return constant(functools.partial(attribute_of, name))  # of the class, for all of its objects
+        return pullbacks.unseen(functools.partial(attribute_of, name))  # of the class, for all its objects
     return None
 
 
@@ -367,7 +367,7 @@ def _of_super(pullbacks: Pullbacks, name: str, owner: Any, place: Place | None) 
         return lambda x: inner(x.__self__)
     if found is not None and (callable(found) or isinstance(found, (staticmethod, classmethod))):
         return lambda x: _bound_by_super(name, x)
-    return constant(functools.partial(attribute_of, name))
+    return pullbacks.unseen(functools.partial(attribute_of, name))
 
 
 def _bound_by_super(name: str, owner: Any) -> Any:

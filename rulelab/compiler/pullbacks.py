@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import os
 import types
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +21,24 @@ from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..rulesets.forward_programs import new_object
 from ..tangents.structural import Tangent, entries_of
-from . import containers, copies, crossings, heap, outlines, snapshots, support
+from . import (
+    containers,
+    copies,
+    crossings,
+    heap,
+    hidden,
+    outlines,
+    snapshots,
+    sources,
+    support,
+    watching,
+)
 from .cache import Cache, Pass
 from .constructors import constructor, copier, is_authors, make_plain
 from .derived import stands_for
 from .effects import Noted, loudness
 from .emit import calls_leading_here
-from .entries import Entries
+from .entries import Entries, ImplicitEntries
 from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
 from .holders import CACHED, Holders
 from .iterators import Iteration
@@ -46,14 +59,16 @@ from .writes import attribute_writer, write_finder
 
 
 class Pullbacks:
-    """Finds pullbacks over one cache."""
+    """Finds pullbacks over one cache; `implicit` ones reach parameters that nobody hands in (`watching`)."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, implicit: bool = False) -> None:
         self.cache = cache
-        self.entries = Entries(cache, self.find)
+        self.implicit = implicit
+        self.entries = ImplicitEntries(cache, self.find) if implicit else Entries(cache, self.find)
         self.vjp = Vjp(self)
         self.push = Push(self)
-        self.config = self.push.config
+        # What a rule asks for is its own affair, so that nothing is deposited behind its back.
+        self.config: RuleConfig = Pullbacks(cache).config if implicit else self.push.config
         self.iteration = Iteration(self)
         self.holders = Holders(self)
 
@@ -132,9 +147,13 @@ class Pullbacks:
                 if handler is not None:
                     return _handed_in(handler, target, args)
             self.note_rule(answer.rule, target, args, kwargs)
-            if not kwargs and type(target) is types.FunctionType and memory is self.cache.memory:
+            # In the implicit style what the rule says of a function that holds something is wanted, too.
+            quick = not kwargs and type(target) is types.FunctionType and memory is self.cache.memory
+            if quick and not (self.implicit and outlines.holds_something(target)):
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
+            if self.implicit:
+                handler = self.implicitly(handler, answer.rule, target, args, kwargs, active, place)
             if any(map(_may_call_authors, (*args, *kwargs.values()))):
                 handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
             return _for_containers(handler, answer.rule, target, args, kwargs)
@@ -150,7 +169,9 @@ class Pullbacks:
         if made is not None:
             return made
         wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:], strict=True) if on]
-        if any(active):
+        if any(active) or self.implicit:
+            if type(target) is operator.methodcaller and self.implicit:
+                hidden.refuse_reading("a method caller", (target,), place)  # its arguments are constants
             handler = self.without_rule(target, args, kwargs, active, place)
             if handler is not None:
                 return _handed_in(handler, target, args)
@@ -161,7 +182,39 @@ class Pullbacks:
                 return constant(target)  # which raises what Python raises
             raise self.foreign(target, args, kwargs, place)
         self.cache.watches.note(loudness(target, False))
-        return constant(target)
+        if self.implicit:
+            hidden.refuse_reading(target, (target, *args, *kwargs.values()), place)
+        return self.unseen(target)
+
+    def deposits(self, function: Any) -> bool:
+        """Whether what flows to what a function holds goes to parameters at once, and not to who gave the
+        function: in the implicit style, unless it was made inside, of values that may vary.
+        """
+        return self.implicit and not watching.is_made(function)
+
+    def unseen(self, target: Any) -> Handler:
+        """The handler of code that nobody looks into and that no cotangent is wanted of."""
+        return watching.unseen(target) if self.implicit else constant(target)
+
+    def implicitly(
+        self,
+        handler: Handler,
+        rule: Rule,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The handler by rule in the implicit style: what an author's rule says of captured parameters
+        counts, and one of the house may not call what reads a parameter.
+        """
+        if not rule.house:
+            return watching.depositing(handler, target) if self.deposits(target) else handler
+        if rule.differentiable and not _only_hands_on(target):
+            functions = tuple(hidden.functions_in((*args, *kwargs.values())))
+            hidden.refuse_reading(target, functions, place)
+        return handler
 
     def note_rule(self, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Tell of a call by rule what a comparison with the plain function has to know."""
@@ -417,7 +470,9 @@ class Pullbacks:
         if not kwargs and len(args) == count and not code.co_flags & 0x0C:
             made = self.pass_of(function, args, active[1:], active[0], True, place)
             self.entries.add_pass(function, args, active[1:], made)
-            return made.bound_to(function)
+            forward = made.bound_to(function)
+            deposits = made.slot is not None and self.deposits(function)
+            return watching.depositing(forward, function) if deposits else forward
         return self.with_binding(function, args, kwargs, active, place)
 
     def with_binding(
@@ -433,6 +488,8 @@ class Pullbacks:
         values, where = bind(function, args, kwargs)
         flags = _by_slot(len(values), where, active[1:])
         held = _active_defaults(function, values, where) if active[0] else {}
+        if self.implicit:
+            held |= sources.held_defaults(function, values, set(map(slot_number, where)))
         for slot in held:
             flags[slot] = True
         code = function.__code__
@@ -442,6 +499,7 @@ class Pullbacks:
         forward = self.pass_of(function, values, tuple(flags), active[0], True, place).bound_to(function)
         names = forward.__code__.co_varnames
         as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`
+        as_written &= not (self.implicit and function.__closure__)
         if not held and where == list(range(len(where))) and as_written:
             if names[: len(values)] == code.co_varnames[: len(values)]:
                 forward.__defaults__ = function.__defaults__
@@ -467,6 +525,8 @@ class Pullbacks:
 
             return y, heap.effectful(back) if own_words else heap.like(pullback, back)
 
+        if self.deposits(function) and (held or function.__closure__):
+            return watching.depositing(bound, function)
         return bound
 
     def pass_of(
@@ -487,14 +547,18 @@ class Pullbacks:
                 part in ("own", "cell") or carries(outlines.contents(cell))
                 for part, cell in zip(free, function.__closure__, strict=True)
             )
-        key = (signature, flags, free, captured, differentiate)
+        wanted: bool | frozenset[str] = captured
+        if self.deposits(function):
+            wanted = sources.captured_parameters(function, free)
+        pattern = sources.pattern(function) if self.implicit else None
+        key = (signature, flags, free, wanted, differentiate, pattern)
         found = self.cache.find(function, key)
         if found is not None:
             if found.noted:
                 self.cache.watches.note(found.noted)
             return found
         try:
-            made = compile_pass(self, function, signature, flags, free, captured, differentiate)
+            made = compile_pass(self, function, signature, flags, free, wanted, differentiate)
         except RuleLabError as error:
             error.chain = error.chain or calls_leading_here()
             raise
@@ -561,6 +625,10 @@ class Pullbacks:
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
+        constant_here = self.implicit and not any(varied)
+        if constant_here and not _never_differentiated(known) and not _only_hands_on(target):
+            functions = tuple(hidden.functions_in((*args, *kwargs.values())))
+            hidden.refuse_reading(target, functions, place)
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
             return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
@@ -649,6 +717,23 @@ class Pullbacks:
             read="limitations#foreign-calls",
             chain=calls_leading_here()[:-1],
         )
+
+
+# Functions that call what they are given only to put things in order, and those that put it into containers.
+_HANDING_ON = (sorted, max, min, list, tuple, dict, set, frozenset, zip, enumerate, reversed, iter, next)
+
+
+def _only_hands_on(target: Any) -> bool:
+    """Whether nothing flows through calls that a function of Python's makes of what it is given."""
+    if any(target is known for known in _HANDING_ON):
+        return True
+    owner = getattr(target, "__objclass__", None) or getattr(target, "__module__", None)
+    return owner in (list, dict, tuple, set, deque, "_operator")
+
+
+def _never_differentiated(entry: Any) -> bool:
+    """Whether all the rules of a target say that it has no derivative."""
+    return entry is not None and not any(r.differentiable for r in entry.house if isinstance(r, Rule))
 
 
 def _may_call_authors(x: Any) -> bool:

@@ -22,7 +22,7 @@ from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
 from ..tangents.structural import make
-from . import containers, copies, crossings, heap, ir, specialise, support
+from . import containers, copies, crossings, heap, hidden, ir, specialise, support, watching
 from .collecting import COLLECTORS
 from .constructors import is_opaque, refuse_in_set
 from .handlers import (
@@ -31,7 +31,6 @@ from .handlers import (
     Handler,
     Unsettled,
     attribute_of,
-    constant,
     imaginary_part,
     method_of,
     no_cotangents,
@@ -107,6 +106,8 @@ class Sites:
         self._nested = nested
         self.relied: list[Named] = []  # functions that are taken for ones that change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
+
+    deposit = staticmethod(watching.deposit)
 
     def changes_nothing(self, op: ir.Op) -> bool:
         """Whether a call certainly leaves its arguments, and what they hold, as they are."""
@@ -296,7 +297,8 @@ class Sites:
         if isinstance(op, ir.Build):
             return _set_finder(active, place)
         if isinstance(op, ir.Attribute):
-            return attribute_finder(self.pullbacks, op.name, place)
+            found = attribute_finder(self.pullbacks, op.name, place)
+            return found if active[0] else _outside_finder(self.pullbacks, op.name, found, place)
         if isinstance(op, ir.Apply):
             return _apply_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Call):
@@ -417,6 +419,7 @@ class Sites:
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
         code, names = op.code, [name for name, _ in op.keyword_defaults]
         as_cells = [name in op.cells for name, _ in op.captured]
+        implicit = self.pullbacks.implicit
 
         def make_function(
             captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]
@@ -431,6 +434,8 @@ class Sites:
             for cell, x in zip(cells, captured, strict=True):
                 if x is ir.UNBOUND:  # the function's own name
                     cell.cell_contents = made
+            if implicit:
+                watching.note_made(made)
             return made
 
         return make_function
@@ -614,12 +619,12 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
             answer = pullbacks.cache.ask(found, types_of((owner,)))
             if isinstance(answer, Found):
                 return (
-                    constant(functools.partial(attribute_of, name))
+                    pullbacks.unseen(functools.partial(attribute_of, name))
                     if not answer.rule.differentiable
                     else answer.rule.function
                 )
         if isinstance(owner, (types.ModuleType, type)):
-            return constant(functools.partial(attribute_of, name))
+            return _of_namespace(pullbacks, name, owner, place)
         if name in ("real", "imag") and is_number(owner):
             return real_part if name == "real" else imaginary_part
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
@@ -657,6 +662,22 @@ def _for_update(find: Handler) -> Handler:
         return read
 
     return find_noting
+def _of_namespace(pullbacks: Pullbacks, name: str, owner: Any, place: Place | None) -> Handler:
+    """The handler of an attribute of a module or class, which hands out what it has under the name."""
+    if pullbacks.implicit:
+        hidden.refuse_computed(owner, name, place)
+    return pullbacks.unseen(functools.partial(attribute_of, name))
+
+
+def _outside_finder(pullbacks: Pullbacks, name: str, otherwise: Handler, place: Place | None) -> Handler:
+    """`x.name` of what does not vary, where it may be a parameter: of a module, class or library's object."""
+
+    def find(owner: Any) -> Handler:
+        if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
+            return otherwise(owner)
+        return _of_namespace(pullbacks, name, owner, place)
+
+    return find
 
 
 def _set_finder(active: tuple[bool, ...], place: Place) -> Handler:
