@@ -68,7 +68,7 @@ class Pullbacks:
         self.vjp = Vjp(self)
         self.push = Push(self)
         # What a rule asks for is its own affair, so that nothing is deposited behind its back.
-        self.config: RuleConfig = Pullbacks(cache).config if implicit else self.push.config
+        self.config = Pullbacks(cache).config if implicit else self.push.config
         self.iteration = Iteration(self)
         self.holders = Holders(self)
 
