@@ -6,8 +6,9 @@ from .ad.buffer import Buffer
 from .ad.checkpointed import checkpointed
 from .ad.complex_numbers import holomorphic_derivative, wirtinger
 from .ad.derivatives import derivative
-from .ad.forward import pushforward
+from .ad.forward import forwarddiff, pushforward
 from .ad.implicit import Grads, Params
+from .ad.mark_tangents import TABLE as _MARK_TANGENTS
 from .ad.marks import TABLE as _MARKS
 from .ad.marks import clip_grad, dropgrad, hook, ignore_derivatives, isderiving, nest_level, showgrad
 from .ad.matrices import (
@@ -81,6 +82,7 @@ __version__ = "0.1.0"
 _install(_REGISTRY)
 _MARKS.install(_REGISTRY)
 _NESTED.install(_REGISTRY)
+_MARK_TANGENTS.install(_REGISTRY)
 _BUFFER.install(_REGISTRY)
 
 

@@ -1,28 +1,69 @@
-"""What a caller asks in forward mode: the pushforward."""
+"""What a caller asks in forward mode: the pushforward, and a part of a function that goes by it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from ..compiler.crossings import through_rule
+from ..compiler.handlers import Handler, Unsettled
 from ..compiler.heap import enter, leave
-from ..errors import RuleLabError
+from ..compiler.holders import CALLING
+from ..errors import NotDifferentiableError, Place, RuleError, RuleLabError
 from ..tangents.shadows import inner, natural
-from ..tangents.zeros import NoTangent
+from ..tangents.zeros import AbstractZero, NoTangent
+from .agreement import agree
+from .directions import Direction, copied, directions, gathered, pairing
 from .reverse import _PULLBACKS, complete_error
 
 NO = NoTangent()
 
 
-def jvp(f: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
-    """`(y, y_dot)`"""
-    words = dict(kwargs or {})
-    dots = tuple([NO if t is None else inner(x, t) for x, t in zip(args, tangents, strict=True)])
+def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """The function of tangents that forward mode gives: `pushforward(f, x, y)(x_dot, y_dot)` is the derivative
+    of f(x, y) when x moves along x_dot and y along y_dot.
+
+    There is one tangent for each positional argument, with its shape and structure; None is zero. The result
+    has the shape and structure of f(x, y), with None where nothing can move. f runs once for each call, with
+    its tangents beside its values; arrays may be written to in it. Keyword arguments are constants.
+
+    Raises RuleError for a wrong number of tangents, RuleShapeError and RuleDtypeError for one that does not fit
+    its argument, and what `gradient` raises for code that cannot be differentiated.
+
+    >>> pushforward(lambda x, y: x * y, 2.0, 3.0)(1.0, 0.5)
+    4.0
+    >>> pushforward(lambda x, y: x * y, 2.0, 3.0)(None, 1.0)
+    2.0
+    """
+
+    def push(*tangents: Any) -> Any:
+        __tracebackhide__ = True
+        if len(tangents) != len(args):
+            raise RuleError(
+                f"{len(tangents)} tangents for {len(args)} arguments",
+                asked="pushforward(f, *args)(*tangents)",
+                fixes=("give one tangent for each positional argument, None for one that stands still",),
+            )
+        return jvp(f, args, tangents, kwargs)[1]
+
+    return push
+
+
+def jvp(
+    f: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> tuple[Any, Any]:
+    """`(y, y_dot)`: the value of f and its derivative along the tangents, as `pushforward` gives it.
+
+    >>> jvp(lambda x: x**3, (2.0,), (1.0,))
+    (8.0, 12.0)
+    """
+    __tracebackhide__ = True
+    words = kwargs or {}
     outer = enter()
     try:
-        y, y_dot = _PULLBACKS.push(
-            f, NO, (*args, *words.values()), (*dots, *(NO,) * len(words)), tuple(words)
-        )
+        dots = _inner_forms(args, tangents)
+        given = (*args, *words.values())
+        y, y_dot = _PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
     except RuleLabError as error:
         complete_error(error, f, args)
         raise
@@ -31,8 +72,99 @@ def jvp(f: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: Any = 
     return y, natural(y, y_dot)
 
 
-def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    def push(*tangents: Any) -> Any:
-        return jvp(f, args, tangents, kwargs)[1]
+def _inner_forms(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    found = []
+    for number, (x, x_dot) in enumerate(zip(args, tangents, strict=True)):
+        still = x_dot is None or isinstance(x_dot, AbstractZero)
+        found.append(NO if still else inner(x, x_dot, f"argument {number + 1}"))
+    return tuple(found)
 
-    return push
+
+def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> Any:
+    """`f(x)`, a part of a differentiated function that goes by forward mode: the way out for code that writes
+    to arrays.
+
+    In reverse mode its pullback is worked out from the tangents of f, one run of f for each number in x, and
+    for each number that f captures and that depends on what is differentiated. So x should be small. x may be
+    a number, an array, or a tuple, list or dict of them; so may the result. `chunk` is how many of these runs
+    are kept together; any number gives the same result, and None leaves it to us.
+
+    The runs after the first get copies of x. NotDifferentiableError if one of them gives another value, since
+    f changes something outside of it or draws random numbers.
+
+    >>> from rulelab import gradient
+    >>> def squares(x):
+    ...     out = np.zeros(2)
+    ...     out[0] = x[0] ** 2
+    ...     out[1] = x[0] * x[1]
+    ...     return out
+    >>> gradient(lambda x: np.sum(forwarddiff(squares, x)), np.array([3.0, 4.0]))
+    (array([10.,  3.]),)
+    """
+    _check_chunk(chunk)
+    return f(x)
+
+
+def _check_chunk(chunk: Any) -> None:
+    if chunk is None or (isinstance(chunk, int) and not isinstance(chunk, bool) and chunk > 0):
+        return
+    raise RuleLabError(
+        f"chunk={chunk!r} is no number of directions", asked="forwarddiff(f, x, chunk=…)", fixes=("a positive int",)
+    )
+
+
+def columns_of(
+    push: Any, f: Any, x: Any, captured: bool
+) -> tuple[Any, list[tuple[bool, Direction, Any]]]:
+    """The value of f(x), and its derivative along each direction in which x can move, or, if `captured`, what f
+    captures: `(whether it is of f, direction, tangent)`.
+    """
+    __tracebackhide__ = True
+    moves = [(False, direction) for direction in directions(x)]
+    if captured:
+        moves += [(True, direction) for direction in directions(f)]
+    if not moves:
+        return f(x), []
+    entered, columns, value = copied(x), [], None
+    for number, (of_f, direction) in enumerate(moves):
+        given = x if number == 0 else copied(entered)
+        f_dot = direction.tangent(f) if of_f else NO
+        y, y_dot = push(f, f_dot, (given,), (NO if of_f else direction.tangent(given),))
+        if number == 0:
+            value = y
+        elif not agree(y, value, exact=False):
+            raise NotDifferentiableError(
+                "The function given to forwarddiff gives another value each time it runs",
+                fixes=("give it what it depends on as x", "draw random numbers outside of it"),
+            )
+        columns.append((of_f, direction, copied(y_dot)))
+    return value, columns
+
+
+def _handler(
+    pullbacks: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...], place: Place | None
+) -> Handler:
+    """What answers for a call of `forwarddiff` in reverse mode."""
+
+    def call(f: Any, x: Any, *, chunk: int | None = None) -> Any:
+        __tracebackhide__ = True
+        _check_chunk(chunk)
+        entered = copied(x)
+        outer = enter()
+        try:
+            y, columns = columns_of(pullbacks.push, f, x, active[1])
+        finally:
+            leave(outer)
+
+        def forwarddiff_pullback(y_bar: Any) -> Any:
+            found = [(of_f, d.path, d.unit * pairing(y_bar, y_dot)) for of_f, d, y_dot in columns]
+            of_f = gathered(f, [(path, value) for on, path, value in found if on])
+            of_x = gathered(entered, [(path, value) for on, path, value in found if not on])
+            return (NO, of_f, of_x, *(NO,) * len(kwargs))
+
+        return y, forwarddiff_pullback
+
+    return through_rule(Unsettled(call), "all", False, "forwarddiff")
+
+
+CALLING[forwarddiff] = _handler

@@ -60,11 +60,6 @@ def hook_rrule(fn, x):
     return x, hook_pullback
 
 
-@TABLE.frule(hook)
-def hook_frule(tangents, fn, x):
-    return x, tangents[2]
-
-
 def _answer(fn: Callable[[Any], Any], x: Any, y_bar: Any) -> Any:
     """What a hook makes of a cotangent; it gets a copy that it may write to."""
     x_bar = to_natural(x, y_bar)
@@ -110,11 +105,6 @@ def clip_grad_rrule(x, lo, hi):
     return x, clip_grad_pullback
 
 
-@TABLE.frule(clip_grad)
-def clip_grad_frule(tangents, x, lo, hi):
-    return x, tangents[1]
-
-
 def showgrad(x: Any, label: str | None = None) -> Any:
     """The value `x` itself; when its gradient arrives on the way back, `∂(label) = ...` is printed.
 
@@ -141,11 +131,6 @@ def showgrad_rrule(x, label=None):
         return NoTangent(), _answer(show, x, y_bar)
 
     return x, showgrad_pullback
-
-
-@TABLE.frule(showgrad)
-def showgrad_frule(tangents, x, label=None):
-    return x, tangents[1]
 
 
 def _expression_here() -> str:

@@ -103,6 +103,17 @@ def pushforward_(f, args=(), **words):
     return push_
 
 
+@TABLE.frule(forward.forwarddiff)
+def forwarddiff_frule(tangents, f, x, chunk=None):
+    """The tangent goes by forward mode too, so that nothing of f is differentiated in reverse mode."""
+    return forward.forwarddiff(pushed, (f, tangents[1], x, tangents[2]))
+
+
+def pushed(given):
+    f, f_dot, x, x_dot = given
+    return PUSH(f, f_dot, (x,), (x_dot,), (), None)
+
+
 @TABLE.stands_in(forward.jvp)
 def jvp_(f, args, tangents, kwargs=None):
     y, y_dot = PUSH(with_words(f, kwargs), NO, args, inner_of(args, tangents), (), None)

@@ -196,6 +196,7 @@ _STAND_INS = tuple(
         "rules/constant.py",
         "tangents/forms.py",
         "tangents/in_step.py",
+        "ad/mark_tangents.py",
         "ad/nested.py",
     )
 )

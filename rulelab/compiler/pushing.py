@@ -410,6 +410,8 @@ class Push:
         values, dots = list(placed(ARGS)), list(placed(DOTS))
         code = function.__code__
         defaults = function.__defaults__ or ()
+        by_keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        kept = [name for name in by_keyword if name in (function.__kwdefaults__ or {})]
         for number, x in enumerate(values):
             if _has_refs(x):
                 continue
@@ -417,7 +419,8 @@ class Push:
             if not code.co_flags & inspect.CO_NESTED or number >= code.co_argcount + code.co_kwonlyargcount:
                 continue
             name = code.co_varnames[number]
-            where = (1, number - (code.co_argcount - len(defaults))) if number < code.co_argcount else (2, name)
+            by_position = number < code.co_argcount
+            where = (1, number - code.co_argcount + len(defaults)) if by_position else (2, kept.index(name))
             values[number] = Default((G,), name, where, x)
             dots[number] = Ref((G_DOT, *where))
         return self.by_tangent(function, call, tuple(values), tuple(dots))

@@ -520,8 +520,7 @@ class _Tangent:
             return
         captured = self.packed(self.full(a) if a is not _UNBOUND else NO for _, a in op.captured)
         defaults = self.packed(map(self.full, op.defaults))
-        items = [a for name, x in op.keyword_defaults for a in (ir.Const(name), self.full(x))]
-        words = self.let(ir.Build("dict", tuple(items)), "words")
+        words = self.packed(self.full(x) for _, x in op.keyword_defaults)
         self.define(target, ir.Build("tuple", (captured, defaults, words)))
 
     def of_write(self, op: ir.Write, target: str) -> None:

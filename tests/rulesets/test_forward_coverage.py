@@ -42,7 +42,7 @@ def known_in_reverse():
     found = [*of_containers._METHODS, *of_containers._OF_SETS]
     found += [*PULLBACKS.iteration.makers, of_iterators._FROM_ITERABLE, *_AT_ONCE]
     found += [*PULLBACKS.holders.makers, *FORMS.values(), np.vectorize.__call__]
-    found += [*of_protocols._FIRST, *of_protocols._BINARY]
+    found += [*of_protocols.FIRST, *of_protocols.BINARY]
     found += [target for target, _ in (*containers.TABLE.rules, *standins.TABLE.rules)]
     found += [target for target, _ in standins.TABLE.stand_ins]
     return list({id(target): target for target in found}.values())

@@ -1,0 +1,110 @@
+"""The marks, checkpointed calls and Buffers in forward mode."""
+
+from __future__ import annotations
+
+import operator
+
+from ..errors import NotDifferentiableError
+from ..rules.house import RuleTable
+from ..rulesets.array_likes import dense
+from ..rulesets.container_tangents import check_kept
+from ..tangents.projection import tangent_dtype
+from ..tangents.shadows import is_constant
+from ..tangents.zeros import NoTangent
+from .buffer import Buffer
+from .checkpointed import checkpointed
+from .marks import clip_grad, hook, showgrad
+
+TABLE = RuleTable("mark_tangents")
+NO = NoTangent()
+
+
+# -- marks ---------------------------------------------------------------------------------------------------
+
+
+@TABLE.frule(hook)
+def hook_frule(tangents, fn, x):
+    if is_constant(tangents[2]):
+        return x, tangents[2]
+    raise only_backwards("hook")
+
+
+@TABLE.frule(clip_grad)
+def clip_grad_frule(tangents, x, lo, hi):
+    if is_constant(tangents[1]):
+        return x, tangents[1]
+    raise only_backwards("clip_grad")
+
+
+def only_backwards(name):
+    """The error for a mark that has no counterpart in forward mode.
+
+    A second derivative goes through the tangent of the function, where the changed gradient would be lost.
+    """
+    return NotDifferentiableError(
+        f"{name} changes a gradient on its way back, which forward mode and second derivatives do not go",
+        fixes=(f"leave {name} out where a second derivative is taken", "ask for reverse mode"),
+        read="limitations#second-derivatives",
+    )
+
+
+TABLE.non_differentiable(only_backwards)
+
+
+@TABLE.frule(showgrad)
+def showgrad_frule(tangents, x, label=None):
+    """Nothing goes back here, so nothing is shown."""
+    return x, tangents[1]
+
+
+@TABLE.frule(checkpointed, requires={"forwards"}, keyword_tangents=True)
+def checkpointed_frule(config, tangents, f, *xs, **kw):
+    """Forward mode keeps nothing anyway."""
+    return config.frule_via_ad(tangents[1:], f, *xs, **kw)
+
+
+# -- Buffers: beside one stands another with the tangents of its numbers ---------------------------------------
+
+
+@TABLE.frule(Buffer)
+def buffer_frule(tangents, like, shape=None, dtype=None):
+    made = Buffer(like, shape, dtype)
+    return made, Buffer(made[...], None, tangent_dtype(made.dtype))
+
+
+@TABLE.frule(operator.getitem, Buffer.__getitem__)
+def read_frule(tangents, a: Buffer, b, /):
+    return a[b], NO if is_constant(tangents[1]) else tangents[1][b]
+
+
+@TABLE.frule(operator.setitem, Buffer.__setitem__)
+def write_frule(tangents, a: Buffer, b, c, /):
+    check_kept(a, tangents[1], tangents[3])
+    a[b] = c
+    if not is_constant(tangents[1]):
+        tangents[1][b] = 0.0 if is_constant(tangents[3]) else tangents[3]
+    return None, NO
+
+
+@TABLE.frule(Buffer.append)
+def append_frule(tangents, a, value):
+    check_kept(a, tangents[1], tangents[2])
+    a.append(value)
+    if not is_constant(tangents[1]):
+        tangents[1].append(dense(value, tangents[2]))
+    return None, NO
+
+
+@TABLE.frule(Buffer.pop)
+def pop_frule(tangents, a):
+    y = a.pop()
+    return y, NO if is_constant(tangents[1]) else tangents[1].pop()
+
+
+@TABLE.frule(Buffer.copy)
+def copy_frule(tangents, a):
+    """The Buffer is frozen, and so are its tangents."""
+    return a.copy(), NO if is_constant(tangents[1]) else tangents[1].copy()
+
+
+TABLE.non_differentiable(Buffer.__len__, tangent_dtype)
