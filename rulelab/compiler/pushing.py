@@ -23,7 +23,6 @@ import numpy as np
 
 from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError
 from ..rules.binding import Binder
-from ..rules.calling import dense_tangent
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import Found
 from ..rules.rule import Rule
@@ -198,7 +197,7 @@ class Push:
             return made.bound_to(program.function)(*values)
         words = {name: build(part, call) for name, part in program.words.items()}
         y, y_dot = program.function(*values, **words)
-        return (y, y_dot) if program.trusted else (y, beside(y, y_dot, args, dots))
+        return (y, y_dot) if program.trusted else (y, beside(y, y_dot, *_arguments_of(program, values)))
 
     # -- the answer ------------------------------------------------------------------------------------------
 
@@ -214,6 +213,8 @@ class Push:
             given = (*bound[:-1], this, *_refs(ARGS, args))
             dots_given = (*(NO,) * (len(bound) - 1), Ref((G_DOT,)), *_refs(DOTS, args))
             return self.through(call, target, given, dots_given, names)
+        if target is not g and not bound:
+            return self.program((target, *call[1:]))  # the object that rules for it sit on
         if type(g) is Push:
             return self.of_push(call)
         if type(g) is Vjp:
@@ -226,6 +227,9 @@ class Push:
         still = g_dot is NO and not any(map(_varies, args, dots))
         if g is getattr and len(args) == 2 and not still:
             return self.by_attribute(call)
+        slot = self.out_slot(g, args, names)
+        if slot is not None:
+            return self.into(call, slot)
         rule = self.rule(g, args, names)
         if rule is not None:
             return self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
@@ -301,7 +305,7 @@ class Push:
         """`g.method(*args)`: the object is the first argument."""
         owner, _, args, _, names, method = call
         refs, dot_refs = _refs(ARGS, args), _refs(DOTS, args)
-        if isinstance(owner, (types.ModuleType, type)):
+        if isinstance(owner, (types.ModuleType, type, np.ufunc)):
             return self.through(call, getattr(owner, method), refs, dot_refs, names)
         if holds_callable(owner, method):
             return Program(
@@ -318,6 +322,35 @@ class Push:
             if isinstance(target, (types.FunctionType, types.MethodDescriptorType, CACHED)):
                 return self.through(call, target, (Ref((G,)), *refs), (Ref((G_DOT,)), *dot_refs), names)
         return self.through(call, found, refs, dot_refs, names)
+
+    def out_slot(self, g: Any, args: tuple[Any, ...], names: tuple[str, ...]) -> int | None:
+        """Which argument is an array that a function of the house is to write its result to."""
+        entry = self.cache.registry.entry(g)
+        if entry is None or entry.user:
+            return None
+        count = len(args) - len(names)
+        if "out" in names:
+            slot = count + names.index("out")
+            return slot if args[slot] is not None else None
+        at = self.pullbacks.out_slot(g, count) if count > 1 else None
+        return at if at is not None and args[at] is not None else None
+
+    def into(self, call: Call, slot: int) -> Program:
+        """`g(..., out=array)`: the value and its tangent, each written where it belongs."""
+        g, _, args, dots, names, _ = call
+        rest = [k for k in range(len(args)) if k != slot]
+        left = tuple([name for k, name in enumerate(names) if k != slot - (len(args) - len(names))])
+        given = tuple([arg(k) for k in rest])
+        given_dots = tuple([dot(k) for k in rest])
+        refs = _refs(ARGS, args)
+        count = len(args) - len(names)
+        words = dict(zip(names, refs[count:]))
+        if isinstance(args[slot], tuple) and len(args[slot]) == 1:
+            out, out_dot = Ref((ARGS, slot, 0)), Ref((DOTS, slot, 0))
+        else:
+            out, out_dot = arg(slot), dot(slot)
+        written = (self, g, given, given_dots, left, refs[:count], words, out, out_dot)
+        return Program(programs.into_out, written, trusted=True)
 
     # -- by a rule -------------------------------------------------------------------------------------------
 
@@ -367,8 +400,6 @@ class Push:
         for number, x in enumerate(args[:counted]):
             if rule.partials is not None and not _varies(x, dots[number]):
                 given.append(NO)  # its partial need not exist
-            elif dots[number] is NO and rule.house and isinstance(x, _NUMERIC):
-                given.append(dense_tangent(x, NO))
             else:
                 given.append(dot(number))
         tangents = (Ref((G_DOT,)), *given)
@@ -462,7 +493,7 @@ class Push:
         if isinstance(x, _NUMERIC):
             if name in ("real", "imag"):
                 return self.through(call, np.real if name == "real" else np.imag, (arg(0),), (dot(0),))
-            return Program(programs.method, refs) if callable(getattr(x, name)) else _constant(call)
+            return Program(programs.method, refs, trusted=True) if callable(getattr(x, name)) else _constant(call)
         if isinstance(x, super):
             return self.of_super(call, x, name)
         if isinstance(kind.__getattribute__, types.FunctionType):
@@ -671,6 +702,16 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> 
         made[...] = y_dot
         return made
     return y_dot
+
+
+def _arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The arguments of the call that a rule answers, and their tangents."""
+    if program.function is programs.by_frule:
+        return values[3], values[2][1:]
+    if program.function is programs.turned:
+        return values[3], values[4]
+    at = 1 if isinstance(values[0], RuleConfig) else 0  # before the tangents
+    return values[at + 1 :], values[at][1:]
 
 
 # --- small questions ----------------------------------------------------------------------------------------

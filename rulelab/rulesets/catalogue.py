@@ -1,6 +1,7 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
 from . import (
+    array_writes,
     collection_tangents,
     container_tangents,
     containers,
@@ -52,6 +53,7 @@ _MODULES = (
     collection_tangents,
     iterator_tangents,
     object_tangents,
+    array_writes,
 )
 
 

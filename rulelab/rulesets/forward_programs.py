@@ -304,6 +304,17 @@ def in_place_array(push, update, function, left, left_dot, right, right_dot):
     return left, left_dot
 
 
+def into_out(push, function, args, dots, names, given, words, out, out_dot):
+    """`function(*given, **words)`, which writes its result to the array `out`."""
+    _, y_dot = push(function, NO, args, dots, names, None)
+    if is_none(out_dot) and not is_zero(y_dot):
+        raise refused_write(out)
+    y = function(*given, **words)
+    if not is_none(out_dot):
+        out_dot[...] = 0.0 if is_none(y_dot) else y_dot
+    return y, out_dot
+
+
 def is_zero(x_dot):
     return is_none(x_dot) or not np.any(x_dot)
 
