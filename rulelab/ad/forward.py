@@ -46,6 +46,9 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
             )
         return jvp(f, args, tangents, kwargs)[1]
 
+    from .nested import pushforward_  # which asks this module
+
+    push.differentiated_as = pushforward_(f, args, **kwargs)  # type: ignore[attr-defined]
     return push
 
 

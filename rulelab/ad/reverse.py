@@ -129,6 +129,9 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
         found = gradient(f, *args, argnums=argnums, **kwargs)
         return found[0] if isinstance(argnums, int) else found
 
+    from .nested import grad_  # which asks this module
+
+    gradient_of_f.differentiated_as = grad_(f, argnums)  # type: ignore[attr-defined]
     gradient_of_f.__name__ = f"grad_{getattr(f, '__name__', 'f')}"
     gradient_of_f.__doc__ = f"The gradient of {getattr(f, '__name__', 'f')} for argument {argnums}."
     return gradient_of_f
