@@ -37,7 +37,7 @@ from . import ir
 from .constructors import is_generated
 from .derived import derived_of, tangent_of
 from .holders import CACHED
-from .libraries import compiled_function
+from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
 from .protocols import BINARY, FIRST, holds_callable, in_class, is_author_class, written_in_python
 
@@ -191,9 +191,8 @@ class Push:
         program = self.program(call)
         values = tuple([build(part, call) for part in program.given])
         if program.derived:
-            made = self.pullbacks.pass_of(
-                program.function, values, (False,) * len(values), False, False, None
-            )
+            flags = (False,) * len(values)
+            made = self.pullbacks.pass_of(program.function, values, flags, False, False, None)
             return made.bound_to(program.function)(*values)
         words = {name: build(part, call) for name, part in program.words.items()}
         y, y_dot = program.function(*values, **words)
@@ -233,12 +232,22 @@ class Push:
         rule = self.rule(g, args, names)
         if rule is not None:
             return self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
-        return _constant(call) if still else self.without_rule(call)
+        if _is_hashable(g) and g in _IN_PLACE and not isinstance(args[0], (set, bytearray, memoryview)):
+            return self.in_place(call)
+        return self.still(call) if still else self.without_rule(call)
+
+    def still(self, call: Call) -> Program:
+        """A call with constants: what it makes may be given something that varies later."""
+        g = call[G]
+        if isinstance(g, type) and is_author_class(g) and not is_of_library(g):
+            made = self.by_class(call)
+            if made is not None:
+                return made
+        function = compiled_function(g)
+        return _constant(call) if function is None else self.by_function(function, call)
 
     def without_rule(self, call: Call) -> Program:
         g, g_dot, args, dots, names, _ = call
-        if _is_hashable(g) and g in _IN_PLACE:
-            return self.in_place(call)
         found = self.by_operator(call)
         if found is not None:
             return found
@@ -313,6 +322,11 @@ class Push:
                 (self, Ref((G,)), Ref((G_DOT,)), method, refs, dot_refs, names),
                 trusted=True,
             )
+        if method in ("_replace", "_asdict") and is_namedtuple(type(owner)):
+            words = dict(zip(names, refs))
+            word_dots = dict(zip(names, dot_refs))
+            of = (method, Ref((G,)), Ref((G_DOT,)), words, word_dots)
+            return Program(programs.of_namedtuple, of, trusted=True)
         found = getattr(owner, method)
         if isinstance(owner, super) and getattr(found, "__self__", None) is owner.__self__:
             this = Ref((G, SELF))
@@ -753,8 +767,6 @@ def _varies(x: Any, x_dot: Any) -> bool:
         return False
     if kind is tuple and type(x) is tuple:
         return any(map(_varies, x, x_dot)) if len(x) == len(x_dot) else any(d is not NO for d in x_dot)
-    if kind is dict and type(x) is dict:
-        return any(_varies(x.get(key), d) for key, d in x_dot.items())
     if kind is float and isinstance(x, (int, np.integer)):
         return x_dot != 0.0
     return not isinstance(x_dot, AbstractZero)

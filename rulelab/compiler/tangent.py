@@ -591,11 +591,14 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
     return made if writes else set()
 
 
-def appended_to(function: ir.Function) -> set[str]:
-    """The names of lists that this function makes and appends to: an item that varies may come later."""
-    appends = any(isinstance(s, ir.Let) and isinstance(s.op, ir.Append) for s in ir.walk(function.body))
-    lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
-    return {s.target for s in lets if appends and isinstance(s.op, ir.Build) and s.op.kind == "list"}
+def kept_open(function: ir.Function) -> set[str]:
+    """The names of lists that this function makes and appends to, and of variables that it shares: something
+    that varies may come later.
+    """
+    lets = [s for s in ir.walk(function.body) if isinstance(s, ir.Let)]
+    appends = any(isinstance(s.op, ir.Append) for s in lets)
+    lists = {s.target for s in lets if appends and isinstance(s.op, ir.Build) and s.op.kind == "list"}
+    return lists | {s.target for s in lets if isinstance(s.op, ir.MakeCell)}
 
 
 def _is_array(kind: Type) -> bool:

@@ -135,8 +135,30 @@ def made_fields(push, cls, args, words, fields_dot):
     x = cls(*args, **words)
     x_dot = types.SimpleNamespace(**fields_dot)
     for name in made_by_factory(cls, fields_dot):
-        setattr(x_dot, name, zero_of(getattr(x, name)))
+        setattr(x_dot, name, new_zero(getattr(x, name)))
     return x, x_dot
+
+
+def new_zero(x):
+    """The zero tangent of a container that was just made, as one that was just made too."""
+    if isinstance(x, list):
+        return [zero_of(part) for part in x]
+    if isinstance(x, dict):
+        return {key: zero_of(part) for key, part in x.items()}
+    return zero_of(x)
+
+
+def of_namedtuple(name, x, x_dot, words, word_dots):
+    """`x._replace(**words)` or `x._asdict()`"""
+    if is_none(x_dot):
+        x_dot = zero_part(x)
+    if name == "_asdict":
+        return x._asdict(**words), x_dot._asdict()
+    return x._replace(**words), x_dot._replace(**{key: settled(words[key], word_dots[key]) for key in words})
+
+
+def zero_part(x):
+    return zero_kept(x)
 
 
 def made_by_factory(cls, given):
@@ -151,7 +173,7 @@ def made_super(cls, this, this_dot):
     return super(cls, this), this_dot
 
 
-TABLE.non_differentiable(made_by_factory)
+TABLE.non_differentiable(made_by_factory, zero_part)
 
 
 def made_tuple(cls, args, words, fields_dot):
@@ -269,7 +291,7 @@ def made_with_post_init(push, cls, args, words, fields_dot):
     x, passed = before_post_init(cls, args, words)
     x_dot = types.SimpleNamespace(**{name: d for name, d in fields_dot.items() if name not in passed})
     for name in made_by_factory(cls, fields_dot):
-        setattr(x_dot, name, zero_of(getattr(x, name)))
+        setattr(x_dot, name, new_zero(getattr(x, name)))
     given_dot = [fields_dot.get(name, NO) for name in passed]
     push(cls.__post_init__, NO, (x, *passed.values()), (x_dot, *given_dot), (), None)
     return x, x_dot
