@@ -211,7 +211,8 @@ def _tangent(
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
-    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, not differentiate)
+    writes = not differentiate
+    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes)
 
 
 def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, tuple[str, Any]]:

@@ -2,9 +2,9 @@
 it.
 
 The result is a lowered function again. It takes the parameters, then the tangents of those that vary, and
-gives `(y, y_dot)`. Nothing is kept and nothing accumulated, so it may be differentiated in reverse and taken to
-its tangent like any other. The chain rule `ẏ = Σ ∂f/∂xᵢ ẋᵢ` is applied operation by operation (Griewank and
-Walther, "Evaluating Derivatives", 2008, section 3.1).
+gives `(y, y_dot)`. Nothing is kept and nothing accumulated, so it may be differentiated in reverse and taken
+to its tangent like any other. The chain rule `ẏ = Σ ∂f/∂xᵢ ẋᵢ` is applied operation by operation (Griewank
+and Walther, "Evaluating Derivatives", 2008, section 3.1).
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _LINEAR = ("add", "sub")  # their tangent is the same operation on the tangents
 class Steps(Protocol):
     """What the tangent asks of the machinery that answers calls."""
 
-    push: Any  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
+    @property
+    def push(self) -> Any: ...  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
 
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
     def is_constant(self, op: ir.Op) -> bool: ...
@@ -85,10 +86,8 @@ class _Tangent:
         function = self.function
         if function.body:
             self.position = function.body[0].position
-        taken = []
-        for name in parameters:
-            self.dots[name] = self.fresh(name)
-            taken.append(self.dots[name])
+        taken = [self.fresh(name) for name in parameters]
+        self.dots.update(zip(parameters, taken, strict=True))
         if captured:
             own_dot = function.fresh("function_dot")
             taken.append(own_dot)
@@ -480,6 +479,7 @@ class _Tangent:
     def of_collect(self, op: ir.Collect, target: str) -> None:
         self.keep(target, op)
         if target in self.varied:
+            items: tuple[ir.Atom, ...]
             if op.kind == "paired":
                 items = (op.items[0], self.entries(op.items[1]))
             elif op.kind == "left_over":
@@ -568,8 +568,8 @@ def _zero_of_constant(value: Any) -> ir.Const:
 
 
 def may_be_written(function: ir.Function, types: Types, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of arrays that this function makes and that something varying might be written to: they need a
-    tangent from the start.
+    """The names of arrays that this function makes and that something varying might be written to: they need
+    a tangent from the start.
     """
     writes = False
     made: set[str] = set()
