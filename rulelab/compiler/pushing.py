@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError
+from ..rules import programs
 from ..rules.binding import Binder
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
-from ..rulesets import forward_programs as programs
 from ..tangents.projection import to_natural
 from ..tangents.shadows import inner, natural, zero_of
 from ..tangents.structural import is_namedtuple

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..rulesets import forward_programs as programs
+from ..rules import programs
 from ..tangents.shadows import zero_of
 from ..tangents.zeros import NoTangent
 from . import ir

@@ -12,12 +12,12 @@ from collections import deque
 import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
-from ..rules.capabilities import RuleConfig
-from ..rules.house import RuleTable
 from ..tangents.shadows import settled, zero_kept, zero_of
 from ..tangents.zeros import AbstractZero, NoTangent
+from .capabilities import RuleConfig
+from .house import RuleTable
 
-TABLE = RuleTable("forward_programs")
+TABLE = RuleTable("programs")
 
 NO = NoTangent()
 
