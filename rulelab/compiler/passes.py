@@ -211,6 +211,8 @@ def _tangent(
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
+    for reading in readings(lowered, varied, kinds, sites.is_declared_constant):
+        raise text_read_again(sites.place(reading.position))
     writes = not differentiate
     return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes)
 

@@ -30,7 +30,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..tangents.projection import to_natural
-from ..tangents.shadows import inner, natural, zero_of
+from ..tangents.shadows import inner, natural, zero_kept
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import ir
@@ -589,7 +589,9 @@ class Push:
     def by_class(self, call: Call) -> Program | None:
         """The making of an object of an author's class."""
         cls, _, args, _, names, _ = call
-        if type(cls).__call__ is not type.__call__ or issubclass(cls, BaseException):
+        if issubclass(cls, BaseException):
+            return _constant(call)  # who catches it may not take numbers from it (`check_caught`)
+        if type(cls).__call__ is not type.__call__:
             return None
         count = len(args) - len(names)
         refs, dot_refs = _refs(ARGS, args), _refs(DOTS, args)
@@ -692,15 +694,13 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> 
     where the result is a view of the argument.
     """
     if not isinstance(y, np.ndarray):
-        if isinstance(y_dot, AbstractZero):
-            return zero_of(y) if isinstance(y, _NUMERIC) else NO
-        return y_dot
+        return zero_kept(y) if isinstance(y_dot, AbstractZero) else y_dot
     for x, d in zip(args, dots):
         if y is x:
             return d
     of = [d for x, d in zip(args, dots) if isinstance(x, np.ndarray) and np.may_share_memory(x, y)]
     if isinstance(y_dot, AbstractZero):
-        return NO if of else zero_of(y)
+        return NO  # a constant, which others may hold
     y_dot = np.asarray(y_dot)
     if of:
         if any(d is NO for d in of):
@@ -757,7 +757,8 @@ def _constant(call: Call) -> Program:
     g, _, args, _, names, _ = call
     refs, count = _refs(ARGS, args), len(args) - len(names)
     given = (g, refs[:count], dict(zip(names, refs[count:])))
-    return Program(programs.constant, given, trusted=True)
+    of_numpy = isinstance(g, np.ufunc) or str(getattr(g, "__module__", "")).partition(".")[0] == "numpy"
+    return Program(programs.constant_of_numpy if of_numpy else programs.constant, given, trusted=True)
 
 
 def _varies(x: Any, x_dot: Any) -> bool:

@@ -19,6 +19,7 @@ from ..rules import programs
 from ..tangents.shadows import zero_of
 from ..tangents.zeros import NoTangent
 from . import ir
+from .tidy import phis_of
 from .types import (
     ANY,
     BOOL,
@@ -287,7 +288,7 @@ class _Tangent:
         before = self.before(statement.slots)
         body = self.inside(statement.body)
         handlers = [
-            ir.Handler(h.position, h.kinds, h.name, self.inside(h.body), list(h.values), h.unwinds)
+            ir.Handler(h.position, h.kinds, h.name, self.handled(h), list(h.values), h.unwinds)
             for h in statement.handlers
         ]
         slots = list(statement.slots)
@@ -299,6 +300,16 @@ class _Tangent:
             for handler, old in zip(handlers, statement.handlers, strict=True):
                 handler.values.append(self.in_block(handler.body, old.values[number]))
         self.out.append(ir.Try(statement.position, body, handlers, slots))
+
+    def handled(self, handler: ir.Handler) -> ir.Block:
+        """The body of a handler; what an exception carries has no tangent, so it may not be read."""
+        body = self.inside(handler.body)
+        name = handler.name
+        read = (s for s in ir.walk(handler.body) if isinstance(s, ir.Let) and not isinstance(s.op, ir.Format))
+        if name is not None and any(name in s.op.operands() for s in read):
+            check = ir.Call(ir.Const(programs.check_caught), (name,))
+            body.insert(0, ir.Let(handler.position, self.function.fresh("checked"), check))
+        return body
 
     def do_keep(self, statement: ir.Keep) -> None:
         self.out.append(statement)
@@ -573,6 +584,7 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
     """
     writes = False
     made: set[str] = set()
+    handed_on: set[str] | None = None
     for statement in ir.walk(function.body):
         if not isinstance(statement, ir.Let):
             continue
@@ -584,11 +596,31 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
         elif isinstance(op, (ir.Call, ir.Apply)):
             if kind == ANY or _is_array(kind):
                 made.add(statement.target)
+                if handed_on is None:
+                    handed_on = _handed_on(function)
+                writes = writes or statement.target in handed_on
             words = op.keywords if isinstance(op, ir.Call) else ()
             writes = writes or any(name == "out" for name, _ in words) or not changes_nothing(op)
         elif isinstance(op, (ir.Binary, ir.Unary, ir.Item)) and _is_array(kind):
             made.add(statement.target)
     return made if writes else set()
+
+
+def _handed_on(function: ir.Function) -> set[str]:
+    """The names of what others get: returned, captured, or put in a container. They may write to it."""
+    found: set[ir.Atom | None] = {function.result}
+    joins: list[ir.Phi] = []
+    for statement in ir.walk(function.body):
+        joins += phis_of(statement)
+        if isinstance(statement, ir.Let) and isinstance(
+            statement.op, (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
+        ):
+            found |= set(statement.op.operands())
+    size = -1
+    while size != len(found):
+        size = len(found)
+        found |= {source for phi in joins if phi.target in found for source in phi.sources}
+    return {name for name in found if isinstance(name, str)}
 
 
 def kept_open(function: ir.Function) -> set[str]:

@@ -36,23 +36,29 @@ def is_sequence(x):
 
 
 def zero_beside(y, args):
-    """The tangent of a result that depends on nothing that varies: zeros, unless somebody else may hold it."""
+    """The tangent of what a function of NumPy gives for constants: zeros for a new array, which may be written
+    to later.
+    """
     if isinstance(y, np.ndarray):
         known = any(isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in args)
         return NO if known else zero_of(y)
-    if isinstance(y, (int, float, complex, np.number, tuple)):
-        return zero_of(y)
-    return NO
+    return zero_kept(y)
 
 
 def words_of(names, values):
     return dict(zip(names, values))
 
 
-TABLE.non_differentiable(no_tangents, is_none, is_sequence, zero_beside, zero_of)
+TABLE.non_differentiable(no_tangents, is_none, is_sequence, zero_beside, zero_kept, zero_of)
 
 
 def constant(function, args, words):
+    """A call with constants: others may hold what it gives, so that nothing that varies may be put there."""
+    y = function(*args, **words)
+    return y, zero_kept(y)
+
+
+def constant_of_numpy(function, args, words):
     y = function(*args, **words)
     return y, zero_beside(y, args)
 
@@ -337,6 +343,17 @@ def into_out(push, function, args, dots, names, given, words, out, out_dot):
     return y, out_dot
 
 
+def check_caught(error):
+    """NotDifferentiableError for an exception that carries numbers, whose tangents nobody keeps."""
+    carried = (*error.args, *vars(error).values())
+    if any(isinstance(x, (float, complex, np.number, np.ndarray)) for x in carried):
+        raise NotDifferentiableError(
+            f"A {type(error).__name__} that was caught carries a number, and its derivative would be lost",
+            fixes=("return the number instead of raising it",),
+            read="limitations#exceptions",
+        )
+
+
 def is_zero(x_dot):
     return is_none(x_dot) or not np.any(x_dot)
 
@@ -359,7 +376,7 @@ def refuse_lost(name, x_dot):
         )
 
 
-TABLE.non_differentiable(is_zero, refused_write, refuse_lost)
+TABLE.non_differentiable(is_zero, refused_write, refuse_lost, check_caught)
 
 
 def push_of(config):
@@ -378,9 +395,6 @@ def frule_via_ad(config, tangents, f, args=(), **words):
 @TABLE.stands_in(settled)
 def settled_(x, x_dot):
     return zero_kept(x) if is_none(x_dot) else x_dot
-
-
-TABLE.non_differentiable(zero_kept)
 
 
 def cached(push, function, x, x_dot, name):
