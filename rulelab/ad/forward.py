@@ -68,7 +68,7 @@ def jvp(
         given = (*args, *words.values())
         y, y_dot = _PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
     except RuleLabError as error:
-        complete_error(error, f, args)
+        complete_error(error, f, args, "pushforward")
         raise
     finally:
         leave(outer)
@@ -95,6 +95,7 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
     The runs after the first get copies of x. NotDifferentiableError if one of them gives another value, since
     f changes something outside of it or draws random numbers.
 
+    >>> import numpy as np
     >>> from rulelab import gradient
     >>> def squares(x):
     ...     out = np.zeros(2)

@@ -453,16 +453,16 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
     raise NotDifferentiableError(f"{found}: there is nothing to differentiate by", fixes=(fix,))
 
 
-def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
+def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: str = "gradient") -> None:
     """Add what was asked and, where a rule refused without knowing it, the author's line."""
-    error.asked = error.asked or _asked_text(f, args)
+    error.asked = error.asked or _asked_text(f, args, called)
     if error.place is None:
         error.place, error.chain = place_in_passes(error)
     point_to_package(error)
 
 
-def _asked_text(f: Any, args: tuple[Any, ...]) -> str:
-    return f"the gradient of {_name(f)}({', '.join(map(describe, args))})"
+def _asked_text(f: Any, args: tuple[Any, ...], called: str = "gradient") -> str:
+    return f"the {called} of {_name(f)}({', '.join(map(describe, args))})"
 
 
 def _may_vary(x: Any) -> bool:
