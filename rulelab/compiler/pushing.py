@@ -16,6 +16,7 @@ import inspect
 import operator
 import types
 import typing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..rulesets import forward_programs as programs
 from ..tangents.projection import to_natural
-from ..tangents.shadows import inner, natural, zero_of
+from ..tangents.shadows import inner, natural, zero_of, zeros_beside
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import ir
@@ -197,7 +198,10 @@ class Push:
             return made.bound_to(program.function)(*values)
         words = {name: build(part, call) for name, part in program.words.items()}
         y, y_dot = program.function(*values, **words)
-        return (y, y_dot) if program.trusted else (y, beside(y, y_dot, *_arguments_of(program, values)))
+        if program.trusted:
+            return y, y_dot
+        owned = program.function is not programs.by_frule  # an author's rule may give what it keeps
+        return y, beside(y, y_dot, *_arguments_of(program, values), owned)
 
     # -- the answer ------------------------------------------------------------------------------------------
 
@@ -338,6 +342,12 @@ class Push:
     def into(self, call: Call, slot: int) -> Program:
         """`g(..., out=array)`: the value and its tangent, each written where it belongs."""
         g, _, args, dots, names, _ = call
+        if isinstance(g, np.ufunc) and g.nout > 1:
+            raise KeywordError(
+                f"{name_of(g)} has {g.nout} results, and is given arrays to write them to",
+                fixes=("assign what it returns: a[...], b[...] = …",),
+                read="limitations#keywords",
+            )
         rest = [k for k in range(len(args)) if k != slot]
         left = tuple([name for k, name in enumerate(names) if k != slot - (len(args) - len(names))])
         given = tuple([arg(k) for k in rest])
@@ -407,8 +417,21 @@ class Push:
         leading = (self.config,) if rule.requires else ()
         positional = _refs(ARGS, args)[:count]
         if rule.house:
-            return Program(rule.function, (*leading, tangents, *positional), words)
+            self.check_covered(g, rule, names)
+            given_all = (*leading, tangents, *positional)
+            return Program(rule.function, given_all, words, trusted=rule.hands_out)
         return Program(programs.by_frule, (rule.function, leading, tangents, positional, words))
+
+    def check_covered(self, g: Any, rule: Rule, names: tuple[str, ...]) -> None:
+        """KeywordError for a keyword that a rule of the house does not know: `where=`, `dtype=`."""
+        known = _parameter_names(rule.function)
+        for name in names:
+            if known is not None and name not in known:
+                raise KeywordError(
+                    f"The forward rule of {name_of(g)} does not cover the argument {name}=",
+                    fixes=(f"write an frule for the function that calls {name_of(g)} with it",),
+                    read="limitations#keywords",
+                )
 
     def by_turning(self, rule: Rule, call: Call) -> Program:
         """The pushforward of an author's rule that has only a pullback: the transpose of that."""
@@ -671,37 +694,62 @@ def natural_of(y: Any, y_dot: Any) -> Any:
 # --- what forward mode makes of results ---------------------------------------------------------------------
 
 
-def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
+def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], owned: bool = True) -> Any:
     """The tangent of a result of C code, in the form in which it can be written to beside the result.
 
     An array gets memory of its own where the result has, laid out alike, and a view of the argument's tangent
-    where the result is a view of the argument.
+    where the result is a view of the argument. A tangent that is not `owned` may be known to others.
     """
+    if type(y) in (list, tuple) or is_namedtuple(type(y)):
+        if not isinstance(y_dot, (AbstractZero, list, tuple)):
+            return y_dot
+        parts_dot = [y_dot] * len(y) if isinstance(y_dot, AbstractZero) else y_dot
+        parts = [beside(part, d, args, dots, owned) for part, d in zip(y, parts_dot, strict=True)]
+        return type(y)(*parts) if is_namedtuple(type(y)) else type(y)(parts)
     if not isinstance(y, np.ndarray):
         if isinstance(y_dot, AbstractZero):
             return zero_of(y) if isinstance(y, _NUMERIC) else NO
         return y_dot
-    for x, d in zip(args, dots):
+    known = list(_arrays(args, dots))
+    for x, d in known:
         if y is x:
             return d
-    of = [d for x, d in zip(args, dots) if isinstance(x, np.ndarray) and np.may_share_memory(x, y)]
-    if isinstance(y_dot, AbstractZero):
-        return NO if of else zero_of(y)
-    y_dot = np.asarray(y_dot)
-    if of:
-        if any(d is NO for d in of):
-            return NO
-        if not any(np.may_share_memory(d, y_dot) for d in of):
-            raise NotDifferentiableError(
-                "Forward mode lost track of a view of an array", fixes=("copy the array first",)
-            )
+    of = [d for x, d in known if np.may_share_memory(x, y)]
+    still = isinstance(y_dot, AbstractZero)
+    if not of:
+        return zero_of(y) if still else _own_memory(y, np.asarray(y_dot), known, owned)
+    kept = [d for d in of if isinstance(d, np.ndarray)]
+    if not kept and (still or not np.any(y_dot)):
+        return NO
+    if still or not any(np.may_share_memory(d, y_dot) for d in kept):
+        if not y.flags.writeable and not still:
+            return _own_memory(y, np.asarray(y_dot), known, owned)
+        raise NotDifferentiableError(
+            "Forward mode lost track of a view of an array", fixes=("copy the array first",)
+        )
+    return np.asarray(y_dot)
+
+
+def _arrays(args: Any, dots: Any) -> Iterator[tuple[np.ndarray, Any]]:
+    """The arrays among the arguments, and in their lists and tuples, with their tangents."""
+    for number, x in enumerate(args):
+        if isinstance(x, np.ndarray):
+            yield x, dots[number] if isinstance(dots, (list, tuple)) else NO
+        elif type(x) in (list, tuple):
+            yield from _arrays(x, dots[number] if isinstance(dots, (list, tuple)) else NO)
+
+
+def _own_memory(y: Any, y_dot: Any, known: list[tuple[np.ndarray, Any]], owned: bool) -> Any:
+    """A tangent that nobody else knows, of the layout of `y` and complex where that is."""
+    fits = y_dot.strides == y.strides and (y_dot.dtype.kind == "c") == (y.dtype.kind == "c")
+    shared = y_dot.base is not None or any(y_dot is d for _, d in known)
+    if owned and fits and not shared and y_dot.flags.writeable and y_dot.dtype.kind in "fc":
         return y_dot
-    shared = y_dot.base is not None or any(y_dot is d for d in dots) or y_dot.strides != y.strides
-    if shared or not y_dot.flags.writeable:
-        made = np.empty_like(y, dtype=y_dot.dtype if y_dot.dtype.kind in "fc" else float)
-        made[...] = y_dot
-        return made
-    return y_dot
+    made = zeros_beside(y)
+    if made.dtype.kind != "c" and y_dot.dtype.kind == "c":
+        y_dot = y_dot.real
+    made[...] = y_dot
+    return made
 
 
 def _arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -770,6 +818,14 @@ def _is_hashable(x: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _parameter_names(function: Any) -> tuple[str, ...] | None:
+    """The parameter names of a rule function; None if it takes any keyword or has no Python code."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
+        return None
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _has_refs(template: Any) -> bool:

@@ -19,7 +19,7 @@ from ..tangents.shadows import has_numbers, is_constant, settled, zero_kept, zer
 from ..tangents.zeros import NoTangent
 from .array_likes import dense
 
-TABLE = RuleTable("container_tangents")
+TABLE = RuleTable("container_tangents", hands_out=True)
 
 FORWARDS = frozenset({"forwards"})
 Items = list | tuple

@@ -21,7 +21,7 @@ from .array_likes import dense
 from .container_tangents import FORWARDS, check_kept
 from .containers import check_all_copied, check_copied_field_by_field
 
-TABLE = RuleTable("object_tangents")
+TABLE = RuleTable("object_tangents", hands_out=True)
 
 NO = NoTangent()
 _FIELDS = (types.MemberDescriptorType,)
