@@ -323,7 +323,7 @@ class Push:
             return self.through(call, found.__func__, (this, *refs), (Ref((G_DOT,)), *dot_refs), names)
         if getattr(found, "__self__", None) is owner:
             target = getattr(found, "__func__", None) or getattr(type(owner), method, None)
-            if isinstance(target, (types.FunctionType, types.MethodDescriptorType, CACHED)):
+            if isinstance(target, _METHODS):
                 return self.through(call, target, (Ref((G,)), *refs), (Ref((G_DOT,)), *dot_refs), names)
         return self.through(call, found, refs, dot_refs, names)
 
@@ -332,17 +332,19 @@ class Push:
         entry = self.cache.registry.entry(g)
         if entry is None or entry.user:
             return None
+        if any(isinstance(rule, Rule) and rule.keyword_tangents for rule in entry.house):
+            return None  # it hands its keywords on
         count = len(args) - len(names)
         if "out" in names:
-            slot = count + names.index("out")
-            return slot if args[slot] is not None else None
+            return count + names.index("out")
         at = self.pullbacks.out_slot(g, count) if count > 1 else None
-        return at if at is not None and args[at] is not None else None
+        return at if at is not None and at < count else None
 
     def into(self, call: Call, slot: int) -> Program:
         """`g(..., out=array)`: the value and its tangent, each written where it belongs."""
         g, _, args, dots, names, _ = call
-        if isinstance(g, np.ufunc) and g.nout > 1:
+        several = isinstance(g, np.ufunc) and g.nout > 1
+        if several and not _is_nothing(args[slot]):
             raise KeywordError(
                 f"{name_of(g)} has {g.nout} results, and is given arrays to write them to",
                 fixes=("assign what it returns: a[...], b[...] = …",),
@@ -352,6 +354,8 @@ class Push:
         left = tuple([name for k, name in enumerate(names) if k != slot - (len(args) - len(names))])
         given = tuple([arg(k) for k in rest])
         given_dots = tuple([dot(k) for k in rest])
+        if _is_nothing(args[slot]):
+            return self.through(call, g, given, given_dots, left)
         refs = _refs(ARGS, args)
         count = len(args) - len(names)
         words = dict(zip(names, refs[count:]))
@@ -516,7 +520,11 @@ class Push:
         if isinstance(x, _NUMERIC):
             if name in ("real", "imag"):
                 return self.through(call, np.real if name == "real" else np.imag, (arg(0),), (dot(0),))
-            return Program(programs.method, refs, trusted=True) if callable(getattr(x, name)) else _constant(call)
+            if callable(getattr(x, name)):
+                return Program(programs.method, refs, trusted=True)
+            if not self.is_fixed(x, name):
+                raise self.no_attribute(x, name)
+            return _constant(call)
         if isinstance(x, super):
             return self.of_super(call, x, name)
         if isinstance(kind.__getattribute__, types.FunctionType):
@@ -539,6 +547,14 @@ class Push:
         if not in_instance and found is not None and not hasattr(type(found), "__get__"):
             return _constant(call)
         return Program(programs.attribute, refs, trusted=True)
+
+    def is_fixed(self, x: Any, name: str) -> bool:
+        """Whether an attribute of a number or an array is known for one that does not vary: shape, dtype."""
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return True
+        entry = self.cache.registry.entry(getattr(np.ndarray, name, None))
+        rules = [rule for rule in entry.house if isinstance(rule, Rule)] if entry is not None else []
+        return bool(rules) and not any(rule.differentiable for rule in rules)
 
     def of_super(self, call: Call, x: Any, name: str) -> Program:
         """`super().name`: what the classes behind have, for the object."""
@@ -772,6 +788,7 @@ _IN_PLACE = {
         *("and_", "or_", "xor", "lshift", "rshift"),
     )
 }
+_METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 # Objects of C code that call others: a rule sits on their `__call__`.
 _HOLDERS = (functools.partial, operator.itemgetter, operator.attrgetter, operator.methodcaller, CACHED)
 _WRITES: dict[Any, str] = {
@@ -826,6 +843,11 @@ def _parameter_names(function: Any) -> tuple[str, ...] | None:
     if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
         return None
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _is_nothing(out: Any) -> bool:
+    """Whether what was given for `out=` names no array."""
+    return out is None or (isinstance(out, tuple) and all(x is None for x in out))
 
 
 def _has_refs(template: Any) -> bool:
