@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..compiler.crossings import through_rule
 from ..compiler.handlers import Handler, Unsettled
 from ..compiler.heap import enter, leave
 from ..compiler.holders import CALLING
 from ..errors import NotDifferentiableError, Place, RuleError, RuleLabError
 from ..tangents.shadows import inner, natural
+from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
 from .directions import Direction, copied, directions, gathered, pairing
@@ -66,7 +69,9 @@ def jvp(
     try:
         dots = _inner_forms(args, tangents)
         given = (*args, *words.values())
-        y, y_dot = _PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
+        still = [x for x, x_dot in zip(given, (*dots, *(NO,) * len(words))) if x_dot is NO]
+        with tracked(args, dots, readable(f, tuple(still))):
+            y, y_dot = _PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
     except RuleLabError as error:
         complete_error(error, f, args, "pushforward")
         raise
@@ -80,6 +85,9 @@ def _inner_forms(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any,
     for number, (x, x_dot) in enumerate(zip(args, tangents, strict=True)):
         still = x_dot is None or isinstance(x_dot, AbstractZero)
         found.append(NO if still else inner(x, x_dot, f"argument {number + 1}"))
+        for other, other_dot in zip(args[:number], found):  # one array given twice, and written to as one
+            if other is x and isinstance(x, np.ndarray) and np.array_equal(other_dot, found[-1]):
+                found[-1] = other_dot
     return tuple(found)
 
 
@@ -132,8 +140,9 @@ def columns_of(
     entered, columns, value = copied(x), [], None
     for number, (of_f, direction) in enumerate(moves):
         given = x if number == 0 else copied(entered)
-        f_dot = direction.tangent(f) if of_f else NO
-        y, y_dot = push(f, f_dot, (given,), (NO if of_f else direction.tangent(given),))
+        f_dot, x_dot = (direction.tangent(f), NO) if of_f else (NO, direction.tangent(given))
+        with tracked((f, given), (f_dot, x_dot)):
+            y, y_dot = push(f, f_dot, (given,), (x_dot,))
         if number == 0:
             value = y
         elif not agree(y, value, exact=False):

@@ -16,6 +16,7 @@ import inspect
 import operator
 import types
 import typing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..tangents.projection import to_natural
-from ..tangents.shadows import inner, natural, zero_kept
+from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import ir
@@ -196,7 +197,10 @@ class Push:
             return made.bound_to(program.function)(*values)
         words = {name: build(part, call) for name, part in program.words.items()}
         y, y_dot = program.function(*values, **words)
-        return (y, y_dot) if program.trusted else (y, beside(y, y_dot, *_arguments_of(program, values)))
+        if program.trusted:
+            return y, y_dot
+        owned = program.function is not programs.by_frule  # an author's rule may give what it keeps
+        return y, beside(y, y_dot, *_arguments_of(program, values), owned)
 
     # -- the answer ------------------------------------------------------------------------------------------
 
@@ -333,7 +337,7 @@ class Push:
             return self.through(call, found.__func__, (this, *refs), (Ref((G_DOT,)), *dot_refs), names)
         if getattr(found, "__self__", None) is owner:
             target = getattr(found, "__func__", None) or getattr(type(owner), method, None)
-            if isinstance(target, (types.FunctionType, types.MethodDescriptorType, CACHED)):
+            if isinstance(target, _METHODS):
                 return self.through(call, target, (Ref((G,)), *refs), (Ref((G_DOT,)), *dot_refs), names)
         return self.through(call, found, refs, dot_refs, names)
 
@@ -342,20 +346,30 @@ class Push:
         entry = self.cache.registry.entry(g)
         if entry is None or entry.user:
             return None
+        if any(isinstance(rule, Rule) and rule.keyword_tangents for rule in entry.house):
+            return None  # it hands its keywords on
         count = len(args) - len(names)
         if "out" in names:
-            slot = count + names.index("out")
-            return slot if args[slot] is not None else None
+            return count + names.index("out")
         at = self.pullbacks.out_slot(g, count) if count > 1 else None
-        return at if at is not None and args[at] is not None else None
+        return at if at is not None and at < count else None
 
     def into(self, call: Call, slot: int) -> Program:
         """`g(..., out=array)`: the value and its tangent, each written where it belongs."""
         g, _, args, dots, names, _ = call
+        several = isinstance(g, np.ufunc) and g.nout > 1
+        if several and not _is_nothing(args[slot]):
+            raise KeywordError(
+                f"{name_of(g)} has {g.nout} results, and is given arrays to write them to",
+                fixes=("assign what it returns: a[...], b[...] = …",),
+                read="limitations#keywords",
+            )
         rest = [k for k in range(len(args)) if k != slot]
         left = tuple([name for k, name in enumerate(names) if k != slot - (len(args) - len(names))])
         given = tuple([arg(k) for k in rest])
         given_dots = tuple([dot(k) for k in rest])
+        if _is_nothing(args[slot]):
+            return self.through(call, g, given, given_dots, left)
         refs = _refs(ARGS, args)
         count = len(args) - len(names)
         words = dict(zip(names, refs[count:]))
@@ -421,8 +435,21 @@ class Push:
         leading = (self.config,) if rule.requires else ()
         positional = _refs(ARGS, args)[:count]
         if rule.house:
-            return Program(rule.function, (*leading, tangents, *positional), words)
+            self.check_covered(g, rule, names)
+            given_all = (*leading, tangents, *positional)
+            return Program(rule.function, given_all, words, trusted=rule.hands_out)
         return Program(programs.by_frule, (rule.function, leading, tangents, positional, words))
+
+    def check_covered(self, g: Any, rule: Rule, names: tuple[str, ...]) -> None:
+        """KeywordError for a keyword that a rule of the house does not know: `where=`, `dtype=`."""
+        known = _parameter_names(rule.function)
+        for name in names:
+            if known is not None and name not in known:
+                raise KeywordError(
+                    f"The forward rule of {name_of(g)} does not cover the argument {name}=",
+                    fixes=(f"write an frule for the function that calls {name_of(g)} with it",),
+                    read="limitations#keywords",
+                )
 
     def by_turning(self, rule: Rule, call: Call) -> Program:
         """The pushforward of an author's rule that has only a pullback: the transpose of that."""
@@ -507,7 +534,11 @@ class Push:
         if isinstance(x, _NUMERIC):
             if name in ("real", "imag"):
                 return self.through(call, np.real if name == "real" else np.imag, (arg(0),), (dot(0),))
-            return Program(programs.method, refs, trusted=True) if callable(getattr(x, name)) else _constant(call)
+            if callable(getattr(x, name)):
+                return Program(programs.method, refs, trusted=True)
+            if not self.is_fixed(x, name):
+                raise self.no_attribute(x, name)
+            return _constant(call)
         if isinstance(x, super):
             return self.of_super(call, x, name)
         if isinstance(kind.__getattribute__, types.FunctionType):
@@ -530,6 +561,14 @@ class Push:
         if not in_instance and found is not None and not hasattr(type(found), "__get__"):
             return _constant(call)
         return Program(programs.attribute, refs, trusted=True)
+
+    def is_fixed(self, x: Any, name: str) -> bool:
+        """Whether an attribute of a number or an array is known for one that does not vary: shape, dtype."""
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return True
+        entry = self.cache.registry.entry(getattr(np.ndarray, name, None))
+        rules = [rule for rule in entry.house if isinstance(rule, Rule)] if entry is not None else []
+        return bool(rules) and not any(rule.differentiable for rule in rules)
 
     def of_super(self, call: Call, x: Any, name: str) -> Program:
         """`super().name`: what the classes behind have, for the object."""
@@ -687,35 +726,61 @@ def natural_of(y: Any, y_dot: Any) -> Any:
 # --- what forward mode makes of results ---------------------------------------------------------------------
 
 
-def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> Any:
+def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], owned: bool = True) -> Any:
     """The tangent of a result of C code, in the form in which it can be written to beside the result.
 
     An array gets memory of its own where the result has, laid out alike, and a view of the argument's tangent
-    where the result is a view of the argument.
+    where the result is a view of the argument. A tangent that is not `owned` may be known to others.
     """
+    if type(y) in (list, tuple) or is_namedtuple(type(y)):
+        if not isinstance(y_dot, (AbstractZero, list, tuple)):
+            return y_dot
+        parts_dot = [y_dot] * len(y) if isinstance(y_dot, AbstractZero) else y_dot
+        parts = [beside(part, d, args, dots, owned) for part, d in zip(y, parts_dot, strict=True)]
+        return type(y)(*parts) if is_namedtuple(type(y)) else type(y)(parts)
     if not isinstance(y, np.ndarray):
         return zero_kept(y) if isinstance(y_dot, AbstractZero) else y_dot
-    for x, d in zip(args, dots):
+    known = list(_arrays(args, dots))
+    for x, d in known:
         if y is x:
             return d
-    of = [d for x, d in zip(args, dots) if isinstance(x, np.ndarray) and np.may_share_memory(x, y)]
-    if isinstance(y_dot, AbstractZero):
-        return NO  # a constant, which others may hold
-    y_dot = np.asarray(y_dot)
-    if of:
-        if any(d is NO for d in of):
-            return NO
-        if not any(np.may_share_memory(d, y_dot) for d in of):
-            raise NotDifferentiableError(
-                "Forward mode lost track of a view of an array", fixes=("copy the array first",)
-            )
+    of = [d for x, d in known if np.may_share_memory(x, y)]
+    still = isinstance(y_dot, AbstractZero)
+    if not of:
+        # a constant may be held by others
+        return NO if still else _own_memory(y, np.asarray(y_dot), known, owned)
+    kept = [d for d in of if isinstance(d, np.ndarray)]
+    if not kept and (still or not np.any(y_dot)):
+        return NO
+    if still or not any(np.may_share_memory(d, y_dot) for d in kept):
+        if not y.flags.writeable and not still:
+            return _own_memory(y, np.asarray(y_dot), known, owned)
+        raise NotDifferentiableError(
+            "Forward mode lost track of a view of an array", fixes=("copy the array first",)
+        )
+    return np.asarray(y_dot)
+
+
+def _arrays(args: Any, dots: Any) -> Iterator[tuple[np.ndarray, Any]]:
+    """The arrays among the arguments, and in their lists and tuples, with their tangents."""
+    for number, x in enumerate(args):
+        if isinstance(x, np.ndarray):
+            yield x, dots[number] if isinstance(dots, (list, tuple)) else NO
+        elif type(x) in (list, tuple):
+            yield from _arrays(x, dots[number] if isinstance(dots, (list, tuple)) else NO)
+
+
+def _own_memory(y: Any, y_dot: Any, known: list[tuple[np.ndarray, Any]], owned: bool) -> Any:
+    """A tangent that nobody else knows, of the layout of `y` and complex where that is."""
+    fits = y_dot.strides == y.strides and (y_dot.dtype.kind == "c") == (y.dtype.kind == "c")
+    shared = y_dot.base is not None or any(y_dot is d for _, d in known)
+    if owned and fits and not shared and y_dot.flags.writeable and y_dot.dtype.kind in "fc":
         return y_dot
-    shared = y_dot.base is not None or any(y_dot is d for d in dots) or y_dot.strides != y.strides
-    if shared or not y_dot.flags.writeable:
-        made = np.empty_like(y, dtype=y_dot.dtype if y_dot.dtype.kind in "fc" else float)
-        made[...] = y_dot
-        return made
-    return y_dot
+    made = zeros_beside(y)
+    if made.dtype.kind != "c" and y_dot.dtype.kind == "c":
+        y_dot = y_dot.real
+    made[...] = y_dot
+    return made
 
 
 def _arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -738,6 +803,7 @@ _IN_PLACE = {
         *("and_", "or_", "xor", "lshift", "rshift"),
     )
 }
+_METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 # Objects of C code that call others: a rule sits on their `__call__`.
 _HOLDERS = (functools.partial, operator.itemgetter, operator.attrgetter, operator.methodcaller, CACHED)
 _WRITES: dict[Any, str] = {
@@ -783,6 +849,19 @@ def _is_hashable(x: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _parameter_names(function: Any) -> tuple[str, ...] | None:
+    """The parameter names of a rule function; None if it takes any keyword or has no Python code."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
+        return None
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _is_nothing(out: Any) -> bool:
+    """Whether what was given for `out=` names no array."""
+    return out is None or (isinstance(out, tuple) and all(x is None for x in out))
 
 
 def _has_refs(template: Any) -> bool:

@@ -27,8 +27,9 @@ class RuleTable:
     [(<built-in function exp>, (0.5,), {})]
     """
 
-    def __init__(self, name):
+    def __init__(self, name, hands_out=False):
         self.name = name
+        self.hands_out = hands_out  # the frules give parts of their arguments, with the tangents of these
         self.rules = []  # (target, Rule)
         self.mutators = []  # (target, description)
         self.stand_ins = []  # (target, StandIn)
@@ -123,6 +124,7 @@ class RuleTable:
 
     def _add(self, target, mode, function, accepts, place=None, **facts):
         place = place or Place.of_function(function)
+        facts["hands_out"] = self.hands_out and mode == "frule"
         rule = Rule(name_of(target), mode, function, accepts, place, house=True, pure=True, **facts)
         self.rules.append((target, rule))
 

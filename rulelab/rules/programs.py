@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
 from ..tangents.shadows import settled, zero_kept, zero_of
+from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .capabilities import RuleConfig
 from .house import RuleTable
@@ -324,8 +325,10 @@ def before_post_init(cls, args, words):
 def in_place_array(push, update, function, left, left_dot, right, right_dot):
     """`left op= right` of an array, done on its tangent too."""
     y, y_dot = push(function, NO, (left, right), (left_dot, right_dot), (), None)
-    if is_none(left_dot) and not is_zero(y_dot):
-        raise refused_write(left)
+    if is_none(left_dot):
+        check_untracked(left)
+        if not is_zero(y_dot):
+            raise refused_write(left)
     update(left, right)
     if not is_none(left_dot):
         left_dot[...] = y_dot
@@ -335,8 +338,10 @@ def in_place_array(push, update, function, left, left_dot, right, right_dot):
 def into_out(push, function, args, dots, names, given, words, out, out_dot):
     """`function(*given, **words)`, which writes its result to the array `out`."""
     _, y_dot = push(function, NO, args, dots, names, None)
-    if is_none(out_dot) and not is_zero(y_dot):
-        raise refused_write(out)
+    if is_none(out_dot):
+        check_untracked(out)
+        if not is_zero(y_dot):
+            raise refused_write(out)
     y = function(*given, **words)
     if not is_none(out_dot):
         out_dot[...] = 0.0 if is_none(y_dot) else y_dot

@@ -36,6 +36,7 @@ class Rule:
     keyword_only: tuple = ()
     takes_keywords: bool = False  # has **kwargs
     keyword_tangents: bool = False  # of an frule: its tangents go on with those of the call's keywords
+    hands_out: bool = False  # of an frule: parts of the arguments, each with the tangent that it has there
     tags: dict = field(default_factory=dict, repr=False)
     doubt: Any = None
 

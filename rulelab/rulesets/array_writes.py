@@ -91,6 +91,7 @@ def put_along_axis_frule(tangents, arr, indices, values, axis=-1):
 @TABLE.frule(np.ndarray.sort)
 def sort_frule(tangents, a, axis=-1, kind=None, order=None, *, stable=None):
     """The tangents go where their numbers go."""
+    check_kept(a, tangents[1])
     if is_constant(tangents[1]):
         a.sort(axis, kind, order, stable=stable)
         return None, NO

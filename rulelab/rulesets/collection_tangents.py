@@ -20,7 +20,7 @@ from .container_tangents import (
     taken,
 )
 
-TABLE = RuleTable("collection_tangents")
+TABLE = RuleTable("collection_tangents", hands_out=True)
 
 NO = NoTangent()
 

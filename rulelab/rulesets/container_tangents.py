@@ -16,10 +16,11 @@ from ..errors import MutationError, NotDifferentiableError
 from ..rules.house import RuleTable
 from ..tangents.in_step import check_in_step, is_iterator, pairs
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_kept, zero_of
+from ..tangents.tracked import check_untracked
 from ..tangents.zeros import NoTangent
 from .array_likes import dense
 
-TABLE = RuleTable("container_tangents")
+TABLE = RuleTable("container_tangents", hands_out=True)
 
 FORWARDS = frozenset({"forwards"})
 Items = list | tuple
@@ -33,6 +34,7 @@ NO = NoTangent()
 def check_kept(xs, xs_dot, *dots):
     """MutationError if something that varies is put where nobody keeps its tangent."""
     if is_constant(xs_dot):
+        check_untracked(xs)
         for x_dot in dots:
             if not is_constant(x_dot):
                 raise MutationError(
@@ -85,6 +87,7 @@ def part_of(xs_dot, key):
 
 TABLE.non_differentiable(is_constant, zero_kept, zero_of, check_in_step, check_key, has_numbers, is_iterator)
 TABLE.non_differentiable(set.issubset, set.issuperset, set.isdisjoint, frozenset.issubset, frozenset.issuperset)
+TABLE.non_differentiable(check_untracked)
 
 
 # -- the same done to both -----------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from .container_tangents import FORWARDS, asked, check_in_step, has_only, taken
 from .numpy_elementwise import Number, remainder_partials
 from .operators import winner
 
-TABLE = RuleTable("iterator_tangents")
+TABLE = RuleTable("iterator_tangents", hands_out=True)
 
 NO = NoTangent()
 _SEQUENCES = (list, tuple, deque, range, str, bytes)

@@ -17,11 +17,11 @@ from ..errors import MutationError, NotDifferentiableError
 from ..rules.house import RuleTable
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
 from ..tangents.zeros import NoTangent
-from .array_likes import dense
+from .array_likes import dense, refuse
 from .container_tangents import FORWARDS, check_kept
 from .containers import check_all_copied, check_copied_field_by_field
 
-TABLE = RuleTable("object_tangents")
+TABLE = RuleTable("object_tangents", hands_out=True)
 
 NO = NoTangent()
 _FIELDS = (types.MemberDescriptorType,)
@@ -116,6 +116,9 @@ def getattr_frule(config, tangents, x, name, *default):
 
 def write_attribute(config, x, x_dot, name, value, value_dot):
     """`x.name = value`, and its tangent."""
+    if isinstance(x, np.ndarray):
+        write_array_attribute(x, x_dot, name, value, value_dot)
+        return
     kind = type(x)
     found = found_in_class(kind, name)
     if isinstance(found, property) and found.fset is not None:
@@ -132,6 +135,19 @@ def write_attribute(config, x, x_dot, name, value, value_dot):
     setattr(x, name, value)
     if isinstance(x_dot, types.SimpleNamespace):
         setattr(x_dot, name, settled(value, value_dot))
+
+
+def write_array_attribute(x, x_dot, name, value, value_dot):
+    """`x.real = value` and `x.imag = value`; a shape or a dtype may be set where there is no tangent."""
+    check_kept(x, x_dot, value_dot)
+    if name not in ("real", "imag"):
+        if not is_constant(x_dot):
+            refuse(f"The attribute {name} of an array that varies is set", "make a new array: reshape, astype")
+        setattr(x, name, value)
+        return
+    setattr(x, name, value)
+    if not is_constant(x_dot):
+        setattr(x_dot, name, np.real(dense(value, value_dot)))
 
 
 def keep_attribute(x, x_dot, value_dot):

@@ -1,0 +1,113 @@
+"""Which arrays of a caller have a tangent beside them while a forward sweep runs: a write to their memory by
+a name that has none would leave the tangent behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..errors import MutationError
+from .shadows import attributes_of, held_by, kind_of
+from .zeros import AbstractZero
+
+
+class _Tracked(threading.local):
+    arrays: tuple[np.ndarray, ...] = ()
+
+
+_NOW = _Tracked()
+
+
+@contextlib.contextmanager
+def tracked(x: Any, x_dot: Any, others: Iterable[Any] = ()) -> Iterator[None]:
+    """While this lasts, `check_untracked` knows the arrays in `x` that have a tangent in `x_dot`.
+
+    `others` are what else can be read. MutationError at the end if two arrays share memory, not their
+    tangents, and were written to.
+    """
+    before, found = _NOW.arrays, list(_arrays(x, x_dot, set()))
+    still = [(a, None) for a in others if isinstance(a, np.ndarray)]
+    kept = [(a, a.tobytes()) for a in _overlapping([*found, *still])]
+    _NOW.arrays = (*before, *(a for a, _ in found))
+    try:
+        yield
+    finally:
+        _NOW.arrays = before
+    if any(a.tobytes() != was for a, was in kept):
+        raise MutationError(
+            "An argument that varies shares memory with another one, a captured or a global array, and was "
+            "written to",
+            fixes=("give copies",),
+            read="limitations#array-mutation",
+        )
+
+
+def check_untracked(a: Any) -> None:
+    """MutationError if `a`, beside which there is no tangent, is memory of an array that has one."""
+    if isinstance(a, np.ndarray) and any(np.may_share_memory(a, x) for x in _NOW.arrays):
+        raise MutationError(
+            "An argument that varies is written to by another name, global, captured or another argument: its "
+            "tangent would be lost",
+            fixes=("write to the argument itself", "give copies"),
+            read="limitations#array-mutation",
+        )
+
+
+def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The arrays in a value that have a tangent, with that, each once."""
+    if isinstance(x_dot, AbstractZero) or id(x) in seen:
+        return
+    if isinstance(x, np.ndarray):
+        seen.add(id(x))
+        if isinstance(x_dot, np.ndarray):
+            yield x, x_dot
+        return
+    kind = kind_of(x)
+    if kind in (None, "number"):
+        return
+    seen.add(id(x))
+    for part, part_dot in _parts(kind, x, x_dot):
+        yield from _arrays(part, part_dot, seen)
+
+
+def _parts(kind: str | None, x: Any, x_dot: Any) -> Iterator[tuple[Any, Any]]:
+    if kind == "items":
+        yield from zip(x, x_dot)
+    elif kind == "entries":
+        yield from ((part, x_dot[key]) for key, part in dict.items(x))
+    elif kind == "function":
+        for group, dots in zip(held_by(x), x_dot):
+            yield from zip(group.values(), dots)
+    elif isinstance(x_dot, SimpleNamespace):
+        yield from ((part, getattr(x_dot, name)) for name, part in attributes_of(x).items() if hasattr(x_dot, name))
+
+
+def readable(f: Any, args: tuple[Any, ...]) -> list[Any]:
+    """What a call can read under a name of its own: arguments, captured variables, globals."""
+    if not isinstance(f, FunctionType):
+        return list(args)
+    names = f.__code__.co_names
+    held = held_by(f)
+    found = [x for group in held for x in group.values()]
+    return [*args, *found, *(f.__globals__[name] for name in names if name in f.__globals__)]
+
+
+def _overlapping(found: list[tuple[np.ndarray, np.ndarray | None]]) -> list[np.ndarray]:
+    """The arrays with a tangent whose memory is that of another one, too, but whose tangents are apart."""
+    shared = []
+    for number, (a, a_dot) in enumerate(found):
+        if a_dot is None:
+            continue
+        for other, (b, b_dot) in enumerate(found):
+            if other == number:
+                continue
+            if np.may_share_memory(a, b) and (b_dot is None or not np.may_share_memory(a_dot, b_dot)):
+                shared.append(a)
+                break
+    return shared
