@@ -823,8 +823,9 @@ def _constant(call: Call) -> Program:
     g, _, args, _, names, _ = call
     refs, count = _refs(ARGS, args), len(args) - len(names)
     given = (g, refs[:count], dict(zip(names, refs[count:])))
-    of_numpy = isinstance(g, np.ufunc) or str(getattr(g, "__module__", "")).partition(".")[0] == "numpy"
-    return Program(programs.constant_of_numpy if of_numpy else programs.constant, given, trusted=True)
+    makes_new = isinstance(g, np.ufunc) or str(getattr(g, "__module__", "")).partition(".")[0] == "numpy"
+    makes_new = makes_new or g is programs.zero_beside or g is programs.zero_of
+    return Program(programs.constant_of_numpy if makes_new else programs.constant, given, trusted=True)
 
 
 def _varies(x: Any, x_dot: Any) -> bool:
