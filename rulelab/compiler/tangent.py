@@ -273,7 +273,8 @@ class _Tangent:
             return iteration
         value, value_dot = iteration.value, self.dot(iteration.value)
         if value not in self.function.parameters or not isinstance(self.types(value), (Tuple, Array)):
-            both = self.let(self.call(programs.sequence, value, value_dot), "both")
+            any_length = ir.Const(self.writes and not iteration.backwards)
+            both = self.let(self.call(programs.sequence, value, value_dot, any_length), "both")
             value = self.let(ir.Item(both, ir.Const(0)), "items")
             value_dot = self.let(ir.Item(both, ir.Const(1)), "items_dot")
         item_dot = self.dots.setdefault(iteration.item, self.fresh(iteration.item))
@@ -282,7 +283,7 @@ class _Tangent:
             ir.Sequence(value, iteration.item, iteration.backwards),
             ir.Sequence(value_dot, item_dot, iteration.backwards),
         ]
-        return ir.Zipped(parts, strict=True)  # they never differ in length, or something went wrong
+        return ir.Zipped(parts)
 
     def do_try(self, statement: ir.Try) -> None:
         before = self.before(statement.slots)

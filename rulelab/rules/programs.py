@@ -6,12 +6,14 @@ go through them. `push` is the forward question (`compiler/pushing.py`).
 
 import dataclasses
 import inspect
+import itertools
 import types
 from collections import deque
 
 import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
+from ..tangents.in_step import check_in_step
 from ..tangents.shadows import settled, zero_kept, zero_of
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
@@ -100,18 +102,41 @@ def push_all(push, function, function_dot, args, args_dot, words, words_dot, met
     return push(function, function_dot, given, given_dot, names, method)
 
 
-def sequence(push, x, x_dot):
-    """What a loop runs over and its tangents, in step."""
+def sequence(push, x, x_dot, any_length):
+    """What a loop runs over and its tangents, in step; of `any_length` where the loop may change it."""
     if is_none(x_dot):
-        items = x if is_sequence(x) else list(x)
+        if any_length:
+            return x, endless()
+        items = x if is_sequence(x) else all_of(x)
         return items, no_tangents(len(items))
-    if is_sequence(x) or hasattr(x, "__next__"):
+    if is_sequence(x):
+        check_in_step(x, x_dot)
+        return x, x_dot
+    if hasattr(x, "__next__"):
         return x, x_dot
     walk, walk_dot = push(iter, NO, (x,), (x_dot,), (), None)
     if is_none(walk_dot):
-        items = list(walk)
-        return items, no_tangents(len(items))
+        return sequence(push, walk, walk_dot, any_length)
     return walk, walk_dot
+
+
+def endless():
+    """A NoTangent for each item that there may be."""
+    return itertools.repeat(NO)
+
+
+def all_of(x):
+    """The items of what can be gone through again, as a list."""
+    if hasattr(x, "__next__"):
+        raise NotDifferentiableError(
+            f"The items of a {type(x).__name__} of constants cannot be told beforehand",
+            fixes=("make a list of them first",),
+            read="limitations#iteration",
+        )
+    return list(x)
+
+
+TABLE.non_differentiable(endless, all_of, check_in_step)
 
 
 def unpacked(push, x, x_dot):
@@ -120,7 +145,9 @@ def unpacked(push, x, x_dot):
         if is_none(x_dot):
             return x, no_tangents(len(x))
         return x, x_dot
-    items, items_dot = sequence(push, x, x_dot)
+    if is_none(x_dot):
+        return push(list, NO, (x,), (NO,), (), None)
+    items, items_dot = sequence(push, x, x_dot, False)
     return push(list, NO, (items,), (items_dot,), (), None)
 
 
