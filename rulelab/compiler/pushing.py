@@ -418,7 +418,7 @@ class Push:
             return _constant(call)
         counted = len(args) if rule.keyword_tangents else count
         for name, x, x_dot in zip(names, args[count:], dots[count:]):
-            if counted == count and _varies(x, x_dot):
+            if counted == count and _varies(x, x_dot) and _is_inexact(x):
                 raise KeywordError(
                     f"The forward rule of {name_of(g)} takes {name}= as a constant, and it varies",
                     fixes=(f"give {name} by position",),
@@ -812,6 +812,11 @@ _WRITES: dict[Any, str] = {
     setattr: "__setattr__",
     delattr: "__delattr__",
 }
+
+
+def _is_inexact(x: Any) -> bool:
+    """Whether a value has a derivative by its kind: a float or complex number, or an array of them."""
+    return isinstance(x, (float, complex, np.inexact)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
 
 
 def _refs(kind: int, args: tuple[Any, ...]) -> tuple[Ref, ...]:

@@ -273,17 +273,16 @@ class _Tangent:
             return iteration
         value, value_dot = iteration.value, self.dot(iteration.value)
         if value not in self.function.parameters or not isinstance(self.types(value), (Tuple, Array)):
-            any_length = ir.Const(self.writes and not iteration.backwards)
-            both = self.let(self.call(programs.sequence, value, value_dot, any_length), "both")
+            backwards = ir.Const(iteration.backwards)
+            given = (value, value_dot, ir.Const(self.writes), backwards)
+            both = self.let(self.call(programs.sequence, *given), "both")
             value = self.let(ir.Item(both, ir.Const(0)), "items")
             value_dot = self.let(ir.Item(both, ir.Const(1)), "items_dot")
+            iteration = ir.Sequence(value, iteration.item)  # already the other way round
         item_dot = self.dots.setdefault(iteration.item, self.fresh(iteration.item))
         assert isinstance(item_dot, str)
-        parts = [
-            ir.Sequence(value, iteration.item, iteration.backwards),
-            ir.Sequence(value_dot, item_dot, iteration.backwards),
-        ]
-        return ir.Zipped(parts)
+        dots = ir.Sequence(value_dot, item_dot, iteration.backwards)
+        return ir.Zipped([ir.Sequence(value, iteration.item, iteration.backwards), dots])
 
     def do_try(self, statement: ir.Try) -> None:
         before = self.before(statement.slots)

@@ -102,8 +102,10 @@ def push_all(push, function, function_dot, args, args_dot, words, words_dot, met
     return push(function, function_dot, given, given_dot, names, method)
 
 
-def sequence(push, x, x_dot, any_length):
+def sequence(push, x, x_dot, any_length, backwards):
     """What a loop runs over and its tangents, in step; of `any_length` where the loop may change it."""
+    if backwards:
+        x, x_dot = push(reversed, NO, (x,), (x_dot,), (), None)
     if is_none(x_dot):
         if any_length:
             return x, endless()
@@ -116,7 +118,7 @@ def sequence(push, x, x_dot, any_length):
         return x, x_dot
     walk, walk_dot = push(iter, NO, (x,), (x_dot,), (), None)
     if is_none(walk_dot):
-        return sequence(push, walk, walk_dot, any_length)
+        return sequence(push, walk, walk_dot, any_length, False)
     return walk, walk_dot
 
 
@@ -147,7 +149,7 @@ def unpacked(push, x, x_dot):
         return x, x_dot
     if is_none(x_dot):
         return push(list, NO, (x,), (NO,), (), None)
-    items, items_dot = sequence(push, x, x_dot, False)
+    items, items_dot = sequence(push, x, x_dot, False, False)
     return push(list, NO, (items,), (items_dot,), (), None)
 
 
