@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
+
 from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
 from ..rulesets.array_likes import dense
@@ -24,16 +26,21 @@ NO = NoTangent()
 
 @TABLE.frule(hook)
 def hook_frule(tangents, fn, x):
-    if is_constant(tangents[2]):
-        return x, tangents[2]
-    raise only_backwards("hook")
+    if moves(tangents[2]):
+        raise only_backwards("hook")
+    return x, tangents[2]
 
 
 @TABLE.frule(clip_grad)
 def clip_grad_frule(tangents, x, lo, hi):
-    if is_constant(tangents[1]):
-        return x, tangents[1]
-    raise only_backwards("clip_grad")
+    if moves(tangents[1]):
+        raise only_backwards("clip_grad")
+    return x, tangents[1]
+
+
+def moves(x_dot):
+    """Whether a tangent is other than zero."""
+    return not is_constant(x_dot) and bool(np.any(x_dot))
 
 
 def only_backwards(name):
@@ -48,7 +55,7 @@ def only_backwards(name):
     )
 
 
-TABLE.non_differentiable(only_backwards)
+TABLE.non_differentiable(only_backwards, moves)
 
 
 @TABLE.frule(showgrad)

@@ -363,10 +363,15 @@ def numeric_positions(case):
 TAKEN = [case for case in all_cases() if numeric_positions(case)]
 
 
+FORWARD_REFUSES = {"syntax.starred_displays": "a set of numbers that vary is counted"}
+
+
 @pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("case", TAKEN, ids=lambda case: case.name)
 def test_the_jacobian_is_the_pullbacks_stacked(case, mode):
     """Of every function of the corpus, by each argument that is a number or an array."""
+    if mode == "forward" and case.name in FORWARD_REFUSES:
+        pytest.skip(FORWARD_REFUSES[case.name])
     for args, number in numeric_positions(case):
         found = rl.jacobian(case.function, *copy.deepcopy(args), argnums=number, mode=mode, **case.kwargs)[0]
         wanted = jacobian_by_pullbacks(case.function, args, case.kwargs, number)
