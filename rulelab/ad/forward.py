@@ -11,6 +11,7 @@ from ..compiler.crossings import through_rule
 from ..compiler.handlers import Handler, Unsettled
 from ..compiler.heap import enter, leave
 from ..compiler.holders import CALLING
+from ..compiler.operands import describe
 from ..errors import NotDifferentiableError, Place, RuleError, RuleLabError
 from ..tangents.shadows import inner, natural
 from ..tangents.tracked import readable, tracked
@@ -64,6 +65,8 @@ def jvp(
     (8.0, 12.0)
     """
     __tracebackhide__ = True
+    if not callable(f):
+        raise RuleLabError(f"{describe(f)} cannot be called, so it has no derivative", asked="pushforward(f, *args)")
     words = kwargs or {}
     outer = enter()
     try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RuleLabError
+from ..rules.capabilities import RuleConfig
 from ..rules.registry import DEFAULT as DEFAULT_REGISTRY
 from ..rules.registry import NO_RULE, Found, OptedOut, Registry
 from ..rules.signatures import ArrayType, weakly
@@ -252,7 +253,8 @@ class Cache:
         """Found, NoRule or OptedOut, as the refresh mode wants it; `mode` is that of the rule."""
         memory = self.memory
         current = self.registry.ask(target, types_of_arguments, mode, config)
-        key = (id(target), tuple(map(weakly, types_of_arguments)), mode)
+        traits = None if config is None else config.traits
+        key = (id(target), tuple(map(weakly, types_of_arguments)), mode, traits)
         known = memory.answers.get(key)
         if known is not None and known.target() is target and memory.mode == "manual":
             old = known.value()
@@ -311,14 +313,15 @@ class Cache:
 
     def _stale(self) -> list[Stale]:
         found = []
-        for (_, signature, mode), known in list(self.memory.answers.items()):
+        for (_, signature, mode, traits), known in list(self.memory.answers.items()):
             target, old = known.target(), known.value()
             if target is None:
                 continue
             given = tuple([kind() if type(kind) is weakref.ref else kind for kind in signature])
             if None in given:  # a class that went
                 continue
-            current = self.registry.ask(target, given, mode)
+            config = None if traits is None else RuleConfig(*traits)
+            current = self.registry.ask(target, given, mode, config)
             if old != current:
                 found.append(Stale(name_of(target), ", ".join(map(_type_name, given)), _reason(old, current)))
         for held in list(self.memory.passes.values()):

@@ -457,12 +457,26 @@ class Push:
         if not rule.differentiable:
             return _constant(call)
         count = len(args) - len(names)
-        words = {name: arg(count + k) for k, name in enumerate(names)}
+
+        def bound(kind: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+            refs = _refs(kind, args)
+            return Binder.of(g).bind(refs[:count], dict(zip(names, refs[count:])))
+
+        positional, words = bound(ARGS)  # every positional parameter has a cotangent, also one by default
+        positional_dots, word_dots = bound(DOTS)
+        for name, x in words.items():
+            if type(x) is Ref and _varies(build(x, call), build(word_dots[name], call)):
+                raise KeywordError(
+                    f"{name_of(g)} was given a differentiable value for {name}=, "
+                    "which its rule takes as a constant",
+                    fixes=(f"make {name} a positional parameter", f"rl.ignore_derivatives({name})"),
+                    read="rules#keywords",
+                )
         leading = (self.config,) if rule.requires else ()
-        refs = _refs(ARGS, args)
+        given_dots = tuple([x_dot if type(x_dot) is Ref else NO for x_dot in positional_dots])
         return Program(
             programs.turned,
-            (self.pullbacks.vjp, rule.function, leading, refs[:count], _refs(DOTS, args)[:count], words),
+            (self.pullbacks.vjp, rule.function, leading, positional, given_dots, words),
         )
 
     # -- by the tangent of Python code -----------------------------------------------------------------------

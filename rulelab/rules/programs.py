@@ -12,7 +12,7 @@ from collections import deque
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError
+from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError
 from ..tangents.in_step import check_in_step
 from ..tangents.shadows import settled, zero_kept, zero_of
 from ..tangents.tracked import check_untracked
@@ -246,9 +246,30 @@ def turned(vjp, rrule, leading, args, dots, words):
     y = rrule(*leading, *args, **words)[0]
 
     def cotangents(w):
-        return rrule(*leading, *args, **words)[1](w)
+        bars = rrule(*leading, *args, **words)[1](w)
+        check_cotangents(rrule, bars, len(args))
+        return bars
 
     return y, vjp(cotangents, (one_like(y),), (NO, *dots))[1][0]
+
+
+def check_cotangents(rrule, bars, count):
+    """RuleError where a pullback gives something else than a cotangent for the function and each argument."""
+    name = rrule.__name__
+    if not isinstance(bars, (tuple, list)) or len(bars) != 1 + count:
+        given = len(bars) if isinstance(bars, (tuple, list)) else f"a {type(bars).__name__} for"
+        raise RuleCountError(
+            f"The pullback of {name} returned {given} cotangents, expected {1 + count}",
+            fixes=("return rl.NoTangent() first, for the function, then one for each positional argument",),
+        )
+    if any(bar is None or isinstance(bar, type) for bar in bars):
+        raise RuleError(
+            f"The pullback of {name} returned None or a class for a cotangent",
+            fixes=("return rl.ZeroTangent() if its derivative is zero, rl.NoTangent() if it has none",),
+        )
+
+
+TABLE.non_differentiable(check_cotangents)
 
 
 def one_like(y):

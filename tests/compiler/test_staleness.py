@@ -876,3 +876,19 @@ def test_a9_a_removed_rule_counts_until_refresh_in_manual_mode(cells):
         assert rl.gradient(f, 1.0) == (2.0,)
     finally:
         rl.refresh("auto")
+
+
+def test_a_rule_that_asks_for_a_mode_is_not_stale_by_itself():
+    """A refresh asks for what was asked for, also the house's forward rules that call functions."""
+
+    def scaled(x):
+        return 2.0 * x
+
+    @rl.rrule_for(scaled, requires={"reverse"})
+    def scaled_rrule(config, x):
+        return 2.0 * x, lambda y_bar: (rl.NoTangent(), 2.0 * y_bar)
+
+    rl.refresh()
+    assert rl.gradient(lambda x: scaled(x), 3.0) == (2.0,)
+    rl.pushforward(lambda xs: tuple(xs)[0] * 2.0, [1.0, 2.0])([1.0, 0.0])
+    assert rl.refresh().stale == ()
