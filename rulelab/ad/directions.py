@@ -155,18 +155,23 @@ def _of_function(f: Any, by_group: dict[int, list[tuple[Path, complex]]]) -> Any
 class State:
     """What the numbers, arrays and containers in a value hold at one time, to tell a change by."""
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, f: Any, x: Any) -> None:
+        self.f, self.x = f, x
         self.arrays: list[tuple[np.ndarray, np.ndarray]] = []
-        self.then = self._of(x, set(), True)
+        self.then = self._now(True)
 
-    def refuse_changed(self, f: Any, x: Any) -> None:
+    def _now(self, keep: bool) -> list[Any]:
+        seen: set[int] = set()
+        return [self._of(self.x, seen, keep), self._of(self.f, seen, keep)]
+
+    def refuse_changed(self) -> None:
         """MutationError, with the arrays put back, if `f` has changed `x` or what it captures."""
-        if self._of((x, f), set(), False) == self.then:
+        if self._now(False) == self.then:
             return
         for array, entered in self.arrays:
             if array.flags.writeable:
                 array[...] = entered
-        name = getattr(f, "__name__", "the function")
+        name = getattr(self.f, "__name__", "the function")
         raise MutationError(
             f"{name}, given to forwarddiff, changes its argument or what it captures, which may be read elsewhere",
             fixes=("let it change a copy: forwarddiff(lambda x: f(x.copy()), x)",),

@@ -134,7 +134,7 @@ def columns_of(
         moves += [(True, direction) for direction in directions(f)]
     if not moves:
         return f(x), []
-    before = State((x, f))
+    before = State(f, x)
     entered, columns, value = copied(x), [], None
     for number, (of_f, direction) in enumerate(moves):
         given = x if number == 0 else copied(entered)
@@ -143,14 +143,14 @@ def columns_of(
             y, y_dot = push(f, f_dot, (given,), (x_dot,))
         if number == 0:
             value = y
-            before.refuse_changed(f, x)
+            before.refuse_changed()
         elif not agree(y, value, exact=False):
             raise NotDifferentiableError(
                 "The function given to forwarddiff gives another value each time it runs",
                 fixes=("give it what it depends on as x", "draw random numbers outside of it"),
             )
         columns.append((of_f, direction, copied(y_dot)))
-    before.refuse_changed(f, x)
+    before.refuse_changed()
     return value, columns
 
 
