@@ -20,14 +20,17 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
     It is 0.0 where nothing depends on the argument. Raises RuleLabError for anything but a real number, and
     what `gradient` raises.
 
-    >>> derivative(lambda x: x**3)(2.0)
-    12.0
+    >>> derivative(lambda x: x**3)(2.0), derivative(lambda x: x**3, 2)(2.0)
+    (12.0, 12.0)
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise RuleLabError(
             f"There is no derivative of order {n!r}", asked="derivative(f, n)", fixes=("give n = 1, 2, 3, …",)
         )
+    from .nested import nth_derivative  # which asks this module
+
     name = name_of(resolve(f)[0])
+    inner = nth_derivative(f, n - 1)
 
     def derivative_of_f(x: Any) -> Any:
         __tracebackhide__ = True
@@ -37,9 +40,10 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
                 asked="derivative(f)(x)",
                 fixes=("gradient(f, x) for other arguments",),
             )
-        found = gradient(f, x)[0]
+        found = gradient(inner, x)[0]
         return 0.0 if found is None else found
 
     derivative_of_f.__name__ = f"derivative_of_{name}" if name.isidentifier() else "derivative"
-    derivative_of_f.__doc__ = f"The derivative of {name}."
-    return derivative_of_f if n == 1 else derivative(derivative_of_f, n - 1)
+    derivative_of_f.__doc__ = f"The derivative of {name}." if n == 1 else f"The derivative {n} of {name}."
+    derivative_of_f.differentiated_as = nth_derivative(f, n)  # type: ignore[attr-defined]
+    return derivative_of_f

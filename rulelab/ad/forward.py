@@ -49,6 +49,9 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
             )
         return jvp(f, args, tangents, kwargs)[1]
 
+    from .nested import pushforward_  # which asks this module
+
+    push.differentiated_as = pushforward_(f, args, **kwargs)  # type: ignore[attr-defined]
     return push
 
 
@@ -70,7 +73,7 @@ def jvp(
         with tracked(args, dots, readable(f, tuple(still))):
             y, y_dot = _PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
     except RuleLabError as error:
-        complete_error(error, f, args)
+        complete_error(error, f, args, "pushforward")
         raise
     finally:
         leave(outer)
@@ -101,6 +104,7 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
     f changes something outside of it or draws random numbers. MutationError if f changes x itself, or what it
     captures: reverse mode has read these before, or will. Let f write to a copy.
 
+    >>> import numpy as np
     >>> from rulelab import gradient
     >>> def squares(x):
     ...     out = np.zeros(2)

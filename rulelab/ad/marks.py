@@ -44,7 +44,7 @@ def hook(fn: Callable[[Any], Any], x: Any) -> Any:
     `fn` gets the gradient of this use of x, with the shape of x, as `gradient` would give it: a float, an
     array of its own, a structure. It is called once for each use that a cotangent reaches, so never where
     nothing depends on x. What it returns takes the place of the gradient and must fit x; RuleError if it
-    returns None or another shape. In forward mode, where no gradient flows back, the mark does nothing.
+    returns None or another shape. Forward mode and second derivatives do not go this way back, and refuse it.
 
     >>> hook(print, 3.0)
     3.0
@@ -85,6 +85,8 @@ def _called(fn: Any) -> str:
 
 def clip_grad(x: Any, lo: float, hi: float) -> Any:
     """The value `x` itself; on the way back each number of its gradient is put between `lo` and `hi`.
+
+    Refused where `hook` is.
 
     >>> clip_grad(3.0, -1.0, 1.0)
     3.0

@@ -522,7 +522,7 @@ def _telling(task: _Task, mode: str | None) -> Iterator[None]:
     try:
         yield
     except RuleLabError as error:
-        if error.asked is None or error.asked.startswith("the gradient of "):
+        if error.asked is None or error.asked.startswith(("the gradient of ", "the pushforward of ")):
             error.asked = _asked_words(task)
         if isinstance(error, MutationError) and mode is None:
             error.fixes = ('ask for mode="forward", which takes array writes', *error.fixes)

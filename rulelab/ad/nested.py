@@ -1,17 +1,21 @@
 """Derivatives inside of differentiated functions: what `gradient` and its like are differentiated as.
 
-Each is plain Python over two questions that both modes know: `VJP(f, args, seed)`, the value and the cotangents
-of a call, and `PUSH`, its value and tangent. Their own derivatives go by the identity of docs/design/forward.md,
-so that these functions may stand in each other to any depth.
+Each is plain Python over two questions that both modes know: `VJP(f, args, seed)`, the value and the
+cotangents of a call, and `PUSH`, its value and tangent. Their own derivatives go by the identity of
+docs/design/forward.md, so that these functions may stand in each other to any depth.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..compiler.operands import describe
 from ..compiler.pushing import inner_of, natural_of
-from ..errors import KeywordError
+from ..errors import KeywordError, NotDifferentiableError
 from ..rules.house import RuleTable
-from ..tangents.zeros import NoTangent
-from . import forward, reverse
+from ..tangents.zeros import AbstractZero, NoTangent
+from . import derivatives, forward, matrices, reverse
+from .directions import directions
 from .reverse import _PULLBACKS, SEED, SEED_OF_FIRST
 
 TABLE = RuleTable("nested")
@@ -149,3 +153,137 @@ def natural_of_rrule(y, y_dot):
 def natural_of_frule(tangents, y, y_dot):
     return natural_of(y, y_dot), tangents[2]
 
+
+
+# --- Jacobians and Hessians: column by column, each a derivative along one direction --------------------------
+
+
+def check_real(x, name):
+    if matrices._is_numeric(x) and not np.iscomplexobj(x):
+        return
+    raise NotDifferentiableError(
+        f"Inside of a differentiated function {name} is for real numbers and arrays, not for {describe(x)}",
+        fixes=("take the derivatives that you need one by one: rl.pushforward",),
+    )
+
+
+def is_numeric(x):
+    return matrices._is_numeric(x)
+
+
+def steps(x):
+    """The directions in which a number or array can move, one at a time."""
+    return [direction.tangent(x) for direction in directions(x)]
+
+
+def alone(dots, number, count):
+    """Tangents of which all but one are none."""
+    return tuple([dots if k == number else NO for k in range(count)])
+
+
+def is_still(y_dot):
+    return isinstance(y_dot, AbstractZero)
+
+
+def matrix_shape(y, x, shaped):
+    """The shape of a Jacobian."""
+    if shaped:
+        return (*np.shape(y), *np.shape(x))
+    return (np.size(y),) if np.ndim(x) == 0 else (np.size(y), np.size(x))
+
+
+TABLE.non_differentiable(check_real, is_numeric, steps, alone, is_still, matrix_shape)
+
+
+def jacobian_by(g, args, number, y, shaped):
+    """The Jacobian of g by one of its arguments."""
+    x = args[number]
+    if not is_numeric(x):
+        return None
+    check_real(x, "jacobian")
+    columns = []
+    for step in steps(x):
+        y_dot = PUSH(g, NO, args, alone(step, number, len(args)), (), None)[1]
+        columns.append(np.zeros(np.size(y)) if is_still(y_dot) else np.reshape(y_dot, (np.size(y),)))
+    if len(columns) == 0:
+        return np.zeros(matrix_shape(y, x, shaped))
+    return np.reshape(np.stack(columns, axis=1), matrix_shape(y, x, shaped))
+
+
+@TABLE.stands_in(matrices.withjacobian, rest=1)
+def withjacobian_(f, args=(), *, argnums=None, mode=None, shaped=False, **words):
+    g = with_words(f, words)
+    y = g(*args)
+    check_real(y, "jacobian")
+    found = tuple([jacobian_by(g, args, number, y, shaped) for number in numbers_of(args, argnums)])
+    return matrices.WithJacobian(y, found)
+
+
+@TABLE.stands_in(matrices.jacobian, rest=1)
+def jacobian_(f, args=(), *, argnums=None, mode=None, shaped=False, **words):
+    return withjacobian_(f, args, argnums=argnums, mode=mode, shaped=shaped, **words)[1]
+
+
+def gradient_by_x(f, words):
+    g = with_words(f, words)
+
+    def gradient_of_g(x):
+        return VJP(g, (x,), SEED)[1][0]
+
+    return gradient_of_g
+
+
+@TABLE.stands_in(matrices.hessian)
+def hessian_(f, x, *, mode=None, **words):
+    check_real(x, "hessian")
+    found = jacobian_by(gradient_by_x(f, words), (x,), 0, x, False)
+    return found[0] if np.ndim(x) == 0 else found
+
+
+@TABLE.stands_in(matrices.hessian_reverse)
+def hessian_reverse_(f, x, **words):
+    return hessian_(f, x, **words)
+
+
+@TABLE.stands_in(matrices.hvp)
+def hvp_(f, x, v, **words):
+    y, y_dot = PUSH(gradient_by_x(f, words), NO, (x,), inner_of((x,), (v,)), (), None)
+    return natural_of(y, y_dot)
+
+
+@TABLE.stands_in(matrices.diaghessian, rest=1)
+def diaghessian_(f, args=(), **words):
+    return tuple([diagonal_by(with_words(f, words), args, number) for number in range(len(args))])
+
+
+def diagonal_by(g, args, number):
+    """The second derivatives of g by each number of one argument."""
+    x = args[number]
+    if not is_numeric(x):
+        return None
+    check_real(x, "diaghessian")
+
+    def gradient_of_g(*xs):
+        return VJP(g, xs, SEED)[1][number]
+
+    found = []
+    for k, step in enumerate(steps(x)):
+        y_dot = PUSH(gradient_of_g, NO, args, alone(step, number, len(args)), (), None)[1]
+        found.append(0.0 if is_still(y_dot) else np.reshape(y_dot, (np.size(x),))[k])
+    return found[0] if np.ndim(x) == 0 else np.reshape(np.stack(found), np.shape(x))
+
+
+@TABLE.stands_in(derivatives.derivative)
+def derivative_(f, n=1):
+    return nth_derivative(f, n)
+
+
+def nth_derivative(f, n):
+    if n == 0:
+        return f
+    g = nth_derivative(f, n - 1)
+
+    def derivative_of_g(x):
+        return VJP(g, (x,), SEED)[1][0]
+
+    return derivative_of_g

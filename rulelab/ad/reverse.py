@@ -129,6 +129,9 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
         found = gradient(f, *args, argnums=argnums, **kwargs)
         return found[0] if isinstance(argnums, int) else found
 
+    from .nested import grad_  # which asks this module
+
+    gradient_of_f.differentiated_as = grad_(f, argnums)  # type: ignore[attr-defined]
     gradient_of_f.__name__ = f"grad_{getattr(f, '__name__', 'f')}"
     gradient_of_f.__doc__ = f"The gradient of {getattr(f, '__name__', 'f')} for argument {argnums}."
     return gradient_of_f
@@ -450,16 +453,16 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
     raise NotDifferentiableError(f"{found}: there is nothing to differentiate by", fixes=(fix,))
 
 
-def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...]) -> None:
+def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: str = "gradient") -> None:
     """Add what was asked and, where a rule refused without knowing it, the author's line."""
-    error.asked = error.asked or _asked_text(f, args)
+    error.asked = error.asked or _asked_text(f, args, called)
     if error.place is None:
         error.place, error.chain = place_in_passes(error)
     point_to_package(error)
 
 
-def _asked_text(f: Any, args: tuple[Any, ...]) -> str:
-    return f"the gradient of {_name(f)}({', '.join(map(describe, args))})"
+def _asked_text(f: Any, args: tuple[Any, ...], called: str = "gradient") -> str:
+    return f"the {called} of {_name(f)}({', '.join(map(describe, args))})"
 
 
 def _may_vary(x: Any) -> bool:

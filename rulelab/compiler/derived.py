@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import types
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def tangent_of(
         held = _TANGENTS[id(code)] = (weakref.ref(code, _forget(id(code), _TANGENTS)), {})
     made = held[1].get(key)
     if made is None:
-        made = code.replace(co_name=f"{code.co_name}", co_filename=code.co_filename)
+        made = code.replace(co_name=code.co_name)
         number = id(made)
         derived = Derived(weakref.ref(code), varied, captured, own)
         _DERIVED[number] = (weakref.ref(made, _forget(number, _DERIVED)), derived)
@@ -77,10 +79,10 @@ def tangent_of(
     return types.FunctionType(made, function.__globals__, function.__name__, None, function.__closure__)
 
 
-def _forget(number: int, table: dict[int, object]) -> object:
+def _forget(number: int, table: dict[int, Any]) -> Callable[[Any], None]:
     def forget(gone: object) -> None:
         known = table.get(number)
-        if known is not None and known[0] is gone:  # type: ignore[index]
+        if known is not None and known[0] is gone:
             table.pop(number, None)
 
     return forget

@@ -194,6 +194,7 @@ _STAND_INS = tuple(
         "rulesets",
         "rules/scalar.py",
         "rules/constant.py",
+        "rules/programs.py",
         "tangents/forms.py",
         "tangents/in_step.py",
         "ad/mark_tangents.py",

@@ -20,7 +20,7 @@ from . import heap, outlines
 from .constructors import is_authors
 from .effects import holds_iterator
 from .handlers import NO, ZERO
-from .heap import LEAVES, Key
+from .heap import KINDS, LEAVES, Key
 from .reach import reached_by
 from .support import add
 
@@ -63,6 +63,7 @@ def may_be_lent(x: Any) -> bool:
     return type(x) in _PLAIN or (
         not isinstance(x, (*LEAVES, tuple, list, dict, set, frozenset, types.FunctionType, types.MethodType))
         and is_authors(type(x))
+        and type(x) not in KINDS  # a Buffer, which keeps what it holds to itself
         and type(x).__module__ != "functools"
     )
 

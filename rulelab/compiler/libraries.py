@@ -65,6 +65,8 @@ def compiled_function(target: Any) -> types.FunctionType | None:
         function = getattr(target, "__wrapped__", None)
     if not isinstance(function, types.FunctionType):
         return None
+    if function.__dict__:  # a derivative as a function, which has a program of its own to be differentiated
+        function = function.__dict__.get("differentiated_as", function)
     if is_library(function) and (target.__module__, target.__qualname__) not in COMPILED:
         return None
     return function

@@ -26,7 +26,7 @@ from .sites import Sites
 from .source import find_source
 from .sources import mark_sources, read_once
 from .spelling import readings
-from .tangent import appended_to, may_be_written, tangent
+from .tangent import kept_open, may_be_written, tangent
 from .tidy import prune
 from .types import (
     ANY,
@@ -207,11 +207,14 @@ def _tangent(
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     parameters = [name for name, on in zip(lowered.parameters, derived.varied, strict=True) if on]
     start = {*parameters, *(lowered.free if derived.captured else ())}
-    start |= appended_to(lowered)
+    start |= kept_open(lowered)
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
-    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, not differentiate)
+    for reading in readings(lowered, varied, kinds, sites.is_declared_constant):
+        raise text_read_again(sites.place(reading.position))
+    writes = not differentiate
+    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes)
 
 
 def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, tuple[str, Any]]:

@@ -15,11 +15,11 @@ import numpy as np
 from ..errors import ForeignCallError, KeywordError, NotDifferentiableError, Place, RuleLabError
 from ..rules.binding import Binder
 from ..rules.calling import apply_rrule
+from ..rules.programs import new_object
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
-from ..rulesets.forward_programs import new_object
 from ..tangents.structural import Tangent, entries_of
 from . import (
     containers,
@@ -109,6 +109,7 @@ class Pullbacks:
         """
         __tracebackhide__ = True
         if type(g) is Push or type(g) is Vjp:
+            self.refuse_implicit(place)
             return pushed(self, place) if type(g) is Push else pulled(self, place)
         target, bound = resolve(g)
         if not bound:
@@ -117,6 +118,16 @@ class Pullbacks:
             target, (*bound, *args), kwargs, (False, *(active[0],) * len(bound), *active[1:]), place
         )
         return with_bound(inner, bound)
+
+    def refuse_implicit(self, place: Place | None) -> None:
+        """A derivative inside of a loss would not know its parameters."""
+        if self.implicit:
+            raise NotDifferentiableError(
+                "A derivative is taken inside of a loss whose gradient is by Params",
+                place=place,
+                fixes=("the explicit style: give the parameters as arguments",),
+                read="limitations#implicit-parameters",
+            )
 
     def find_target(
         self,
@@ -586,6 +597,7 @@ class Pullbacks:
         may not go where they could be kept out of sight.
         """
         if type(g) is Push or type(g) is Vjp:
+            self.refuse_implicit(place)
             return g(*args)
         target, bound = resolve(g)
         everything = (*bound, *args)

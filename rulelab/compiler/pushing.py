@@ -23,22 +23,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError
+from ..rules import programs
 from ..rules.binding import Binder
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
-from ..rulesets import forward_programs as programs
 from ..tangents.projection import to_natural
-from ..tangents.shadows import inner, natural, zero_of, zeros_beside
+from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import ir
 from .constructors import is_generated
 from .derived import derived_of, tangent_of
 from .holders import CACHED
-from .libraries import compiled_function
+from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
 from .protocols import BINARY, FIRST, holds_callable, in_class, is_author_class, written_in_python
 
@@ -192,9 +192,8 @@ class Push:
         program = self.program(call)
         values = tuple([build(part, call) for part in program.given])
         if program.derived:
-            made = self.pullbacks.pass_of(
-                program.function, values, (False,) * len(values), False, False, None
-            )
+            flags = (False,) * len(values)
+            made = self.pullbacks.pass_of(program.function, values, flags, False, False, None)
             return made.bound_to(program.function)(*values)
         words = {name: build(part, call) for name, part in program.words.items()}
         y, y_dot = program.function(*values, **words)
@@ -237,12 +236,22 @@ class Push:
         rule = self.rule(g, args, names)
         if rule is not None:
             return self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
-        return _constant(call) if still else self.without_rule(call)
+        if _is_hashable(g) and g in _IN_PLACE and not isinstance(args[0], (set, bytearray, memoryview)):
+            return self.in_place(call)
+        return self.still(call) if still else self.without_rule(call)
+
+    def still(self, call: Call) -> Program:
+        """A call with constants: what it makes may be given something that varies later."""
+        g = call[G]
+        if isinstance(g, type) and is_author_class(g) and not is_of_library(g):
+            made = self.by_class(call)
+            if made is not None:
+                return made
+        function = compiled_function(g)
+        return _constant(call) if function is None else self.by_function(function, call)
 
     def without_rule(self, call: Call) -> Program:
         g, g_dot, args, dots, names, _ = call
-        if _is_hashable(g) and g in _IN_PLACE:
-            return self.in_place(call)
         found = self.by_operator(call)
         if found is not None:
             return found
@@ -317,6 +326,11 @@ class Push:
                 (self, Ref((G,)), Ref((G_DOT,)), method, refs, dot_refs, names),
                 trusted=True,
             )
+        if method in ("_replace", "_asdict") and is_namedtuple(type(owner)):
+            words = dict(zip(names, refs))
+            word_dots = dict(zip(names, dot_refs))
+            of = (method, Ref((G,)), Ref((G_DOT,)), words, word_dots)
+            return Program(programs.of_namedtuple, of, trusted=True)
         found = getattr(owner, method)
         if isinstance(owner, super) and getattr(found, "__self__", None) is owner.__self__:
             this = Ref((G, SELF))
@@ -614,7 +628,9 @@ class Push:
     def by_class(self, call: Call) -> Program | None:
         """The making of an object of an author's class."""
         cls, _, args, _, names, _ = call
-        if type(cls).__call__ is not type.__call__ or issubclass(cls, BaseException):
+        if issubclass(cls, BaseException):
+            return _constant(call)  # who catches it may not take numbers from it (`check_caught`)
+        if type(cls).__call__ is not type.__call__:
             return None
         count = len(args) - len(names)
         refs, dot_refs = _refs(ARGS, args), _refs(DOTS, args)
@@ -723,9 +739,7 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], own
         parts = [beside(part, d, args, dots, owned) for part, d in zip(y, parts_dot, strict=True)]
         return type(y)(*parts) if is_namedtuple(type(y)) else type(y)(parts)
     if not isinstance(y, np.ndarray):
-        if isinstance(y_dot, AbstractZero):
-            return zero_of(y) if isinstance(y, _NUMERIC) else NO
-        return y_dot
+        return zero_kept(y) if isinstance(y_dot, AbstractZero) else y_dot
     known = list(_arrays(args, dots))
     for x, d in known:
         if y is x:
@@ -733,7 +747,8 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], own
     of = [d for x, d in known if np.may_share_memory(x, y)]
     still = isinstance(y_dot, AbstractZero)
     if not of:
-        return zero_of(y) if still else _own_memory(y, np.asarray(y_dot), known, owned)
+        # a constant may be held by others
+        return NO if still else _own_memory(y, np.asarray(y_dot), known, owned)
     kept = [d for d in of if isinstance(d, np.ndarray)]
     if not kept and (still or not np.any(y_dot)):
         return NO
@@ -808,7 +823,8 @@ def _constant(call: Call) -> Program:
     g, _, args, _, names, _ = call
     refs, count = _refs(ARGS, args), len(args) - len(names)
     given = (g, refs[:count], dict(zip(names, refs[count:])))
-    return Program(programs.constant, given, trusted=True)
+    of_numpy = isinstance(g, np.ufunc) or str(getattr(g, "__module__", "")).partition(".")[0] == "numpy"
+    return Program(programs.constant_of_numpy if of_numpy else programs.constant, given, trusted=True)
 
 
 def _varies(x: Any, x_dot: Any) -> bool:
@@ -818,8 +834,6 @@ def _varies(x: Any, x_dot: Any) -> bool:
         return False
     if kind is tuple and type(x) is tuple:
         return any(map(_varies, x, x_dot)) if len(x) == len(x_dot) else any(d is not NO for d in x_dot)
-    if kind is dict and type(x) is dict:
-        return any(_varies(x.get(key), d) for key, d in x_dot.items())
     if kind is float and isinstance(x, (int, np.integer)):
         return x_dot != 0.0
     return not isinstance(x_dot, AbstractZero)

@@ -23,7 +23,8 @@ from .libraries import BY_RULE, is_library, is_of_library
 from .outlines import contents
 from .purity import CHANGING
 
-_HIDING = "rulelab.ad.marks"  # its functions are known by where they live: this floor is below
+# Where the functions live that run code out of sight, or twice; they are known by that: this floor is below.
+_HIDING = ("rulelab.ad.marks", "rulelab.ad.checkpointed", "rulelab.ad.forward", "rulelab.compiler.ignoring")
 # By these the code may get hold of anything, under names that its text does not show.
 _LOOKING_AROUND = frozenset(
     {
@@ -123,7 +124,7 @@ class _Walk:
 
     def _from(self, x: Any) -> Iterable[Any]:
         if isinstance(x, (types.FunctionType, type)):
-            self.hides |= x.__module__ == _HIDING
+            self.hides |= x.__module__ in _HIDING
         if isinstance(x, types.FunctionType):
             return () if is_library(x) else self._from_function(x)
         if isinstance(x, type):

@@ -20,7 +20,7 @@ def mutation(
     if place is not None and place.function and place.function != "<lambda>":
         fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
     if of_array:
-        fixes.append("fill an rl.Buffer instead of the array")
+        fixes += ["rl.forwarddiff around what writes", "fill an rl.Buffer instead of the array"]
     return MutationError(
         f"{what} is not supported -- called {called}",
         place=place,

@@ -22,7 +22,7 @@ def pushed(pullbacks: Pullbacks, place: Place | None) -> Handler:
 
     def handle(*call: Any) -> Any:
         __tracebackhide__ = True
-        program = pullbacks.push.program(call)  # type: ignore[arg-type]
+        program = pullbacks.push.program(call)
         values = tuple([build(part, call) for part in program.given])
         words = {name: build(part, call) for name, part in program.words.items()}
         function = program.function
@@ -100,7 +100,8 @@ class Sinks:
     def of(self, path: tuple[Any, ...], value: Any) -> Any:
         """The cotangent of a part of the call."""
         total = self.bars.get(path, ZERO)
-        deeper = {other[len(path)] for other in self.bars if len(other) > len(path) and other[: len(path)] == path}
+        size = len(path)
+        deeper = {other[size] for other in self.bars if len(other) > size and other[:size] == path}
         if deeper:
             entries = {key: self.of((*path, key), value[key]) for key in deeper}
             whole = make(dict, entries) if type(value) is dict else make(tuple, entries, len(value))
@@ -147,7 +148,7 @@ def _is_still(part: Any) -> bool:
 
 def made_new(cls: type) -> Any:
     """The handler of `programs.new_object`: an object without attributes, which will be written."""
-    x = heap.own(cls.__new__(cls), True)
+    x = heap.own(cls.__new__(cls), True)  # type: ignore[call-overload]
 
     def new_pullback(x_bar: Any) -> Any:
         outlines.hand_in((x, {}), x_bar)

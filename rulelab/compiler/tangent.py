@@ -2,9 +2,9 @@
 it.
 
 The result is a lowered function again. It takes the parameters, then the tangents of those that vary, and
-gives `(y, y_dot)`. Nothing is kept and nothing accumulated, so it may be differentiated in reverse and taken to
-its tangent like any other. The chain rule `ẏ = Σ ∂f/∂xᵢ ẋᵢ` is applied operation by operation (Griewank and
-Walther, "Evaluating Derivatives", 2008, section 3.1).
+gives `(y, y_dot)`. Nothing is kept and nothing accumulated, so it may be differentiated in reverse and taken
+to its tangent like any other. The chain rule `ẏ = Σ ∂f/∂xᵢ ẋᵢ` is applied operation by operation (Griewank
+and Walther, "Evaluating Derivatives", 2008, section 3.1).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..rulesets import forward_programs as programs
+from ..rules import programs
 from ..tangents.shadows import zero_of
 from ..tangents.zeros import NoTangent
 from . import ir
+from .tidy import phis_of
 from .types import (
     ANY,
     BOOL,
@@ -44,7 +45,8 @@ _LINEAR = ("add", "sub")  # their tangent is the same operation on the tangents
 class Steps(Protocol):
     """What the tangent asks of the machinery that answers calls."""
 
-    push: Any  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
+    @property
+    def push(self) -> Any: ...  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
 
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
     def is_constant(self, op: ir.Op) -> bool: ...
@@ -85,10 +87,8 @@ class _Tangent:
         function = self.function
         if function.body:
             self.position = function.body[0].position
-        taken = []
-        for name in parameters:
-            self.dots[name] = self.fresh(name)
-            taken.append(self.dots[name])
+        taken = [self.fresh(name) for name in parameters]
+        self.dots.update(zip(parameters, taken, strict=True))
         if captured:
             own_dot = function.fresh("function_dot")
             taken.append(own_dot)
@@ -288,7 +288,7 @@ class _Tangent:
         before = self.before(statement.slots)
         body = self.inside(statement.body)
         handlers = [
-            ir.Handler(h.position, h.kinds, h.name, self.inside(h.body), list(h.values), h.unwinds)
+            ir.Handler(h.position, h.kinds, h.name, self.handled(h), list(h.values), h.unwinds)
             for h in statement.handlers
         ]
         slots = list(statement.slots)
@@ -300,6 +300,16 @@ class _Tangent:
             for handler, old in zip(handlers, statement.handlers, strict=True):
                 handler.values.append(self.in_block(handler.body, old.values[number]))
         self.out.append(ir.Try(statement.position, body, handlers, slots))
+
+    def handled(self, handler: ir.Handler) -> ir.Block:
+        """The body of a handler; what an exception carries has no tangent, so it may not be read."""
+        body = self.inside(handler.body)
+        name = handler.name
+        read = (s for s in ir.walk(handler.body) if isinstance(s, ir.Let) and not isinstance(s.op, ir.Format))
+        if name is not None and any(name in s.op.operands() for s in read):
+            check = ir.Call(ir.Const(programs.check_caught), (name,))
+            body.insert(0, ir.Let(handler.position, self.function.fresh("checked"), check))
+        return body
 
     def do_keep(self, statement: ir.Keep) -> None:
         self.out.append(statement)
@@ -480,6 +490,7 @@ class _Tangent:
     def of_collect(self, op: ir.Collect, target: str) -> None:
         self.keep(target, op)
         if target in self.varied:
+            items: tuple[ir.Atom, ...]
             if op.kind == "paired":
                 items = (op.items[0], self.entries(op.items[1]))
             elif op.kind == "left_over":
@@ -568,11 +579,12 @@ def _zero_of_constant(value: Any) -> ir.Const:
 
 
 def may_be_written(function: ir.Function, types: Types, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of arrays that this function makes and that something varying might be written to: they need a
-    tangent from the start.
+    """The names of arrays that this function makes and that something varying might be written to: they need
+    a tangent from the start.
     """
     writes = False
     made: set[str] = set()
+    handed_on: set[str] | None = None
     for statement in ir.walk(function.body):
         if not isinstance(statement, ir.Let):
             continue
@@ -584,6 +596,9 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
         elif isinstance(op, (ir.Call, ir.Apply)):
             if kind == ANY or _is_array(kind):
                 made.add(statement.target)
+                if handed_on is None:
+                    handed_on = _handed_on(function)
+                writes = writes or statement.target in handed_on
             words = op.keywords if isinstance(op, ir.Call) else ()
             writes = writes or any(name == "out" for name, _ in words) or not changes_nothing(op)
         elif isinstance(op, (ir.Binary, ir.Unary, ir.Item)) and _is_array(kind):
@@ -591,11 +606,31 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
     return made if writes else set()
 
 
-def appended_to(function: ir.Function) -> set[str]:
-    """The names of lists that this function makes and appends to: an item that varies may come later."""
-    appends = any(isinstance(s, ir.Let) and isinstance(s.op, ir.Append) for s in ir.walk(function.body))
-    lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
-    return {s.target for s in lets if appends and isinstance(s.op, ir.Build) and s.op.kind == "list"}
+def _handed_on(function: ir.Function) -> set[str]:
+    """The names of what others get: returned, captured, or put in a container. They may write to it."""
+    found: set[ir.Atom | None] = {function.result}
+    joins: list[ir.Phi] = []
+    for statement in ir.walk(function.body):
+        joins += phis_of(statement)
+        if isinstance(statement, ir.Let) and isinstance(
+            statement.op, (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
+        ):
+            found |= set(statement.op.operands())
+    size = -1
+    while size != len(found):
+        size = len(found)
+        found |= {source for phi in joins if phi.target in found for source in phi.sources}
+    return {name for name in found if isinstance(name, str)}
+
+
+def kept_open(function: ir.Function) -> set[str]:
+    """The names of lists that this function makes and appends to, and of variables that it shares: something
+    that varies may come later.
+    """
+    lets = [s for s in ir.walk(function.body) if isinstance(s, ir.Let)]
+    appends = any(isinstance(s.op, ir.Append) for s in lets)
+    lists = {s.target for s in lets if appends and isinstance(s.op, ir.Build) and s.op.kind == "list"}
+    return lists | {s.target for s in lets if isinstance(s.op, ir.MakeCell)}
 
 
 def _is_array(kind: Type) -> bool:

@@ -54,7 +54,7 @@ def write_finder(pullbacks: Pullbacks, kind: str, place: Place | None) -> Handle
 
 def attribute_writer(pullbacks: Pullbacks, target: Any, place: Place | None) -> Handler:
     """The handler of `setattr(x, name, value)` or `delattr(x, name)` on an object of this sweep."""
-    find = write_finder(pullbacks, "attribute" if target is setattr else "delete attribute", place)  # type: ignore[arg-type]
+    find = write_finder(pullbacks, "attribute" if target is setattr else "delete attribute", place)
 
     def write(x: Any, name: str, *value: Any) -> Any:
         given = (x, name, *(value or (None,)))

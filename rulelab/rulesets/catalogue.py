@@ -1,5 +1,6 @@
 """The rulesets that come with the house, and their one way into a registry."""
 
+from ..rules import programs
 from . import (
     array_writes,
     collection_tangents,
@@ -7,7 +8,6 @@ from . import (
     containers,
     fft,
     forward_parts,
-    forward_programs,
     iterator_tangents,
     linalg_factorisations,
     linalg_products,
@@ -47,7 +47,7 @@ _MODULES = (
     ufunc_methods,
     mutators,
     standins,
-    forward_programs,
+    programs,
     forward_parts,
     container_tangents,
     collection_tangents,

@@ -85,7 +85,9 @@ def part_of(xs_dot, key):
     return NO if is_constant(xs_dot) else xs_dot[key]
 
 
-TABLE.non_differentiable(is_constant, check_untracked, zero_kept, zero_of, check_in_step, check_key, has_numbers, is_iterator)
+TABLE.non_differentiable(is_constant, zero_kept, zero_of, check_in_step, check_key, has_numbers, is_iterator)
+TABLE.non_differentiable(set.issubset, set.issuperset, set.isdisjoint, frozenset.issubset, frozenset.issuperset)
+TABLE.non_differentiable(check_untracked)
 
 
 # -- the same done to both -----------------------------------------------------------------------------------

@@ -1,7 +1,4 @@
-"""What `jacobian`, `hessian` and their kin promise.
-
-Tests marked `needs_forward` wait for forward mode and for derivatives of derivatives (`rulelab.ad.forward`).
-"""
+"""What `jacobian`, `hessian` and their kin promise."""
 
 import copy
 import math
@@ -19,11 +16,8 @@ from corpus.harness import all_cases, finite_differences, is_real  # noqa: E402
 import rulelab as rl  # noqa: E402
 from rulelab.ad import forward, matrices  # noqa: E402
 
-needs_forward = pytest.mark.skipif(
-    not hasattr(forward, "pushforward"), reason="waits for forward mode and higher orders"
-)
-BOTH = ["reverse", pytest.param("forward", marks=needs_forward)]
-ALL = ["reverse", pytest.param("forward", marks=needs_forward), pytest.param(None, marks=needs_forward)]
+BOTH = ["reverse", "forward"]
+ALL = [*BOTH, None]
 
 A32 = np.array([[1, 2], [3, 4], [5, 6]])
 X = np.array([0.5, -1.5, 2.0])
@@ -460,7 +454,6 @@ def test_array_writes_point_to_forward_mode():
     assert 'mode="forward"' not in str(caught.value)
 
 
-@needs_forward
 def test_array_writes_in_forward_mode():
     """The array of tangents is written beside it."""
 
@@ -542,7 +535,6 @@ def mixed(x):
     return np.sum(np.sin(x[:, None] * x)) + np.prod(x)
 
 
-@needs_forward
 @pytest.mark.parametrize("hessian", HESSIANS)
 def test_hessians_of_the_manual(hessian):
     """A product of two, a diagonal over a flattened matrix, and a number."""
@@ -552,7 +544,6 @@ def test_hessians_of_the_manual(hessian):
     assert isinstance(found, float) and found == pytest.approx(-1.0)
 
 
-@needs_forward
 @pytest.mark.parametrize("hessian", HESSIANS)
 def test_hessians_agree_with_finite_differences_of_the_gradient(hessian):
     """Row by row; and they are symmetric, though nobody makes them so."""
@@ -564,13 +555,11 @@ def test_hessians_agree_with_finite_differences_of_the_gradient(hessian):
     assert found.flags.writeable
 
 
-@needs_forward
 def test_the_modes_of_a_hessian():
     """Forward over reverse, or reverse over reverse."""
     near(rl.hessian(mixed, X, mode="forward"), rl.hessian(mixed, X, mode="reverse"))
 
 
-@needs_forward
 @pytest.mark.parametrize("hessian", HESSIANS)
 def test_types_of_a_hessian(hessian):
     """The precision of x; ints have floats; keyword arguments are constants."""
@@ -590,7 +579,6 @@ def test_hessians_of_constants_are_zero(hessian):
     assert hessian(lambda x: 1.0, 2.0) == 0.0
 
 
-@needs_forward
 @pytest.mark.parametrize("hessian", HESSIANS)
 def test_hessians_of_linear_functions_are_zero(hessian):
     """The gradient is there and is constant."""
@@ -623,7 +611,6 @@ def test_complex_hessians_are_refused(hessian, x):
         hessian(lambda x: np.sum(np.abs(x) ** 2), x)
 
 
-@needs_forward
 def test_diagonals_of_the_manual():
     """In the shape of each argument."""
     (found,) = rl.diaghessian(cubes, np.array([[1, 2], [3, 4]]))
@@ -637,7 +624,6 @@ def test_diagonals_of_the_manual():
     near(rl.hessian(lambda xy: math.atan2(xy[0], xy[1]), np.array([1, 2])), [[-0.16, -0.12], [-0.12, 0.16]])
 
 
-@needs_forward
 def test_a_diagonal_is_that_of_the_hessian():
     """And an argument of another kind has none; keywords are constants."""
     near(rl.diaghessian(mixed, X)[0], np.diag(rl.hessian(mixed, X)))
@@ -646,7 +632,6 @@ def test_a_diagonal_is_that_of_the_hessian():
     assert found[1] is None and found[2] == 0.0
 
 
-@needs_forward
 def test_a_product_with_the_hessian():
     """Without the matrix; v has the structure of x."""
     v = np.array([1.0, -2.0, 0.5])

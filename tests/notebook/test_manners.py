@@ -9,21 +9,12 @@ import rulelab as rl
 import rulelab.bench
 import rulelab.notebook
 import rulelab.symbolic
-from rulelab.ad import forward
 from rulelab.notebook.magics import RuleLab
 from rulelab.notebook.manners import raw_rest, split_at, without_semicolon
 
 from .conftest import MSE_RULE
 
 MAGICS = sorted(RuleLab.magics["line"])
-
-
-@pytest.fixture(autouse=True)
-def hessians_wait(request):
-    """For forward mode: this fixture can go when it is there."""
-    if "hessian" in request.node.name and not hasattr(forward, "pushforward"):
-        if not any(word in request.node.name for word in ("help_shows", "help_option")):
-            pytest.skip("waits for forward mode and higher orders")
 
 
 CELL_MAGICS = sorted(RuleLab.magics["cell"])

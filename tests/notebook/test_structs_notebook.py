@@ -13,8 +13,6 @@ FILE = "notebooks/06-structs-and-second-derivatives.ipynb"
 @pytest.fixture(scope="module")
 def stored(repository):
     """The notebook as it is in the repository."""
-    if not (repository / FILE).is_file():
-        pytest.skip("the notebook is not stored yet")
     return nbformat.read(repository / FILE, as_version=4)
 
 
@@ -47,6 +45,7 @@ def test_no_cell_fails_and_none_prints_a_stray_warning(ran):
         "callable-by-x",
         "changing-counter",
         "second-nested",
+        "jacobian-products",
         "hessian-check",
         "mutation-forward",
         "mutation-buffer",
@@ -72,7 +71,8 @@ def test_the_caller_sees_the_change(ran):
 @pytest.mark.parametrize("cell", ["training-explicit", "training-implicit"])
 def test_training_fits_the_sine(ran, cell):
     """The error falls at each line that is shown, to about that of the noise."""
-    values = [float(line.split()[-1]) for line in ran.text(cell).strip().splitlines()]
+    lines = filter(None, ran.text(cell).splitlines())  # what is printed comes in several pieces
+    values = [float(line.split()[-1]) for line in lines]
     assert len(values) == 5 and values == sorted(values, reverse=True) and values[-1] < 0.006
 
 

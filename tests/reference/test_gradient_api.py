@@ -13,11 +13,7 @@ import pytest
 import rulelab as rl
 from rulelab.rules.registry import DEFAULT
 
-needs_params = pytest.mark.skipif(not hasattr(rl, "Params"), reason="implicit parameters are not there yet")
-needs_jacobian = pytest.mark.skipif(not hasattr(rl, "jacobian"), reason="Jacobians are not there yet")
 
-
-@needs_params
 class TestImplicitStyle:
     """A function without arguments, differentiated by the arrays that it reaches."""
 
@@ -36,7 +32,6 @@ class TestImplicitStyle:
         assert found.val == 5.0
         np.testing.assert_array_equal(found.grad[x], [2.0, 4.0])
 
-    @needs_jacobian
     def test_jacobian_by_params(self):
         """A matrix for each parameter; by the matrix, its entries row by row."""
         xs, ys = np.array([[1, 2], [3, 4]]), np.array([5, 7, 9])
@@ -87,7 +82,6 @@ class TestExplicitStyle:
             rl.gradient(lambda a: 100 * a[:3] ** 2, np.arange(1, 8))
 
 
-@needs_jacobian
 class TestJacobian:
     """`J[k, i] = ∂y[k]/∂a[i]`."""
 

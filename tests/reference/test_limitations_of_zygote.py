@@ -96,14 +96,12 @@ class TestArrayMutation:
 
         np.testing.assert_array_equal(rl.gradient(lambda y: np.sum(g(y) ** 2), Y)[0], 8 * Y)
 
-    @pytest.mark.skipif(not hasattr(rl, "forwarddiff"), reason="forwarddiff is not there yet")
     def test_forward_mode_for_a_part(self):
         """The third: the same value, and its derivative by forward mode, in which writing is no limit."""
         y, back = rl.pullback(lambda y: np.sum(rl.forwarddiff(g_outer, y) ** 2), Y)
         assert y == np.sum(4 * Y**2)
         np.testing.assert_allclose(back(1.0)[0], 8 * Y)
 
-    @pytest.mark.skipif(not hasattr(rl, "Buffer"), reason="Buffer is not there yet")
     def test_a_buffer(self):
         """The pattern of allocating and then writing."""
 
@@ -285,18 +283,10 @@ def slope_of_cube(x):
 class TestSecondDerivatives:
     """In principle supported there, with problems."""
 
-    @pytest.mark.skipif(hasattr(rl, "hessian"), reason="they are there")
-    def test_they_are_refused_in_words(self):
-        """As long as they are not there."""
-        with pytest.raises(rl.NotDifferentiableError, match="Second derivatives are not supported yet"):
-            rl.gradient(slope_of_cube, 2.0)
-
-    @pytest.mark.skipif(not hasattr(rl, "hessian"), reason="second derivatives are not there yet")
     def test_the_derivative_of_a_derivative(self):
         """Reverse over reverse as the author sees it."""
         assert rl.gradient(slope_of_cube, 2.0)[0] == pytest.approx(12.0)
 
-    @pytest.mark.skipif(not hasattr(rl, "hessian"), reason="second derivatives are not there yet")
     def test_a_hessian_mixes_the_modes(self):
         """Forward over reverse, as the reference advises."""
         x = np.array([1.0, 2.0])
@@ -305,7 +295,6 @@ class TestSecondDerivatives:
             rl.hessian_reverse(lambda v: v[0] ** 3 * v[1], x), [[12.0, 3.0], [3.0, 0.0]]
         )
 
-    @pytest.mark.skipif(not hasattr(rl, "hessian"), reason="second derivatives are not there yet")
     def test_a_rule_whose_pullback_mutates_stands_in_the_way(self):
         """Its first derivative is right; the second is refused with the line of the rule."""
 

@@ -9,21 +9,7 @@ import pytest
 from forward_oracle import NO, rule_for
 
 import rulelab as rl
-from rulelab.compiler import libraries
 from rulelab.rules.capabilities import RuleConfig
-
-OURS = ("_tangents.py", "in_step.py", "shadows.py", "capabilities.py")
-
-
-@pytest.fixture(autouse=True)
-def the_rules_are_compiled_like_an_authors_code(monkeypatch):
-    """As the transforms of higher orders take them."""
-    plain = libraries._is_library_file
-
-    def library(filename, name):
-        return not filename.endswith(OURS) and plain(filename, name)
-
-    monkeypatch.setattr(libraries, "_is_library_file", functools.lru_cache(library))
 
 
 def forwards(tangents, f, x, *rest):

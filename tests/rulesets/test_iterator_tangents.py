@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 import operator
+import re
 from collections import deque
 
 import numpy as np
@@ -11,6 +12,13 @@ import pytest
 from forward_oracle import NO, Handed, check, push
 
 from rulelab.errors import NotDifferentiableError
+
+
+def without_addresses(x):
+    """What to call a value in a test's name, which must be the same in every process."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(x))
+
+
 
 XS, YS = [0.3, -1.2, 2.0], (5.0, 7.0)
 D = {"a": 0.3, "b": 2.0}
@@ -287,7 +295,7 @@ def test_ties_go_by_the_conventions():
         (sorted, ["a", 1.0]), (functools.reduce, product, []), (reversed, {1}), (list, 2.0), (dict, [1.0]),
         (dict, [(1, 2.0, 3.0)]), (int, "a"), (float, "a"), (divmod, 1.0, 0.0),
     ],
-    ids=lambda call: f"{call[0].__name__}-{call[1:]}",
+    ids=lambda call: f"{call[0].__name__}-{without_addresses(call[1:])}",
 )  # fmt: skip
 def test_errors_are_pythons(call):
     """The exception and its words are those of the plain call."""

@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import re
 import types
 from collections import OrderedDict, defaultdict, deque
 
@@ -23,6 +24,13 @@ from rulelab.tangents.shadows import inner, natural, of_namedtuple, settled, zer
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import Thunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
+
+
+def without_addresses(x):
+    """What to call a value in a test's name, which must be the same in every process."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(x))
+
+
 
 NO = NoTangent()
 Point = collections.namedtuple("Point", "x y")
@@ -99,7 +107,7 @@ def same(a, b):
         (same, NO),
         (iter([1.0]), NO),
     ],
-    ids=repr,
+    ids=without_addresses,
 )
 def test_what_stands_beside_each_kind(x, expected):
     """Numbers, arrays, containers, objects; NoTangent for what cannot vary."""
@@ -222,7 +230,7 @@ def test_the_methods_of_a_namedtuple():
         ((lambda a: lambda: a)(2.0), {"a": 5.0}, ((5.0,), (), ())),
         ("a", None, NO),
     ],
-    ids=repr,
+    ids=without_addresses,
 )
 def test_a_callers_tangent_comes_into_the_inner_form(x, given, expected):
     """All the ways in which a caller may say it; what is left out is zero."""
@@ -313,7 +321,7 @@ def test_a_tangent_that_nobody_has_derived_is_raised():
             FieldGradients("Model", {"w": 3.0, "name": None}),
         ),
     ],
-    ids=repr,
+    ids=without_addresses,
 )
 def test_what_a_caller_gets(y, y_dot, expected):
     """The form of the front door."""

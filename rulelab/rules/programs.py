@@ -12,13 +12,13 @@ from collections import deque
 import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
-from ..rules.capabilities import RuleConfig
-from ..rules.house import RuleTable
 from ..tangents.shadows import settled, zero_kept, zero_of
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
+from .capabilities import RuleConfig
+from .house import RuleTable
 
-TABLE = RuleTable("forward_programs")
+TABLE = RuleTable("programs")
 
 NO = NoTangent()
 
@@ -37,23 +37,29 @@ def is_sequence(x):
 
 
 def zero_beside(y, args):
-    """The tangent of a result that depends on nothing that varies: zeros, unless somebody else may hold it."""
+    """The tangent of what a function of NumPy gives for constants: zeros for a new array, which may be written
+    to later.
+    """
     if isinstance(y, np.ndarray):
         known = any(isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in args)
         return NO if known else zero_of(y)
-    if isinstance(y, (int, float, complex, np.number, tuple)):
-        return zero_of(y)
-    return NO
+    return zero_kept(y)
 
 
 def words_of(names, values):
     return dict(zip(names, values))
 
 
-TABLE.non_differentiable(no_tangents, is_none, is_sequence, zero_beside, zero_of)
+TABLE.non_differentiable(no_tangents, is_none, is_sequence, zero_beside, zero_kept, zero_of)
 
 
 def constant(function, args, words):
+    """A call with constants: others may hold what it gives, so that nothing that varies may be put there."""
+    y = function(*args, **words)
+    return y, zero_kept(y)
+
+
+def constant_of_numpy(function, args, words):
     y = function(*args, **words)
     return y, zero_beside(y, args)
 
@@ -76,7 +82,7 @@ def entries(x, x_dot):
         return x_dot
     if isinstance(x, list):
         return [NO for _ in x]
-    return dict.fromkeys(x, NO)
+    return {key: NO for key in x}
 
 
 def push_all(push, function, function_dot, args, args_dot, words, words_dot, method):
@@ -136,8 +142,30 @@ def made_fields(push, cls, args, words, fields_dot):
     x = cls(*args, **words)
     x_dot = types.SimpleNamespace(**fields_dot)
     for name in made_by_factory(cls, fields_dot):
-        setattr(x_dot, name, zero_of(getattr(x, name)))
+        setattr(x_dot, name, new_zero(getattr(x, name)))
     return x, x_dot
+
+
+def new_zero(x):
+    """The zero tangent of a container that was just made, as one that was just made too."""
+    if isinstance(x, list):
+        return [zero_of(part) for part in x]
+    if isinstance(x, dict):
+        return {key: zero_of(part) for key, part in x.items()}
+    return zero_of(x)
+
+
+def of_namedtuple(name, x, x_dot, words, word_dots):
+    """`x._replace(**words)` or `x._asdict()`"""
+    if is_none(x_dot):
+        x_dot = zero_part(x)
+    if name == "_asdict":
+        return x._asdict(**words), x_dot._asdict()
+    return x._replace(**words), x_dot._replace(**{key: settled(words[key], word_dots[key]) for key in words})
+
+
+def zero_part(x):
+    return zero_kept(x)
 
 
 def made_by_factory(cls, given):
@@ -152,7 +180,7 @@ def made_super(cls, this, this_dot):
     return super(cls, this), this_dot
 
 
-TABLE.non_differentiable(made_by_factory)
+TABLE.non_differentiable(made_by_factory, zero_part)
 
 
 def made_tuple(cls, args, words, fields_dot):
@@ -270,7 +298,7 @@ def made_with_post_init(push, cls, args, words, fields_dot):
     x, passed = before_post_init(cls, args, words)
     x_dot = types.SimpleNamespace(**{name: d for name, d in fields_dot.items() if name not in passed})
     for name in made_by_factory(cls, fields_dot):
-        setattr(x_dot, name, zero_of(getattr(x, name)))
+        setattr(x_dot, name, new_zero(getattr(x, name)))
     given_dot = [fields_dot.get(name, NO) for name in passed]
     push(cls.__post_init__, NO, (x, *passed.values()), (x_dot, *given_dot), (), None)
     return x, x_dot
@@ -320,6 +348,17 @@ def into_out(push, function, args, dots, names, given, words, out, out_dot):
     return y, out_dot
 
 
+def check_caught(error):
+    """NotDifferentiableError for an exception that carries numbers, whose tangents nobody keeps."""
+    carried = (*error.args, *vars(error).values())
+    if any(isinstance(x, (float, complex, np.number, np.ndarray)) for x in carried):
+        raise NotDifferentiableError(
+            f"A {type(error).__name__} that was caught carries a number, and its derivative would be lost",
+            fixes=("return the number instead of raising it",),
+            read="limitations#exceptions",
+        )
+
+
 def is_zero(x_dot):
     return is_none(x_dot) or not np.any(x_dot)
 
@@ -342,7 +381,7 @@ def refuse_lost(name, x_dot):
         )
 
 
-TABLE.non_differentiable(is_zero, refused_write, refuse_lost)
+TABLE.non_differentiable(is_zero, refused_write, refuse_lost, check_caught)
 
 
 def push_of(config):
@@ -361,9 +400,6 @@ def frule_via_ad(config, tangents, f, args=(), **words):
 @TABLE.stands_in(settled)
 def settled_(x, x_dot):
     return zero_kept(x) if is_none(x_dot) else x_dot
-
-
-TABLE.non_differentiable(zero_kept)
 
 
 def cached(push, function, x, x_dot, name):
