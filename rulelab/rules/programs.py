@@ -82,7 +82,7 @@ def entries(x, x_dot):
         return x_dot
     if isinstance(x, list):
         return [NO for _ in x]
-    return {key: NO for key in x}
+    return dict.fromkeys(x, NO)
 
 
 def push_all(push, function, function_dot, args, args_dot, words, words_dot, method):

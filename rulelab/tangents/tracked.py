@@ -61,16 +61,15 @@ def check_untracked(a: Any) -> None:
 
 
 def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The arrays in a value that have a tangent, with that, each once."""
-    if isinstance(x_dot, AbstractZero) or id(x) in seen:
+    """The arrays in a value that have a tangent, with that."""
+    if isinstance(x_dot, AbstractZero):
         return
     if isinstance(x, np.ndarray):
-        seen.add(id(x))
         if isinstance(x_dot, np.ndarray):
             yield x, x_dot
         return
     kind = kind_of(x)
-    if kind in (None, "number"):
+    if kind in (None, "number") or id(x) in seen:
         return
     seen.add(id(x))
     for part, part_dot in _parts(kind, x, x_dot):
@@ -86,7 +85,9 @@ def _parts(kind: str | None, x: Any, x_dot: Any) -> Iterator[tuple[Any, Any]]:
         for group, dots in zip(held_by(x), x_dot):
             yield from zip(group.values(), dots)
     elif isinstance(x_dot, SimpleNamespace):
-        yield from ((part, getattr(x_dot, name)) for name, part in attributes_of(x).items() if hasattr(x_dot, name))
+        yield from (
+            (part, getattr(x_dot, name)) for name, part in attributes_of(x).items() if hasattr(x_dot, name)
+        )
 
 
 def readable(f: Any, args: tuple[Any, ...]) -> list[Any]:
