@@ -282,3 +282,34 @@ def test_an_authors_frule_keeps_its_array():
 
     np.testing.assert_allclose(jvp(f, (X,), (V,))[1], [V[0], 0, 0, 0])
     assert not kept.any()
+
+
+def test_a_rule_stated_later_is_asked():
+    """What is kept of functions of C code is asked for again when a rule is stated."""
+
+    def f(x):
+        return np.logaddexp2(x, 1.0) * 2.0
+
+    before = jvp(f, (X,), (V,))[1]
+    np.testing.assert_allclose(jvp(f, (X,), (V,))[1], before)
+
+    @rl.frule_for(np.logaddexp2)
+    def logaddexp2_frule(tangents, x, y):
+        return np.logaddexp2(x, y), 7.0 * tangents[1]
+
+    try:
+        np.testing.assert_allclose(jvp(f, (X,), (V,))[1], 14.0 * V)
+    finally:
+        rl.remove_rule(np.logaddexp2)
+    np.testing.assert_allclose(jvp(f, (X,), (V,))[1], before)
+
+
+def test_what_is_kept_goes_by_what_varies():
+    """The same function of the same types, with another argument that varies."""
+
+    def f(x, y):
+        return np.arctan2(x, y), np.arctan2(y, x)
+
+    one, two = jvp(f, (X, X + 1), (V, None))[1]
+    np.testing.assert_allclose(one, (X + 1) / (X**2 + (X + 1) ** 2) * V)
+    np.testing.assert_allclose(two, -one)
