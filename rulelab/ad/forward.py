@@ -17,7 +17,7 @@ from ..tangents.shadows import inner, natural
 from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
-from .directions import Direction, copied, directions, gathered, pairing
+from .directions import Direction, State, copied, directions, gathered, pairing
 from .reverse import _PULLBACKS, complete_error
 
 NO = NoTangent()
@@ -104,7 +104,8 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
     are kept together; any number gives the same result, and None leaves it to us.
 
     The runs after the first get copies of x. NotDifferentiableError if one of them gives another value, since
-    f changes something outside of it or draws random numbers.
+    f changes something outside of it or draws random numbers. MutationError if f changes x itself, or what it
+    captures: reverse mode has read these before, or will. Let f write to a copy.
 
     >>> import numpy as np
     >>> from rulelab import gradient
@@ -140,6 +141,7 @@ def columns_of(
         moves += [(True, direction) for direction in directions(f)]
     if not moves:
         return f(x), []
+    before = State(f, x)
     entered, columns, value = copied(x), [], None
     for number, (of_f, direction) in enumerate(moves):
         given = x if number == 0 else copied(entered)
@@ -148,12 +150,14 @@ def columns_of(
             y, y_dot = push(f, f_dot, (given,), (x_dot,))
         if number == 0:
             value = y
+            before.refuse_changed()
         elif not agree(y, value, exact=False):
             raise NotDifferentiableError(
                 "The function given to forwarddiff gives another value each time it runs",
                 fixes=("give it what it depends on as x", "draw random numbers outside of it"),
             )
         columns.append((of_f, direction, copied(y_dot)))
+    before.refuse_changed()
     return value, columns
 
 

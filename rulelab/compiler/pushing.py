@@ -28,7 +28,7 @@ from ..rules.binding import Binder
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import Found
 from ..rules.rule import Rule
-from ..rules.signatures import types_of
+from ..rules.signatures import types_of, weakly
 from ..rules.targets import name_of, resolve
 from ..tangents.projection import to_natural
 from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 NO = NoTangent()
 Call = tuple[Any, Any, tuple[Any, ...], tuple[Any, ...], tuple[str, ...], Any]
 G, G_DOT, ARGS, DOTS = range(4)
+MOST_KNOWN = 2000  # programs of functions of C code that are kept
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,7 @@ class Push:
         self.pullbacks = pullbacks
         self.cache = pullbacks.cache
         self.config = RuleConfig(reverse=pullbacks.via_ad, forwards=self.via_ad)
+        self.found: tuple[int, dict[Any, Program]] = (-1, {})  # by house rules, at an epoch of the registry
 
     def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any, **words: Any) -> tuple[Any, Any]:
         """`(y, y_dot)` of a call as rules ask for it; the tangents of keywords follow those of `args`."""
@@ -227,18 +229,37 @@ class Push:
         if type(g) in _HOLDERS and self.cache.registry.entry(type(g).__call__) is not None:
             given, given_dots = (Ref((G,)), *_refs(ARGS, args)), (Ref((G_DOT,)), *_refs(DOTS, args))
             return self.through(call, type(g).__call__, given, given_dots, names)
-        still = g_dot is NO and not any(map(_varies, args, dots))
+        varies = tuple(map(_varies, args, dots))
+        still = g_dot is NO and not any(varies)
         if g is getattr and len(args) == 2 and not still:
             return self.by_attribute(call)
+        epoch = self.cache.registry.epoch
+        if self.found[0] != epoch:
+            self.found = (epoch, {})
+        known, key = self.found[1], None
+        if type(g) in _OF_C and g_dot is NO:
+            key = (g, names, varies, *map(weakly, types_of(args)))
+            quick = known.get(key)
+            if quick is not None and self.cache.mode == "auto":
+                return quick
         slot = self.out_slot(g, args, names)
         if slot is not None:
             return self.into(call, slot)
         rule = self.rule(g, args, names)
         if rule is not None:
-            return self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
+            made = self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
+            if key is not None and self.goes_by_types(g, rule, args) and len(known) < MOST_KNOWN:
+                known[key] = made
+            return made
         if _is_hashable(g) and g in _IN_PLACE and not isinstance(args[0], (set, bytearray, memoryview)):
             return self.in_place(call)
         return self.still(call) if still else self.without_rule(call)
+
+    def goes_by_types(self, g: Any, rule: Rule, args: tuple[Any, ...]) -> bool:
+        """Whether calls with arguments of these types have the same program."""
+        stand_in = self.cache.registry.stand_in(g)
+        by_value = stand_in is not None and stand_in.instead is not None
+        return rule.house and not by_value and not any(is_author_class(type(x)) for x in args)
 
     def still(self, call: Call) -> Program:
         """A call with constants: what it makes may be given something that varies later."""
@@ -817,6 +838,7 @@ _IN_PLACE = {
         *("and_", "or_", "xor", "lshift", "rshift"),
     )
 }
+_OF_C = (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, type(np.sum))
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 # Objects of C code that call others: a rule sits on their `__call__`.
 _HOLDERS = (functools.partial, operator.itemgetter, operator.attrgetter, operator.methodcaller, CACHED)

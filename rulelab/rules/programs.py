@@ -84,7 +84,7 @@ def entries(x, x_dot):
         return x_dot
     if isinstance(x, list):
         return [NO for _ in x]
-    return {key: NO for key in x}
+    return dict.fromkeys(x, NO)
 
 
 def push_all(push, function, function_dot, args, args_dot, words, words_dot, method):
@@ -394,7 +394,12 @@ def into_out(push, function, args, dots, names, given, words, out, out_dot):
             raise refused_write(out)
     y = function(*given, **words)
     if not is_none(out_dot):
-        out_dot[...] = 0.0 if is_none(y_dot) else y_dot
+        if is_none(y_dot):
+            out_dot[...] = 0.0
+        elif np.size(y_dot) == np.size(out_dot):
+            out_dot[...] = np.reshape(y_dot, np.shape(out_dot))  # `a.cumsum(out=b)` takes any shape
+        else:
+            out_dot[...] = y_dot
     return y, out_dot
 
 

@@ -11,6 +11,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ..errors import MutationError
 from .shadows import attributes_of, held_by, kind_of
@@ -60,16 +61,15 @@ def check_untracked(a: Any) -> None:
 
 
 def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The arrays in a value that have a tangent, with that, each once."""
-    if isinstance(x_dot, AbstractZero) or id(x) in seen:
+    """The arrays in a value that have a tangent, with that."""
+    if isinstance(x_dot, AbstractZero):
         return
     if isinstance(x, np.ndarray):
-        seen.add(id(x))
         if isinstance(x_dot, np.ndarray):
             yield x, x_dot
         return
     kind = kind_of(x)
-    if kind in (None, "number"):
+    if kind in (None, "number") or id(x) in seen:
         return
     seen.add(id(x))
     for part, part_dot in _parts(kind, x, x_dot):
@@ -85,7 +85,9 @@ def _parts(kind: str | None, x: Any, x_dot: Any) -> Iterator[tuple[Any, Any]]:
         for group, dots in zip(held_by(x), x_dot):
             yield from zip(group.values(), dots)
     elif isinstance(x_dot, SimpleNamespace):
-        yield from ((part, getattr(x_dot, name)) for name, part in attributes_of(x).items() if hasattr(x_dot, name))
+        yield from (
+            (part, getattr(x_dot, name)) for name, part in attributes_of(x).items() if hasattr(x_dot, name)
+        )
 
 
 def readable(f: Any, args: tuple[Any, ...]) -> list[Any]:
@@ -100,14 +102,13 @@ def readable(f: Any, args: tuple[Any, ...]) -> list[Any]:
 
 def _overlapping(found: list[tuple[np.ndarray, np.ndarray | None]]) -> list[np.ndarray]:
     """The arrays with a tangent whose memory is that of another one, too, but whose tangents are apart."""
-    shared = []
-    for number, (a, a_dot) in enumerate(found):
-        if a_dot is None:
-            continue
-        for other, (b, b_dot) in enumerate(found):
-            if other == number:
-                continue
-            if np.may_share_memory(a, b) and (b_dot is None or not np.may_share_memory(a_dot, b_dot)):
-                shared.append(a)
-                break
-    return shared
+    spans = sorted((*byte_bounds(a), number) for number, (a, _) in enumerate(found) if a.size)
+    shared, near = set(), []
+    for start, end, number in spans:
+        near = [span for span in near if span[1] > start]
+        for _, _, other in near:
+            one, two = found[number][1], found[other][1]
+            if one is None or two is None or not np.may_share_memory(one, two):
+                shared |= {number, other}
+        near.append((start, end, number))
+    return [found[number][0] for number in sorted(shared) if found[number][1] is not None]

@@ -4,6 +4,7 @@ A program is grown statement by statement: each is run on real values, and kept 
 and indices fit. Its result is the state of every array that it has made or was given.
 """
 
+# ruff: noqa: E501
 import copy
 import linecache
 import random
@@ -11,7 +12,7 @@ import warnings
 
 import numpy as np
 
-HELPERS = '''
+HELPERS = """
 import numpy as np
 class O:
     def __init__(self, a):
@@ -54,7 +55,7 @@ def keeper(z):
         z[...] += v
         return z
     return add
-'''
+"""
 
 
 class Grower:
@@ -115,14 +116,20 @@ class Grower:
     def real(self, shape):
         """An expression that broadcasts to a shape."""
         r = self.rng
-        same = [t for t in self.arrays if self.value(t).shape == tuple(shape) and self.value(t).dtype.kind in "fc"]
+        same = [
+            t for t in self.arrays if self.value(t).shape == tuple(shape) and self.value(t).dtype.kind in "fc"
+        ]
         if not same or r.random() < 0.3:
             return self.number()
         one, two = r.choice(same), r.choice(same)
         one, two = (f"{t}.real" if self.value(t).dtype.kind == "c" else t for t in (one, two))
         return r.choice(
             [one, f"np.sin({one})", f"{one} * {two}", f"{one} + {self.number()}", f"{two} * 0.7 - {one}"]
-            + [f"np.array({one})", f"{one}[::-1]" if shape else one, f"list({one})" if len(shape) == 1 else one]
+            + [
+                f"np.array({one})",
+                f"{one}[::-1]" if shape else one,
+                f"list({one})" if len(shape) == 1 else one,
+            ]
         )
 
     def index(self, shape):
@@ -167,7 +174,7 @@ class Grower:
                 f"np.array(list({old}))", f"np.zeros_like({old}, order='F')", f"np.asfortranarray({old}) * 1.0",
                 f"{old} + 0", f"np.where({old} > 0.1, {old}, {self.number()})", f"np.copy({old}.T)",
                 f"{old}.T * 2.0", f"np.array({old}, order='K')", f"np.ascontiguousarray({old}.T)",
-                f"np.arange(6).reshape(2, 3)", f"np.zeros({shape}, dtype=int)",
+                "np.arange(6).reshape(2, 3)", f"np.zeros({shape}, dtype=int)",
             ]
         )  # fmt: skip
         if self.run(f"{name} = {text}"):
@@ -355,7 +362,9 @@ class Grower:
         if self.rng.random() < 0.5:
             tail = f"    return ({', '.join(result)},)"
         else:
-            tail = "    return " + " + ".join(f"np.sum(np.cos(np.real({t}))) + np.sum(np.sin(np.imag({t})))" for t in result)
+            tail = "    return " + " + ".join(
+                f"np.sum(np.cos(np.real({t}))) + np.sum(np.sin(np.imag({t})))" for t in result
+            )
         return HELPERS + "\n".join(["def f(x, m, c, s):", *self.lines, tail]) + "\n"
 
 
@@ -422,7 +431,7 @@ def slopes(seed, text, directions):
 
 
 def judge(seed, jvp, refusal, text=None):
-    """"right", "unfit", or the first line of a refusal; AssertionError for anything else, with the program."""
+    """How a program fares: "right", "unfit", or the first line of a refusal; else an AssertionError with it."""
     text = program(seed) if text is None else text
     rng = np.random.default_rng(seed + 1)
     args = arguments(seed)
@@ -447,7 +456,9 @@ def judge(seed, jvp, refusal, text=None):
     for name in given:
         assert same(given[name], plain[name]), f"{name} is left as another\n{text}"
     parts, dots = (value, tangent) if isinstance(value, tuple) else ((value,), (tangent,))
-    filled = tuple(np.zeros(np.shape(p)) if d is None else d + 0 * p for p, d in zip(parts, dots, strict=True))
+    filled = tuple(
+        np.zeros(np.shape(p)) if d is None else d + 0 * p for p, d in zip(parts, dots, strict=True)
+    )
     found = numbers(filled)
     narrow = "float32" in text
     close = np.abs(found - slope) <= (3e-3 if narrow else 2e-5) * (1.0 + np.abs(slope))
