@@ -272,15 +272,18 @@ class _Tangent:
         if not isinstance(iteration, ir.Sequence) or not self.varies(iteration.value):
             return iteration
         value, value_dot = iteration.value, self.dot(iteration.value)
+        backwards = iteration.backwards
         if value not in self.function.parameters or not isinstance(self.types(value), (Tuple, Array)):
-            both = self.let(self.call(programs.sequence, value, value_dot), "both")
+            program = programs.reversed_sequence if backwards else programs.sequence
+            backwards = False
+            both = self.let(self.call(program, value, value_dot), "both")
             value = self.let(ir.Item(both, ir.Const(0)), "items")
             value_dot = self.let(ir.Item(both, ir.Const(1)), "items_dot")
         item_dot = self.dots.setdefault(iteration.item, self.fresh(iteration.item))
         assert isinstance(item_dot, str)
         parts = [
-            ir.Sequence(value, iteration.item, iteration.backwards),
-            ir.Sequence(value_dot, item_dot, iteration.backwards),
+            ir.Sequence(value, iteration.item, backwards),
+            ir.Sequence(value_dot, item_dot, backwards),
         ]
         return ir.Zipped(parts, strict=True)  # they never differ in length, or something went wrong
 
@@ -594,8 +597,18 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
 def appended_to(function: ir.Function) -> set[str]:
     """The names of lists that this function makes and appends to: an item that varies may come later."""
     appends = any(isinstance(s, ir.Let) and isinstance(s.op, ir.Append) for s in ir.walk(function.body))
+    return _built(function, ("list",)) if appends else set()
+
+
+def handed_on(function: ir.Function, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
+    """The names of lists and dicts that this function makes, if it calls others that may write to them."""
+    calls = [s.op for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, (ir.Call, ir.Apply))]
+    return set() if all(map(changes_nothing, calls)) else _built(function, ("list", "dict"))
+
+
+def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
     lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
-    return {s.target for s in lets if appends and isinstance(s.op, ir.Build) and s.op.kind == "list"}
+    return {s.target for s in lets if isinstance(s.op, ir.Build) and s.op.kind in kinds}
 
 
 def _is_array(kind: Type) -> bool:

@@ -6,6 +6,7 @@ go through them. `push` is the forward question (`compiler/pushing.py`).
 
 import dataclasses
 import inspect
+import itertools
 import types
 from collections import deque
 
@@ -14,7 +15,7 @@ import numpy as np
 from ..errors import MutationError, NotDifferentiableError
 from ..rules.capabilities import RuleConfig
 from ..rules.house import RuleTable
-from ..tangents.shadows import settled, zero_kept, zero_of
+from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
 from ..tangents.zeros import AbstractZero, NoTangent
 
 TABLE = RuleTable("forward_programs")
@@ -61,7 +62,21 @@ def attribute(x, x_dot, name):
     """`x.name` of what is stored in an object."""
     if hasattr(x_dot, name):
         return getattr(x, name), getattr(x_dot, name)
-    return getattr(x, name), NO
+    y = getattr(x, name)
+    check_followed(x, x_dot, name, y)
+    return y, NO
+
+
+def check_followed(x, x_dot, name, y):
+    """NotDifferentiableError for an attribute of what is no plain object, where its tangent is not known."""
+    if not isinstance(x_dot, types.SimpleNamespace) and not is_none(x_dot) and kind_of(y) is not None:
+        raise NotDifferentiableError(
+            f"There is no forward rule for the attribute {name} of a {type(x).__name__}",
+            read="limitations#attributes",
+        )
+
+
+TABLE.non_differentiable(check_followed)
 
 
 def method(x, x_dot, name):
@@ -75,7 +90,7 @@ def entries(x, x_dot):
         return x_dot
     if isinstance(x, list):
         return [NO for _ in x]
-    return dict.fromkeys(x, NO)
+    return {key: NO for key in x}  # noqa: C420 - `fromkeys` is not known in reverse mode
 
 
 def push_all(push, function, function_dot, args, args_dot, words, words_dot, method):
@@ -96,15 +111,35 @@ def push_all(push, function, function_dot, args, args_dot, words, words_dot, met
 def sequence(push, x, x_dot):
     """What a loop runs over and its tangents, in step."""
     if is_none(x_dot):
-        items = x if is_sequence(x) else list(x)
-        return items, no_tangents(len(items))
+        return standing_still(x)
     if is_sequence(x) or hasattr(x, "__next__"):
         return x, x_dot
     walk, walk_dot = push(iter, NO, (x,), (x_dot,), (), None)
     if is_none(walk_dot):
-        items = list(walk)
-        return items, no_tangents(len(items))
+        return standing_still(walk)
     return walk, walk_dot
+
+
+def standing_still(x):
+    """Items that do not vary. An iterator is left behind the last one that was taken, for others to go on."""
+    if is_sequence(x):
+        return x, no_tangents(len(x))
+    items, again = itertools.tee(x)
+    return items, map(no_tangent, again)
+
+
+def no_tangent(x):
+    return NO
+
+
+TABLE.non_differentiable(no_tangent)
+
+
+def reversed_sequence(push, x, x_dot):
+    """The same for a loop that runs backwards."""
+    if is_none(x_dot):
+        return standing_still(reversed(x))
+    return sequence(push, *push(reversed, NO, (x,), (x_dot,), (), None))
 
 
 def unpacked(push, x, x_dot):
@@ -120,6 +155,12 @@ def unpacked(push, x, x_dot):
 def new_object(cls):
     """An object of a class before its `__init__`."""
     return cls.__new__(cls)
+
+
+@TABLE.frule(new_object)
+def new_object_frule(tangents, cls):
+    """Attributes will be written to it, and their tangents beside it."""
+    return new_object(cls), types.SimpleNamespace()
 
 
 def made_object(push, cls, args, dots, names):
@@ -369,5 +410,5 @@ def cached(push, function, x, x_dot, name):
     return y, y_dot
 
 
-for _program in (push_all, sequence, unpacked):
+for _program in (push_all, sequence, reversed_sequence, unpacked):
     _program.gives_pair = True

@@ -324,7 +324,7 @@ def partial_frule(tangents, f, *args, **words):
 def partial_call_frule(config, tangents, held, /, *args, **words):
     count, held_dot = 2 + len(args), tangents[1]
     word_dots = dict(zip(words, tangents[count:], strict=True))
-    f_dot, dots, kept = NO, (NO,) * len(held.args), dict.fromkeys(held.keywords, NO)
+    f_dot, dots, kept = NO, (NO,) * len(held.args), {name: NO for name in held.keywords}  # noqa: C420
     if not is_constant(held_dot):
         f_dot, dots, kept = held_dot.func, held_dot.args, held_dot.keywords
     all_words, all_dots = {**held.keywords, **words}, {**kept, **word_dots}
