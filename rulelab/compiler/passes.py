@@ -26,7 +26,7 @@ from .sites import Sites
 from .source import find_source
 from .sources import mark_sources, read_once
 from .spelling import readings
-from .tangent import kept_open, may_be_written, tangent
+from .tangent import handed_on, kept_open, may_be_written, tangent
 from .tidy import prune
 from .types import (
     ANY,
@@ -207,7 +207,7 @@ def _tangent(
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     parameters = [name for name, on in zip(lowered.parameters, derived.varied, strict=True) if on]
     start = {*parameters, *(lowered.free if derived.captured else ())}
-    start |= kept_open(lowered)
+    start |= kept_open(lowered) | handed_on(lowered, sites.changes_nothing)
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied

@@ -36,7 +36,7 @@ from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import ir
 from .constructors import is_generated
-from .derived import derived_of, tangent_of
+from .derived import derived_of, stands_for, tangent_of
 from .holders import CACHED
 from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
@@ -516,6 +516,10 @@ class Push:
 
         values, dots = list(placed(ARGS)), list(placed(DOTS))
         code = function.__code__
+        if code.co_flags & inspect.CO_VARKEYWORDS:  # a dict that is new at each call
+            words, word_dots = build(values[-1], call), build(dots[-1], call)
+            if not any(_varies(words[name], d) for name, d in word_dots.items()):
+                dots[-1] = NO
         defaults = function.__defaults__ or ()
         by_keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         kept = [name for name in by_keyword if name in (function.__kwdefaults__ or {})]
@@ -541,7 +545,7 @@ class Push:
         own: frozenset[str] = frozenset()
         if captured:
             cells = zip(function.__code__.co_freevars, function.__closure__ or ())
-            own = frozenset(name for name, cell in cells if _content(cell) is function)
+            own = frozenset(name for name, cell in cells if _is_itself(function, _content(cell)))
         made = tangent_of(function, varied, captured, own)
         given = (*values, *(d for d, on in zip(dots, varied) if on))
         given = (*given, Ref((G_DOT,))) if captured else given
@@ -578,6 +582,8 @@ class Push:
             return self.of_super(call, x, name)
         if isinstance(kind.__getattribute__, types.FunctionType):
             raise self.no_attribute(x, name)
+        if kind is CACHED and name == "__wrapped__":
+            return Program(programs.method, refs, trusted=True)  # it has the tangent of what it wraps
         in_instance = name in getattr(x, "__dict__", ())
         if isinstance(found, property) and found.fget is not None:
             return self.through(call, found.fget, (arg(0),), (dot(0),))
@@ -912,6 +918,18 @@ def _has_refs(template: Any) -> bool:
     if type(template) is dict:
         return any(map(_has_refs, template.values()))
     return type(template) is Ref
+
+
+def _may_be_written(g: Any) -> bool:
+    """Whether a call with constants makes an object whose attributes may be given what varies, later."""
+    if not isinstance(g, type) or not is_author_class(g):
+        return False
+    return dataclasses.is_dataclass(g) or compiled_function(g.__init__) is not None  # type: ignore[misc]
+
+
+def _is_itself(function: types.FunctionType, content: Any) -> bool:
+    """Whether a function that a cell holds is the one that captures it, or what that is a tangent of."""
+    return content is function or stands_for(function, content)
 
 
 def _content(cell: types.CellType) -> Any:

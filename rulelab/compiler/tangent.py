@@ -597,7 +597,7 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
             if kind == ANY or _is_array(kind):
                 made.add(statement.target)
                 if handed_on is None:
-                    handed_on = _handed_on(function)
+                    handed_on = _given_to_others(function)
                 writes = writes or statement.target in handed_on
             words = op.keywords if isinstance(op, ir.Call) else ()
             writes = writes or any(name == "out" for name, _ in words) or not changes_nothing(op)
@@ -606,7 +606,7 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
     return made if writes else set()
 
 
-def _handed_on(function: ir.Function) -> set[str]:
+def _given_to_others(function: ir.Function) -> set[str]:
     """The names of what others get: returned, captured, or put in a container. They may write to it."""
     found: set[ir.Atom | None] = {function.result}
     joins: list[ir.Phi] = []
@@ -624,13 +624,28 @@ def _handed_on(function: ir.Function) -> set[str]:
 
 
 def kept_open(function: ir.Function) -> set[str]:
-    """The names of lists that this function makes and appends to, and of variables that it shares: something
-    that varies may come later.
+    """The names of lists and dicts that this function makes and appends to or gives to others, and of variables
+    that it shares: something that varies may come later.
     """
     lets = [s for s in ir.walk(function.body) if isinstance(s, ir.Let)]
     appends = any(isinstance(s.op, ir.Append) for s in lets)
-    lists = {s.target for s in lets if appends and isinstance(s.op, ir.Build) and s.op.kind == "list"}
-    return lists | {s.target for s in lets if isinstance(s.op, ir.MakeCell)}
+    lists = _built(function, ("list",)) if appends else set()
+    given = _built(function, ("list", "dict"))
+    if given:
+        given &= _given_to_others(function)
+    return lists | given | {s.target for s in lets if isinstance(s.op, ir.MakeCell)}
+
+
+def handed_on(function: ir.Function, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
+    """The names of lists and dicts that this function makes, if it calls others that may write to them."""
+    lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
+    calls = [s.op for s in lets if isinstance(s.op, (ir.Call, ir.Apply))]
+    return set() if all(map(changes_nothing, calls)) else _built(function, ("list", "dict"))
+
+
+def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
+    lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
+    return {s.target for s in lets if isinstance(s.op, ir.Build) and s.op.kind in kinds}
 
 
 def _is_array(kind: Type) -> bool:

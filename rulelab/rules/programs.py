@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError
 from ..tangents.in_step import check_in_step
-from ..tangents.shadows import settled, zero_kept, zero_of
+from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .capabilities import RuleConfig
@@ -70,7 +70,21 @@ def attribute(x, x_dot, name):
     """`x.name` of what is stored in an object."""
     if hasattr(x_dot, name):
         return getattr(x, name), getattr(x_dot, name)
-    return getattr(x, name), NO
+    y = getattr(x, name)
+    check_followed(x, x_dot, name, y)
+    return y, NO
+
+
+def check_followed(x, x_dot, name, y):
+    """NotDifferentiableError for an attribute of what is no plain object, where its tangent is not known."""
+    if not isinstance(x_dot, types.SimpleNamespace) and not is_none(x_dot) and kind_of(y) is not None:
+        raise NotDifferentiableError(
+            f"There is no forward rule for the attribute {name} of a {type(x).__name__}",
+            read="limitations#attributes",
+        )
+
+
+TABLE.non_differentiable(check_followed)
 
 
 def method(x, x_dot, name):
@@ -84,7 +98,7 @@ def entries(x, x_dot):
         return x_dot
     if isinstance(x, list):
         return [NO for _ in x]
-    return dict.fromkeys(x, NO)
+    return {key: NO for key in x}  # noqa: C420 - `fromkeys` is not known in reverse mode
 
 
 def push_all(push, function, function_dot, args, args_dot, words, words_dot, method):
@@ -156,6 +170,12 @@ def unpacked(push, x, x_dot):
 def new_object(cls):
     """An object of a class before its `__init__`."""
     return cls.__new__(cls)
+
+
+@TABLE.frule(new_object)
+def new_object_frule(tangents, cls):
+    """Attributes will be written to it, and their tangents beside it."""
+    return new_object(cls), types.SimpleNamespace()
 
 
 def made_object(push, cls, args, dots, names):

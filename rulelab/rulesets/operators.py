@@ -300,7 +300,7 @@ def _copied_items(target):
     @TABLE.rrule(
         target, leading=1, points=[([0.3, 1.0],), ((0.3, np.array([1.0, 2.0])),), (np.array([0.3, 1.0]),)]
     )
-    def copied_rrule(iterable: Sequence, /):
+    def copied_rrule(iterable: Sequence = (), /):
         def copied_pullback(y_bar):
             return NoTangent(), _of_items(iterable, list(y_bar))
 

@@ -1,0 +1,141 @@
+"""Forward mode and second derivatives over the corpus: right, or refused by a typed error."""
+
+import copy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from corpus.everyday import PROGRAMS  # noqa: E402
+from corpus.forward import along, along_by_differences, direction, forward_withgradient  # noqa: E402
+from corpus.harness import all_cases, derivative, flat, same  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.errors import RuleLabError  # noqa: E402
+
+CASES = all_cases()
+ids = [case.name for case in CASES]
+
+# What forward mode refuses today, and why. These lists may only become shorter.
+REFUSED_FORWARDS = {
+    "syntax.starred_displays": "varies is the key of a dict or an item of a set",
+    "syntax.set_comprehension_that_is_counted": "varies is the key of a dict or an item of a set",
+    "heap.named_tuple_replaced": "_replace",
+    "heap.made_counter": "nonlocal state",
+    "iterators.consumers_of_iterators": "mean(map)",
+}
+REFUSED_TWICE = {
+    **REFUSED_FORWARDS,
+    "heap.made_counter": "is given a value that varies",
+    "numpy_names.order_statistics": "np.quantile gives no derivative for its argument q",
+    "heap.augmented_assignment_of_a_list_is_seen_by_its_alias": "that others may hold",
+    "heap.object_that_is_called": "that others may hold",
+    "heap.default_factory": "that others may hold",
+    "heap.post_init": "Signature.bind",
+    "heap.frozen_replaced": "set.issubset",
+    "iterators.reversed_views": "cannot be differentiated backwards",
+    "higher_order.getters": "itemgetter",
+    "protocols.properties": "that others may hold",
+}
+
+
+def is_single(x):
+    return getattr(x, "dtype", None) == np.float32
+
+
+@pytest.mark.parametrize("case", CASES, ids=ids)
+def test_forward_is_reverse_is_finite_differences(case):
+    """One pushforward for each coordinate gives the gradient, and the value, at every point."""
+    if case.name in REFUSED_FORWARDS:
+        with pytest.raises(RuleLabError) as refused:
+            for args in case.points:
+                forward_withgradient(
+                    case.function, *copy.deepcopy(args), active=case.active(args), **case.kwargs
+                )
+        assert REFUSED_FORWARDS[case.name] in str(refused.value)
+        return
+    for args in case.points:
+        active = case.active(args)
+        value, forward = forward_withgradient(case.function, *args, active=active, **case.kwargs)
+        _, reverse = rl.withgradient(case.function, *copy.deepcopy(args), **case.kwargs)
+        if active:
+            assert same(value, case.function(*copy.deepcopy(args), **case.kwargs))
+        for i in active:
+            wanted = flat(reverse[i], args[i])
+            rtol = 1e-5 if is_single(args[i]) else 1e-9
+            np.testing.assert_allclose(flat(forward[i]), wanted, rtol=rtol, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES, ids=ids)
+def test_second_derivatives(case):
+    """The derivative of the gradient along a direction, against differences of gradients."""
+    args = case.points[0]
+    active = case.active(args)
+    if not active:
+        pytest.skip("no argument to differentiate by")
+    dots = direction(args, active)
+    if case.name in REFUSED_TWICE:
+        with pytest.raises(RuleLabError) as refused:
+            along(case.function, args, active, dots, case.kwargs)
+        assert REFUSED_TWICE[case.name] in str(refused.value)
+        return
+    found = along(case.function, args, active, dots, case.kwargs)
+    h = 1e-2 if any(map(is_single, args)) else 1e-5
+    wanted, error = along_by_differences(case.function, args, active, dots, case.kwargs, h)
+    scale = max(1.0, np.abs(wanted).max(initial=0.0))
+    assert np.max(np.abs(found - wanted), initial=0.0) <= 1e-5 * scale + 10 * error + (
+        1e-2 if h > 1e-3 else 0
+    )
+
+
+def test_few_second_derivatives_are_refused():
+    """At least nine in ten of the corpus are worked out."""
+    assert len(REFUSED_TWICE) <= 0.1 * len(CASES) and len(REFUSED_FORWARDS) <= 0.03 * len(CASES)
+
+
+# -- everyday programs, in both modes and all pairs of them --------------------------------------------------
+
+
+def reverse(f):
+    return lambda x: rl.gradient(f, x)[0]
+
+
+def forward(f):
+    return lambda x: rl.pushforward(f, x)(1.0)
+
+
+WORDS = {
+    "D": (reverse,), "F": (forward,), "DD": (reverse, reverse), "DF": (reverse, forward),
+    "FD": (forward, reverse), "FF": (forward, forward),
+}  # fmt: skip
+REFUSED_EVERYDAY = {
+    ("nt", "F"): "_replace", ("nt", "DD"): "_replace", ("nt", "DF"): "_replace", ("nt", "FD"): "_replace",
+    ("nt", "FF"): "_replace",
+    **{("try2", word): "in catch block" for word in ("D", "DD", "DF", "FD")},
+    **{("cache_in", word): "cache(function)" for word in ("D", "DD", "DF", "FD")},
+    **{(name, word): "that others may hold" for name in ("dcl", "dcl_const") for word in ("DD", "DF", "FD")},
+    **{("fn_attr", word): "__call__" for word in WORDS},
+    ("dcl", "FF"): "is a constant here",
+    ("dcl_const", "FF"): "is a constant here",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
+def test_everyday_programs(f, word):
+    """Closures, defaults, recursion, methods, containers and the rest: right at orders one and two."""
+    g = f
+    for operator in reversed(WORDS[word]):
+        g = operator(g)
+    if (f.__name__, word) in REFUSED_EVERYDAY:
+        with pytest.raises(RuleLabError) as refused:
+            g(1.3)
+        assert REFUSED_EVERYDAY[f.__name__, word] in str(refused.value)
+        return
+    witness = f if len(word) == 1 else WORDS[word][1](f)
+    wanted, error = derivative(witness, 1.3)
+    assert error <= 1e-6 * max(1.0, abs(wanted))
+    assert abs(g(1.3) - wanted) <= 1e-6 * max(1.0, abs(wanted))
