@@ -47,16 +47,6 @@ def test_a_keyword_is_a_constant():
         rl.pushforward(lambda x: powered(x, k=x), 2.0)(1.0)
 
 
-def test_a_hessian_with_a_keyword():
-    """Keywords of the call are constants to its rule at every order."""
-
-    def powered(x, *, k):
-        return k * x * x
-
-    ruled(powered, lambda x, *, k: (k * x * x, lambda y_bar: (rl.NoTangent(), 2 * k * x * y_bar)))
-    assert rl.hessian(powered, 2.0, k=3.0) == 6.0
-
-
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_wrong_count_is_an_error(count):
     """A cotangent that is not there is not zero."""
