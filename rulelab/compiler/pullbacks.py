@@ -74,7 +74,14 @@ class Pullbacks:
 
     def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
-        active = (True,) * (1 + len(args)) + (False,) * len(kwargs)
+        return self._apart(f, args, kwargs, own=True)
+
+    def by_arguments(self, f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        """`(y, back)` of a call; what f captures is a constant, and has no cotangent."""
+        return self._apart(f, args, {}, own=False)
+
+    def _apart(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], own: bool) -> tuple[Any, Any]:
+        active = (own, *(True,) * len(args), *(False,) * len(kwargs))
         outer = (
             heap.enter()
         )  # a rule may call the pullback as often as it likes, so nothing is shared with it

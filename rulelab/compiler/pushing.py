@@ -736,7 +736,7 @@ class Vjp:
 
     def __call__(self, f: Any, args: tuple[Any, ...], seed: Any) -> tuple[Any, tuple[Any, ...]]:
         __tracebackhide__ = True
-        y, back = self.pullbacks.via_ad(f, *args)
+        y, back = self.pullbacks.by_arguments(f, args)
         found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
         return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])
 
