@@ -173,7 +173,7 @@ class Push:
         self.pullbacks = pullbacks
         self.cache = pullbacks.cache
         self.config = RuleConfig(reverse=pullbacks.via_ad, forwards=self.via_ad)
-        self.found: tuple[int, dict[Any, Program]] = (-1, {})  # by house rules, at an epoch of the registry
+        self.found: tuple[int, dict[Any, Program]] = (-1, {})  # at an epoch of the registry
 
     def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any, **words: Any) -> tuple[Any, Any]:
         """`(y, y_dot)` of a call as rules ask for it; the tangents of keywords follow those of `args`."""

@@ -162,7 +162,8 @@ def _state_selection(target, index_of, points, x_position):
 
 def flat_or_whole(x, axis):
     """`(shape, axis)` of what a function with `axis=None` for "flattened" works on."""
-    return ((np.size(x),), 0) if axis is None else (np.shape(x), axis % np.ndim(x))
+    flat = axis is None or np.ndim(x) == 0  # NumPy takes from a number as from an array of one
+    return ((np.size(x),), 0) if flat else (np.shape(x), axis % np.ndim(x))
 
 
 def take_index(a, indices, axis, mode):

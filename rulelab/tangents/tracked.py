@@ -103,7 +103,8 @@ def readable(f: Any, args: tuple[Any, ...]) -> list[Any]:
 def _overlapping(found: list[tuple[np.ndarray, np.ndarray | None]]) -> list[np.ndarray]:
     """The arrays with a tangent whose memory is that of another one, too, but whose tangents are apart."""
     spans = sorted((*byte_bounds(a), number) for number, (a, _) in enumerate(found) if a.size)
-    shared, near = set(), []
+    shared: set[int] = set()
+    near: list[tuple[int, int, int]] = []
     for start, end, number in spans:
         near = [span for span in near if span[1] > start]
         for _, _, other in near:

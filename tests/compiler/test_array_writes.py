@@ -103,6 +103,12 @@ def interleaved_views(x):
     return y
 
 
+def taken_from_a_number(x):
+    y = np.array(x[0])
+    y *= x[1]
+    return y.take([0], axis=0)
+
+
 def views_broadcast(x):
     a, b = np.broadcast_arrays(x[:1], x)
     return a * b
@@ -120,6 +126,7 @@ def rows_in_a_loop(x):
     [
         taken_from_a_list, part_of_a_split, split_across, real_part_set, set_by_its_method,
         set_by_a_captured_name, out_in_a_partial, out_is_none, interleaved_views, views_broadcast, rows_in_a_loop,
+        taken_from_a_number,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
