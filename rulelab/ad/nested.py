@@ -62,21 +62,21 @@ def with_words(f, words):
 @TABLE.stands_in(reverse.gradient, rest=1)
 def gradient_(f, args=(), *, argnums=None, cache=None, **words):
     check_cache(cache)
-    found = VJP(with_words(f, words), args, SEED)[1]
+    found = VJP(f, args, SEED, words)[1]
     return tuple([found[number] for number in numbers_of(args, argnums)])
 
 
 @TABLE.stands_in(reverse.withgradient, rest=1)
 def withgradient_(f, args=(), *, argnums=None, cache=None, **words):
     check_cache(cache)
-    y, found = VJP(with_words(f, words), args, SEED_OF_FIRST)
+    y, found = VJP(f, args, SEED_OF_FIRST, words)
     return reverse.WithGradient(y, tuple([found[number] for number in numbers_of(args, argnums)]))
 
 
 @TABLE.stands_in(reverse.grad)
 def grad_(f, argnums=0):
     def gradient_of_f(*args, **words):
-        found = VJP(with_words(f, words), args, SEED)[1]
+        found = VJP(f, args, SEED, words)[1]
         if isinstance(argnums, int):
             return found[argnums]
         return tuple([found[number] for number in numbers_of(args, argnums)])
@@ -225,10 +225,8 @@ def jacobian_(f, args=(), *, argnums=None, mode=None, shaped=False, **words):
 
 
 def gradient_by_x(f, words):
-    g = with_words(f, words)
-
     def gradient_of_g(x):
-        return VJP(g, (x,), SEED)[1][0]
+        return VJP(f, (x,), SEED, words)[1][0]
 
     return gradient_of_g
 

@@ -76,9 +76,9 @@ class Pullbacks:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
         return self._apart(f, args, kwargs, own=True)
 
-    def by_arguments(self, f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
         """`(y, back)` of a call; what f captures is a constant, and has no cotangent."""
-        return self._apart(f, args, {}, own=False)
+        return self._apart(f, args, words, own=False)
 
     def _apart(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], own: bool) -> tuple[Any, Any]:
         active = (own, *(True,) * len(args), *(False,) * len(kwargs))
@@ -117,7 +117,7 @@ class Pullbacks:
         __tracebackhide__ = True
         if type(g) is Push or type(g) is Vjp:
             self.refuse_implicit(place)
-            return pushed(self, place) if type(g) is Push else pulled(self, place)
+            return pushed(self, place, active[1:]) if type(g) is Push else pulled(self, place, active[1])
         target, bound = resolve(g)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)

@@ -707,8 +707,8 @@ class Push:
 
     def of_vjp(self, vjp: Vjp, call: Call) -> Program:
         """The tangent of a pullback."""
-        del call
-        given = (self, vjp, arg(0), dot(0), arg(1), dot(1), arg(2), dot(2))
+        words = arg(3) if len(call[ARGS]) > 3 else None
+        given = (self, vjp, arg(0), dot(0), arg(1), dot(1), arg(2), dot(2), words)
         return Program(programs.vjp_forward, given, trusted=True)
 
     def foreign(self, call: Call) -> Exception:
@@ -724,7 +724,8 @@ class Push:
 
 
 class Vjp:
-    """`vjp(f, args, seed)`: the value of a call and the cotangents of its arguments, as values to compute with.
+    """`vjp(f, args, seed, words)`: the value of `f(*args, **words)` and the cotangents of its arguments, as
+    values to compute with.
 
     `seed` is the cotangent of the value, or a function of ours that gives it for `(y, f, args)`.
     """
@@ -734,9 +735,11 @@ class Vjp:
     def __init__(self, pullbacks: Pullbacks) -> None:
         self.pullbacks = pullbacks
 
-    def __call__(self, f: Any, args: tuple[Any, ...], seed: Any) -> tuple[Any, tuple[Any, ...]]:
+    def __call__(
+        self, f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None
+    ) -> tuple[Any, tuple[Any, ...]]:
         __tracebackhide__ = True
-        y, back = self.pullbacks.by_arguments(f, args)
+        y, back = self.pullbacks.by_arguments(f, args, words or {})
         found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
         return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])
 

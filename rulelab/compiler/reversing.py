@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
 
-def pushed(pullbacks: Pullbacks, place: Place | None) -> Handler:
-    """The handler of `push(g, g_dot, args, dots, names, method)`: that of the program which answers it."""
+def pushed(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) -> Handler:
+    """The handler of `push(g, g_dot, args, dots, names, method)`: that of the program which answers it.
+
+    `active` tells of these whether a cotangent is wanted. A rule that calls its own function would be
+    differentiated for ever if all were taken for active.
+    """
 
     def handle(*call: Any) -> Any:
         __tracebackhide__ = True
@@ -26,14 +30,15 @@ def pushed(pullbacks: Pullbacks, place: Place | None) -> Handler:
         values = tuple([build(part, call) for part in program.given])
         words = {name: build(part, call) for name, part in program.words.items()}
         function = program.function
-        active = (True,) * (len(values) + len(words))
+        templates = (*program.given, *program.words.values())
+        flags = tuple([_is_active(template, active) for template in templates])
         if program.derived:
-            made = pullbacks.pass_of(function, values, active, True, True, place)
+            own = program.closure is None or _is_active(program.closure, active)
+            made = pullbacks.pass_of(function, values, flags, own, True, place)
             handler = crossings.through_pass(made.bound_to(function), function, values)
         else:
-            handler = pullbacks.find(function, values, words, (False, *active), place)
+            handler = pullbacks.find(function, values, words, (False, *flags), place)
         pair, back = handler(*values, **words)
-        templates = (*program.given, *program.words.values())
 
         def push_pullback(pair_bar: Any) -> Any:
             got = back(pair_bar)
@@ -66,6 +71,16 @@ def captured(function: Any, place: Place | None) -> NotDifferentiableError:
         place=place,
         fixes=("give it as an argument",),
     )
+
+
+def _is_active(template: Any, active: tuple[bool, ...]) -> bool:
+    """Whether a cotangent is wanted of something that a template gives."""
+    kind = type(template)
+    if kind is Ref or kind is Default:
+        return active[template.path[0]] if template.path[0] < len(active) else False
+    if kind is tuple:
+        return any([_is_active(part, active) for part in template])
+    return kind is dict and any([_is_active(part, active) for part in template.values()])
 
 
 class Sinks:
@@ -109,15 +124,16 @@ class Sinks:
         return total
 
 
-def pulled(pullbacks: Pullbacks, place: Place | None) -> Handler:
+def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
     """The handler of `vjp(f, args, ȳ)`, which gives y = f(x) and x̄ = J'ȳ. With u and v for their cotangents
     <u, y> + <v, J'ȳ> = <u, y> + <ȳ, J v>: so its pullback is that of the pushforward (y, J v) at (u, ȳ), and
-    the cotangent of ȳ is J v itself.
+    the cotangent of ȳ is J v itself. `wanted` tells whether f captures what a cotangent is wanted of.
     """
 
-    def handle(f: Any, args: tuple[Any, ...], seed: Any) -> Any:
+    def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
-        y, x_bars = pullbacks.vjp(f, args, seed)
+        y, x_bars = pullbacks.vjp(f, args, seed, words)
+        names, values = tuple(words or ()), tuple((words or {}).values())
         y_bar = seed(y, f, args) if isinstance(seed, Seed) else seed
 
         def vjp_pullback(pair_bar: Any) -> Any:
@@ -129,13 +145,17 @@ def pulled(pullbacks: Pullbacks, place: Place | None) -> Handler:
                 return NO
             outer = heap.enter()
             try:
-                (_, y_dot), back = pushed(pullbacks, place)(f, NO, args, dots, (), None)
+                call = (f, NO, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
+                (_, y_dot), back = pushed(pullbacks, place, (wanted, False, True, False))(*call)
                 got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
             finally:
                 heap.leave(outer)
             if got is NO:
                 return NO
-            return (NO, got[1], got[3], NO if still or isinstance(seed, Seed) else y_dot)
+            seed_bar = NO if still or isinstance(seed, Seed) else y_dot
+            args_bar = support.settle(support.value(got[3]))
+            parts = [support.part(args_bar, number) for number in range(len(args))]
+            return (NO, got[1], make(tuple, dict(enumerate(parts)), len(args)), seed_bar, NO)
 
         return (y, x_bars), vjp_pullback
 

@@ -12,9 +12,10 @@ from collections import deque
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError
+from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError, RuleShapeError
 from ..tangents.in_step import check_in_step
 from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
+from ..tangents.thunks import unthunk
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .capabilities import RuleConfig
@@ -260,10 +261,16 @@ def by_frule(frule, leading, tangents, args, words):
 
 
 def turned(vjp, rrule, leading, args, dots, words):
-    """The pushforward of a rule that has a pullback alone. That is linear in the cotangent w of y, so its
-    transpose is its own derivative: J v = ∂/∂w <J' w, v>.
+    """The pushforward of a rule that has a pullback alone.
+
+    For a number y it is J v = <J' 1, v>. Else, the pullback being linear in the cotangent w of y, its transpose
+    is its own derivative: J v = ∂/∂w <J' w, v>.
     """
-    y = rrule(*leading, *args, **words)[0]
+    y, pullback = rrule(*leading, *args, **words)
+    if is_plain_pair(y, dots):
+        bars = pullback(1.0)
+        check_cotangents(rrule, bars, len(args))
+        return y, paired(bars[1:], dots)
 
     def cotangents(w):
         bars = rrule(*leading, *args, **words)[1](w)
@@ -271,6 +278,39 @@ def turned(vjp, rrule, leading, args, dots, words):
         return bars
 
     return y, vjp(cotangents, (one_like(y),), (NO, *dots))[1][0]
+
+
+def is_plain_pair(y, dots):
+    """Whether a value is a real number, and the tangents are real numbers and arrays."""
+    kinds = (int, float, np.floating, np.ndarray)
+    numbers = all(is_none(d) or (isinstance(d, kinds) and not np.iscomplexobj(d)) for d in dots)
+    return numbers and isinstance(y, (float, np.floating))
+
+
+def paired(bars, dots):
+    """<x̄, ẋ> over the arguments."""
+    total = 0.0
+    for bar, x_dot in zip(bars, dots):
+        total = total + product(unthunk(bar), x_dot)
+    return total
+
+
+def product(bar, x_dot):
+    if is_none(bar) or is_none(x_dot):
+        return 0.0
+    check_shape(bar, x_dot)
+    return np.sum(bar * x_dot) if isinstance(x_dot, np.ndarray) else bar * x_dot
+
+
+def check_shape(bar, x_dot):
+    if np.shape(bar) != np.shape(x_dot):
+        raise RuleShapeError(
+            f"a cotangent of shape {np.shape(bar)} for an argument of shape {np.shape(x_dot)}",
+            fixes=("return one of the shape of the argument",),
+        )
+
+
+TABLE.non_differentiable(is_plain_pair, check_shape)
 
 
 def check_cotangents(rrule, bars, count):
@@ -304,23 +344,34 @@ def one_like(y):
 TABLE.non_differentiable(one_like)
 
 
-def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot):
+def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words):
     """The tangent of a pullback `x_bar = J' y_bar`: J' of the tangent of y_bar, and the derivative of
     <y_bar, J v> by x, where v is the tangent of x.
     """
     if is_none(dots):
         dots = no_tangents(len(args))
 
-    def along(*xs):
-        return push(f, f_dot, xs, dots, (), None)[1]
+    names, values = items_of(words)
+    all_dots = (*dots, *no_tangents(len(names)))
 
-    y, y_dot = push(f, f_dot, args, dots, (), None)
-    x_bars = vjp(f, args, seed)[1]
+    def along(*xs):
+        return push(f, f_dot, (*xs, *values), all_dots, names, None)[1]
+
+    y, y_dot = push(f, f_dot, (*args, *values), all_dots, names, None)
+    x_bars = vjp(f, args, seed, words)[1]
     second = moving(vjp(along, args, plain_seed(seed, y, f, args))[1])
     if is_none(seed_dot):
         return (y, x_bars), (y_dot, second)
-    first = moving(vjp(f, args, seed_dot)[1])
+    first = moving(vjp(f, args, seed_dot, words)[1])
     return (y, x_bars), (y_dot, tuple([summed(a, b) for a, b in zip(first, second)]))
+
+
+def items_of(words):
+    """The names and the values of keyword arguments, which are constants."""
+    return tuple(words or ()), tuple((words or {}).values())
+
+
+TABLE.non_differentiable(items_of)
 
 
 def plain_seed(seed, y, f, args):
