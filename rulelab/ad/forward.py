@@ -17,6 +17,7 @@ from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
 from .directions import Direction, copied, directions, gathered, pairing
+from .left_alone import LeftAlone
 from .reverse import _PULLBACKS, complete_error
 
 NO = NoTangent()
@@ -100,8 +101,9 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
     a number, an array, or a tuple, list or dict of them; so may the result. `chunk` is how many of these runs
     are kept together; any number gives the same result, and None leaves it to us.
 
-    The runs after the first get copies of x. NotDifferentiableError if one of them gives another value, since
-    f changes something outside of it or draws random numbers.
+    The runs after the first get copies of x. In reverse mode MutationError if f changes x, or an array that
+    it captures: what else holds them would not hear of it. NotDifferentiableError if one of the runs gives
+    another value, since f changes something outside of it or draws random numbers.
 
     >>> import numpy as np
     >>> from rulelab import gradient
@@ -163,9 +165,14 @@ def _handler(
         __tracebackhide__ = True
         _check_chunk(chunk)
         entered = copied(x)
+        before = LeftAlone(f, x)
         outer = enter()
         try:
             y, columns = columns_of(pullbacks.push, f, x, active[1])
+            before.check("forwarddiff")
+        except RuleLabError:
+            before.put_back()
+            raise
         finally:
             leave(outer)
 
