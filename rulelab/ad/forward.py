@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..compiler.crossings import through_rule
 from ..compiler.handlers import Handler, Unsettled
-from ..compiler.heap import enter, leave
+from ..compiler.heap import LEAVES, enter, leave
+from ..compiler.hidden import refuse_reading
 from ..compiler.holders import CALLING
 from ..errors import NotDifferentiableError, Place, RuleError, RuleLabError
 from ..tangents.shadows import inner, natural
@@ -164,6 +165,8 @@ def _handler(
     def call(f: Any, x: Any, *, chunk: int | None = None) -> Any:
         __tracebackhide__ = True
         _check_chunk(chunk)
+        if pullbacks.implicit:
+            refuse_reading("forwarddiff", (f, *_parts_with_code(x)), place)
         entered = copied(x)
         before = LeftAlone(f, x)
         outer = enter()
@@ -185,6 +188,18 @@ def _handler(
         return y, forwarddiff_pullback
 
     return through_rule(Unsettled(call), "all", False, "forwarddiff")
+
+
+def _parts_with_code(x: Any) -> Iterator[Any]:
+    """The parts of a value that may run code, which could read a parameter."""
+    if type(x) in (list, tuple):
+        for part in x:
+            yield from _parts_with_code(part)
+    elif type(x) is dict:
+        for part in x.values():
+            yield from _parts_with_code(part)
+    elif not isinstance(x, LEAVES):
+        yield x
 
 
 CALLING[forwarddiff] = _handler

@@ -50,7 +50,7 @@ class LeftAlone:
                 self._look(part, containers)
 
     def check(self, name: str) -> None:
-        """MutationError, and everything as it was, if an array or a container that was handed over has changed.
+        """MutationError, and everything as it was, if an array or a container handed over has changed.
 
         The reverse sweep would not hear of it. A record in a captured list is the author's affair.
         """
