@@ -1,4 +1,4 @@
-"""Features that meet in one function: each row agrees with differences of the plain function, or is refused."""
+"""Features that meet in one function: each agrees with differences of the plain function, or is refused."""
 
 import functools
 import threading
@@ -179,7 +179,7 @@ def flat(found):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_features_that_meet(f, way):
-    """Gradient, pullback (twice) and pushforward agree with differences; a refusal is typed and loses nothing."""
+    """Gradient, pullback (twice) and pushforward agree with differences, or are refused with a typed error."""
     x, s = np.array([0.6, -0.4]), 1.5
     wanted, g = by_differences(f, x, s), way(f)
     assert g(x, s) == pytest.approx(f(x, s))
