@@ -179,7 +179,7 @@ def flat(found):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_features_that_meet(f, way):
-    """Gradient, pullback (twice) and pushforward agree with differences, or are refused with a typed error."""
+    """Gradient, pullback (twice) and pushforward agree with differences, or are refused, typed."""
     x, s = np.array([0.6, -0.4]), 1.5
     wanted, g = by_differences(f, x, s), way(f)
     assert g(x, s) == pytest.approx(f(x, s))
