@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler import support
-from ..errors import MutationError, NotDifferentiableError
+from ..errors import NotDifferentiableError
 from ..tangents.algebra import is_number
 from ..tangents.shadows import attributes_of, held_by, kind_of, zero_of
 from ..tangents.structural import Tangent, make
@@ -150,51 +150,6 @@ def _of_function(f: Any, by_group: dict[int, list[tuple[Path, complex]]]) -> Any
             by_name.setdefault(names[number], []).append((tuple(rest), value))
         bars |= {name: gathered(group[name], some) for name, some in by_name.items()}
     return support.captured(**bars)
-
-
-class State:
-    """What the numbers, arrays and containers in a value hold at one time, to tell a change by."""
-
-    def __init__(self, f: Any, x: Any) -> None:
-        self.f, self.x = f, x
-        self.arrays: list[tuple[np.ndarray, np.ndarray]] = []
-        self.then = self._now(True)
-
-    def _now(self, keep: bool) -> list[Any]:
-        seen: set[int] = set()
-        return [self._of(self.x, seen, keep), self._of(self.f, seen, keep)]
-
-    def refuse_changed(self) -> None:
-        """MutationError, with the arrays put back, if `f` has changed `x` or what it captures."""
-        if self._now(False) == self.then:
-            return
-        for array, entered in self.arrays:
-            if array.flags.writeable:
-                array[...] = entered
-        name = getattr(self.f, "__name__", "the function")
-        raise MutationError(
-            f"{name}, given to forwarddiff, changes its argument or what it captures, which may be read elsewhere",
-            fixes=("let it change a copy: forwarddiff(lambda x: f(x.copy()), x)",),
-            read="limitations#array-mutation",
-        )
-
-    def _of(self, x: Any, seen: set[int], keep: bool) -> Any:
-        kind = kind_of(x)
-        if isinstance(x, np.ndarray):
-            if keep and not x.dtype.hasobject:
-                self.arrays.append((x, x.copy()))
-            return (x.shape, x.tolist() if x.dtype.hasobject else x.tobytes())
-        if kind == "number":
-            return repr(x)
-        if kind is None or id(x) in seen:
-            return id(x)
-        seen.add(id(x))
-        if kind == "items":
-            return [id(x), *(self._of(part, seen, keep) for part in x)]
-        if kind == "entries":
-            return [id(x), *((key, self._of(part, seen, keep)) for key, part in dict.items(x))]
-        groups = held_by(x) if kind == "function" else (attributes_of(x),)
-        return [id(x), *((name, self._of(part, seen, keep)) for group in groups for name, part in group.items())]
 
 
 def copied(x: Any) -> Any:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..compiler.crossings import through_rule
+from ..compiler.deriving import derives
 from ..compiler.handlers import Handler, Unsettled
-from ..compiler.heap import enter, leave
+from ..compiler.heap import LEAVES, enter, leave
+from ..compiler.hidden import refuse_reading
 from ..compiler.holders import CALLING
 from ..compiler.operands import describe
 from ..errors import NotDifferentiableError, Place, RuleError, RuleLabError
@@ -17,7 +19,8 @@ from ..tangents.shadows import inner, natural
 from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
-from .directions import Direction, State, copied, directions, gathered, pairing
+from .directions import Direction, copied, directions, gathered, pairing
+from .left_alone import LeftAlone
 from .reverse import _PULLBACKS, complete_error
 
 NO = NoTangent()
@@ -56,6 +59,7 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
     return push
 
 
+@derives
 def jvp(
     f: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> tuple[Any, Any]:
@@ -103,9 +107,9 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
     a number, an array, or a tuple, list or dict of them; so may the result. `chunk` is how many of these runs
     are kept together; any number gives the same result, and None leaves it to us.
 
-    The runs after the first get copies of x. NotDifferentiableError if one of them gives another value, since
-    f changes something outside of it or draws random numbers. MutationError if f changes x itself, or what it
-    captures: reverse mode has read these before, or will. Let f write to a copy.
+    The runs after the first get copies of x. In reverse mode MutationError if f changes x, or an array that
+    it captures: what else holds them would not hear of it. NotDifferentiableError if one of the runs gives
+    another value, since f changes something outside of it or draws random numbers.
 
     >>> import numpy as np
     >>> from rulelab import gradient
@@ -141,7 +145,6 @@ def columns_of(
         moves += [(True, direction) for direction in directions(f)]
     if not moves:
         return f(x), []
-    before = State(f, x)
     entered, columns, value = copied(x), [], None
     for number, (of_f, direction) in enumerate(moves):
         given = x if number == 0 else copied(entered)
@@ -150,14 +153,12 @@ def columns_of(
             y, y_dot = push(f, f_dot, (given,), (x_dot,))
         if number == 0:
             value = y
-            before.refuse_changed()
         elif not agree(y, value, exact=False):
             raise NotDifferentiableError(
                 "The function given to forwarddiff gives another value each time it runs",
                 fixes=("give it what it depends on as x", "draw random numbers outside of it"),
             )
         columns.append((of_f, direction, copied(y_dot)))
-    before.refuse_changed()
     return value, columns
 
 
@@ -169,10 +170,17 @@ def _handler(
     def call(f: Any, x: Any, *, chunk: int | None = None) -> Any:
         __tracebackhide__ = True
         _check_chunk(chunk)
+        if pullbacks.implicit:
+            refuse_reading("forwarddiff", (f, *_parts_with_code(x)), place)
         entered = copied(x)
+        before = LeftAlone(f, x)
         outer = enter()
         try:
             y, columns = columns_of(pullbacks.push, f, x, active[1])
+            before.check("forwarddiff")
+        except RuleLabError:
+            before.put_back()
+            raise
         finally:
             leave(outer)
 
@@ -185,6 +193,18 @@ def _handler(
         return y, forwarddiff_pullback
 
     return through_rule(Unsettled(call), "all", False, "forwarddiff")
+
+
+def _parts_with_code(x: Any) -> Iterator[Any]:
+    """The parts of a value that may run code, which could read a parameter."""
+    if type(x) in (list, tuple):
+        for part in x:
+            yield from _parts_with_code(part)
+    elif type(x) is dict:
+        for part in x.values():
+            yield from _parts_with_code(part)
+    elif not isinstance(x, LEAVES):
+        yield x
 
 
 CALLING[forwarddiff] = _handler

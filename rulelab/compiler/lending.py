@@ -93,10 +93,10 @@ class _Found:
             return
         self._seen.add(id(x))
         if may_be_lent(x):
-            self.saved[id(x)] = x, _contents(x)
+            self.saved[id(x)] = x, contents_of(x)
             if type(x) not in _PLAIN:
                 self.code.append(type(x))
-            for part in _inside(x):
+            for part in inside(x):
                 self._look(part)
         elif isinstance(x, tuple):
             self.code.append(type(x))
@@ -108,11 +108,12 @@ class _Found:
     def _drop(self, x: Any) -> None:
         """Take out a container, and what it holds: each of these has two names."""
         if self.saved.pop(id(x), None) is not None or isinstance(x, tuple):
-            for part in _inside(x):
+            for part in inside(x):
                 self._drop(part)
 
 
-def _inside(x: Any) -> Iterator[Any]:
+def inside(x: Any) -> Iterator[Any]:
+    """The parts of a container, or of an object."""
     if isinstance(x, LEAVES):
         return
     if isinstance(x, (list, tuple, deque)):
@@ -144,7 +145,8 @@ def _slots(cls: type) -> dict[str, types.MemberDescriptorType]:
     }
 
 
-def _contents(x: Any) -> Any:
+def contents_of(x: Any) -> Any:
+    """What `fill` takes to give a container back what it has now."""
     if isinstance(x, (list, deque)):
         return list(x)
     return dict(x) if isinstance(x, dict) else _attributes(x)
@@ -229,7 +231,7 @@ class Lent:
     def put_back(self) -> None:
         """Give the containers the contents that they had on entry, after a refusal."""
         for x, contents in self._saved.values():
-            _fill(x, contents)
+            fill(x, contents)
 
 
 def lent_to(back: Any) -> Lent | None:
@@ -265,7 +267,7 @@ def _copied(x: Any, saved: dict[int, tuple[Any, Any]], made: dict[int, Any]) -> 
     if isinstance(x, (list, deque)):
         y.extend(_copied(part, saved, made) for part in contents)
     else:
-        _fill(y, {key: _copied(part, saved, made) for key, part in contents.items()})
+        fill(y, {key: _copied(part, saved, made) for key, part in contents.items()})
     return y
 
 
@@ -282,7 +284,7 @@ def _empty(x: Any) -> Any:
     return type(x)() if type(x) in _PLAIN else object.__new__(type(x))
 
 
-def _fill(x: Any, contents: Any) -> None:
+def fill(x: Any, contents: Any) -> None:
     """Make these the contents of `x`, whatever it has now."""
     if isinstance(x, (list, deque)):
         x.clear()

@@ -37,6 +37,7 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from . import ir
 from .constructors import is_generated
 from .derived import derived_of, stands_for, tangent_of
+from .deriving import derives
 from .holders import CACHED
 from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
@@ -735,6 +736,7 @@ class Vjp:
     def __init__(self, pullbacks: Pullbacks) -> None:
         self.pullbacks = pullbacks
 
+    @derives
     def __call__(
         self, f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None
     ) -> tuple[Any, tuple[Any, ...]]:

@@ -1,0 +1,89 @@
+"""Whether a part of a function that runs more than once leaves alone what it is handed and captures."""
+
+from __future__ import annotations
+
+import operator
+import types
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..compiler import heap
+from ..compiler.lending import contents_of, fill, inside, may_be_lent
+from ..compiler.operands import describe
+from ..compiler.outlines import contents
+from ..errors import MutationError
+
+
+class LeftAlone:
+    """The arrays and containers in `x`, and in what the function `f` captures, as they are now."""
+
+    def __init__(self, f: Any, x: Any) -> None:
+        self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
+        self._handed: list[tuple[Any, Any]] = []  # containers with their contents
+        self._captured: list[tuple[Any, Any]] = []
+        self._seen: set[int] = set()
+        self._look(x, self._handed)
+        self._look(f, self._captured)
+
+    def _look(self, x: Any, containers: list[tuple[Any, Any]]) -> None:
+        if isinstance(x, np.ndarray):
+            if x.flags.writeable and id(x) not in self._seen and not x.dtype.hasobject:
+                self._arrays.append((x, x.copy()))
+                self._seen.add(id(x))
+            return
+        if isinstance(x, heap.LEAVES) or id(x) in self._seen:
+            return
+        self._seen.add(id(x))
+        if isinstance(x, types.FunctionType):
+            for part in (*map(contents, x.__closure__ or ()), *(x.__defaults__ or ())):
+                self._look(part, self._captured)
+        elif isinstance(x, types.MethodType):
+            self._look(x.__self__, containers)
+        elif isinstance(x, tuple):
+            for part in x:
+                self._look(part, containers)
+        elif may_be_lent(x):
+            containers.append((x, contents_of(x)))
+            for part in list(inside(x)):
+                self._look(part, containers)
+
+    def check(self, name: str) -> None:
+        """MutationError, and everything as it was, if an array or a container handed over has changed.
+
+        The reverse sweep would not hear of it. A record in a captured list is the author's affair.
+        """
+        arrays = (x for x, before in self._arrays if not _is_same(x, before))
+        containers = (x for x, before in self._handed if not _has(x, before))
+        changed = next(chain(arrays, containers), None)
+        if changed is None:
+            return
+        shown = describe(changed)
+        self.put_back()
+        raise MutationError(
+            f"The function given to {name} changes what others may hold, {shown}",
+            fixes=("let it write to a copy", "make inside of it what it writes to, and return it"),
+            read="limitations#array-mutation",
+        )
+
+    def put_back(self) -> None:
+        """Give all of them what they had in the beginning."""
+        for x, before in (*self._handed, *self._captured):
+            if not _has(x, before):
+                fill(x, before)
+        for x, before in self._arrays:
+            if not _is_same(x, before):
+                x[...] = before
+
+
+def _is_same(x: np.ndarray, before: np.ndarray) -> bool:
+    return x.shape == before.shape and np.array_equal(x, before, equal_nan=x.dtype.kind in "fc")
+
+
+def _has(x: Any, before: Any) -> bool:
+    """Whether a container has the very things that it had."""
+    now = contents_of(x)
+    if isinstance(now, list):
+        return len(now) == len(before) and all(map(operator.is_, now, before))
+    return list(now) == list(before) and all(now[key] is before[key] for key in now)
