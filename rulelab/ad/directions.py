@@ -59,8 +59,8 @@ def directions(x: Any, path: Path = ()) -> Iterator[Direction]:
             for number, (name, part) in enumerate(group.items()):
                 if isinstance(part, FunctionType) and part is not x and any(directions(part)):
                     raise NotDifferentiableError(
-                        f"{x.__name__} captures {name}(), which captures numbers in turn: forwarddiff does not "
-                        "follow them",
+                        f"{x.__name__} captures {name}(), which captures numbers in turn: forwarddiff does "
+                        "not follow them",
                         fixes=(f"give {x.__name__} what {name}() depends on as its argument",),
                     )
                 if not isinstance(part, FunctionType):

@@ -27,15 +27,15 @@ NO = NoTangent()
 
 
 def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """The function of tangents that forward mode gives: `pushforward(f, x, y)(x_dot, y_dot)` is the derivative
-    of f(x, y) when x moves along x_dot and y along y_dot.
+    """The function of tangents that forward mode gives: `pushforward(f, x, y)(x_dot, y_dot)` is the
+    derivative of f(x, y) when x moves along x_dot and y along y_dot.
 
     There is one tangent for each positional argument, with its shape and structure; None is zero. The result
     has the shape and structure of f(x, y), with None where nothing can move. f runs once for each call, with
     its tangents beside its values; arrays may be written to in it. Keyword arguments are constants.
 
-    Raises RuleError for a wrong number of tangents, RuleShapeError and RuleDtypeError for one that does not fit
-    its argument, and what `gradient` raises for code that cannot be differentiated.
+    Raises RuleError for a wrong number of tangents, RuleShapeError and RuleDtypeError for one that does not
+    fit its argument, and what `gradient` raises for code that cannot be differentiated.
 
     >>> pushforward(lambda x, y: x * y, 2.0, 3.0)(1.0, 0.5)
     4.0
@@ -61,7 +61,10 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
 
 @derives
 def jvp(
-    f: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
 ) -> tuple[Any, Any]:
     """`(y, y_dot)`: the value of f and its derivative along the tangents, as `pushforward` gives it.
 
@@ -70,7 +73,9 @@ def jvp(
     """
     __tracebackhide__ = True
     if not callable(f):
-        raise RuleLabError(f"{describe(f)} cannot be called, so it has no derivative", asked="pushforward(f, *args)")
+        raise RuleLabError(
+            f"{describe(f)} cannot be called, so it has no derivative", asked="pushforward(f, *args)"
+        )
     words = kwargs or {}
     outer = enter()
     try:
@@ -129,15 +134,15 @@ def _check_chunk(chunk: Any) -> None:
     if chunk is None or (isinstance(chunk, int) and not isinstance(chunk, bool) and chunk > 0):
         return
     raise RuleLabError(
-        f"chunk={chunk!r} is no number of directions", asked="forwarddiff(f, x, chunk=…)", fixes=("a positive int",)
+        f"chunk={chunk!r} is no number of directions",
+        asked="forwarddiff(f, x, chunk=…)",
+        fixes=("a positive int",),
     )
 
 
-def columns_of(
-    push: Any, f: Any, x: Any, captured: bool
-) -> tuple[Any, list[tuple[bool, Direction, Any]]]:
-    """The value of f(x), and its derivative along each direction in which x can move, or, if `captured`, what f
-    captures: `(whether it is of f, direction, tangent)`.
+def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tuple[bool, Direction, Any]]]:
+    """The value of f(x), and its derivative along each direction in which x can move, or, if `captured`, what
+    f captures: `(whether it is of f, direction, tangent)`.
     """
     __tracebackhide__ = True
     moves = [(False, direction) for direction in directions(x)]
@@ -163,7 +168,11 @@ def columns_of(
 
 
 def _handler(
-    pullbacks: Any, args: tuple[Any, ...], kwargs: dict[str, Any], active: tuple[bool, ...], place: Place | None
+    pullbacks: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    active: tuple[bool, ...],
+    place: Place | None,
 ) -> Handler:
     """What answers for a call of `forwarddiff` in reverse mode."""
 

@@ -70,7 +70,7 @@ def checkpointed_frule(config, tangents, f, *xs, **kw):
     return config.frule_via_ad(tangents[1:], f, *xs, **kw)
 
 
-# -- Buffers: beside one stands another with the tangents of its numbers ---------------------------------------
+# -- Buffers: beside one stands another with the tangents of its numbers -------------------------------------
 
 
 @TABLE.frule(Buffer)

@@ -154,8 +154,7 @@ def natural_of_frule(tangents, y, y_dot):
     return natural_of(y, y_dot), tangents[2]
 
 
-
-# --- Jacobians and Hessians: column by column, each a derivative along one direction --------------------------
+# --- Jacobians and Hessians: column by column, each a derivative along one direction ------------------------
 
 
 def check_real(x, name):

@@ -273,12 +273,12 @@ class _Adjoint(Operations):
             return f"{self.builtin('range')}({', '.join(texts)})"
         if isinstance(iteration, ir.Zipped):
             parts = [self.iterated(part, position) for part in iteration.parts]
-            return f"{self.builtin('zip')}({', '.join([*parts, *(['strict=True'] if iteration.strict else [])])})"
+            strict = ["strict=True"] if iteration.strict else []
+            return f"{self.builtin('zip')}({', '.join([*parts, *strict])})"
         if isinstance(iteration, ir.Enumerated):
             start = self.text(iteration.start)
-            return (
-                f"{self.builtin('enumerate')}({self.iterated(iteration.part, position)}{'' if start == '0' else ', ' + start})"
-            )
+            counted = [self.iterated(iteration.part, position), *([] if start == "0" else [start])]
+            return f"{self.builtin('enumerate')}({', '.join(counted)})"
         value = self.text(self.walked.get(iteration.item, iteration.value))
         return f"{self.builtin('reversed')}({value})" if iteration.backwards else value
 
@@ -334,7 +334,15 @@ class _Adjoint(Operations):
         nodes: list[Node] = []
         if tape is not None:
             nodes.append(
-                Region([(f"for {joined(kept) or '_'} in {self.builtin('reversed')}({self.need(tape)}):", reverse)], position)
+                Region(
+                    [
+                        (
+                            f"for {joined(kept) or '_'} in {self.builtin('reversed')}({self.need(tape)}):",
+                            reverse,
+                        )
+                    ],
+                    position,
+                )
             )
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)

@@ -225,9 +225,7 @@ class _Rewriter:
         """The block runs as a function of its own, and what it binds is taken from what that leaves."""
         left, at = self._name("left"), node.items[0].context_expr
         bound = bound_in(self.source, node)
-        taken = [
-            _assign(name, Ask(left_by, [_name(left, at), ast.Constant(name)]), at) for name in bound
-        ]
+        taken = [_assign(name, Ask(left_by, [_name(left, at), ast.Constant(name)]), at) for name in bound]
         return [_assign(left, Block(node, bound), at), *taken]
 
     def _closed(

@@ -16,6 +16,7 @@ from ..errors import ForeignCallError, KeywordError, NotDifferentiableError, Pla
 from ..rules.binding import Binder
 from ..rules.calling import apply_rrule
 from ..rules.programs import new_object
+from ..rules.capabilities import RuleConfig
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
@@ -68,7 +69,7 @@ class Pullbacks:
         self.vjp = Vjp(self)
         self.push = Push(self)
         # What a rule asks for is its own affair, so that nothing is deposited behind its back.
-        self.config = Pullbacks(cache).config if implicit else self.push.config
+        self.config: RuleConfig = Pullbacks(cache).config if implicit else self.push.config
         self.iteration = Iteration(self)
         self.holders = Holders(self)
 

@@ -2,10 +2,10 @@
 a rule turned round.
 
 A call is a tuple `(g, g_dot, args, dots, names, method)`: the last of the arguments go under `names`; with
-`method`, that method of `g` is called. Each answer is a *program*: a Python function that gives `(y, y_dot)`, and
-templates of what it is given, whose Refs are paths into the call. So the same answer serves forward mode, where
-it is called, reverse over forward, where it is differentiated, and the next order, where it is taken to its own
-tangent.
+`method`, that method of `g` is called. Each answer is a *program*: a Python function that gives `(y, y_dot)`,
+and templates of what it is given, whose Refs are paths into the call. So the same answer serves forward mode,
+where it is called, reverse over forward, where it is differentiated, and the next order, where it is taken to
+its own tangent.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Ref:
 class Program:
     """`function(*given, **words)` gives `(y, y_dot)`; `given` and `words` are templates.
 
-    A `derived` function is the tangent of a callee, to be compiled; it captures what the function at `closure`
-    captures. Of a `trusted` one the tangent is as forward mode wants it.
+    A `derived` function is the tangent of a callee, to be compiled; it captures what the function at
+    `closure` captures. Of a `trusted` one the tangent is as forward mode wants it.
     """
 
     function: Any
@@ -86,7 +86,7 @@ class Default:
 
 
 class _Self:
-    """In a path: the object of a bound method or a `super()`. Their tangents and cotangents are the object's."""
+    """In a path: the object of a bound method or a `super()`, whose tangent and cotangent are its own."""
 
     def __repr__(self) -> str:
         return "SELF"
@@ -136,7 +136,7 @@ def rewritten(template: Any, function: Any) -> Any:
 
 
 def tangent_template(template: Any) -> Any:
-    """The template of the tangent of what a template gives, where the call is itself an argument of a `push`."""
+    """The template of the tangent of what a template gives, where the call is an argument of a `push`."""
     kind = type(template)
     if kind is Ref:
         return Ref((DOTS, *(key for key in template.path if key is not SELF)))
@@ -273,7 +273,7 @@ class Push:
         return _constant(call) if function is None else self.by_function(function, call)
 
     def without_rule(self, call: Call) -> Program:
-        g, g_dot, args, dots, names, _ = call
+        g, _g_dot, args, dots, _names, _ = call
         found = self.by_operator(call)
         if found is not None:
             return found
@@ -305,8 +305,8 @@ class Push:
     ) -> Program:
         """The program of another call that answers this one, given by templates.
 
-        If what the function captures may vary, `closure` is a function that captures the same, and `closure_dot`
-        its tangent.
+        If what the function captures may vary, `closure` is a function that captures the same, and
+        `closure_dot` its tangent.
         """
         other = (
             function,
@@ -354,7 +354,7 @@ class Push:
             of = (method, Ref((G,)), Ref((G_DOT,)), words, word_dots)
             return Program(programs.of_namedtuple, of, trusted=True)
         found = getattr(owner, method)
-        if isinstance(owner, super) and getattr(found, "__self__", None) is owner.__self__:
+        if isinstance(owner, super) and getattr(found, "__self__", None) is owner.__self__:  # type: ignore[attr-defined]
             this = Ref((G, SELF))
             return self.through(call, found.__func__, (this, *refs), (Ref((G_DOT,)), *dot_refs), names)
         if getattr(found, "__self__", None) is owner:
@@ -378,7 +378,7 @@ class Push:
 
     def into(self, call: Call, slot: int) -> Program:
         """`g(..., out=array)`: the value and its tangent, each written where it belongs."""
-        g, _, args, dots, names, _ = call
+        g, _, args, _dots, names, _ = call
         several = isinstance(g, np.ufunc) and g.nout > 1
         if several and not _is_nothing(args[slot]):
             raise KeywordError(
@@ -405,7 +405,7 @@ class Push:
     # -- by a rule -------------------------------------------------------------------------------------------
 
     def rule(self, g: Any, args: tuple[Any, ...], names: tuple[str, ...]) -> Rule | None:
-        """The rule for a call: an author's frule, an author's rrule to be turned round, or the house's frule."""
+        """The rule for a call: an author's frule, an author's rrule to be turned, or the house's frule."""
         registry = self.cache.registry
         entry = registry.entry(g)
         if entry is None:
@@ -434,7 +434,7 @@ class Push:
         return forward.rule
 
     def by_frule(self, rule: Rule, call: Call) -> Program:
-        g, g_dot, args, dots, names, _ = call
+        g, _g_dot, args, dots, names, _ = call
         count = len(args) - len(names)
         if not rule.differentiable:
             return _constant(call)
@@ -475,7 +475,7 @@ class Push:
 
     def by_turning(self, rule: Rule, call: Call) -> Program:
         """The pushforward of an author's rule that has only a pullback: the transpose of that."""
-        g, _, args, dots, names, _ = call
+        g, _, args, _dots, names, _ = call
         if not rule.differentiable:
             return _constant(call)
         count = len(args) - len(names)
@@ -507,7 +507,7 @@ class Push:
         """The tangent of a Python function that is given arguments as the call has them."""
         from .pullbacks import bind
 
-        _, g_dot, args, _, names, _ = call
+        _, _g_dot, args, _, names, _ = call
         plain = len(args) - len(names)
 
         def placed(kind: int) -> tuple[Any, ...]:
@@ -621,17 +621,21 @@ class Push:
             return self.through(call, found.fget, (Ref((ARGS, 0, SELF)),), (dot(0),))
         if found is not None and (callable(found) or isinstance(found, (staticmethod, classmethod))):
             bound = getattr(getattr(x, name), "__self__", None) is x.__self__
-            return Program(programs.method, (arg(0), dot(0), name), trusted=True) if bound else _constant(call)
+            return (
+                Program(programs.method, (arg(0), dot(0), name), trusted=True) if bound else _constant(call)
+            )
         return _constant(call)
 
     def no_attribute(self, x: Any, name: str) -> NotDifferentiableError:
         return NotDifferentiableError(
-            f"There is no forward rule for the attribute {name} of {describe(x)}", read="limitations#attributes"
+            f"There is no forward rule for the attribute {name} of {describe(x)}",
+            read="limitations#attributes",
         )
 
     def in_place(self, call: Call) -> Program:
         """`left op= right`: on both sides where Python changes the left operand, else a rebinding."""
-        g, args = call[G], call[ARGS]
+        g: Any = call[G]
+        args = call[ARGS]
         if isinstance(args[0], np.ndarray):
             given = (self, g, _IN_PLACE[g], arg(0), dot(0), arg(1), dot(1))
             return Program(programs.in_place_array, given, trusted=True)
@@ -683,7 +687,7 @@ class Push:
             return Program(programs.made_tuple, (cls, refs[:count], words, whole), trusted=True)
         if cls.__new__ not in (object.__new__, typing.Generic.__new__):
             return None
-        if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):
+        if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):  # type: ignore[misc]
             init = [f.name for f in dataclasses.fields(cls) if f.init]
             fields = dict(zip(init, dot_refs[:count])) | dict(zip(names, dot_refs[count:]))
             given = (self, cls, refs[:count], words, dict(fields))
@@ -713,7 +717,7 @@ class Push:
         return Program(programs.vjp_forward, given, trusted=True)
 
     def foreign(self, call: Call) -> Exception:
-        g, _, args, _, names, _ = call
+        g, _, args, _, _names, _ = call
         if self.cache.registry.mutator(g) is not None:
             return MutationError(f"Mutating arrays is not supported -- called {name_of(g)}")
         return ForeignCallError(
@@ -761,7 +765,9 @@ def inner_of(args: tuple[Any, ...], dots: Any) -> Any:
     """The tangents of arguments, as a caller gives them, in their inner form."""
     if dots is NO:
         return (NO,) * len(args)
-    return tuple([NO if d is None or isinstance(d, AbstractZero) else inner(x, d) for x, d in zip(args, dots)])
+    return tuple(
+        [NO if d is None or isinstance(d, AbstractZero) else inner(x, d) for x, d in zip(args, dots)]
+    )
 
 
 def natural_of(y: Any, y_dot: Any) -> Any:

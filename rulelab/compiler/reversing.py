@@ -79,8 +79,8 @@ def _is_active(template: Any, active: tuple[bool, ...]) -> bool:
     if kind is Ref or kind is Default:
         return active[template.path[0]] if template.path[0] < len(active) else False
     if kind is tuple:
-        return any([_is_active(part, active) for part in template])
-    return kind is dict and any([_is_active(part, active) for part in template.values()])
+        return any(_is_active(part, active) for part in template)
+    return kind is dict and any(_is_active(part, active) for part in template.values())
 
 
 class Sinks:

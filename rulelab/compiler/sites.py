@@ -662,6 +662,8 @@ def _for_update(find: Handler) -> Handler:
         return read
 
     return find_noting
+
+
 def _of_namespace(pullbacks: Pullbacks, name: str, owner: Any, place: Place | None) -> Handler:
     """The handler of an attribute of a module or class, which hands out what it has under the name."""
     if pullbacks.implicit:

@@ -247,9 +247,7 @@ class _Tangent:
         before = self.before(statement.carried)
         head, body = self.inside(statement.head), self.inside(statement.body)
         carried = self.carried(statement.carried, before, body)
-        self.out.append(
-            ir.While(statement.position, head, statement.test, body, carried, statement.stop)
-        )
+        self.out.append(ir.While(statement.position, head, statement.test, body, carried, statement.stop))
 
     def before(self, carried: list[ir.Phi]) -> list[ir.Atom]:
         found = [self.full(phi.sources[0]) if phi.target in self.varied else NO for phi in carried]
@@ -365,9 +363,7 @@ class _Tangent:
         above = left
         if right is not NO:
             part = self.let(ir.Binary("mul", target, right), "t")
-            above = self.let(
-                ir.Unary("neg", part) if left is NO else ir.Binary("sub", left, part), "t"
-            )
+            above = self.let(ir.Unary("neg", part) if left is NO else ir.Binary("sub", left, part), "t")
         self.define(target, ir.Binary("truediv", above, op.right))
 
     def of_augmented(self, op: ir.Augmented, target: str) -> None:
@@ -624,8 +620,8 @@ def _given_to_others(function: ir.Function) -> set[str]:
 
 
 def kept_open(function: ir.Function) -> set[str]:
-    """The names of lists and dicts that this function makes and appends to or gives to others, and of variables
-    that it shares: something that varies may come later.
+    """The names of lists and dicts that this function makes and appends to or gives to others, and of
+    variables that it shares: something that varies may come later.
     """
     lets = [s for s in ir.walk(function.body) if isinstance(s, ir.Let)]
     appends = any(isinstance(s.op, ir.Append) for s in lets)

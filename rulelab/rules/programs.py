@@ -40,8 +40,8 @@ def is_sequence(x):
 
 
 def zero_beside(y, args):
-    """The tangent of what a function of NumPy gives for constants: zeros for a new array, which may be written
-    to later.
+    """The tangent of what a function of NumPy gives for constants: zeros for a new array, which may be
+    written to later.
     """
     if isinstance(y, np.ndarray):
         known = any(isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in args)
@@ -263,8 +263,8 @@ def by_frule(frule, leading, tangents, args, words):
 def turned(vjp, rrule, leading, args, dots, words):
     """The pushforward of a rule that has a pullback alone.
 
-    For a number y it is J v = <J' 1, v>. Else, the pullback being linear in the cotangent w of y, its transpose
-    is its own derivative: J v = ∂/∂w <J' w, v>.
+    For a number y it is J v = <J' 1, v>. Else, the pullback being linear in the cotangent w of y, its
+    transpose is its own derivative: J v = ∂/∂w <J' w, v>.
     """
     y, pullback = rrule(*leading, *args, **words)
     if is_plain_pair(y, dots):
@@ -426,8 +426,8 @@ def made_with_post_init(push, cls, args, words, fields_dot):
 
 
 def before_post_init(cls, args, words):
-    """What the generated `__init__` of a dataclass makes before it calls `__post_init__`, and what it passes on
-    to that.
+    """What the generated `__init__` of a dataclass makes before it calls `__post_init__`, and what it passes
+    on to that.
     """
     given = inspect.signature(cls).bind(*args, **words).arguments
     x = object.__new__(cls)
@@ -439,13 +439,13 @@ def before_post_init(cls, args, words):
         elif field.default is not dataclasses.MISSING:
             object.__setattr__(x, field.name, field.default)
     kinds = getattr(cls, "__dataclass_fields__", {})
-    only = [name for name, f in kinds.items() if f._field_type is dataclasses._FIELD_INITVAR]
+    only = [name for name, f in kinds.items() if f._field_type is dataclasses._FIELD_INITVAR]  # type: ignore[attr-defined]
     return x, {name: given.get(name, getattr(cls, name, None)) for name in only}
 
 
 def in_place_array(push, update, function, left, left_dot, right, right_dot):
     """`left op= right` of an array, done on its tangent too."""
-    y, y_dot = push(function, NO, (left, right), (left_dot, right_dot), (), None)
+    _y, y_dot = push(function, NO, (left, right), (left_dot, right_dot), (), None)
     if is_none(left_dot):
         check_untracked(left)
         if not is_zero(y_dot):
@@ -501,7 +501,7 @@ def refuse_lost(name, x_dot):
     """NotDifferentiableError where a value that varies is put in a variable whose tangent nobody keeps."""
     if not is_zero(x_dot):
         raise NotDifferentiableError(
-            f"The variable {name}, of a function that was called with constants, is given a value that varies",
+            f"The variable {name}, of a function called with constants, is given a value that varies",
             fixes=("keep what changes in a list or an object",),
             read="limitations#syntax",
         )
@@ -537,4 +537,4 @@ def cached(push, function, x, x_dot, name):
 
 
 for _program in (push_all, sequence, unpacked):
-    _program.gives_pair = True
+    vars(_program)["gives_pair"] = True

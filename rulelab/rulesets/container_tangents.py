@@ -86,7 +86,8 @@ def part_of(xs_dot, key):
 
 
 TABLE.non_differentiable(is_constant, zero_kept, zero_of, check_in_step, check_key, has_numbers, is_iterator)
-TABLE.non_differentiable(set.issubset, set.issuperset, set.isdisjoint, frozenset.issubset, frozenset.issuperset)
+TABLE.non_differentiable(set.issubset, set.issuperset, set.isdisjoint)
+TABLE.non_differentiable(frozenset.issubset, frozenset.issuperset)
 TABLE.non_differentiable(check_untracked)
 
 

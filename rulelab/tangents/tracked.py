@@ -53,7 +53,7 @@ def check_untracked(a: Any) -> None:
     """MutationError if `a`, beside which there is no tangent, is memory of an array that has one."""
     if isinstance(a, np.ndarray) and any(np.may_share_memory(a, x) for x in _NOW.arrays):
         raise MutationError(
-            "An argument that varies is written to by another name, global, captured or another argument: its "
+            "An argument that varies is written to by another name, global, captured or an argument: its "
             "tangent would be lost",
             fixes=("write to the argument itself", "give copies"),
             read="limitations#array-mutation",

@@ -125,7 +125,8 @@ def rows_in_a_loop(x):
     "f",
     [
         taken_from_a_list, part_of_a_split, split_across, real_part_set, set_by_its_method,
-        set_by_a_captured_name, out_in_a_partial, out_is_none, interleaved_views, views_broadcast, rows_in_a_loop,
+        set_by_a_captured_name, out_in_a_partial, out_is_none, interleaved_views, views_broadcast,
+        rows_in_a_loop,
         taken_from_a_number,
     ],
     ids=lambda f: f.__name__,

@@ -1,4 +1,4 @@
-"""Functions of one number, in which people use Python as it comes: each to be differentiated once and twice."""
+"""Functions of one number, in which people use Python as it comes: each is differentiated once and twice."""
 
 import collections
 import contextlib

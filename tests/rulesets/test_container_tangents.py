@@ -106,14 +106,20 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0].__qualname__}-{without_addresses(call[1:])[:40]}")
+def called(call):
+    return f"{call[0].__qualname__}-{without_addresses(call[1:])[:40]}"
+
+
+@pytest.mark.parametrize("call", CALLS, ids=called)
 def test_a_container_and_its_tangent_change_together(call):
     """The result, its tangent and what became of the arguments agree with finite differences."""
     check(call[0], *fresh(call[1:]))
 
 
 @pytest.mark.parametrize(
-    "words", [{}, {"reverse": True}, {"key": abs}, {"key": lambda x: -x * x, "reverse": True}], ids=without_addresses
+    "words",
+    [{}, {"reverse": True}, {"key": abs}, {"key": lambda x: -x * x, "reverse": True}],
+    ids=without_addresses,
 )
 def test_sorting_takes_the_tangents_along(words):
     """`sort` and `sorted` with every keyword."""
@@ -152,7 +158,7 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize("call", FAILING, ids=lambda call: f"{call[0].__qualname__}-{without_addresses(call[1:])[:30]}")
+@pytest.mark.parametrize("call", FAILING, ids=called)
 def test_errors_are_pythons_and_change_nothing(call):
     """The exception and its message are those of the plain call; the tangent is as it was."""
     target, args = call[0], fresh(call[1:])
