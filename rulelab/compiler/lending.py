@@ -13,6 +13,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..errors import MutationError
 from ..rules.targets import resolve
 from ..tangents.structural import field_names, is_sequence, make, parts
 from ..tangents.zeros import AbstractZero
@@ -32,6 +33,19 @@ def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | No
 
     `f` may bring its own first argument along, as a bound method or a callable object.
     """
+    looked = _look_around(f, args, kwargs)
+    if looked is None:
+        return None
+    bound, given, found, reached = looked
+    if not reached.writes or reached.hides or not reached.complete or holds_iterator(given):
+        return None
+    for number in reached.objects & found.saved.keys():
+        del found.saved[number]
+    return Lent(len(bound), args, kwargs, found.saved) if found.saved else None
+
+
+def _look_around(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `f` brings along, all that it is given, the containers in that, and what its code can reach."""
     if all(map(_is_leaf, (*args, *kwargs.values()))) and _is_plain(f):
         return None
     target, bound = resolve(f)
@@ -40,14 +54,45 @@ def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | No
         found = _Found(given)
     except RecursionError:  # nested too deep to be gone through: nothing in it may be changed
         return None
-    if not found.saved:
-        return None
-    reached = reached_by((target, *found.code))
-    if not reached.writes or reached.hides or not reached.complete or holds_iterator(given):
-        return None
-    for number in reached.objects & found.saved.keys():
-        del found.saved[number]
-    return Lent(len(bound), args, kwargs, found.saved) if found.saved else None
+    return (bound, given, found, reached_by((target, *found.code))) if found.saved else None
+
+
+class OutOfSight:
+    """The containers among the arguments of a function that may change them where nobody follows it: under
+    `ignore_derivatives`. It may add to them. A part that it replaces would be taken for the one that came in.
+    """
+
+    def __init__(self, saved: dict[int, tuple[Any, Any]]) -> None:
+        self._saved = saved
+
+    @classmethod
+    def of(cls, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OutOfSight | None:
+        """None where nothing is to be watched."""
+        looked = _look_around(f, args, kwargs)
+        if looked is None or not looked[3].hides:
+            return None
+        return cls(looked[2].saved)
+
+    def check(self) -> None:
+        """MutationError, and everything as it was, if a part is another now."""
+        for x, before in self._saved.values():
+            now = contents_of(x)
+            if isinstance(now, list):
+                replaced = len(now) < len(before) or any(a is not b for a, b in zip(now, before))
+            else:
+                replaced = any(now.get(key, now) is not part for key, part in before.items())
+            if replaced:
+                for container, entered in self._saved.values():
+                    fill(container, entered)
+                raise MutationError(
+                    f"Ignored code replaced a part of an argument, a {type(x).__name__}: what is read there "
+                    "is not what came in",
+                    fixes=(
+                        "let it add to the argument, or change one of its own",
+                        "change it in the function itself",
+                    ),
+                    read="limitations#array-mutation",
+                )
 
 
 def _is_leaf(x: Any) -> bool:

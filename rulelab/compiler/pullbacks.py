@@ -15,8 +15,8 @@ import numpy as np
 from ..errors import ForeignCallError, KeywordError, NotDifferentiableError, Place, RuleLabError
 from ..rules.binding import Binder
 from ..rules.calling import apply_rrule
-from ..rules.programs import new_object
 from ..rules.capabilities import RuleConfig
+from ..rules.programs import new_object
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of

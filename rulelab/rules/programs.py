@@ -481,7 +481,7 @@ def check_caught(error):
         raise NotDifferentiableError(
             f"A {type(error).__name__} that was caught carries a number, and its derivative would be lost",
             fixes=("return the number instead of raising it",),
-            read="limitations#exceptions",
+            read="limitations#try-and-except",
         )
 
 

@@ -480,3 +480,21 @@ def test_an_object_with_a_cycle_is_not_changed():
     with pytest.raises(rl.MutationError):
         rl.gradient(f, o)
     assert o.a == 2.0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda xs: xs.__setitem__(0, xs[0] * 2.0), lambda xs: xs.pop(), lambda xs: xs.insert(0, 5.0)],
+)
+def test_ignored_code_may_not_replace_what_came_in(change):
+    """It would be read as the entry of the argument, whose derivative it has not; the list is as before."""
+
+    def f(xs, x):
+        rl.ignore_derivatives(lambda: change(xs))
+        return xs[0] * x
+
+    xs = [2.0, 7.0]
+    for _ in range(2):  # also where a quick way to the pass is known
+        with pytest.raises(rl.MutationError, match="Ignored code replaced a part of an argument"):
+            rl.gradient(f, xs, 3.0)
+        assert xs == [2.0, 7.0]
