@@ -30,7 +30,7 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of, weakly
 from ..rules.targets import name_of, resolve
-from ..tangents.projection import to_natural
+from ..tangents.projection import FieldGradients, to_natural
 from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
@@ -579,6 +579,8 @@ class Push:
             if not self.is_fixed(x, name):
                 raise self.no_attribute(x, name)
             return _constant(call)
+        if type(x) is FieldGradients:
+            return Program(programs.attribute, refs, trusted=True)
         if isinstance(x, super):
             return self.of_super(call, x, name)
         if isinstance(kind.__getattribute__, types.FunctionType):

@@ -10,6 +10,7 @@ from ..tangents.shadows import inner
 from ..tangents.structural import make
 from ..tangents.zeros import AbstractZero
 from . import crossings, heap, outlines, support
+from .emit import is_stand_in
 from .handlers import NO, ZERO, Handler, Unsettled
 from .pushing import SELF, Default, Ref, Seed, build
 
@@ -33,7 +34,9 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) 
         templates = (*program.given, *program.words.values())
         flags = tuple([_is_active(template, active) for template in templates])
         if program.derived:
-            own = program.closure is None or _is_active(program.closure, active)
+            # what a program of the house captures is constant
+            of_house = is_stand_in(function.__code__.co_filename)
+            own = not of_house if program.closure is None else _is_active(program.closure, active)
             made = pullbacks.pass_of(function, values, flags, own, True, place)
             handler = crossings.through_pass(made.bound_to(function), function, values)
         else:

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero
@@ -138,10 +137,9 @@ def polar_rrule(z, /):
 def polar_frule(tangents, z, /):
     y, dot = cmath.polar(z), unthunk(tangents[1])
     if is_zero(dot):
-        return y, dot
-    unit = complex(z) / y[0] if y[0] else 0.0
-    slopes = (complex(unit), _phase_slope(z))
-    return y, Tangent(tuple, *((slope.conjugate() * dot).real for slope in slopes))
+        return y, (0.0, 0.0)
+    unit = complex(z) / y[0] if y[0] else 0j
+    return y, ((unit.conjugate() * dot).real, (_phase_slope(z).conjugate() * dot).real)
 
 
 @TABLE.rrule(cmath.rect, leading=2, points=[(1.5, 0.4), (2, -1.0), (np.float64(0.5), 2.0)])
