@@ -5,7 +5,6 @@ an argument must have a tangent that looks into the argument's, and no other.
 """
 
 import copy
-import operator
 
 import numpy as np
 import pytest
@@ -44,7 +43,7 @@ def forward(case, only=None):
     steps = {path: laid_out_like(at_path(case.args, path), rng) for path in paths}
     dots = [tangent_of(x, (i,), steps) for i, x in enumerate(case.args)]
     refuse_containers(case)
-    if case.target is operator.getitem:
+    if "getitem" in str(case):
         pytest.skip("a part of a constant is a constant, which others may hold")
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
     with np.errstate(all="ignore"):
