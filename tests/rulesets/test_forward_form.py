@@ -42,9 +42,6 @@ def forward(case, only=None):
     paths = [path for path in varied_paths(case) if only is None or path[0] == only]
     steps = {path: laid_out_like(at_path(case.args, path), rng) for path in paths}
     dots = [tangent_of(x, (i,), steps) for i, x in enumerate(case.args)]
-    refuse_containers(case)
-    if "getitem" in str(case):
-        pytest.skip("a part of a constant is a constant, which others may hold")
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
     with np.errstate(all="ignore"):
         y, y_dot = rule.function((NoTangent(), *dots), *case.args, **copy.deepcopy(case.kwargs))
@@ -114,6 +111,7 @@ def refuse_containers(case):
 @pytest.mark.parametrize("case", list(every_case()), ids=str)
 def test_tangents_that_are_not_there_leave_zeros(case):
     """With no tangent at all an array has zeros, which may be written to; a number need not have any."""
+    refuse_containers(case)
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
     with np.errstate(all="ignore"):
         y, y_dot = rule.function(
