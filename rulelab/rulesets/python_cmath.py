@@ -13,7 +13,7 @@ import numpy as np
 from ..rules.house import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import unthunk
-from ..tangents.zeros import NoTangent, ZeroTangent
+from ..tangents.zeros import NoTangent
 from .array_likes import is_zero
 from .numpy_elementwise import LN10
 
@@ -91,7 +91,7 @@ def log_frule(tangents, z, /, *base):
     partials = _log_partials(y, z, *base)
     rows = partials if isinstance(partials, tuple) else (partials,)
     terms = [p * unthunk(dot) for p, dot in zip(rows, tangents[1:]) if not is_zero(dot)]
-    return y, sum(terms) if terms else ZeroTangent()
+    return y, sum(terms) if terms else 0j
 
 
 # -- not holomorphic -----------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def rect_frule(tangents, r, phi, /):
     y = cmath.rect(r, phi)
     slopes = (cmath.rect(1.0, phi), 1j * y)
     terms = [slope * unthunk(dot) for slope, dot in zip(slopes, tangents[1:]) if not is_zero(dot)]
-    return y, sum(terms) if terms else ZeroTangent()
+    return y, sum(terms) if terms else 0j
 
 
 def _state_conjugate(method, points):
