@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import NotDifferentiableError, Place
 from ..tangents.shadows import inner
 from ..tangents.structural import make
@@ -149,7 +151,15 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
             outer = heap.enter()
             try:
                 call = (f, NO, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
-                (_, y_dot), back = pushed(pullbacks, place, (wanted, False, True, False))(*call)
+                (again, y_dot), back = pushed(pullbacks, place, (wanted, False, True, False))(*call)
+                if not _is_same(y, again):
+                    raise NotDifferentiableError(
+                        f"{getattr(f, '__name__', 'A function')} gives another value when it runs again, and "
+                        "its derivative is differentiated",
+                        place=place,
+                        fixes=("let it compute from its arguments alone",),
+                        read="limitations#second-derivatives",
+                    )
                 got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
             finally:
                 heap.leave(outer)
@@ -163,6 +173,14 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
         return (y, x_bars), vjp_pullback
 
     return Unsettled(handle)
+
+
+def _is_same(y: Any, again: Any) -> bool:
+    """Whether a number or array is the same up to rounding; of other values nothing is said."""
+    kinds = (int, float, complex, np.number, np.ndarray)
+    if not (isinstance(y, kinds) and isinstance(again, kinds)):
+        return True
+    return np.shape(y) == np.shape(again) and np.allclose(y, again, rtol=1e-6, atol=0.0, equal_nan=True)
 
 
 def _is_still(part: Any) -> bool:
