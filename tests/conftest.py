@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import rulelab as rl
+from rulelab.compiler import heap
 from rulelab.compiler.cache import Cache
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -43,6 +44,15 @@ def values_are_compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with rl.debug_mode(compare=True):  # first, so that it finds, and puts back, what was there before
         monkeypatch.setattr(Cache, "compare", True)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_sweep_is_left_open() -> Iterator[None]:
+    """What a sweep makes counts as its own no longer than it runs, however it ends."""
+    yield
+    if heap._STATE.depth:  # one that was interrupted is noticed by the next
+        rl.pullback(float, 1.0)
+    assert (heap._STATE.depth, heap._STATE.sweep) == (0, None)
 
 
 @dataclass(frozen=True)

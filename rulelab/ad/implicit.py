@@ -12,6 +12,7 @@ import numpy as np
 from ..compiler import heap
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
+from ..compiler.deriving import derives
 from ..compiler.operands import describe
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.watching import Sweep, Watched
@@ -340,6 +341,7 @@ def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dic
     )
 
 
+@derives
 def gradient_of_params(
     loss: Callable[[], Any], params: Params, cache: Cache | None = None, several: bool = False
 ) -> WithGradient:
@@ -360,6 +362,7 @@ def gradient_of_params(
     return WithGradient(y, Grads(params, _values(sweep, params)))
 
 
+@derives
 def jacobian_of_params(loss: Callable[[], Any], params: Params, cache: Cache | None = None) -> Grads:
     """The Jacobian of a loss without arguments for each parameter: a Grads of matrices.
 

@@ -399,6 +399,7 @@ def forward_sweep(
     )
 
 
+@derives
 def sweeps(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -412,6 +413,7 @@ def sweeps(
     finally:
         leave(outer)
 
+    @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
         __tracebackhide__ = True
         outer = enter()

@@ -117,6 +117,8 @@ def _made_since(back: Any) -> Iterator[tuple[Any, tracemalloc.Traceback]]:
         if traceback is not None:  # what was there before can hold nothing that is new
             yield found, traceback
             waiting.extend(_parts(found))
+        elif type(found) is tuple:  # it may be new, in the place of one that was dropped meanwhile
+            waiting.extend(found)
 
 
 def _parts(found: Any) -> list[Any]:

@@ -243,7 +243,7 @@ class Cache:
         self.memory = _Memory(self.memory.mode, answers=self.memory.answers)
 
     def __len__(self) -> int:
-        return sum(len(held.by_key) for held in list(self.memory.passes.values()))
+        return sum(len(held.by_key) for held in self.memory.passes.copy().values())
 
     # -- answers of the registry -----------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class Cache:
             )
         memory = self.memory
         if mode == "manual":
-            answers = {key: answer.strengthened() for key, answer in list(memory.answers.items())}
+            answers = {key: answer.strengthened() for key, answer in memory.answers.copy().items()}
             self.memory = _Memory(mode, memory.passes, answers)
             return Refreshed(mode)
         refreshed = Refreshed(mode or memory.mode, tuple(self._stale()))
@@ -313,7 +313,7 @@ class Cache:
 
     def _stale(self) -> list[Stale]:
         found = []
-        for (_, signature, mode, traits), known in list(self.memory.answers.items()):
+        for (_, signature, mode, traits), known in self.memory.answers.copy().items():
             target, old = known.target(), known.value()
             if target is None:
                 continue
@@ -324,8 +324,8 @@ class Cache:
             current = self.registry.ask(target, given, mode, config)
             if old != current:
                 found.append(Stale(name_of(target), ", ".join(map(_type_name, given)), _reason(old, current)))
-        for held in list(self.memory.passes.values()):
-            for made in list(held.by_key.values()):
+        for held in self.memory.passes.copy().values():
+            for made in held.by_key.copy().values():
                 for target, known in made.trail:
                     if self.state_of(target) != known:
                         found.append(

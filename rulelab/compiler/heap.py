@@ -21,6 +21,7 @@ import numpy as np
 from ..tangents.structural import make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
+from .deriving import nest_level
 from .support import NO, ZERO, Items, add, settle
 
 Key = Any
@@ -89,13 +90,21 @@ def enter() -> _Sweep | None:
 
 def leave(outer: _Sweep | None) -> None:
     """Go back to the sweep that `enter` gave."""
-    _STATE.sweep = outer
     _STATE.depth -= 1
+    _STATE.sweep = outer if _STATE.depth else None
 
 
 def is_nested() -> bool:
-    """Whether the sweep of this thread runs inside of another one, which may own what is handed in."""
-    return _STATE.depth > 1
+    """Whether the sweep of this thread runs inside of another one, which may own what is handed in.
+
+    A sweep that nobody works on any more, because a KeyboardInterrupt came before it was left, is forgotten.
+    """
+    if _STATE.depth <= 1:
+        return False
+    if nest_level() > 1:
+        return True
+    _STATE.depth = 1
+    return False
 
 
 def written() -> _Sweep:

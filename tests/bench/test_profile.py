@@ -129,13 +129,21 @@ def test_loops_and_comprehensions():
 def test_the_arguments_are_copied_for_each_run():
     """The caller's are as they were; each run gets fresh ones."""
 
-    def drains(xs):
-        return sum(x for x in rl.ignore_derivatives(lambda: [xs.pop() for _ in range(len(xs))])) * 1.0
+    def grows(xs):
+        rl.ignore_derivatives(lambda: xs.append(1.0))
+        return float(len(xs))
 
     xs = [2.0, 3.0]
+    seen = []
+
+    def f(x, xs):
+        found = grows(xs)
+        rl.ignore_derivatives(lambda: seen.append(found))
+        return x * found
+
     with rl.debug_mode(compare=False):
-        found = profile(lambda x, xs: x * drains(xs), 2.0, xs, seconds=0.0)
-    assert xs == [2.0, 3.0] and found.calls == 5
+        found = profile(f, 2.0, xs, seconds=0.0)
+    assert xs == [2.0, 3.0] and found.calls == 5 and seen == [3.0] * 5
 
 
 def test_how_often_the_function_runs_is_said(capsys):

@@ -23,21 +23,16 @@ ids = [case.name for case in CASES]
 REFUSED_FORWARDS = {
     "syntax.starred_displays": "varies is the key of a dict or an item of a set",
     "syntax.set_comprehension_that_is_counted": "varies is the key of a dict or an item of a set",
-    "heap.named_tuple_replaced": "_replace",
-    "heap.made_counter": "nonlocal state",
     "iterators.consumers_of_iterators": "mean(map)",
 }
 REFUSED_TWICE = {
     **REFUSED_FORWARDS,
-    "heap.made_counter": "is given a value that varies",
     "numpy_names.order_statistics": "np.quantile gives no derivative for its argument q",
     "heap.augmented_assignment_of_a_list_is_seen_by_its_alias": "that others may hold",
     "heap.object_that_is_called": "that others may hold",
     "heap.default_factory": "that others may hold",
     "heap.post_init": "Signature.bind",
-    "heap.frozen_replaced": "set.issubset",
     "iterators.reversed_views": "cannot be differentiated backwards",
-    "higher_order.getters": "itemgetter",
     "protocols.properties": "that others may hold",
 }
 
@@ -112,14 +107,10 @@ WORDS = {
     "FD": (forward, reverse), "FF": (forward, forward),
 }  # fmt: skip
 REFUSED_EVERYDAY = {
-    ("nt", "F"): "_replace", ("nt", "DD"): "_replace", ("nt", "DF"): "_replace", ("nt", "FD"): "_replace",
-    ("nt", "FF"): "_replace",
     **{("try2", word): "in catch block" for word in ("D", "DD", "DF", "FD")},
     **{("cache_in", word): "cache(function)" for word in ("D", "DD", "DF", "FD")},
-    **{(name, word): "that others may hold" for name in ("dcl", "dcl_const") for word in ("DD", "DF", "FD")},
     **{("fn_attr", word): "__call__" for word in WORDS},
-    ("dcl", "FF"): "is a constant here",
-    ("dcl_const", "FF"): "is a constant here",
+    **{(f, word): "that others may hold" for f in ("objconst", "dcl_const") for word in ("DD", "DF", "FD")},
 }  # fmt: skip
 
 

@@ -51,12 +51,17 @@ class Case:
     """
 
     function: Callable
-    points: tuple
+    made: tuple
     tolerance: float = 1e-7
     wrt: tuple | None = None
     inert: tuple = ()
     kwargs: dict = field(default_factory=dict)
     needs: frozenset = frozenset()
+
+    @property
+    def points(self):
+        """The argument tuples, each time new: a function may change what it is given."""
+        return copy.deepcopy(self.made)
 
     @property
     def name(self):

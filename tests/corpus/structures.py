@@ -35,7 +35,7 @@ def built(x, change):
         return (
             np.array([change(v) for v in x.ravel().tolist()]).reshape(x.shape) if x.dtype.kind in "fc" else x
         )
-    if isinstance(x, bool) or x is None or isinstance(x, (str, type)):
+    if isinstance(x, bool) or x is None or isinstance(x, (str, type, np.ufunc)):
         return x
     if isinstance(x, (int, float, complex, np.number)):
         return change(x)
