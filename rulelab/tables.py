@@ -273,7 +273,16 @@ def _md(text: str) -> str:
     line = _one_line(text)
     if "$" in line or "\\" in line:
         return _md_code(line)
-    return "".join(f"\\{c}" if c in "`*_{}[]<>#|&~" else c for c in line)
+    escaped = "".join(f"\\{c}" if c in "`*_{}[]<>#|&~" else c for c in line)
+    return _NO_LINK.sub(_as_entity, escaped)
+
+
+# Readers of Markdown make links of these, and show the escapes after them as they stand.
+_NO_LINK = re.compile(r"(?<=\w)://|\bwww(?=\.)|@", re.IGNORECASE)
+
+
+def _as_entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0][0])};{found[0][1:]}"
 
 
 def _md_cell(text: str) -> str:
@@ -315,13 +324,29 @@ def _tex(text: str) -> str:
     return "".join(_TEX.get(c, c) for c in _one_line(text))
 
 
-def latex(text: str) -> str:
-    """A text as LaTeX, so that it is set as it stands.
+_GREEK = set(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi "
+    "omega".split()
+)
 
-    >>> print(latex("w_1"))
-    w\\_1
+
+def name_latex(name: str) -> str:
+    r"""A name as LaTeX of a formula, in which nothing of it can act as a command.
+
+    >>> name_latex("x"), name_latex("theta"), name_latex("my_rate"), name_latex("x\\input{y}$")
+    ('x', '\\theta', '\\mathrm{my\\_rate}', '\\mathrm{x?input?y??}')
     """
-    return _tex(text)
+    if name.endswith("_bar") and name != "_bar":
+        return rf"\bar{{{name_latex(name[:-4])}}}"
+    base, bracket, index = name.partition("[")
+    if bracket and index.endswith("]") and index[:-1].replace(",", "").isdigit():
+        return f"{{{name_latex(base)}}}_{{{index[:-1]}}}"
+    if len(name) == 1 and name.isalpha():
+        return name
+    if name in _GREEK:
+        return "\\" + name
+    safe = "".join(c if c.isalnum() else (r"\_" if c == "_" else "?") for c in name)
+    return rf"\mathrm{{{safe}}}"
 
 
 def _jsonable(value):

@@ -17,7 +17,7 @@ import numpy as np
 from ..checking.comparison import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
-from ..tables import Page, Report, Table, latex
+from ..tables import Page, Report, Table, name_latex
 
 _LIBRARIES = (
     str(Path(__file__).parents[1]),
@@ -246,7 +246,7 @@ def _matrix_table(caption: str, matrix, rows: list[str], columns: list[str]) -> 
 def _latex_matrix(letter: str, name: str, matrix) -> str:
     """A matrix under a letter with the name of the argument as its index."""
     rows = r" \\ ".join(" & ".join(map(shortened, row)) for row in matrix)
-    body = rf"{letter}_{{\text{{{latex(name)}}}}} = \begin{{bmatrix}} {rows} \end{{bmatrix}}"
+    body = rf"{letter}_{{{name_latex(name)}}} = \begin{{bmatrix}} {rows} \end{{bmatrix}}"
     return rf"\begin{{equation*}} {body} \end{{equation*}}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from ..tables import name_latex
 from .scalars import CannotTrace
 
 MAX_NODES = 3000  # beyond this SymPy's differentiation is slower than any patience
@@ -93,31 +94,6 @@ def size(node, limit=60):
 
 # --- names and pictures
 # ------------------------------------------------------------------------------------------
-
-_GREEK = set(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi "
-    "omega".split()
-)
-
-
-def name_latex(name):
-    r"""A name as LaTeX in which nothing of it can act as a command.
-
-    >>> name_latex("x"), name_latex("theta"), name_latex("my_rate"), name_latex("x\\input{y}$")
-    ('x', '\\theta', '\\mathrm{my\\_rate}', '\\mathrm{x?input?y??}')
-    """
-    if name.endswith("_bar") and name != "_bar":
-        return rf"\bar{{{name_latex(name[:-4])}}}"
-    base, bracket, index = name.partition("[")
-    if bracket and index.endswith("]") and index[:-1].replace(",", "").isdigit():
-        return f"{{{name_latex(base)}}}_{{{index[:-1]}}}"
-    if len(name) == 1 and name.isalpha():
-        return name
-    if name in _GREEK:
-        return "\\" + name
-    safe = "".join(c if c.isalnum() else (r"\_" if c == "_" else "?") for c in name)
-    return rf"\mathrm{{{safe}}}"
-
 
 @dataclass(frozen=True)
 class Formula:

@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 
 from ..errors import printable
-from ..tables import Page, Report, Table
-from .formulas import Formula, name_latex
+from ..tables import Page, Report, Table, name_latex
+from .formulas import Formula
 from .verdicts import Refuted, Verdict
 from .verdicts import to_dict as verdict_dict
 

@@ -110,7 +110,7 @@ def test_a_small_jacobian_is_shown_whole():
     html = shown._repr_html_()
     assert '<th scope="row">f[1, 0]</th><td>4</td><td>5</td>' in html and '<th scope="col">x[1]</th>' in html
     assert "<td>1 of 8</td>" in html and "None: s is neither a number nor an array of numbers." in html
-    assert r"J_{\text{x}} = \begin{bmatrix} 0 & 1 \\ 2 & 3" in shown.to_latex()
+    assert r"J_{x} = \begin{bmatrix} 0 & 1 \\ 2 & 3" in shown.to_latex()
     assert [row["argument"] for row in shown.to_dict()["jacobians"]] == ["x", "s"]
     vector = Jacobian((np.ones(3),), "f", ("x",), (2.0,), np.ones(3))
     assert '<th scope="col">x</th>' in vector._repr_html_()
@@ -138,7 +138,7 @@ def test_a_hessian_says_what_a_reader_looks_for():
     """How far it is from symmetric, and between which eigenvalues it lies."""
     shown = Hessian(np.array([[2.0, 1.0], [1.0 + 2e-9, 2.0]]), "f", "x", np.ones(2))
     assert "1e-09" in str(shown) and "1 … 3" in str(shown) and "x[0]" in str(shown)
-    assert r"H_{\text{x}} = \begin{bmatrix} 2 & 1 \\" in shown.to_latex()
+    assert r"H_{x} = \begin{bmatrix} 2 & 1 \\" in shown.to_latex()
     assert shown.to_dict()["value"][0] == [2.0, 1.0]
     large = Hessian(np.eye(300), "f", "x", np.ones(300))
     assert "300×300" in str(large) and "x[0]" not in str(large) and "tabular" in large.to_latex()

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from rulelab.symbolic import prove
-from rulelab.symbolic.formulas import name_latex
 from rulelab.symbolic.report import SymbolicReport
 from rulelab.symbolic.verdicts import Undecided
+from rulelab.tables import name_latex
 from rulelab.tangents.zeros import NoTangent
 
 
