@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..compiler import heap
-from ..compiler.lending import contents_of, fill, inside, may_be_lent
+from ..compiler.lending import inside, may_be_lent
 from ..compiler.operands import describe
 from ..compiler.outlines import contents
 from ..errors import MutationError
+from ..tangents.contents import contents_of, fill
 
 
 class LeftAlone:

@@ -13,6 +13,7 @@ from ..compiler.operands import describe
 from ..compiler.pushing import inner_of, natural_of
 from ..errors import KeywordError, NotDifferentiableError
 from ..rules.house import RuleTable
+from ..tangents.moments import Moment, check_value
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import derivatives, forward, matrices, reverse
 from .directions import directions
@@ -45,7 +46,22 @@ def no_tangents(count):
     return (NO,) * count
 
 
-TABLE.non_differentiable(check_cache, numbers_of, no_tangents)
+def moment_of(f, args):
+    return Moment(f, args, arrays=True)
+
+
+def check_unchanged(moment, f, y, again):
+    """NotDifferentiableError where a pullback would have to run a function under other circumstances."""
+    check_value(f, y, again)
+    if moment.changed():
+        raise NotDifferentiableError(
+            f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was made",
+            fixes=("call the pullback before the change", "hand a copy to the function"),
+            read="limitations#second-derivatives",
+        )
+
+
+TABLE.non_differentiable(check_cache, numbers_of, no_tangents, moment_of, check_unchanged)
 
 
 def with_words(f, words):
@@ -88,10 +104,13 @@ def grad_(f, argnums=0):
 def pullback_(f, args=(), *, cache=None, **words):
     check_cache(cache)
     g = with_words(f, words)
+    moment = moment_of(g, args)
     y = g(*args)
 
     def back(y_bar):
-        return VJP(g, args, y_bar)[1]
+        again, x_bars = VJP(g, args, y_bar)
+        check_unchanged(moment, f, y, again)
+        return x_bars
 
     return y, back
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import MutationError
 from ..rules.targets import resolve
+from ..tangents.contents import contents_of, fill, own_attributes, slots_of
 from ..tangents.structural import field_names, is_sequence, make, parts
 from ..tangents.zeros import AbstractZero
 from . import heap, outlines
@@ -167,34 +168,7 @@ def inside(x: Any) -> Iterator[Any]:
         yield from x.values()
         yield getattr(x, "default_factory", None)
     else:
-        yield from _attributes(x).values()
-
-
-def _attributes(x: Any) -> dict[str, Any]:
-    """All attributes of an object's own, in slots or not, whatever its class makes of being asked."""
-    found = dict(getattr(x, "__dict__", {}))
-    for name, slot in _slots(type(x)).items():
-        try:
-            found[name] = slot.__get__(x)
-        except AttributeError:  # not assigned
-            continue
-    return found
-
-
-def _slots(cls: type) -> dict[str, types.MemberDescriptorType]:
-    return {
-        name: part
-        for base in reversed(cls.__mro__)
-        for name, part in vars(base).items()
-        if isinstance(part, types.MemberDescriptorType)
-    }
-
-
-def contents_of(x: Any) -> Any:
-    """What `fill` takes to give a container back what it has now."""
-    if isinstance(x, (list, deque)):
-        return list(x)
-    return dict(x) if isinstance(x, dict) else _attributes(x)
+        yield from own_attributes(x).values()
 
 
 class Lent:
@@ -327,22 +301,3 @@ def _empty(x: Any) -> Any:
     if isinstance(x, deque):
         return deque(maxlen=x.maxlen)
     return type(x)() if type(x) in _PLAIN else object.__new__(type(x))
-
-
-def fill(x: Any, contents: Any) -> None:
-    """Make these the contents of `x`, whatever it has now."""
-    if isinstance(x, (list, deque)):
-        x.clear()
-        x.extend(contents)
-    elif isinstance(x, dict):
-        x.clear()
-        x.update(contents)
-    else:
-        slots = _slots(type(x))
-        for name in slots.keys() & _attributes(x).keys() - contents.keys():
-            slots[name].__delete__(x)
-        for name in slots.keys() & contents.keys():
-            slots[name].__set__(x, contents[name])
-        if hasattr(x, "__dict__"):
-            vars(x).clear()
-            vars(x).update((name, part) for name, part in contents.items() if name not in slots)

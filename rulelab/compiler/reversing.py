@@ -5,9 +5,8 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import NotDifferentiableError, Place
+from ..tangents.moments import Moment, check_value, not_repeatable
 from ..tangents.shadows import inner
 from ..tangents.structural import make
 from ..tangents.zeros import AbstractZero
@@ -137,7 +136,10 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
 
     def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
+        moment = Moment(f, args, mine=_is_of_sweep)
         y, x_bars = pullbacks.vjp(f, args, seed, words)
+        if any(map(heap.is_own, moment.changed())):  # where what varies may have been kept
+            raise not_repeatable(f, "changes what it captures or is given")
         names, values = tuple(words or ()), tuple((words or {}).values())
         y_bar = seed(y, f, args) if isinstance(seed, Seed) else seed
 
@@ -151,16 +153,10 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
             outer = heap.enter()
             try:
                 call = (f, NO, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
-                (again, y_dot), back = pushed(pullbacks, place, (wanted, False, True, False))(*call)
-                if not _is_same(y, again):
-                    raise NotDifferentiableError(
-                        f"{getattr(f, '__name__', 'A function')} gives another value when it runs again, and "
-                        "its derivative is differentiated",
-                        place=place,
-                        fixes=("let it compute from its arguments alone",),
-                        read="limitations#second-derivatives",
-                    )
-                got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
+                with moment:  # f runs again, and has to find what it found
+                    (again, y_dot), back = pushed(pullbacks, place, (wanted, False, True, False))(*call)
+                    check_value(f, y, again)
+                    got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
             finally:
                 heap.leave(outer)
             if got is NO:
@@ -175,12 +171,9 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
     return Unsettled(handle)
 
 
-def _is_same(y: Any, again: Any) -> bool:
-    """Whether a number or array is the same up to rounding; of other values nothing is said."""
-    kinds = (int, float, complex, np.number, np.ndarray)
-    if not (isinstance(y, kinds) and isinstance(again, kinds)):
-        return True
-    return np.shape(y) == np.shape(again) and np.allclose(y, again, rtol=1e-6, atol=0.0, equal_nan=True)
+def _is_of_sweep(x: Any) -> bool:
+    """Whether what is put back is known to the running sweep alone."""
+    return isinstance(x, types.CellType) or heap.is_own(x)
 
 
 def _is_still(part: Any) -> bool:

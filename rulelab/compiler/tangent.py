@@ -97,7 +97,10 @@ class _Tangent:
                 if name in own:
                     self.dots[name] = own_dot
                 elif name in self.varied:
-                    self.dots[name] = self.let(ir.Item(held, ir.Const(number)), f"{name}_dot")
+                    found = self.let(ir.Item(held, ir.Const(number)), f"{name}_dot")
+                    if name not in function.cells:  # taken as it is now, and so is its tangent
+                        found = self.let(ir.Call(ir.Const(programs.content_of), (found,)), f"{name}_dot")
+                    self.dots[name] = found
         self.block(function.body, self.out)
         pair = self.let(ir.Build("tuple", (function.result, self.full(function.result))), "pair")
         return ir.Function(
