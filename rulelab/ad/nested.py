@@ -13,6 +13,7 @@ from ..compiler.operands import describe
 from ..compiler.pushing import inner_of, natural_of
 from ..errors import KeywordError, NotDifferentiableError
 from ..rules.house import RuleTable
+from ..tangents.algebra import is_number
 from ..tangents.moments import Moment, check_value
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import derivatives, forward, matrices, reverse
@@ -50,9 +51,8 @@ def moment_of(f, args):
     return Moment(f, args, arrays=True)
 
 
-def check_unchanged(moment, f, y, again):
+def check_unchanged(moment, f):
     """NotDifferentiableError where a pullback would have to run a function under other circumstances."""
-    check_value(f, y, again)
     if moment.changed():
         raise NotDifferentiableError(
             f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was made",
@@ -61,7 +61,13 @@ def check_unchanged(moment, f, y, again):
         )
 
 
-TABLE.non_differentiable(check_cache, numbers_of, no_tangents, moment_of, check_unchanged)
+def check_same(moment, f, y, again):
+    """NotDifferentiableError where a function gives something else each time it runs."""
+    check_value(f, y, again)
+    moment.take()
+
+
+TABLE.non_differentiable(check_cache, numbers_of, no_tangents, moment_of, check_unchanged, check_same)
 
 
 def with_words(f, words):
@@ -104,12 +110,13 @@ def grad_(f, argnums=0):
 def pullback_(f, args=(), *, cache=None, **words):
     check_cache(cache)
     g = with_words(f, words)
-    moment = moment_of(g, args)
     y = g(*args)
+    moment = moment_of(g, args)
 
     def back(y_bar):
+        check_unchanged(moment, f)
         again, x_bars = VJP(g, args, y_bar)
-        check_unchanged(moment, f, y, again)
+        check_same(moment, f, y, again)
         return x_bars
 
     return y, back
@@ -143,9 +150,24 @@ def jvp_(f, args, tangents, kwargs=None):
     return y, natural_of(y, y_dot)
 
 
+def check_zeros(args, tangents):
+    """NotDifferentiableError for a whole number that stands still: its tangent is taken for a constant."""
+    for x, x_dot in zip(args, () if tangents is NO else tangents):
+        if is_number(x) and isinstance(x, (int, np.integer)) and isinstance(x_dot, float) and x_dot == 0.0:
+            raise NotDifferentiableError(
+                f"The tangent of the whole number {x!r} is differentiated where it is zero",
+                fixes=(f"give a float: {float(x)!r}",),
+                read="limitations#second-derivatives",
+            )
+
+
+TABLE.non_differentiable(check_zeros)
+
+
 @TABLE.rrule(inner_of, leading=2)
 def inner_of_rrule(args, tangents):
     """What is computed with as a tangent is the tangent that was given."""
+    check_zeros(args, tangents)
 
     def inner_of_pullback(bars):
         return NoTangent(), NoTangent(), bars
@@ -155,6 +177,7 @@ def inner_of_rrule(args, tangents):
 
 @TABLE.frule(inner_of)
 def inner_of_frule(tangents, args, dots):
+    check_zeros(args, dots)
     return inner_of(args, dots), inner_of(args, tangents[2])
 
 

@@ -28,6 +28,7 @@ from .heap import (
 )
 from .support import NO, ZERO, settle
 
+_CLOSED = (types.BuiltinFunctionType, types.MethodType, range, slice)  # nothing is looked for in these
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
 
 
@@ -35,7 +36,7 @@ def outline(x: Any, seen: frozenset[int] = frozenset()) -> Outline | None:
     """Where in a structure containers of this sweep are; None if there are none."""
     if isinstance(x, LEAVES) or not any_made() or id(x) in seen:
         return None
-    if isinstance(x, types.BuiltinFunctionType | types.MethodType | range | slice):
+    if isinstance(x, _CLOSED):
         return None
     seen = seen | {id(x)}
     if isinstance(x, types.FunctionType):
@@ -139,11 +140,24 @@ def hand_on(y: Any) -> list[Any]:
 
 
 def reached_from(*holders: Any) -> list[Any]:
-    """The containers of this sweep that these values, functions or bound methods hold."""
-    found: list[Any] = []
-    for x in holders:
-        _containers(outline(getattr(x, "__self__", x)), found)
-    return found
+    """The containers of this sweep that these values, functions or bound methods hold, each once."""
+    found: dict[int, Any] = {}
+    seen: dict[int, Any] = {}
+    waiting = [getattr(x, "__self__", x) for x in holders] if any_made() else []
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen or isinstance(x, (*LEAVES, *_CLOSED)):
+            continue
+        seen[id(x)] = x
+        if is_own(x):
+            found[id(x)] = x
+        if isinstance(x, types.CellType):
+            waiting.extend([] if contents(x) is ir.UNBOUND else [contents(x)])
+        elif isinstance(x, types.FunctionType):
+            waiting.extend(part for _, part in held_by(x))
+        else:
+            waiting.extend(part for _, part in parts_by_key(x))
+    return list(found.values())
 
 
 def any_changed(point: tuple[int, int], *holders: Any) -> bool:

@@ -550,9 +550,7 @@ class Push:
         made = tangent_of(function, varied, captured, own)
         given = (*values, *(d for d, on in zip(dots, varied) if on))
         given = (*given, Ref((G_DOT,))) if captured else given
-        # a derivative as a function captures what the program does that it is differentiated as
-        same = function is call[G] or getattr(call[G], "differentiated_as", None) is function
-        closure = Ref((G,)) if same else None
+        closure = Ref((G,)) if function is call[G] else None
         return Program(made, given, derived=True, trusted=True, closure=closure)
 
     # -- attributes, operators and objects -------------------------------------------------------------------

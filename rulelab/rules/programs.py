@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError, RuleShapeError
 from ..tangents.in_step import check_in_step
-from ..tangents.moments import Moment, check_as_it_was, check_value
+from ..tangents.missing import not_implemented
+from ..tangents.moments import check_value
 from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
 from ..tangents.thunks import unthunk
 from ..tangents.tracked import check_untracked
@@ -351,18 +352,15 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words):
     """
     if is_none(dots):
         dots = no_tangents(len(args))
-    if are_numeric(args):
-        return vjp_of_numbers(push, vjp, f, f_dot, args, dots, seed, seed_dot, words)
+
     names, values = items_of(words)
     all_dots = (*dots, *no_tangents(len(names)))
 
     def along(*xs):
         return push(f, f_dot, (*xs, *values), all_dots, names, None)[1]
 
-    moment = moment_of(f, args)
+    again, x_bars = vjp(f, args, seed, words)  # first: it refuses what changes from one run to the next
     y, y_dot = push(f, f_dot, (*args, *values), all_dots, names, None)
-    check_repeatable(f, moment)
-    again, x_bars = vjp(f, args, seed, words)
     check_same(f, y, again)
     second = moving(vjp(along, args, plain_seed(seed, y, f, args))[1])
     if is_none(seed_dot):
@@ -371,64 +369,17 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words):
     return (y, x_bars), (y_dot, tuple([summed(a, b) for a, b in zip(first, second)]))
 
 
-def vjp_of_numbers(push, vjp, f, f_dot, args, dots, seed, seed_dot, words):
-    """The same where the arguments are numbers and arrays, in one run of f: the pullback of (y, J v) by (x, v)
-    at the cotangents (tangent of y_bar, y_bar) gives both: by v it is J' y_bar, and by x the tangent of that.
-    """
-    names, values = items_of(words)
-    constants = no_tangents(len(names))
-
-    def along(xs, steps):
-        return push(f, f_dot, (*xs, *values), (*steps, *constants), names, None)
-
-    steps = steps_of(args, dots)
-    found, bars = vjp(along, (args, steps), seed_beside(seed, seed_dot, f, args))
-    return (found[0], bars[1]), (found[1], moving(bars[0]))
-
-
-def are_numeric(args):
-    """Whether all that varies among the arguments are numbers and arrays."""
-    return all(kind_of(x) in ("number", "array", None) and not callable(x) for x in args)
-
-
-def steps_of(args, dots):
-    """The tangents of numbers and arrays, with zeros for those that have none."""
-    return tuple([zero_of(x) if is_none(d) else d for x, d in zip(args, dots)])
-
-
-def seed_beside(seed, seed_dot, f, args):
-    """The cotangent of a value and its tangent."""
-    if is_seed(seed):
-        return seed_of_tangent(seed, f, args)
-    return (seed_dot, seed)
-
-
-def seed_of_tangent(seed, f, args):
-    """That for a seed that is no value but the way to make one."""
-    return type(seed)(lambda pair, along, given: (NO, seed(pair[0], f, args)))
-
-
 def items_of(words):
     """The names and the values of keyword arguments, which are constants."""
     return tuple(words or ()), tuple((words or {}).values())
 
 
-def moment_of(f, args):
-    return Moment(f, args)
-
-
-def check_repeatable(f, moment):
-    """NotDifferentiableError where f has changed what it depends on."""
-    check_as_it_was(f, moment)
-
-
 def check_same(f, y, again):
+    """NotDifferentiableError where f gives something else each time it runs."""
     check_value(f, y, again)
 
 
-TABLE.non_differentiable(
-    items_of, are_numeric, steps_of, seed_of_tangent, moment_of, check_repeatable, check_same
-)
+TABLE.non_differentiable(items_of, check_same)
 
 
 def plain_seed(seed, y, f, args):
@@ -583,6 +534,26 @@ def frule_via_ad(config, tangents, f, args=(), **words):
 @TABLE.stands_in(settled)
 def settled_(x, x_dot):
     return zero_kept(x) if is_none(x_dot) else x_dot
+
+
+def content_of(x_dot):
+    """The tangent of a captured variable; where that may be rebound, its cell is handed on."""
+    return x_dot.cell_contents if isinstance(x_dot, types.CellType) else x_dot
+
+
+@TABLE.rrule(content_of, leading=1)
+def content_of_rrule(x_dot):
+    def content_of_pullback(bar):
+        if isinstance(x_dot, types.CellType) and not isinstance(bar, AbstractZero):  # raises where it is needed
+            return NoTangent(), not_implemented("by the tangent of a captured variable that is rebound")
+        return NoTangent(), bar
+
+    return content_of(x_dot), content_of_pullback
+
+
+@TABLE.frule(content_of)
+def content_of_frule(tangents, x_dot):
+    return content_of(x_dot), content_of(tangents[1])
 
 
 def cached(push, function, x, x_dot, name):

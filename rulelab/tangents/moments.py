@@ -32,12 +32,16 @@ class Moment:
     def __init__(
         self, *roots: Any, arrays: bool = False, mine: Callable[[Any], bool] = lambda x: True
     ) -> None:
-        self._kept: dict[int, tuple[Any, Any]] = {}
         self._now: list[tuple[Any, Any]] = []
-        self._arrays = arrays
+        self._roots, self._arrays = roots, arrays
+        self.take(mine)
+
+    def take(self, mine: Callable[[Any], bool] = lambda x: True) -> None:
+        """Take everything as it is now."""
+        self._kept: dict[int, tuple[Any, Any]] = {}
         self._mine: set[int] = set()
         seen: dict[int, Any] = {}  # which also keeps the identities from being used again
-        waiting = list(roots)
+        waiting = list(self._roots)
         while waiting:
             x = waiting.pop()
             if id(x) in seen:
@@ -142,12 +146,6 @@ def check_value(f: Any, y: Any, again: Any) -> None:
     """NotDifferentiableError where a second run of `f` gave something else."""
     if not agree(y, again):
         raise not_repeatable(f, "gives another value when it runs again")
-
-
-def check_as_it_was(f: Any, moment: Moment) -> None:
-    """NotDifferentiableError where `f` has changed what it depends on."""
-    if moment.changed():
-        raise not_repeatable(f, "changes what it captures or is given")
 
 
 def not_repeatable(f: Any, what: str) -> NotDifferentiableError:

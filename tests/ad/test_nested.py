@@ -516,7 +516,7 @@ def test_random_numbers_inside(outer, inner):
     def g(y):
         return y * y * rl.ignore_derivatives(rng.normal)
 
-    with pytest.raises(RuleLabError, match="gives another value each time it runs"):
+    with pytest.raises(RuleLabError, match="gives another value when it runs again"):
         OPERATORS[outer](OPERATORS[inner](g))(2.0)
 
 

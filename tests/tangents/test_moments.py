@@ -1,5 +1,6 @@
 """What a function reaches is put back as it was, and afterwards as it is."""
 
+import copy
 import functools
 from collections import OrderedDict, defaultdict, deque
 
@@ -40,18 +41,32 @@ def test_contents_are_put_back_for_a_while(x, change):
             return {name: getattr(x, name) for name in ("a", "b") if hasattr(x, name)}
         return repr(x)
 
-    for reached in ((x,), (functools.partial(len, x),), (lambda: x,), ({"in": [x]},)):
-        before = shown(x)
-        moment = Moment(*reached)
+    ways = (lambda x: x, lambda x: functools.partial(len, x), lambda x: lambda: x, lambda x: {"in": [x]})
+    for reached in ways:
+        new = copy.deepcopy(x)
+        before = shown(new)
+        moment = Moment(reached(new))
         assert not moment.changed()
-        change(x)
-        after = shown(x)
+        change(new)
+        after = shown(new)
         assert after != before and moment.changed()
         with pytest.raises(ZeroDivisionError), moment:
-            assert shown(x) == before
+            assert shown(new) == before
             1 / 0
-        assert shown(x) == after
-        moment.put_back()  # for the next round
+        assert shown(new) == after
+        moment.take()
+        assert not moment.changed()
+
+
+def test_only_what_is_ours_is_put_back():
+    """What others may know stays as it is."""
+    mine, other = [1.0], [1.0]
+    moment = Moment([mine, other], mine=lambda x: x is mine)
+    mine.append(2.0)
+    other.append(2.0)
+    with moment:
+        assert (mine, other) == ([1.0], [1.0, 2.0])
+    assert (mine, other) == ([1.0, 2.0], [1.0, 2.0])
 
 
 def test_variables_that_are_rebound():
