@@ -93,6 +93,11 @@ def leave(outer: _Sweep | None) -> None:
     _STATE.depth -= 1
 
 
+def is_running() -> bool:
+    """Whether a sweep of this thread goes on."""
+    return _STATE.depth > 0
+
+
 def is_nested() -> bool:
     """Whether the sweep of this thread runs inside of another one, which may own what is handed in."""
     return _STATE.depth > 1
