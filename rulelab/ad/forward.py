@@ -14,7 +14,8 @@ from ..compiler.heap import LEAVES, enter, is_running, leave
 from ..compiler.hidden import refuse_reading
 from ..compiler.holders import CALLING
 from ..compiler.operands import describe
-from ..errors import NotDifferentiableError, Place, RuleError, RuleLabError
+from ..compiler.pushing import check_count
+from ..errors import NotDifferentiableError, Place, RuleLabError
 from ..tangents.shadows import inner, natural
 from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
@@ -45,12 +46,6 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
 
     def push(*tangents: Any) -> Any:
         __tracebackhide__ = True
-        if len(tangents) != len(args):
-            raise RuleError(
-                f"{len(tangents)} tangents for {len(args)} arguments",
-                asked="pushforward(f, *args)(*tangents)",
-                fixes=("give one tangent for each positional argument, None for one that stands still",),
-            )
         return jvp(f, args, tangents, kwargs)[1]
 
     from .nested import pushforward_  # which asks this module
@@ -76,6 +71,7 @@ def jvp(
         raise RuleLabError(
             f"{describe(f)} cannot be called, so it has no derivative", asked="pushforward(f, *args)"
         )
+    check_count(args, tangents)
     words = kwargs or {}
     within, outer = is_running(), enter()
     try:
