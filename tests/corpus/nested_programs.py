@@ -157,7 +157,10 @@ class NestedWriter(Writer):
     def head(self):
         text = "\n".join(self.lines)
         found = "".join(piece for name, piece in RULED.items() if f"{name}(" in text or f"({name}," in text)
-        return super().head().replace("import numpy as np\n", "import numpy as np\nimport rulelab as rl\n", 1) + found
+        return (
+            super().head().replace("import numpy as np\n", "import numpy as np\nimport rulelab as rl\n", 1)
+            + found
+        )
 
 
 def nested_program(seed, hazards=False, features=FEATURES):

@@ -105,10 +105,10 @@ def judged(module, args, ways=WAYS, tolerance=1e-6):
         return dict.fromkeys(ways, "no witness")
     if not (math.isfinite(wanted) and abs(wanted) < 1e4):
         return dict.fromkeys(ways, "no witness")
-    witness = slopes(module, args, tolerance, directions=1)
+    witness = slopes(module, args, tolerance, directions=2)
     if witness is None:
         return dict.fromkeys(ways, "no witness")
-    [(direction, slope)] = witness
+    direction, slope = witness[1]  # the first one is as good as 0 in x
     dots = tuple(rebuilt(list(args), direction))
     verdicts = {
         way: first_order(module, way, args, dots, wanted, slope, tolerance) for way in FIRST if way in ways
