@@ -408,11 +408,11 @@ class Push:
         """The rule for a call: an author's frule, an author's rrule to be turned, or the house's frule."""
         registry = self.cache.registry
         entry = registry.entry(g)
-        if entry is None:
-            return None
+        if entry is None and (self.cache.mode == "auto" or type(g) is not types.FunctionType):
+            return None  # in manual mode that there was no rule is an answer to keep
         count = len(args) - len(names)
         positional = args[:count]
-        if entry.user:
+        if entry is None or entry.user:
             try:
                 positional, _ = Binder.of(g).bind(positional, dict(zip(names, args[count:])))
             except TypeError:  # the call itself is wrong, and will say so in its own words
