@@ -607,7 +607,7 @@ class Pullbacks:
         """
         if type(g) is Push or type(g) is Vjp:
             self.refuse_implicit(place)
-            if type(g) is Vjp:
+            if isinstance(g, Vjp):
                 return g(*args)
             return self.push_plain(args, varied[1:], place) if any(varied) else push_constant(g, args)
         target, bound = resolve(g)

@@ -71,8 +71,8 @@ def check_untracked(a: Any) -> None:
     """
     if _NOW.within_reverse and isinstance(a, np.ndarray):
         raise MutationError(
-            "A function that runs in forward mode changes what others may hold, an array that the reverse "
-            "mode around it may have read",
+            f"A function that runs in forward mode changes what others may hold, {a.dtype}{list(a.shape)}, "
+            "which the reverse mode around it may have read",
             fixes=("let it write to a copy", "make inside of it what it writes to, and return it"),
             read="limitations#array-mutation",
         )
