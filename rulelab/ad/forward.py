@@ -10,11 +10,12 @@ import numpy as np
 from ..compiler.crossings import through_rule
 from ..compiler.deriving import derives
 from ..compiler.handlers import Handler, Unsettled
-from ..compiler.heap import LEAVES, enter, leave
+from ..compiler.heap import LEAVES, enter, is_running, leave
 from ..compiler.hidden import refuse_reading
 from ..compiler.holders import CALLING
 from ..compiler.operands import describe
-from ..errors import NotDifferentiableError, Place, RuleError, RuleLabError
+from ..compiler.pushing import check_count
+from ..errors import NotDifferentiableError, Place, RuleLabError
 from ..tangents.shadows import inner, natural
 from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
@@ -45,12 +46,6 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
 
     def push(*tangents: Any) -> Any:
         __tracebackhide__ = True
-        if len(tangents) != len(args):
-            raise RuleError(
-                f"{len(tangents)} tangents for {len(args)} arguments",
-                asked="pushforward(f, *args)(*tangents)",
-                fixes=("give one tangent for each positional argument, None for one that stands still",),
-            )
         return jvp(f, args, tangents, kwargs)[1]
 
     from .nested import pushforward_  # which asks this module
@@ -76,13 +71,14 @@ def jvp(
         raise RuleLabError(
             f"{describe(f)} cannot be called, so it has no derivative", asked="pushforward(f, *args)"
         )
+    check_count(args, tangents)
     words = kwargs or {}
-    outer = enter()
+    within, outer = is_running(), enter()
     try:
         dots = _inner_forms(args, tangents)
         given = (*args, *words.values())
         still = [x for x, x_dot in zip(given, (*dots, *(NO,) * len(words))) if x_dot is NO]
-        with tracked(args, dots, readable(f, tuple(still))):
+        with tracked(args, dots, readable(f, tuple(still)), within):
             y, y_dot = _PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
     except RuleLabError as error:
         complete_error(error, f, args, "pushforward")
@@ -154,7 +150,7 @@ def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tup
     for number, (of_f, direction) in enumerate(moves):
         given = x if number == 0 else copied(entered)
         f_dot, x_dot = (direction.tangent(f), NO) if of_f else (NO, direction.tangent(given))
-        with tracked((f, given), (f_dot, x_dot)):
+        with tracked((f, given), (f_dot, x_dot), within=True):
             y, y_dot = push(f, f_dot, (given,), (x_dot,))
         if number == 0:
             value = y

@@ -15,7 +15,7 @@ from numpy import float64, ndarray
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.deriving import derives
-from ..compiler.emit import place_in_passes
+from ..compiler.emit import is_stand_in, place_in_passes
 from ..compiler.entries import Entry
 from ..compiler.fingerprints import arrays_of, print_of
 from ..compiler.heap import enter, is_nested, leave
@@ -461,7 +461,7 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
 def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: str = "gradient") -> None:
     """Add what was asked and, where a rule refused without knowing it, the author's line."""
     error.asked = error.asked or _asked_text(f, args, called)
-    if error.place is None:
+    if error.place is None or is_stand_in(error.place.filename):
         error.place, error.chain = place_in_passes(error)
     point_to_package(error)
 

@@ -94,6 +94,11 @@ def leave(outer: _Sweep | None) -> None:
     _STATE.sweep = outer if _STATE.depth else None
 
 
+def is_running() -> bool:
+    """Whether a sweep of this thread goes on."""
+    return _STATE.depth > 0
+
+
 def is_nested() -> bool:
     """Whether the sweep of this thread runs inside of another one, which may own what is handed in.
 

@@ -158,7 +158,7 @@ def compile_pass(
 
     lowered = lowered_of(code)
     kinds, sites = known_of(lowered)
-    sites.runs_forward = not differentiate and derived_of(code) is not None
+    sites.runs_forward = not (differentiate or any(flags)) and derived_of(code) is not None
     forward = sites.runs_forward
     if pullbacks.implicit:
         mark_sources(lowered, sites, find_global)

@@ -22,6 +22,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
 from ..tangents.structural import Tangent, entries_of
+from ..tangents.tracked import within_reverse
 from . import (
     containers,
     copies,
@@ -49,9 +50,9 @@ from .operands import carries, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
 from .purity import seems_to_change
-from .pushing import Push, Vjp
+from .pushing import Push, Vjp, build
 from .refusals import fault, mutation, text_read_again
-from .reversing import made_new, pulled, pushed
+from .reversing import _is_active, made_new, pulled, pushed
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
 from .standing_in import by_stand_in
@@ -606,7 +607,9 @@ class Pullbacks:
         """
         if type(g) is Push or type(g) is Vjp:
             self.refuse_implicit(place)
-            return g(*args)
+            if isinstance(g, Vjp):
+                return g(*args)
+            return self.push_plain(args, varied[1:], place) if any(varied) else push_constant(g, args)
         target, bound = resolve(g)
         everything = (*bound, *args)
         known = self.cache.registry.entry_in("rrule", target)
@@ -652,6 +655,18 @@ class Pullbacks:
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
             return snapshots.watched(g, place)(*args, **kwargs)
         return g(*args, **kwargs)
+
+    def push_plain(self, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
+        """What a `push` gives whose result nobody differentiates; a write to what varies is refused."""
+        program = self.push.program(call)
+        values = tuple([build(part, call) for part in program.given])
+        flags = tuple([_is_active(part, varied) for part in program.given])
+        if program.derived:
+            made = self.pass_of(program.function, values, flags, False, False, place)
+            return made.bound_to(program.function)(*values)
+        words = {name: build(part, call) for name, part in program.words.items()}
+        flags = (*flags, *(_is_active(part, varied) for part in program.words.values()))
+        return self.run_plain(program.function, values, words, (False, *flags), place)
 
     def refuse_mutation(
         self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
@@ -754,6 +769,16 @@ def _only_hands_on(target: Any) -> bool:
 def _never_differentiated(entry: Any) -> bool:
     """Whether all the rules of a target say that it has no derivative."""
     return entry is not None and not any(r.differentiable for r in entry.house if isinstance(r, Rule))
+
+
+def push_constant(push: Push, call: Any) -> Any:
+    """What a `push` of constants gives. Arrays that others hold may not be written to in it, since the sweep
+    around it may have read them.
+    """
+    if not isinstance(call[0], types.FunctionType):
+        return push(*call)
+    with within_reverse():
+        return push(*call)
 
 
 def _may_call_authors(x: Any) -> bool:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError
+from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError, RuleError
 from ..rules import programs
 from ..rules.binding import Binder
 from ..rules.capabilities import RuleConfig
@@ -408,11 +408,11 @@ class Push:
         """The rule for a call: an author's frule, an author's rrule to be turned, or the house's frule."""
         registry = self.cache.registry
         entry = registry.entry(g)
-        if entry is None:
-            return None
+        if entry is None and (self.cache.mode == "auto" or type(g) is not types.FunctionType):
+            return None  # in manual mode that there was no rule is an answer to keep
         count = len(args) - len(names)
         positional = args[:count]
-        if entry.user:
+        if entry is None or entry.user:
             try:
                 positional, _ = Binder.of(g).bind(positional, dict(zip(names, args[count:])))
             except TypeError:  # the call itself is wrong, and will say so in its own words
@@ -767,9 +767,23 @@ def inner_of(args: tuple[Any, ...], dots: Any) -> Any:
     """The tangents of arguments, as a caller gives them, in their inner form."""
     if dots is NO:
         return (NO,) * len(args)
+    check_count(args, dots)
     return tuple(
-        [NO if d is None or isinstance(d, AbstractZero) else inner(x, d) for x, d in zip(args, dots)]
+        [
+            NO if d is None or isinstance(d, AbstractZero) else inner(x, d, f"argument {number}")
+            for number, (x, d) in enumerate(zip(args, dots), start=1)
+        ]
     )
+
+
+def check_count(args: tuple[Any, ...], dots: tuple[Any, ...]) -> None:
+    """RuleError unless there is a tangent for each argument."""
+    if len(dots) != len(args):
+        raise RuleError(
+            f"{len(dots)} tangents for {len(args)} arguments",
+            asked="pushforward(f, *args)(*tangents)",
+            fixes=("give one tangent for each positional argument, None for one that stands still",),
+        )
 
 
 def natural_of(y: Any, y_dot: Any) -> Any:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import types
 
 from ..errors import InternalError, MutationError, NotDifferentiableError, Place
-from .emit import calls_leading_here
+from .emit import calls_leading_here, is_stand_in
 
 
 def mutation(
     called: str, place: Place | None, of_array: bool = True, instead: str | None = None
 ) -> MutationError:
     """The refusal of a write, worded after the call that would have made it; `instead` is what to do."""
+    calls = calls_leading_here()
+    if place is not None and is_stand_in(place.filename) and calls:
+        place = calls[-1]  # no line of the house's forward rules is the author's
     what = "Mutating arrays" if of_array else "Changing an object that others may hold"
     fixes = ["write it without mutation"]
     if not of_array:
@@ -26,7 +29,7 @@ def mutation(
         place=place,
         fixes=tuple(fixes),
         read="limitations#array-mutation",
-        chain=calls_leading_here()[:-1],
+        chain=calls[:-1],
     )
 
 

@@ -20,26 +20,31 @@ from .zeros import AbstractZero
 
 class _Tracked(threading.local):
     arrays: tuple[np.ndarray, ...] = ()
+    forward = False  # whether a forward run goes on
+    within_reverse = False  # whether it is part of a reverse sweep, which has read arrays before it
 
 
 _NOW = _Tracked()
 
 
 @contextlib.contextmanager
-def tracked(x: Any, x_dot: Any, others: Iterable[Any] = ()) -> Iterator[None]:
+def tracked(x: Any, x_dot: Any, others: Iterable[Any] = (), within: bool = False) -> Iterator[None]:
     """While this lasts, `check_untracked` knows the arrays in `x` that have a tangent in `x_dot`.
 
-    `others` are what else can be read. MutationError at the end if two arrays share memory, not their
-    tangents, and were written to.
+    `others` are what else can be read; `within` tells whether another sweep goes on. MutationError at the end
+    if two arrays share memory, not their tangents, and were written to.
     """
+    outer = (_NOW.forward, _NOW.within_reverse)
     before, found = _NOW.arrays, list(_arrays(x, x_dot, set()))
     still = [(a, None) for a in others if isinstance(a, np.ndarray)]
     kept = [(a, a.tobytes()) for a in _overlapping([*found, *still])]
     _NOW.arrays = (*before, *(a for a, _ in found))
+    _NOW.forward, _NOW.within_reverse = True, outer[1] or (within and not outer[0])
     try:
         yield
     finally:
         _NOW.arrays = before
+        _NOW.forward, _NOW.within_reverse = outer
     if any(a.tobytes() != was for a, was in kept):
         raise MutationError(
             "An argument that varies shares memory with another one, a captured or a global array, and was "
@@ -49,8 +54,28 @@ def tracked(x: Any, x_dot: Any, others: Iterable[Any] = ()) -> Iterator[None]:
         )
 
 
+@contextlib.contextmanager
+def within_reverse() -> Iterator[None]:
+    """While this lasts, a forward run is part of a reverse sweep."""
+    before = _NOW.within_reverse
+    _NOW.within_reverse = True
+    try:
+        yield
+    finally:
+        _NOW.within_reverse = before
+
+
 def check_untracked(a: Any) -> None:
-    """MutationError if `a`, beside which there is no tangent, is memory of an array that has one."""
+    """MutationError if `a`, beside which there is no tangent, is memory of an array that has one, or if a
+    reverse sweep may have read it.
+    """
+    if _NOW.within_reverse and isinstance(a, np.ndarray):
+        raise MutationError(
+            f"A function that runs in forward mode changes what others may hold, {a.dtype}{list(a.shape)}, "
+            "which the reverse mode around it may have read",
+            fixes=("let it write to a copy", "make inside of it what it writes to, and return it"),
+            read="limitations#array-mutation",
+        )
     if isinstance(a, np.ndarray) and any(np.may_share_memory(a, x) for x in _NOW.arrays):
         raise MutationError(
             "An argument that varies is written to by another name, global, captured or an argument: its "

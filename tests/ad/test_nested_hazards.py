@@ -1,0 +1,136 @@
+"""Derivatives taken inside of a differentiated function of what changes afterwards: right or refused.
+
+Those marked as failing give a wrong number today. The mark is strict: it is to go with the fault.
+"""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+
+LATER = "the reverse sweep runs the function again when what it captures, or was handed, has changed"
+TWICE = "the function runs forward, and changes its argument, before reverse mode has refused that"
+
+# Each takes the derivative v² of (t - 1.5) v² by t at 1.5, where the value is 0 whatever v is.
+
+
+def rebound(v):
+    s = rl.gradient(lambda t: (t - 1.5) * v * v, 1.5)[0]
+    v = v * 2.0
+    return v * s
+
+
+def item_of_a_captured_list(v):
+    xs = [v]
+    s = rl.gradient(lambda t: (t - 1.5) * xs[0] * xs[0], 1.5)[0]
+    xs[0] = v * 2.0
+    return xs[0] * s
+
+
+def item_of_an_argument(v):
+    xs = [v, 1.5]
+    s = rl.gradient(lambda ys: (ys[1] - 1.5) * ys[0] * ys[0], xs)[0][1]
+    xs[0] = v * 2.0
+    return xs[0] * s
+
+
+def entry_of_a_captured_dict(v):
+    d = {"a": v}
+    s = rl.gradient(lambda t: (t - 1.5) * d["a"] * d["a"], 1.5)[0]
+    d["a"] = v * 2.0
+    return d["a"] * s
+
+
+def rebound_in_a_loop(v):
+    s = 0.0
+    for _ in range(3):
+        s = s + rl.gradient(lambda t: (t - 1.5) * v * v, 1.5)[0]
+        v = v * 1.5
+    return s
+
+
+def rebound_before_a_gradient_function_is_called(v):
+    g = rl.grad(lambda t: (t - 1.5) * v * v)
+    v = v * 2.0
+    return g(1.5)
+
+
+CHANGED_LATER = {
+    rebound: 24.0,
+    item_of_a_captured_list: 24.0,
+    item_of_an_argument: 24.0,
+    entry_of_a_captured_dict: 24.0,
+    rebound_in_a_loop: 33.25,
+    rebound_before_a_gradient_function_is_called: 16.0,
+}
+
+
+def right_or_refused(ask, wanted):
+    try:
+        found = ask()
+    except rl.RuleLabError:
+        return
+    assert found == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.xfail(strict=True, reason=LATER)
+@pytest.mark.parametrize("f", CHANGED_LATER, ids=lambda f: f.__name__)
+def test_what_changes_after_its_derivative_was_taken(f):
+    """The derivative is that of the values of then."""
+    right_or_refused(lambda: rl.gradient(f, 2.0)[0], CHANGED_LATER[f])
+
+
+@pytest.mark.parametrize("f", CHANGED_LATER, ids=lambda f: f.__name__)
+def test_the_same_in_forward_mode(f):
+    """There nothing runs later."""
+    right_or_refused(lambda: rl.pushforward(f, 2.0)(1.0), CHANGED_LATER[f])
+
+
+def drained(xs):
+    total = 0.0
+    while len(xs) > 1:
+        total = total + xs.pop() ** 2
+    return total + xs[0] ** 2
+
+
+def filled_once(v):
+    if v[1] == 0.5:
+        return 7.0 * v[0]
+    y = v[0] ** 2 * v[1]
+    v.fill(0.5)
+    return y
+
+
+@pytest.mark.xfail(strict=True, reason=TWICE)
+def test_a_list_that_is_drained():
+    """The gradient has a part for each item that there was."""
+
+    def ask():
+        return rl.pushforward(lambda xs: rl.gradient(drained, xs)[0], [1.0, 2.0, 3.0])([1.0, 1.0, 1.0])
+
+    right_or_refused(ask, [2.0, 2.0, 2.0])
+
+
+@pytest.mark.xfail(strict=True, reason=TWICE)
+def test_an_array_that_is_filled():
+    """The gradient is taken where the array was as it was handed over."""
+    v = np.array([1.0, 2.0])
+
+    def ask():
+        return rl.pushforward(lambda v: rl.gradient(filled_once, v)[0], v)(np.ones(2))
+
+    right_or_refused(ask, [6.0, 2.0])
+
+
+@pytest.mark.xfail(
+    strict=True, raises=TypeError, reason="a tangent of a captured cell is taken for its content"
+)
+def test_a_captured_variable_that_is_an_array_and_is_rebound():
+    """The value of v is a vector's, not a cell's."""
+
+    def f(v):
+        s = rl.gradient(lambda t: t * v[1], 1.5)[0]
+        v = [v[:1], v[1:]]
+        return s
+
+    assert rl.pushforward(f, np.array([1.0, 2.0]))(np.array([0.0, 1.0])) == 1.0
