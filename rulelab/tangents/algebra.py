@@ -235,33 +235,6 @@ def _add_thunk_into(acc, t):
     return total
 
 
-def check_in_place(t, x):
-    """RuleError unless the in-place form of an InplaceableThunk gives the same sum as its value.
-
-    `x` is the primal; an array of its shape is made, added into and thrown away. Costs the value and two
-    sums: what debug mode does. The value of `t` is computed.
-
-    >>> forgetful = InplaceableThunk(lambda acc: np.ones(2), lambda: np.ones(2))
-    >>> try:
-    ...     check_in_place(forgetful, np.zeros(2))
-    ... except RuleError as error:
-    ...     print(error.found)
-    the add_into of <lambda> must return the sum: 0.5 at [0] became 1, with the value it is 1.5
-    """
-    value = unthunk(t)
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
-        return
-    acc = np.full(np.shape(x), 0.5, np.result_type(value, np.asarray(x).dtype))
-    wanted = add(acc, value)
-    pending = InplaceableThunk(t.add_into, lambda: value)  # `t` has its value now, and would be added by that
-    total = _add_thunk_into(acc.copy(), pending)
-    close = np.isclose(total, wanted, rtol=64 * np.finfo(wanted.dtype).eps, atol=0.0, equal_nan=True)
-    if not np.all(close):
-        at = tuple(map(int, np.unravel_index(np.argmin(close), close.shape)))
-        became = f"{acc[at]:g} at {list(at)} became {total[at]:g}, with the value it is {wanted[at]:g}"
-        raise _wrong_in_place(t, f"must return the sum: {became}")
-
-
 def _wrong_in_place(t, said):
     function = t.add_into
     return RuleError(
