@@ -762,8 +762,8 @@ row(
     "`rl.RuleConfig(reverse=…, forwards=…)`, handed to `rl.rrule`",
     """
 >>> mine = rl.RuleConfig(reverse=lambda f, *args: rl.rrule(f, *args))
->>> mine
-RuleConfig(HasReverseMode, NoForwardsMode)
+>>> rl.HasReverseMode in mine.traits, rl.NoForwardsMode in mine.traits
+(True, True)
 >>> y, back = rl.rrule(twice, np.exp, 0.0, config=mine)
 >>> round(float(back(1.0)[2]), 6)
 2.718282
