@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench bench-duels docs support-table magics-table clean
+.PHONY: help lab test lint bench bench-duels docs support-table magics-table vocabulary-table clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -19,6 +19,7 @@ help:
 	@echo "make docs    builds the manual, with what the notebooks print, and says where it is"
 	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
 	@echo "make magics-table    writes docs/magics.md anew: the magics and the same in plain Python"
+	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
@@ -48,6 +49,9 @@ support-table: $(VENV)/installed-dev
 
 magics-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/notebook/magics_table.py
+
+vocabulary-table: $(VENV)/installed-dev
+	@$(BIN)/python tests/corpus/vocabulary_table.py
 
 clean:
 	rm -rf $(VENV) dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis

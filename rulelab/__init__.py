@@ -69,11 +69,11 @@ from .rules.registry import DEFAULT as _REGISTRY
 from .rules.stub import rule_stub
 from .rules.twins import twin
 from .rulesets.catalogue import install as _install
-from .tangents.algebra import add_into
+from .tangents.algebra import add_into, is_inplaceable
 from .tangents.missing import not_implemented
 from .tangents.oldnames import old_name as _old_name
-from .tangents.projection import ProjectTo
-from .tangents.structural import Tangent
+from .tangents.projection import ProjectTo, zero_tangent
+from .tangents.structural import Tangent, canonicalize
 from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .tangents.zeros import NoTangent, ZeroTangent
 

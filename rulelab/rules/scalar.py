@@ -8,6 +8,7 @@ from ..errors import KeywordError, RuleCountError
 from ..tangents.algebra import add
 from ..tangents.forms import form_of, no_change
 from ..tangents.missing import NotImplementedTangent
+from ..tangents.one import One
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -203,6 +204,8 @@ def _product(partial, x_dot):
         return partial
     if isinstance(x_dot, Thunk):
         x_dot = unthunk(x_dot)
+    if isinstance(partial, One):  # y may be written to, and its tangent with it; x_dot must not be
+        return x_dot.copy() if isinstance(x_dot, np.ndarray) else x_dot
     return x_dot if isinstance(x_dot, NotImplementedTangent) else partial * x_dot
 
 

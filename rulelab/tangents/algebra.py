@@ -8,7 +8,7 @@ import numbers
 
 import numpy as np
 
-from ..errors import RuleDtypeError, RuleError, RuleShapeError
+from ..errors import Place, RuleDtypeError, RuleError, RuleShapeError
 from .missing import NotImplementedTangent
 from .structural import (
     Tangent,
@@ -22,8 +22,10 @@ from .structural import (
     make,
     parts,
 )
-from .thunks import InplaceableThunk, Thunk, unthunk
+from .thunks import InplaceableThunk, Thunk, say_whose, unthunk
 from .zeros import AbstractZero, ZeroTangent  # noqa: F401 (in doctests)
+
+_FLOAT = np.dtype(np.float64)
 
 
 def is_number(x):
@@ -47,7 +49,12 @@ def add(a, b):
     """
     if type(a) is float and type(b) is float:
         return a + b
-    if type(a) is np.ndarray and type(b) is np.ndarray and a.shape == b.shape:
+    if (
+        type(a) is np.ndarray
+        and type(b) is np.ndarray
+        and a.dtype is b.dtype is _FLOAT
+        and a.shape == b.shape
+    ):
         return a + b
     if isinstance(a, NotImplementedTangent):
         return a
@@ -74,7 +81,30 @@ def _add_leaves(a, b):
             f"two cotangents of one value have shapes {np.shape(a)} and {np.shape(b)}",
             fixes=("undo the broadcasting in the rule: sum over the axes that were repeated",),
         )
-    return a + b
+    if _kind(a) in "fcO" and _kind(b) in "fcO":
+        return a + b
+    if type(a) is int and type(b) is int:
+        return a + b
+    return as_floats(a) + as_floats(b)
+
+
+def _kind(x):
+    """The letter of NumPy for the kind of a number or an array."""
+    return "f" if type(x) is float else np.asarray(x).dtype.kind
+
+
+def as_floats(x):
+    """A number or an array of ints or bools as floats: sums of ints wrap, sums of bools are no sums.
+
+    >>> as_floats(np.array([2**62])) + as_floats(np.array([2**62])) == 2.0**63
+    array([ True])
+    """
+    kind = _kind(x)
+    if kind in "iub":
+        return x.astype(np.float64) if isinstance(x, (np.ndarray, np.generic)) else float(x)
+    if kind not in "fcO":
+        raise RuleDtypeError(f"an array of {np.asarray(x).dtype} is no cotangent")
+    return x
 
 
 def _add_structures(a, b):
@@ -102,7 +132,7 @@ def _as_tangent(x_bar, partner):
             return make(class_of(partner), {k: v for k, v in x_bar.items() if v is not None})
         return from_raw(x_bar)
     raise RuleDtypeError(
-        f"cannot add a {type(x_bar).__name__} and a {type(partner).__name__} as cotangents of one value"
+        f"no sum of cotangents of one value: {type(x_bar).__name__} and {type(partner).__name__}"
     )
 
 
@@ -120,8 +150,10 @@ def scale(s, t):
     """
     if isinstance(t, (AbstractZero, NotImplementedTangent)):
         return t
-    if np.ndim(s) != 0 and not isinstance(s, Thunk):
-        raise RuleShapeError(f"a cotangent is scaled by a number, not by an array of shape {np.shape(s)}")
+    s = unthunk(s)
+    if isinstance(s, AbstractZero):
+        return s
+    _check_factor(s)
     if isinstance(t, Thunk):
         return Thunk(lambda: scale(s, t.unthunk()))
     if is_raw(t):
@@ -129,13 +161,43 @@ def scale(s, t):
     if isinstance(t, Tangent):
         scaled = {key: scale(s, value) for key, value in entries_of(t).items()}
         return make(class_of(t), scaled, len(t) if is_sequence(class_of(t)) else None)
-    return s * t
+    if not _is_leaf(t):
+        raise RuleDtypeError(f"a {type(t).__name__} is no cotangent, and has no multiple")
+    return s * as_floats(t) if _kind(t) in "iub" and type(t) is not int else s * t
+
+
+def _check_factor(s):
+    if isinstance(s, NotImplementedTangent):
+        raise s.error()
+    if isinstance(s, np.ndarray) and s.ndim:
+        raise RuleShapeError(f"a cotangent is scaled by a number, not by an array of shape {s.shape}")
+    if not _is_leaf(s) and not isinstance(s, (bool, np.bool_)):
+        raise RuleDtypeError(f"a cotangent is scaled by a number, not by a {type(s).__name__}")
 
 
 def is_inplaceable(acc):
-    """Whether an accumulator may be written to: a writable array of floats, not one that repeats its
-    memory."""
-    return type(acc) is np.ndarray and acc.dtype.kind in "fc" and acc.flags.writeable and 0 not in acc.strides
+    """Whether an accumulator can be written to: a writable array of floats, not one that repeats its memory.
+
+    Whether it may be is for its owner to say: an array that others hold must not be written to.
+
+    >>> is_inplaceable(np.zeros(2)), is_inplaceable(np.broadcast_to(0.0, 2)), is_inplaceable(1.0)
+    (True, False, False)
+    """
+    if type(acc) is not np.ndarray or acc.dtype.kind not in "fc" or not acc.flags.writeable:
+        return False
+    return acc.flags.c_contiguous or acc.flags.f_contiguous or not _repeats_memory(acc)
+
+
+def _repeats_memory(acc):
+    """Whether two entries of an array may be one place in memory, as in what `as_strided` makes."""
+    end = 0
+    for stride, size in sorted(
+        (abs(stride), size) for stride, size in zip(acc.strides, acc.shape) if size > 1
+    ):
+        if stride < end + acc.itemsize:
+            return True
+        end += stride * (size - 1)
+    return False
 
 
 def add_into(acc, t):
@@ -152,19 +214,40 @@ def add_into(acc, t):
     if isinstance(t, InplaceableThunk) and not t.evaluated:
         return _add_thunk_into(acc, t)
     t = unthunk(t)
-    if isinstance(t, np.ndarray) and t.shape == acc.shape and np.result_type(acc, t) == acc.dtype:
+    if (
+        type(t) is np.ndarray
+        and t.shape == acc.shape
+        and t.dtype.kind in "fciu"
+        and np.result_type(acc, t) == acc.dtype
+    ):
         return np.add(acc, t, out=acc)
     return add(acc, t)
 
 
 def _add_thunk_into(acc, t):
-    total = t.add_into(acc)
+    try:
+        total = t.add_into(acc)
+    except Exception as error:
+        say_whose(error, t.add_into)
+        raise
     if not isinstance(total, np.ndarray) or total.shape != acc.shape:
-        raise RuleError(
-            "the add_into of an InplaceableThunk must return the array it added to",
-            fixes=("end it with `return acc`",),
-        )
+        raise _wrong_in_place(t, f"must return the array it added to, not {_described(total)}")
     return total
+
+
+def _wrong_in_place(t, said):
+    function = t.add_into
+    return RuleError(
+        f"the add_into of {getattr(function, '__name__', type(function).__name__)} {said}",
+        place=Place.of_function(function) if hasattr(function, "__code__") else None,
+        fixes=("add the value into acc and end it with `return acc`",),
+    )
+
+
+def _described(total):
+    return (
+        f"an array of shape {total.shape}" if isinstance(total, np.ndarray) else f"a {type(total).__name__}"
+    )
 
 
 def add_to_primal(x, x_dot):
@@ -178,10 +261,25 @@ def add_to_primal(x, x_dot):
         return x
     if isinstance(x_dot, NotImplementedTangent):
         raise x_dot.error()
+    if is_raw(x_dot) and is_raw(x):
+        x_dot = from_raw(x_dot)
     if not isinstance(x_dot, Tangent):
         return x + x_dot
     old = parts(x)
+    _check_parts(x, old, x_dot)
     return _rebuilt(x, {key: add_to_primal(old[key], value) for key, value in entries_of(x_dot).items()})
+
+
+def _check_parts(x, old, x_dot):
+    """RuleShapeError unless the tangent belongs to a primal with these parts."""
+    name, cls = type(x).__name__, class_of(x_dot)
+    if is_sequence(cls) and len(x_dot) != len(old):
+        raise RuleShapeError(
+            f"a {name} of length {len(old)} cannot be moved by a tangent of length {len(x_dot)}"
+        )
+    for key in entries_of(x_dot):
+        if key not in old:
+            raise RuleShapeError(f"the {name} has no part {key!r}, its tangent does")
 
 
 def _rebuilt(x, changes):
@@ -190,10 +288,13 @@ def _rebuilt(x, changes):
     cls = type(x)
     if is_namedtuple(cls):
         return x._replace(**changes)
-    if is_sequence(cls):
+    if is_sequence(cls) and not issubclass(cls, list):
         return cls(changes.get(i, value) for i, value in enumerate(x))
-    if is_mapping(cls):
-        return cls({**x, **changes})
+    if is_sequence(cls) or is_mapping(cls):
+        moved = copy.copy(x)
+        for key, value in changes.items():
+            moved[key] = value
+        return moved
     if dataclasses.is_dataclass(cls) and all(f.init for f in dataclasses.fields(cls)):
         return dataclasses.replace(x, **changes)
     moved = copy.copy(x)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
+
 from ..errors import NotImplementedTangentError, Place
-from .zeros import AbstractZero
+from .zeros import AbstractZero, is_protocol
 
 
 class NotImplementedTangent:
@@ -15,7 +17,7 @@ class NotImplementedTangent:
     """
 
     __slots__ = ("place", "reason")
-    __array_ufunc__ = None
+    __takes_thunks__ = True  # a thunk beside it is not computed
 
     def __init__(self, reason, place=None):
         self.reason = reason
@@ -28,7 +30,7 @@ class NotImplementedTangent:
     def error(self):
         """The exception to raise when this value reaches somebody who needs it."""
         return NotImplementedTangentError(
-            f"tangent not implemented: {self.reason}",
+            f"tangent not implemented: {self.reason}" if self.reason else "tangent not implemented",
             place=self.place,
             fixes=("derive it in the rule named above", "return rl.NoTangent() there if it does not exist"),
         )
@@ -49,8 +51,23 @@ class NotImplementedTangent:
         raise self.error()
 
     __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __pow__ = __rpow__ = _needed
-    __neg__ = __pos__ = __abs__ = __float__ = __complex__ = __int__ = __bool__ = _needed
-    __getitem__ = __iter__ = __len__ = __array__ = _needed
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = _needed
+    __neg__ = __pos__ = __abs__ = __float__ = __complex__ = __int__ = __bool__ = __index__ = __round__ = (
+        _needed
+    )
+    __getitem__ = __setitem__ = __iter__ = __contains__ = __len__ = __array__ = _needed
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        a, b = inputs if len(inputs) == 2 else (self, None)
+        if method != "__call__" or out is not None or ufunc not in (np.add, np.multiply):
+            raise self.error()
+        other = b if a is self else a
+        return self + other if ufunc is np.add else self * other
+
+    def __getattr__(self, name):
+        if is_protocol(name):
+            raise AttributeError(name)
+        raise self.error()
 
 
 def not_implemented(reason=""):

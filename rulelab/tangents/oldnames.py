@@ -5,50 +5,11 @@ from __future__ import annotations
 
 import warnings
 
+from .one import One as _One
 from .structural import Tangent
-from .zeros import AbstractZero, NoTangent, ZeroTangent
+from .zeros import NoTangent, ZeroTangent
 
 OLD_NAMES = ("NO_FIELDS", "Zero", "One", "DoesNotExist", "Composite")
-
-
-class _One:
-    """The multiplicative identity of the older texts: `One() * x` is `x` itself."""
-
-    __slots__ = ()
-    __array_ufunc__ = None
-
-    def __repr__(self):
-        return "One()"
-
-    def __mul__(self, other):
-        return other
-
-    __rmul__ = __mul__
-
-    def __add__(self, other):
-        return self if isinstance(other, AbstractZero) else 1 + (1 if isinstance(other, _One) else other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        return 1 + -1 * (1 if isinstance(other, _One) else other)
-
-    def __rsub__(self, other):
-        return other - 1
-
-    def __neg__(self):
-        return -1
-
-    def __float__(self):
-        return 1.0
-
-    def __complex__(self):
-        return 1 + 0j
-
-    def __array__(self, dtype=None, copy=None):
-        import numpy as np
-
-        return np.array(1.0, dtype=dtype)
 
 
 _NEW = {

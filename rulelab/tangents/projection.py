@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import reprlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -66,7 +67,7 @@ class ProjectTo:
     project: Callable[[Any], Any]  # of a cotangent that is not a zero and not a thunk
 
     def __new__(cls, x):
-        return _projector(x, {})
+        return _projector(unthunk(x), {})
 
     def __call__(self, x_bar):
         if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
@@ -74,6 +75,34 @@ class ProjectTo:
         if isinstance(x_bar, Thunk):
             return Thunk(lambda: self(unthunk(x_bar)))
         return self.project(x_bar)
+
+    def __copy__(self):
+        return self  # nothing in it changes
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        slots: tuple[str, ...] = type(self).__slots__
+        state = {name: getattr(self, name) for name in slots}
+        return _blank, (type(self),), state or None
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def _wanted(self):
+        """What it projects to, in words of Python."""
+        return "anything"
+
+    @reprlib.recursive_repr("…")
+    def __repr__(self):
+        return f"<ProjectTo {self._wanted()}>"
+
+
+def _blank(cls):
+    """A projector without its state, for pickle; those without any are one object each."""
+    return {_ToNothing: _NOTHING, _ToAnything: _ANYTHING}.get(cls) or object.__new__(cls)
 
 
 class _ToNothing(ProjectTo):
@@ -83,6 +112,9 @@ class _ToNothing(ProjectTo):
 
     def __call__(self, x_bar):
         return NoTangent()
+
+    def _wanted(self):
+        return "NoTangent()"
 
 
 class _ToAnything(ProjectTo):
@@ -108,10 +140,13 @@ class _ToNumber(ProjectTo):
                 raise _wrong_shape((), x_bar.shape)
             x_bar = x_bar[()]
         if not is_number(x_bar):
-            raise _wrong_kind(f"a {self.kind.__name__}", x_bar)
+            raise _wrong_kind(_indefinite(self.kind.__name__), x_bar)
         if self.real and isinstance(x_bar, (complex, np.complexfloating)):
             x_bar = x_bar.real
         return x_bar if type(x_bar) is self.kind else self.kind(x_bar)
+
+    def _wanted(self):
+        return self.kind.__name__
 
 
 class _ToArray(ProjectTo):
@@ -123,14 +158,16 @@ class _ToArray(ProjectTo):
     shape: tuple[int, ...]
 
     def project(self, x_bar):
-        if isinstance(x_bar, np.ndarray):
-            pass
-        elif is_number(x_bar):
-            x_bar = np.asarray(x_bar)
+        if isinstance(x_bar, np.ma.MaskedArray):  # whether what is hidden counts is for the rule to say
+            raise _wrong_kind(f"an array of shape {self.shape}", x_bar)
+        if isinstance(x_bar, np.ndarray) or is_number(x_bar):
+            x_bar = np.asarray(x_bar)  # a matrix would multiply otherwise than its primal
         else:
             raise _wrong_kind(f"an array of shape {self.shape}", x_bar)
+        if x_bar.dtype.kind == "O" and self.dtype.kind != "O":
+            x_bar = _numbers_of(x_bar)
         if x_bar.dtype.kind not in "fciuO":
-            raise _wrong_kind(f"an array of {self.dtype}", x_bar)
+            raise _wrong_kind(f"an array of {self.dtype}", x_bar.dtype)
         if x_bar.shape != self.shape:
             if not _same_but_ones_at_end(x_bar.shape, self.shape):
                 raise _wrong_shape(self.shape, x_bar.shape)
@@ -138,6 +175,17 @@ class _ToArray(ProjectTo):
         if x_bar.dtype.kind == "c" and self.dtype.kind == "f":
             x_bar = x_bar.real
         return x_bar if x_bar.dtype == self.dtype else x_bar.astype(self.dtype)
+
+    def _wanted(self):
+        return f"{self.dtype} array of shape {self.shape}"
+
+
+def _numbers_of(x_bar):
+    """An array of objects as one of numbers; RuleDtypeError for an entry that is none."""
+    for entry in x_bar.flat:
+        if not is_number(entry):
+            raise _wrong_kind("an array", entry)
+    return x_bar.astype(complex if any(isinstance(e, complex) for e in x_bar.flat) else float)
 
 
 class _ToStructure(ProjectTo):
@@ -158,6 +206,9 @@ class _ToStructure(ProjectTo):
         return make(
             self.cls, {key: self._child(key)(entry) for key, entry in entries_of(x_bar).items()}, size
         )
+
+    def _wanted(self):
+        return f"{self.cls.__name__} of {len(self.children)} parts"
 
     def _child(self, key):
         try:
@@ -180,11 +231,15 @@ class _ToStructure(ProjectTo):
             return make(self.cls, {k: v for k, v in zip(self.cls._fields, x_bar) if v is not None})
         elif isinstance(x_bar, np.ndarray) and x_bar.ndim and is_sequence(self.cls):
             return make(self.cls, dict(enumerate(x_bar)), len(x_bar))
-        raise _wrong_kind(f"a {self.cls.__name__}", x_bar)
+        raise _wrong_kind(_indefinite(self.cls.__name__), x_bar)
 
 
 _NOTHING = object.__new__(_ToNothing)
 _ANYTHING = object.__new__(_ToAnything)
+
+
+def _indefinite(name):
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _projector(x, memo):
@@ -258,7 +313,13 @@ def _wrong_kind(wanted, given):
         hint = ("return rl.ZeroTangent() if the derivative is zero, rl.NoTangent() if there is none",)
     elif isinstance(given, type) and issubclass(given, AbstractZero):
         hint = (f"call it: rl.{given.__name__}()",)
+    elif isinstance(given, np.ma.MaskedArray):
+        hint = ("x_bar.filled(0.0) if what is masked has no influence",)
     name = given.__name__ if isinstance(given, type) else type(given).__name__
+    if isinstance(given, np.dtype):
+        name = f"{given} array"
+    elif isinstance(given, Tangent):
+        name = f"Tangent of {_indefinite(class_of(given).__name__)}"
     return RuleDtypeError(f"{wanted} cannot have a gradient of kind {name}", fixes=hint)
 
 
@@ -352,6 +413,17 @@ def zeros_like(x):
     return make(
         type(x), {k: zeros_like(v) for k, v in parts(x).items()}, len(x) if is_sequence(type(x)) else None
     )
+
+
+def zero_tangent(x):
+    """The zero tangent of a primal, written out in numbers: zeros for an array, part by part for a structure.
+
+    `ZeroTangent()` says the same without a shape, and costs nothing. NoTangent() where nothing can vary.
+
+    >>> zero_tangent({"w": np.ones(2), "n": 3})
+    Tangent(dict, {'w': array([0., 0.]), 'n': 0.0})
+    """
+    return zeros_like(unthunk(x))
 
 
 def dense(x, x_bar):

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
+from collections.abc import Mapping
 
 import numpy as np
 
 from ..errors import RuleShapeError
-from .zeros import AbstractZero, ZeroTangent
+from .thunks import unthunk
+from .zeros import AbstractZero, ZeroTangent, is_protocol
+
+_WITHOUT_PARTS = (numbers.Number, np.ndarray, np.generic, str, bytes)
 
 
 def is_namedtuple(cls):
@@ -112,11 +117,11 @@ class Tangent(metaclass=_Maker):
         _fill(self, cls, entries, length)
 
     def __getattr__(self, name):
-        if name.startswith("__") or not (
-            is_namedtuple(self._cls) or not issubclass(self._cls, (tuple, list, dict))
-        ):
+        if is_protocol(name) or is_sequence(self._cls) or is_mapping(self._cls):
             raise AttributeError(f"the cotangent of a {self._cls.__name__} has no field {name!r}")
-        _check_field(self._cls, name)
+        names = field_names(self._cls)
+        if names is not None and name not in names:
+            raise AttributeError(_no_field(self._cls, name, names))  # so that hasattr can ask
         return self._entries.get(name, ZeroTangent())
 
     def __setattr__(self, name, value):
@@ -128,7 +133,9 @@ class Tangent(metaclass=_Maker):
         if is_sequence(self._cls):
             key = _position(key, self._length)
         elif is_namedtuple(self._cls):
-            key = self._cls._fields[key]
+            key = self._cls._fields[_position(key, len(self._cls._fields))]
+        elif not is_mapping(self._cls):
+            _check_field(self._cls, key)
         return self._entries.get(key, ZeroTangent())
 
     def __iter__(self):
@@ -142,7 +149,8 @@ class Tangent(metaclass=_Maker):
     def __len__(self):
         if self._length is not None:
             return self._length
-        return len(self._cls._fields) if is_namedtuple(self._cls) else len(self._entries)
+        names = None if is_mapping(self._cls) else field_names(self._cls)
+        return len(self._entries if names is None else names)
 
     def __bool__(self):
         return True  # an empty tuple's cotangent is a cotangent all the same
@@ -188,8 +196,13 @@ class Tangent(metaclass=_Maker):
     def __neg__(self):
         return self * -1
 
+    def __pos__(self):
+        return self
+
     def __sub__(self, other):
-        return self + -1 * other
+        from .algebra import scale
+
+        return self + scale(-1, other)
 
     def __truediv__(self, other):
         return self * (1 / other)
@@ -216,6 +229,15 @@ def _fill(tangent, cls, entries, length):
 def _refuse_mixture(cls, items, fields):
     if not isinstance(cls, type):
         raise RuleShapeError(f"Tangent wants the class of its primal first, got {cls!r}")
+    if issubclass(cls, _WITHOUT_PARTS):
+        raise RuleShapeError(
+            f"a {cls.__name__} has no parts, and so no Tangent",
+            fixes=("the cotangent of a number is a number, that of an array an array",),
+        )
+    if is_mapping(cls) and (len(items) > 1 or not isinstance((*items, {})[0], Mapping)):
+        raise RuleShapeError(
+            f"the entries of a {cls.__name__} go by key: Tangent({cls.__name__}, {{'a': 1.0}})"
+        )
     positional = is_sequence(cls) or is_mapping(cls) or is_namedtuple(cls)
     if items and (fields or not positional):
         raise RuleShapeError(f"the fields of {cls.__name__} go by name: Tangent({cls.__name__}, x=…)")
@@ -231,8 +253,14 @@ def _refuse_mixture(cls, items, fields):
 
 def _check_field(cls, name):
     names = field_names(cls)
+    if not isinstance(name, str):
+        raise RuleShapeError(f"the fields of {cls.__name__} go by name, not by {name!r}")
     if names is not None and name not in names:
-        raise RuleShapeError(f"{cls.__name__} has no field {name!r}; it has {', '.join(names)}")
+        raise RuleShapeError(_no_field(cls, name, names))
+
+
+def _no_field(cls, name, names):
+    return f"{cls.__name__} has no field {name!r}; it has {', '.join(names)}"
 
 
 def _position(key, size):
@@ -277,11 +305,18 @@ def is_raw(x_bar):
 
 
 def canonicalize(tangent):
-    """The same cotangent with every field present and in the order of the primal's.
+    """The same cotangent with every field present and in the order of the primal's; what is no Tangent as it
+    is.
+
+    The entries themselves are left as they are, Tangents among them too. A dict and an object of a plain
+    class do not say which parts they may have, so theirs stays as it is.
 
     >>> canonicalize(Tangent.at((1.0, 2.0), 1, 5.0))
     Tangent(tuple, ZeroTangent(), 5.0)
     """
+    tangent = unthunk(tangent)
+    if not isinstance(tangent, Tangent):
+        return tangent
     cls = tangent._cls
     if is_mapping(cls):
         return tangent

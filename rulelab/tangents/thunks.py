@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 import threading
 
-from ..errors import ThunkMutationError
+import numpy as np
+
+from ..errors import Place, RuleError, ThunkMutationError
+from .zeros import is_protocol
 
 _PENDING = object()
+# The methods of arrays, lists, dicts and sets that change them.
+_WRITERS = frozenset(
+    """fill put sort partition resize setfield setflags itemset append extend insert remove pop reverse clear
+    update setdefault popitem add discard""".split()
+)
 
 
 def _refuse_write(self, *_):
-    raise ThunkMutationError("Tried to mutate a thunk, this is not supported. `unthunk` it first.")
+    raise ThunkMutationError(
+        "Tried to mutate a thunk, this is not supported. `unthunk` it first.",
+        fixes=("x_bar = np.array(rl.unthunk(x_bar)) and change that",),
+    )
+
+
+def _to_be_read(value):
+    """What may be seen of a thunk's value through the thunk: an array that cannot be written to."""
+    if not isinstance(value, np.ndarray) or not value.flags.writeable:
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 class Thunk:
     """A cotangent that is not computed unless it is used: worth it when the sum is dear and often dropped.
 
     `f` takes no arguments and is called at most once, also with several threads; what it raised is raised
-    again. Arithmetic, indexing and NumPy functions use the value; a write is a ThunkMutationError.
+    again, with a note that names the rule. Arithmetic, comparisons, indexing and NumPy functions use the
+    value; a sum with a zero and a product with one do not. A write is a ThunkMutationError, and an array
+    that was reached through the thunk is read-only.
 
     >>> t = Thunk(lambda: 2.0)
     >>> t
@@ -30,6 +53,11 @@ class Thunk:
     __slots__ = ("__weakref__", "_error", "_function", "_lock", "_value")
 
     def __init__(self, f):
+        if not callable(f):
+            raise RuleError(
+                f"a thunk wants a function that gives the cotangent, got a {type(f).__name__}",
+                fixes=("rl.thunk(lambda: x_bar)", "return a value that is there already as it is"),
+            )
         put = object.__setattr__
         put(self, "_function", f)
         put(self, "_value", _PENDING)
@@ -51,14 +79,15 @@ class Thunk:
 
     def _evaluate(self):
         if self._error is not None:
-            raise self._error
+            error, seen = self._error
+            raise error.with_traceback(seen)  # else it would grow each time
         function = self._function
         try:
             value = unthunk(function())
         except BaseException as error:
-            error.add_note(f"raised by the thunk {getattr(function, '__qualname__', function)}")
+            say_whose(error, function)
             if isinstance(error, Exception):
-                object.__setattr__(self, "_error", error)
+                object.__setattr__(self, "_error", (error, error.__traceback__))
             raise
         object.__setattr__(self, "_value", value)
         object.__setattr__(self, "_function", None)  # lets go of what the closure held
@@ -66,15 +95,21 @@ class Thunk:
     def __repr__(self):
         return f"{type(self).__name__}({self._value!r})" if self.evaluated else f"{type(self).__name__}(…)"
 
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return Thunk(lambda: copy.deepcopy(self.unthunk()))
+
     def __reduce__(self):
         return _Constant(self.unthunk()), ()
 
     def __array__(self, dtype=None, copy=None):
-        import numpy as np
-
-        return np.array(self.unthunk(), dtype=dtype, copy=copy)
+        return np.array(_to_be_read(self.unthunk()), dtype=dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        if method == "at" and isinstance(inputs[0], Thunk):
+            _refuse_write(self)
         if out is not None:
             if any(isinstance(target, Thunk) for target in out):
                 _refuse_write(self)
@@ -82,15 +117,18 @@ class Thunk:
         return getattr(ufunc, method)(*map(unthunk, inputs), **kwargs)
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if is_protocol(name):  # to be shown is not to be needed
             raise AttributeError(name)
-        return getattr(self.unthunk(), name)
+        value = self.unthunk()
+        if name in _WRITERS and isinstance(value, (np.ndarray, list, dict, set)):
+            _refuse_write(self)
+        return getattr(_to_be_read(value), name)
 
     def __getitem__(self, key):
-        return self.unthunk()[key]
+        return _to_be_read(self.unthunk())[key]
 
     def __iter__(self):
-        return iter(self.unthunk())
+        return iter(_to_be_read(self.unthunk()))
 
     def __len__(self):
         return len(self.unthunk())
@@ -100,6 +138,20 @@ class Thunk:
 
     def __neg__(self):
         return -self.unthunk()
+
+    def __pos__(self):
+        return +self.unthunk()
+
+    def __int__(self):
+        return int(self.unthunk())
+
+    def __round__(self, digits=None):
+        return round(self.unthunk(), digits)
+
+    def __format__(self, specification):
+        return format(self.unthunk(), specification) if specification else repr(self)
+
+    __hash__ = object.__hash__  # as `==` compares values
 
     def __abs__(self):
         return abs(self.unthunk())
@@ -113,8 +165,20 @@ class Thunk:
     __setitem__ = __delitem__ = __setattr__ = __delattr__ = _refuse_write
 
 
+def say_whose(error, function):
+    """Note on an error the rule and the place of the thunk that raised it; of nested ones, the innermost."""
+    if any(note.startswith("in a thunk of") for note in getattr(error, "__notes__", ())):
+        return
+    named = getattr(function, "__qualname__", type(function).__name__).split(".<locals>.")
+    rule = ", ".join(part for part in named if part != "<lambda>") or "<lambda>"
+    place = f" at {Place.of_function(function).label()}" if hasattr(function, "__code__") else ""
+    error.add_note(f"in a thunk of {rule}{place}")
+
+
 def _delegate(operation):
     def forward(self, other):
+        if getattr(type(other), "__takes_thunks__", False):
+            return NotImplemented  # a zero or a one says what comes out, and needs no value for it
         return operation(unthunk(self), unthunk(other))
 
     def backward(self, other):
@@ -127,6 +191,8 @@ for _name in ("add", "sub", "mul", "matmul", "truediv", "pow"):
     _forward, _backward = _delegate(getattr(operator, f"__{_name}__"))
     setattr(Thunk, f"__{_name}__", _forward)
     setattr(Thunk, f"__r{_name}__", _backward)
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Thunk, f"__{_name}__", _delegate(getattr(operator, f"__{_name}__"))[0])
 
 
 class _Constant:
@@ -136,14 +202,18 @@ class _Constant:
         self.value = value
 
     def __call__(self):
-        done = Thunk(None)
+        done = Thunk(type(None))
         object.__setattr__(done, "_value", self.value)
+        object.__setattr__(done, "_function", None)
         return done
 
 
 class InplaceableThunk(Thunk):
     """A thunk that can also add itself into an array: `add_into(acc)` writes `acc += value` and returns
     `acc`.
+
+    It is asked to only where the accumulator belongs to the one who sums, and holds numbers of its own; else
+    the value is computed and added. A copy, a multiple and a projection of it are plain thunks.
 
     >>> import numpy as np
     >>> t = InplaceableThunk(lambda acc: np.add(acc, 1.0, out=acc), lambda: np.ones(2))
@@ -155,6 +225,12 @@ class InplaceableThunk(Thunk):
 
     def __init__(self, add_into, value):
         super().__init__(value)
+        if not callable(add_into):
+            kind = type(add_into).__name__
+            raise RuleError(
+                f"an InplaceableThunk wants a function that adds to an array, got a {kind}",
+                fixes=("rl.InplaceableThunk(add_into, lambda: x_bar)",),
+            )
         object.__setattr__(self, "add_into", add_into)
 
 

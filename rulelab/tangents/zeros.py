@@ -6,6 +6,16 @@ import sys
 from opcode import opmap
 
 _UNPACK = opmap["UNPACK_SEQUENCE"]
+_PROTOCOLS = ("__", "_repr_", "_ipython_")
+
+
+def is_protocol(name):
+    """Whether an attribute is asked for by Python or a front end that shows values, not as a part of one.
+
+    >>> is_protocol("_repr_html_"), is_protocol("__array__"), is_protocol("_weight")
+    (True, True, False)
+    """
+    return name.startswith(_PROTOCOLS)
 
 
 def _wanted_by_unpacking(frame):
@@ -23,12 +33,17 @@ class AbstractZero:
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy hands `array + zero` to us instead of making an object array
+    __takes_thunks__ = True  # a thunk beside it is not computed
     _one = None
 
     def __new__(cls):
         if cls._one is None:
             cls._one = super().__new__(cls)
         return cls._one
+
+    def __init_subclass__(cls):
+        if cls.__module__ != __name__:  # it would share the one object of its parent
+            raise TypeError("there are two cotangents that are nothing, and no third one can be derived")
 
     def __reduce__(self):
         return type(self), ()
@@ -47,14 +62,14 @@ class AbstractZero:
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
-            f"{self!r} has no shape of its own; rl.ProjectTo(x) or algebra.add can use it as it is"
+            f"{self!r} has no shape of its own; rl.zero_tangent(x) gives the zeros that go with a primal x"
         )
 
     def __getitem__(self, key):
         return self
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if is_protocol(name):
             raise AttributeError(name)
         return self
 
@@ -65,6 +80,8 @@ class AbstractZero:
         return iter((self,) * count)
 
     def __add__(self, other):
+        if other is None or isinstance(other, (str, type)):
+            return NotImplemented  # no cotangent: not to be handed on in silence
         return NoTangent() if isinstance(other, AbstractZero) and other is not self else other
 
     __radd__ = __add__
@@ -72,8 +89,7 @@ class AbstractZero:
     def __sub__(self, other):
         return self + other if isinstance(other, AbstractZero) else -other
 
-    def __rsub__(self, other):
-        return self + other
+    __rsub__ = __radd__
 
     def __neg__(self):
         return self
@@ -86,7 +102,7 @@ class AbstractZero:
     __rmul__ = __matmul__ = __rmatmul__ = __mul__
 
     def __truediv__(self, other):
-        return self
+        return NotImplemented if isinstance(other, AbstractZero) else self
 
 
 class NoTangent(AbstractZero):

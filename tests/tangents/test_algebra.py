@@ -1,12 +1,14 @@
 """Tests of the arithmetic of cotangents."""
 
+import collections
 import itertools
 
 import numpy as np
 import pytest
 
-from rulelab.errors import RuleDtypeError, RuleError, RuleShapeError
-from rulelab.tangents.algebra import add, add_into, scale
+from rulelab.errors import NotImplementedTangentError, RuleDtypeError, RuleError, RuleShapeError
+from rulelab.tangents.algebra import add, add_into, add_to_primal, is_inplaceable, scale
+from rulelab.tangents.missing import not_implemented
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -119,3 +121,118 @@ def test_a_long_chain_of_delayed_sums():
     for _ in range(5000):
         total = add(total, thunk(lambda: 1.0))
     assert unthunk(total) == 5000.0
+
+
+def test_sums_of_ints_do_not_wrap():
+    """Two large ints, or two True, add up as numbers do."""
+    big = np.array([2**62])
+    assert add(big, big) == 2.0**63 and add(np.int8(100), np.int8(100)) == 200.0
+    assert np.array_equal(add(np.array([True]), np.array([True])), [2.0])
+    assert scale(2, np.int8(100)) == 200.0 and np.array_equal(scale(3, np.array([100], np.int8)), [300.0])
+    assert add(2**62, 2**62) == 2**63
+
+
+@pytest.mark.parametrize("bad", [np.array(["a", "b"]), np.array(["2020", "2021"], "M8[Y]")])
+def test_arrays_of_text_and_dates_are_no_cotangents(bad):
+    """They neither add nor concatenate."""
+    for sum_of in (add, add_into):
+        with pytest.raises(RuleDtypeError, match="is no cotangent"):
+            sum_of(np.ones(2), bad)
+        with pytest.raises(RuleDtypeError, match="is no cotangent"):
+            sum_of(bad, bad)
+
+
+def test_what_is_hidden_in_a_masked_array_is_not_added():
+    """A masked entry does not slip into an accumulator."""
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    acc = np.zeros(2)
+    assert add_into(acc, masked).tolist() == [1.0, None] and np.array_equal(acc, [0.0, 0.0])
+
+
+def test_an_array_that_repeats_its_memory_is_no_accumulator():
+    """Windows that overlap would be added into twice."""
+    base = np.zeros(3)
+    windows = np.lib.stride_tricks.as_strided(base, (2, 2), (8, 8))
+    assert not is_inplaceable(windows) and is_inplaceable(np.zeros((4, 4))[::2, ::-1])
+    assert np.array_equal(add_into(windows, np.ones((2, 2))), np.ones((2, 2))) and not base.any()
+    assert is_inplaceable(np.zeros((1, 3))[:, ::2]) and not is_inplaceable(np.ma.zeros(2))
+
+
+@pytest.mark.parametrize("bad", [None, "a", Tangent(tuple, 1.0), [2.0]])
+def test_only_a_number_scales(bad):
+    """A factor that is no number is an error that says what it is."""
+    with pytest.raises(RuleDtypeError, match=type(bad).__name__):
+        scale(bad, 1.0)
+    with pytest.raises(RuleDtypeError):
+        Tangent(tuple, 1.0) * bad
+
+
+def test_what_is_no_cotangent_has_no_multiple():
+    """Text is not repeated."""
+    for bad in ("ab", None, object()):
+        with pytest.raises(RuleDtypeError, match="no cotangent"):
+            scale(2, bad)
+
+
+def test_a_factor_may_be_zero_or_delayed():
+    """A zero as a factor gives that zero; a thunk as a factor is computed."""
+    assert scale(ZeroTangent(), Tangent(tuple, 1.0)) is ZeroTangent()
+    assert Tangent(tuple, 1.0) * NoTangent() is NoTangent()
+    assert thunk(lambda: 2.0) * Tangent(tuple, 1.0) == Tangent(tuple, 2.0)
+    with pytest.raises(NotImplementedTangentError):
+        scale(not_implemented("why"), 1.0)
+
+
+class Plain:
+    def __init__(self):
+        self.w = 1.0
+
+
+@pytest.mark.parametrize(
+    "x, x_dot, said",
+    [
+        ([1.0, 2.0], Tangent(list, 1.0), "a list of length 2 cannot be moved by a tangent of length 1"),
+        ((1.0,), Tangent(tuple, 1.0, 2.0), "length 1"),
+        ({"a": 1.0}, Tangent(dict, {"z": 1.0}), "the dict has no part 'z'"),
+        (Plain(), Tangent(Plain, nope=1.0), "the Plain has no part 'nope'"),
+    ],
+)
+def test_a_primal_is_moved_by_a_tangent_of_its_own_form(x, x_dot, said):
+    """A tangent of other parts is refused, not applied to those that fit."""
+    with pytest.raises(RuleShapeError, match=said):
+        x + x_dot
+
+
+def test_subclasses_of_containers_are_moved_as_they_are():
+    """A defaultdict keeps its factory, an OrderedDict its order, a list of one's own its class."""
+    counts = collections.defaultdict(float, a=1.0) + Tangent(collections.defaultdict, {"a": 0.5})
+    assert counts == {"a": 1.5} and counts["new"] == 0.0
+    ordered = collections.OrderedDict(b=1.0, a=2.0) + Tangent(collections.OrderedDict, {"a": 1.0})
+    assert list(ordered.items()) == [("b", 1.0), ("a", 3.0)]
+    x = [1.0, 2.0]
+    assert add_to_primal(x, Tangent(list, 1.0, ZeroTangent())) == [2.0, 2.0] and x == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("total, said", [(None, "NoneType"), (np.ones(3), r"shape \(3,\)"), (2.0, "float")])
+def test_an_in_place_form_returns_the_array_it_added_to(total, said):
+    """Anything of another shape is an error that names the function and its line."""
+
+    def forgetful(acc):
+        return total
+
+    with pytest.raises(
+        RuleError, match=f"the add_into of forgetful must return .* not an? .*{said}"
+    ) as caught:
+        add_into(np.zeros(2), InplaceableThunk(forgetful, lambda: np.ones(2)))
+    assert caught.value.place.function == "forgetful" and "return acc" in str(caught.value)
+
+
+def test_the_error_of_an_in_place_form_names_it():
+    """What the form raises comes with its name."""
+
+    def my_pullback_form(acc):
+        return acc + np.ones(7)
+
+    with pytest.raises(ValueError) as caught:
+        add_into(np.zeros(2), InplaceableThunk(my_pullback_form, lambda: np.ones(2)))
+    assert "my_pullback_form" in caught.value.__notes__[0]

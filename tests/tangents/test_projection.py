@@ -1,14 +1,24 @@
 """Tests of the way back to the primal's shape, dtype and structure."""
 
+import copy
 import dataclasses
 import itertools
+import pickle
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from rulelab.errors import RuleDtypeError, RuleShapeError
-from rulelab.tangents.projection import ProjectTo, dense, project, to_natural, unbroadcast, zeros_like
+from rulelab.tangents.projection import (
+    ProjectTo,
+    dense,
+    project,
+    to_natural,
+    unbroadcast,
+    zero_tangent,
+    zeros_like,
+)
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import Thunk, thunk, unthunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -176,3 +186,72 @@ def test_dense_seeds():
     assert dense(y, (None, np.ones(2))) == Tangent(tuple, 0.0, np.ones(2))
     assert dense(y, Tangent(tuple, thunk(lambda: 2), ZeroTangent())) == Tangent(tuple, 2.0, np.zeros(2))
     assert np.array_equal(dense(np.ones(2), ZeroTangent()), [0, 0]) and zeros_like("a") is NoTangent()
+
+
+def test_a_subclass_of_array_does_not_get_through():
+    """A matrix among the cotangents would multiply as one later: the cotangent of an array is an array."""
+    for kind in (np.matrix, type("Mine", (np.ndarray,), {})):
+        got = project(np.zeros((1, 2)), np.ones((1, 2)).view(kind))
+        assert type(got) is np.ndarray and np.array_equal(got, [[1, 1]])
+    assert type(project(np.ones((1, 2)).view(np.matrix), np.ones((1, 2)))) is np.ndarray
+
+
+def test_a_masked_array_is_refused_in_words():
+    """Whether what is hidden counts is for the rule to say."""
+    with pytest.raises(RuleDtypeError, match="MaskedArray") as caught:
+        project(np.zeros(2), np.ma.array([1.0, 2.0], mask=[False, True]))
+    assert "filled(0.0)" in str(caught.value)
+
+
+def test_arrays_of_objects_are_looked_through():
+    """Numbers in an object array count; None and text in it do not become nan."""
+    assert project(np.zeros(2), np.array([1, 2j], object)).tolist() == [1.0, 0.0]
+    assert project(np.zeros(2, complex), np.array([1, 2j], object)).tolist() == [1.0, 2j]
+    for bad in (None, "2", True):
+        with pytest.raises(RuleDtypeError, match=type(bad).__name__):
+            project(np.zeros(2), np.array([1.0, bad], object))
+
+
+def test_a_bool_array_is_no_cotangent():
+    """A condition returned for a derivative is refused, and called what it is."""
+    with pytest.raises(RuleDtypeError, match="bool array"):
+        project(np.zeros(2), np.array([True, False]))
+
+
+@pytest.mark.parametrize(
+    "x", [1.0, np.float32(1), np.zeros((2, 1)), (1.0, "a", [2.0]), Layer(np.zeros(2), 1.0), "a"]
+)
+def test_a_projector_travels_and_is_shown(x):
+    """A projector kept by a pullback can be copied, sent to a worker, and says what it projects to."""
+    projector = ProjectTo(x)
+    for other in (copy.copy(projector), copy.deepcopy(projector), pickle.loads(pickle.dumps(projector))):
+        assert repr(other) == repr(projector) and repr(other).startswith("<ProjectTo ")
+        assert repr(other(zeros_like(x))) == repr(zeros_like(x))
+    assert pickle.loads(pickle.dumps(ProjectTo("a"))) is ProjectTo("b")
+
+
+def test_a_projector_of_an_object_that_holds_itself_travels():
+    """A cycle neither hangs the pickle nor the repr."""
+    x = [1.0]
+    x.append(x)
+    other = pickle.loads(pickle.dumps(ProjectTo(x)))
+    assert other([2, None]) == Tangent.at([0, 0], 0, 2.0) and repr(other) == "<ProjectTo list of 2 parts>"
+
+
+def test_thunks_in_parts_and_for_what_cannot_vary():
+    """A thunk in a Tangent stays one and is projected within; one for a text is dropped, not run."""
+    got = project((np.zeros(2, np.float32), 1.0), Tangent(tuple, thunk(lambda: np.ones((2, 1))), 2j))
+    assert isinstance(got[0], Thunk) and not got[0].evaluated and got[1] == 0.0
+    assert unthunk(got[0]).dtype == np.float32 and unthunk(got[0]).shape == (2,)
+    assert ProjectTo("text")(thunk(lambda: 1 / 0)) is NoTangent()
+    with pytest.raises(RuleShapeError, match=r"shape \(2,\) cannot have a gradient with shape \(1, 2\)"):
+        unthunk(ProjectTo(np.zeros(2))(thunk(lambda: np.ones((1, 2)))))
+    assert ProjectTo(thunk(lambda: np.float32(1)))(2.0).dtype == np.float32
+
+
+def test_zero_tangents_are_written_out():
+    """The zeros that go with a primal: of its shapes and widths, NoTangent for what cannot vary."""
+    zeros = zero_tangent(Layer(np.ones(2, np.float32), 1.0))
+    assert zeros.w.dtype == np.float32 and zeros._b == 0.0 and zeros.name is NoTangent()
+    assert zero_tangent("a") is NoTangent() and zero_tangent(thunk(lambda: 2j)) == 0j
+    assert Layer(np.ones(2), 1.0) + zero_tangent(Layer(np.ones(2), 1.0)) is not None

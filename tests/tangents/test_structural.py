@@ -1,5 +1,6 @@
 """Tests of the cotangents of structures."""
 
+import copy
 import dataclasses
 import pickle
 from typing import NamedTuple
@@ -7,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rulelab.errors import RuleShapeError
+from rulelab.errors import NotImplementedTangentError, RuleDtypeError, RuleShapeError
+from rulelab.tangents.missing import not_implemented
 from rulelab.tangents.structural import Tangent, canonicalize
+from rulelab.tangents.thunks import thunk
 from rulelab.tangents.zeros import ZeroTangent
 
 
@@ -55,8 +58,9 @@ def test_mistakes_are_refused():
         Tangent(Point, 1.0)
     with pytest.raises(RuleShapeError, match="position 5"):
         Tangent(tuple, 1.0)[5]
-    with pytest.raises(RuleShapeError, match="has no field"):
+    with pytest.raises(AttributeError, match="Point has no field 'nope'; it has x, at"):
         Tangent(Point, x=1.0).nope
+    assert getattr(Tangent(Point, x=1.0), "nope", None) is None
     with pytest.raises(TypeError):
         Tangent(Point, x=1.0).x = 2.0
 
@@ -88,3 +92,109 @@ def test_canonical_form_and_pickle():
     assert repr(canonicalize(Tangent(Pair, right=1.0))) == "Tangent(Pair, left=ZeroTangent(), right=1.0)"
     t = Tangent.at((1.0, 2.0), -1, 3.0)
     assert pickle.loads(pickle.dumps(t)) == t
+
+
+class Slotted:
+    __slots__ = ("u", "v")
+
+    def __init__(self):
+        self.u, self.v = 1.0, 2.0
+
+
+@dataclasses.dataclass
+class Derived:
+    x: float
+    double: float = dataclasses.field(init=False, default=0.0)
+
+    def __post_init__(self):
+        self.double = 2 * self.x
+
+
+@pytest.mark.parametrize("cls", [int, float, bool, complex, str, np.ndarray, np.float32])
+def test_what_has_no_parts_has_no_tangent_of_parts(cls):
+    """A number, a text or an array is not taken apart by a Tangent."""
+    with pytest.raises(RuleShapeError, match="has no parts"):
+        Tangent(cls, 1.0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: Tangent(dict, {"a": 1.0}, {"b": 2.0}), lambda: Tangent(dict, 1.0), lambda: Tangent(dict, "ab")],
+)
+def test_the_entries_of_a_dict_go_by_key(make):
+    """A second dict is not dropped, and what is no dict is refused."""
+    with pytest.raises(RuleShapeError, match="go by key"):
+        make()
+
+
+def test_an_index_that_the_primal_does_not_take_is_an_error():
+    """An object's fields go by name; a number as an index is a mistake, not a zero."""
+    with pytest.raises(RuleShapeError, match="go by name, not by 0"):
+        Tangent(Point, x=1.0)[0]
+    with pytest.raises(RuleShapeError, match="has no field 'z'"):
+        Tangent(Point, x=1.0)["z"]
+    with pytest.raises(RuleShapeError, match="position 7"):
+        Tangent(Pair, 1.0, 2.0)[7]
+    assert Tangent(Point, x=1.0)["x"] == 1.0
+
+
+def test_a_front_end_finds_no_fields_of_its_own():
+    """A notebook that asks a Tangent how to show itself hears that it has no such way."""
+    for t in (Tangent(Plain, w=1.0), Tangent(Point, x=1.0), Tangent(tuple, 1.0), Tangent(Pair, 1.0, 2.0)):
+        assert not hasattr(t, "_repr_html_") and not hasattr(t, "_ipython_display_")
+
+
+def test_length_and_iteration_agree():
+    """An object's Tangent has as many entries as it unpacks to."""
+    t = Tangent(Point, at=1.0)
+    assert (
+        len(t) == len(list(t)) == 2 and len(Tangent(Pair, right=1.0)) == 2 and len(Tangent(Plain, w=1.0)) == 1
+    )
+
+
+def test_a_copy_has_arrays_of_its_own_only_if_deep():
+    """`copy` shares the entries, `deepcopy` does not; both are equal to the original."""
+    t = Tangent(Plain, w=np.ones(2), b=thunk(lambda: 3.0))
+    shallow, deep = copy.copy(t), copy.deepcopy(t)
+    assert shallow == t == deep and shallow.w is t.w and deep.w is not t.w
+
+
+def test_entries_stay_delayed():
+    """Sums with other fields and multiples leave a thunk in a field uncomputed."""
+    dear = thunk(lambda: 1 / 0)
+    assert (Tangent(Plain, w=dear) + Tangent(Plain, b=1.0)).w is dear
+    assert not (2.0 * Tangent(Plain, w=dear)).w.evaluated
+    assert Tangent(Plain, w=thunk(lambda: 2.0)) == Tangent(Plain, w=2.0)
+
+
+def test_differences_and_signs():
+    """A thunk, a raw tuple and a zero may be taken off; None may not."""
+    t = Tangent(tuple, 3.0, 1.0)
+    assert t - thunk(lambda: Tangent(tuple, 1.0, 1.0)) == t - (1.0, 1.0) == Tangent(tuple, 2.0, 0.0)
+    assert t - ZeroTangent() == +t == -(-t) == t and t / 2 == Tangent(tuple, 1.5, 0.5)
+    with pytest.raises(RuleDtypeError):
+        t - None
+
+
+def test_more_primals_are_moved():
+    """Slots, frozen dataclasses and fields that `__init__` does not take."""
+    moved = Slotted() + Tangent(Slotted, u=1.0)
+    assert (moved.u, moved.v) == (2.0, 2.0)
+    x = Derived(1.0)
+    moved = x + Tangent(Derived, x=1.0, double=2.0)
+    assert (moved.x, moved.double) == (2.0, 4.0) and x.x == 1.0
+    inner = (Point(1.0), {"w": np.ones(2)}) + Tangent(
+        tuple, Tangent(Point, at=1.0), Tangent(dict, {"w": np.ones(2)})
+    )
+    assert inner[0] == Point(1.0, 1.0) and np.array_equal(inner[1]["w"], [2, 2])
+    with pytest.raises(NotImplementedTangentError):
+        (1.0,) + Tangent(tuple, not_implemented("why"))
+
+
+def test_the_canonical_form_of_what_is_no_tangent():
+    """A zero, a number and a dict's Tangent are as they are; a thunk is computed."""
+    assert canonicalize(ZeroTangent()) is ZeroTangent() and canonicalize(1.0) == 1.0
+    t = Tangent(dict, {"a": 1.0})
+    assert canonicalize(t) is t and repr(canonicalize(thunk(lambda: Tangent(Point, at=1.0)))) == (
+        "Tangent(Point, x=ZeroTangent(), at=1.0)"
+    )

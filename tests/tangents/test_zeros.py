@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+from rulelab.tangents.thunks import thunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 BOTH = pytest.mark.parametrize("zero", [NoTangent(), ZeroTangent()])
@@ -52,3 +53,44 @@ def test_a_zero_is_false_and_never_becomes_an_object_array(zero):
         np.asarray(zero)
     with pytest.raises(TypeError):
         list(zero)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "name", ["_repr_html_", "_repr_mimebundle_", "_ipython_display_", "__array_interface__"]
+)
+def test_a_front_end_finds_no_fields_of_its_own(zero, name):
+    """A notebook that asks a zero how to show itself hears that it has no such way, not another zero."""
+    assert not hasattr(zero, name) and zero._weight is zero
+
+
+@BOTH
+def test_what_is_no_cotangent_is_not_handed_on(zero):
+    """A forgotten `return`, a string or a class in a sum with a zero is an error, not the sum."""
+    for bad in (None, "x", NoTangent):
+        with pytest.raises(TypeError):
+            zero + bad
+        with pytest.raises(TypeError):
+            bad + zero
+
+
+@BOTH
+def test_nothing_is_divided_by_a_zero(zero):
+    """There is no quotient of anything by nothing."""
+    for numerator in (1.0, np.ones(2), ZeroTangent(), NoTangent()):
+        with pytest.raises(TypeError):
+            numerator / zero
+
+
+@BOTH
+def test_a_zero_does_not_force_a_thunk(zero):
+    """Sums and products of a zero with a thunk leave the thunk uncomputed, from either side."""
+    dear = thunk(lambda: 1 / 0)
+    assert zero + dear is dear and dear + zero is dear and dear - zero is dear
+    assert zero * dear is zero and dear * zero is zero
+
+
+def test_there_is_no_third_kind():
+    """A class derived from a zero would be the same object as its parent: it is refused."""
+    with pytest.raises(TypeError, match="no third one"):
+        type("Mine", (ZeroTangent,), {})
