@@ -55,7 +55,8 @@ def check_unchanged(moment, f):
     """NotDifferentiableError where a pullback would have to run a function under other circumstances."""
     if moment.changed():
         raise NotDifferentiableError(
-            f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was made",
+            f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was "
+            "made",
             fixes=("call the pullback before the change", "hand a copy to the function"),
             read="limitations#second-derivatives",
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import MutationError
 from ..rules.targets import resolve
-from ..tangents.contents import contents_of, fill, own_attributes, slots_of
+from ..tangents.contents import contents_of, fill, own_attributes
 from ..tangents.structural import field_names, is_sequence, make, parts
 from ..tangents.zeros import AbstractZero
 from . import heap, outlines

@@ -32,30 +32,41 @@ _CLOSED = (types.BuiltinFunctionType, types.MethodType, range, slice)  # nothing
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
 
 
-def outline(x: Any, seen: frozenset[int] = frozenset()) -> Outline | None:
-    """Where in a structure containers of this sweep are; None if there are none."""
-    if isinstance(x, LEAVES) or not any_made() or id(x) in seen:
+Known = dict[int, tuple[Any, "Outline | None"]]  # by identity; held, so that an identity is not used again
+
+
+def outline(x: Any, known: Known | None = None) -> Outline | None:
+    """Where in a structure containers of this sweep are; None if there are none.
+
+    `known` are those that were looked at on the way, each once: functions may share what they hold.
+    """
+    if isinstance(x, LEAVES) or not any_made() or isinstance(x, _CLOSED):
         return None
-    if isinstance(x, _CLOSED):
-        return None
-    seen = seen | {id(x)}
+    known = {} if known is None else known
+    if id(x) not in known:
+        known[id(x)] = x, None  # what leads back to itself adds nothing
+        known[id(x)] = x, _outline_of_parts(x, known)
+    return known[id(x)][1]
+
+
+def _outline_of_parts(x: Any, known: Known) -> Outline | None:
     if isinstance(x, types.FunctionType):
-        held = {name: where for name, part in held_by(x) if (where := _outline_held(part, seen)) is not None}
+        held = {name: where for name, part in held_by(x) if (where := _outline_held(part, known)) is not None}
         return (None, held) if held else None
     inner = {}
     for key, part in parts_by_key(x):
-        found = outline(part, seen)
+        found = outline(part, known)
         if found is not None:
             inner[key] = found
     mine = is_own(x)
     return (x if mine else None, inner) if mine or inner else None
 
 
-def _outline_held(part: Any, seen: frozenset[int]) -> Outline | None:
+def _outline_held(part: Any, known: Known) -> Outline | None:
     """The outline of what a function holds under a name: a variable that is rebound, or a value."""
     if not isinstance(part, types.CellType):
-        return outline(part, seen)
-    inside = None if contents(part) is ir.UNBOUND else outline(contents(part), seen)
+        return outline(part, known)
+    inside = None if contents(part) is ir.UNBOUND else outline(contents(part), known)
     return (part, {CELL: inside} if inside is not None else {}) if is_own(part) else inside
 
 

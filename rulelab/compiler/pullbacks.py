@@ -16,7 +16,7 @@ from ..errors import ForeignCallError, KeywordError, NotDifferentiableError, Pla
 from ..rules.binding import Binder
 from ..rules.calling import apply_rrule
 from ..rules.capabilities import RuleConfig
-from ..rules.programs import new_object
+from ..rules.programs import content_of, new_object
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
@@ -52,7 +52,7 @@ from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_han
 from .purity import seems_to_change
 from .pushing import Push, Vjp, build
 from .refusals import fault, mutation, text_read_again
-from .reversing import _is_active, made_new, pulled, pushed
+from .reversing import _is_active, made_new, pulled, pushed, taken_out
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
 from .standing_in import by_stand_in
@@ -149,6 +149,8 @@ class Pullbacks:
         __tracebackhide__ = True
         if target is new_object:
             return made_new
+        if target is content_of:
+            return Unsettled(taken_out)
         if target in (setattr, delattr) and not kwargs and heap.is_followed(args[0]):
             return attribute_writer(self, target, place)
         if args and (method := containers.method_of(target, args[0])) is not None:

@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError, RuleError
+from ..errors import (
+    ForeignCallError,
+    KeywordError,
+    MutationError,
+    NotDifferentiableError,
+    RuleError,
+    RuleLabError,
+)
 from ..rules import programs
 from ..rules.binding import Binder
 from ..rules.capabilities import RuleConfig
@@ -747,6 +754,8 @@ class Vjp:
         self, f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None
     ) -> tuple[Any, tuple[Any, ...]]:
         __tracebackhide__ = True
+        if not callable(f):
+            raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient")
         y, back = self.pullbacks.by_arguments(f, args, words or {})
         found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
         return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])

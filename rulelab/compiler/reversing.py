@@ -168,7 +168,7 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
 
         return (y, x_bars), vjp_pullback
 
-    return Unsettled(handle)
+    return Unsettled(crossings.through_rule(handle, None, False))
 
 
 def _is_of_sweep(x: Any) -> bool:
@@ -190,3 +190,22 @@ def made_new(cls: type) -> Any:
         return NO
 
     return x, heap.effectful(new_pullback)
+
+
+def taken_out(x_dot: Any) -> Any:
+    """The handler of `programs.content_of`: the very same tangent, or the content of a cell, which loses
+    its own.
+    """
+    if type(x_dot) is not types.CellType:
+        return x_dot, lambda bar: (NO, bar)
+
+    def content_pullback(bar: Any) -> Any:
+        if carries_something(bar):
+            raise NotDifferentiableError(
+                "A captured variable is rebound, and a derivative that was taken with it is differentiated",
+                fixes=("give it as an argument",),
+                read="limitations#second-derivatives",
+            )
+        return NO
+
+    return x_dot.cell_contents, content_pullback

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError, RuleShapeError
 from ..tangents.in_step import check_in_step
-from ..tangents.missing import not_implemented
 from ..tangents.moments import check_value
 from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
 from ..tangents.thunks import unthunk
@@ -539,16 +538,6 @@ def settled_(x, x_dot):
 def content_of(x_dot):
     """The tangent of a captured variable; where that may be rebound, its cell is handed on."""
     return x_dot.cell_contents if isinstance(x_dot, types.CellType) else x_dot
-
-
-@TABLE.rrule(content_of, leading=1)
-def content_of_rrule(x_dot):
-    def content_of_pullback(bar):
-        if isinstance(x_dot, types.CellType) and not isinstance(bar, AbstractZero):  # raises where it is needed
-            return NoTangent(), not_implemented("by the tangent of a captured variable that is rebound")
-        return NoTangent(), bar
-
-    return content_of(x_dot), content_of_pullback
 
 
 @TABLE.frule(content_of)

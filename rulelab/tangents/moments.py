@@ -18,7 +18,8 @@ from .contents import contents_of, fill
 
 _HEAP_TYPE = 1 << 9  # the flag of classes that were made by a class statement
 _UNBOUND = object()
-_MACHINERY = ("rulelab.compiler", "rulelab.rules", "rulelab.tangents.moments")  # it remembers what it compiled
+# It remembers what it has compiled.
+_MACHINERY = ("rulelab.compiler", "rulelab.rules", "rulelab.tangents.moments")
 _CACHED = type(functools.lru_cache(len))
 
 

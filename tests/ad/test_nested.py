@@ -457,7 +457,7 @@ CHANGES = {
 @pytest.mark.parametrize("outer, inner", PAIRS)
 @pytest.mark.parametrize("f", CHANGES, ids=[f.__name__ for f in CHANGES])
 def test_what_is_changed_later_does_not_count(f, outer, inner):
-    """The inner derivative is that of the moment when it was taken, also when its own derivative comes later."""
+    """The inner derivative is that of when it was taken, also when its own derivative comes later."""
     value, slope = CHANGES[f]
     operator = OPERATORS[inner]
     assert f(1.3, operator) == pytest.approx(value(1.3))
@@ -566,7 +566,7 @@ def test_rules_made_between_two_calls_count_at_once():
     assert both(3.0) == (30.0, 10.0)
 
     @rl.frule_for(f)
-    def f_frule(tangents, x):
+    def f_frule_again(tangents, x):
         return x * x, 20.0 * x * tangents[1]
 
     assert both(3.0) == (60.0, 20.0)
@@ -591,7 +591,7 @@ def test_an_frule_counts_before_an_rrule_in_forward_mode():
     assert (rl.gradient(f, 2.0)[0], rl.pushforward(f, 2.0)(1.0)) == (10.0, 14.0)
 
 
-# -- how deep --------------------------------------------------------------------------------------------------
+# -- how deep ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("outer, inner", PAIRS)
