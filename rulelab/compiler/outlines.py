@@ -32,6 +32,14 @@ _CLOSED = (types.BuiltinFunctionType, types.MethodType, range, slice)  # nothing
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
 
 
+# What our own programs hold, in which nothing of the author's is: the questions of the compiler.
+_OURS = ("rulelab.compiler.pushing", "rulelab.compiler.pullbacks", "rulelab.rules.capabilities")
+
+
+def _is_ours(x: Any) -> bool:
+    return type(x).__module__ in _OURS
+
+
 Known = dict[int, tuple[Any, "Outline | None"]]  # by identity; held, so that an identity is not used again
 
 
@@ -40,7 +48,7 @@ def outline(x: Any, known: Known | None = None) -> Outline | None:
 
     `known` are those that were looked at on the way, each once: functions may share what they hold.
     """
-    if isinstance(x, LEAVES) or not any_made() or isinstance(x, _CLOSED):
+    if isinstance(x, LEAVES) or not any_made() or isinstance(x, _CLOSED) or _is_ours(x):
         return None
     known = {} if known is None else known
     if id(x) not in known:
@@ -157,7 +165,7 @@ def reached_from(*holders: Any) -> list[Any]:
     waiting = [getattr(x, "__self__", x) for x in holders] if any_made() else []
     while waiting:
         x = waiting.pop()
-        if id(x) in seen or isinstance(x, (*LEAVES, *_CLOSED)):
+        if id(x) in seen or isinstance(x, (*LEAVES, *_CLOSED)) or _is_ours(x):
             continue
         seen[id(x)] = x
         if is_own(x):

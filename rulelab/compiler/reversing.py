@@ -6,6 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotDifferentiableError, Place
+from ..tangents.missing import not_implemented
 from ..tangents.moments import Moment, check_value, not_repeatable
 from ..tangents.shadows import inner
 from ..tangents.structural import make
@@ -200,12 +201,8 @@ def taken_out(x_dot: Any) -> Any:
         return x_dot, lambda bar: (NO, bar)
 
     def content_pullback(bar: Any) -> Any:
-        if carries_something(bar):
-            raise NotDifferentiableError(
-                "A captured variable is rebound, and a derivative that was taken with it is differentiated",
-                fixes=("give it as an argument",),
-                read="limitations#second-derivatives",
-            )
-        return NO
+        if not carries_something(bar):
+            return NO
+        return NO, not_implemented("by the tangent of a captured variable that is rebound")  # if it is needed
 
     return x_dot.cell_contents, content_pullback
