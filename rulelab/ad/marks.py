@@ -13,6 +13,7 @@ from ..compiler.deriving import isderiving, nest_level
 from ..compiler.emit import calls_leading_here
 from ..compiler.ignoring import ignore_derivatives, run_block
 from ..errors import Place, RuleError, RuleLabError
+from ..parsing import parse
 from ..rules.house import RuleTable
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -148,7 +149,7 @@ def _first_argument(place: Place) -> str | None:
         return None
     text = place.source().encode()[place.column : place.end_column].decode(errors="replace")
     try:
-        node = ast.parse(text, mode="eval").body
+        node = parse(text, mode="eval").body
     except SyntaxError:
         return None
     if not isinstance(node, ast.Call):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Place, UnsupportedSyntaxError
+from ..parsing import compiled, parse
 from . import heap, ir, support
 from .adjoint import Emitted
 from .probes import Probes, Probing
-from .source import PARSING
 from .tidy import Line, Node, Region, Sum
 
 _INDENT = "    "
@@ -140,8 +140,7 @@ def _compile(
 ) -> Any:
     """Wrap the function in one that takes the named objects: they become closure variables, not globals."""
     try:
-        with PARSING:
-            inner = ast.parse("\n".join(text.lines)).body[0]
+        inner = parse("\n".join(text.lines)).body[0]
     except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
         place = Place(filename, first_line, None, None, emitted.name, None)
         raise UnsupportedSyntaxError(
@@ -165,8 +164,7 @@ def _compile(
     for node in (factory, *factory.body[1:], *arguments, factory.args):
         ast.copy_location(node, inner)
     ast.fix_missing_locations(module)
-    with PARSING:
-        code = compile(module, filename, "exec", dont_inherit=True)
+    code = compiled(module, filename)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     made = types.FunctionType(factory_code, {})(*constants.values())
     if not emitted.shown.isidentifier():  # a lambda, which messages and tracebacks call by that name

@@ -78,20 +78,25 @@ class _State(threading.local):
 _STATE = _State()
 
 
-def enter() -> _Sweep | None:
-    """Begin a sweep of its own: containers made outside of it may not be changed in it. Give the outer one
-    to `leave`.
+Outer = tuple["_Sweep | None", int]
+
+
+def enter() -> Outer:
+    """Begin a sweep of its own: containers made outside of it may not be changed in it. Give what is around
+    it to `leave`.
     """
-    outer = _STATE.sweep
+    outer = _STATE.sweep, _STATE.depth
     _STATE.sweep = _EMPTY
     _STATE.depth += 1
     return outer
 
 
-def leave(outer: _Sweep | None) -> None:
-    """Go back to the sweep that `enter` gave."""
-    _STATE.depth -= 1
-    _STATE.sweep = outer if _STATE.depth else None
+def leave(outer: Outer) -> None:
+    """Go back to what was around the sweep."""
+    sweep, depth = outer
+    if _STATE.depth <= depth:  # what was around it has been forgotten meanwhile
+        sweep, depth = None, 0
+    _STATE.sweep, _STATE.depth = sweep, depth
 
 
 def is_running() -> bool:

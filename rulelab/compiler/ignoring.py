@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import MutationError
+from ..parsing import compiled
 from . import ir
 from .deriving import isderiving
 from .fence import bound_names, refusal
 from .fingerprints import arrays_in_reach, print_of
 from .jumps import jumps
 from .snapshots import watched
-from .source import PARSING, Source
+from .source import Source
 
 _NOTHING = object()
 _FIXES = ("keep records in a list outside: history.append(...)", "return the value, and use it afterwards")
@@ -138,8 +139,7 @@ def code_of_block(node: ast.With, filename: str, enclosing: set[str], given: lis
     for made in (outer, *around, block, *arguments.args, block.body[-1]):
         ast.copy_location(made, node)
     ast.fix_missing_locations(module)
-    with PARSING:
-        code = compile(module, filename, "exec", dont_inherit=True)
+    code = compiled(module, filename)
     for _ in ("around", "ignored"):
         code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..parsing import parse
 from . import ir
 from .tidy import Node, Region
 
@@ -11,7 +12,7 @@ from .tidy import Node, Region
 def bracketed(text: str) -> str:
     """The text as an operand: in brackets unless it is one primary."""
     try:
-        node = ast.parse(text, mode="eval").body
+        node = parse(text, mode="eval").body
     except SyntaxError:  # pragma: no cover - emitted text always parses
         return f"({text})"
     return (

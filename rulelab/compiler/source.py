@@ -6,7 +6,6 @@ import ast
 import copy
 import linecache
 import textwrap
-import threading
 import types
 import weakref
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from ..errors import Place, SourceMismatchError, SourceNotFoundError
+from ..parsing import compiled, parse
 
 FunctionNode = ast.FunctionDef | ast.Lambda
 
@@ -45,7 +45,6 @@ class Source:
 _FOUND: dict[int, tuple[weakref.ref[types.CodeType], Source]] = {}
 _FILES: dict[str, tuple[str, int, ast.Module, types.CodeType]] = {}
 _KEPT_FILES = 64
-PARSING = threading.RLock()  # CPython 3.11 counts the depth of its parser for all threads together
 
 
 def find_source(code: types.CodeType) -> Source:
@@ -112,9 +111,8 @@ def _compiled(filename: str, text: str, flags: int) -> tuple[ast.Module, types.C
     if known is not None and known[0] == text and known[1] == flags:
         return known[2], known[3]
     try:
-        with PARSING:
-            tree = ast.parse(text, filename)
-            module = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
+        tree = parse(text, filename)
+        module = compiled(tree, filename, flags)
     except (SyntaxError, ValueError, RecursionError):
         return None
     for oldest in list(_FILES)[: len(_FILES) - _KEPT_FILES + 1]:  # a list: other threads add and drop too
@@ -153,9 +151,8 @@ def _autoreloaded(code: types.CodeType, tree: ast.Module) -> Source | None:
         if node.name not in code.co_qualname.split("."):
             continue
         for text in _as_autoreload_writes(node):
-            with PARSING:
-                written = ast.parse(text)
-                built = compile(written, code.co_filename, "exec", dont_inherit=True)
+            written = parse(text)
+            built = compiled(written, code.co_filename)
             if any(_same(code, other) for other in _codes(built)):
                 return _only_one(code, written, text)
     return None
@@ -183,14 +180,7 @@ def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType |
     for statement in tree.body:
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
         if first <= code.co_firstlineno <= (statement.end_lineno or first):
-            with PARSING:
-                return compile(
-                    ast.Module([statement], []),
-                    code.co_filename,
-                    "exec",
-                    flags=_future_flags(code),
-                    dont_inherit=True,
-                )
+            return compiled(ast.Module([statement], []), code.co_filename, _future_flags(code))
     return None
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import AmbiguousRuleError, Place, RuleRegistrationError
+from ..parsing import parse
 
 _REFUSED = "a rule's annotations are classes, unions of classes, Any or numpy.typing.NDArray[...]"
 
@@ -272,7 +273,7 @@ def _refusal(note, function, name):
 def _named(text, function, name):
     """The object that an annotation in quotes names."""
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = parse(text.strip(), mode="eval").body
     except SyntaxError:
         raise _refusal(text, function, name) from None
     return _read(tree, text, function, name)

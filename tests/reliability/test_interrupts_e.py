@@ -12,13 +12,14 @@ from interrupts import free_locks, instructions_of, interrupted_at, spread
 from sessions import Session
 
 import rulelab as rl
+from rulelab import parsing
 from rulelab.compiler import source
 from rulelab.compiler.cache import Cache
 from rulelab.errors import RuleLabError
 from rulelab.rules.registry import _WRITING, Found, Registry
 from rulelab.rulesets.catalogue import install
 
-LOCKS = (_WRITING, source.PARSING)
+LOCKS = (_WRITING, parsing.PARSING)
 NUMPY = np.frompyfunc(lambda x: x, 1, 1)  # a ufunc of this test's own, which can keep no rules
 
 
