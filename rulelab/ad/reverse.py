@@ -239,7 +239,7 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
             complete_error(error, f, args)
             raise
     finally:
-        if not projected:
+        if outer is not None:
             leave(outer)
     del back  # and with it whatever else holds the cotangents
     entries = []
