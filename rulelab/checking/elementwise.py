@@ -71,6 +71,8 @@ def without_seed(node: ast.expr, seed: str) -> ast.expr | None:
     if left is not None and not _reads(node.right, seed):
         if isinstance(node.op, ast.Mult) and _is_one(left):
             return node.right
+        if isinstance(node.op, ast.Mult) and isinstance(left, ast.UnaryOp) and _is_one(left.operand):
+            return ast.UnaryOp(ast.USub(), node.right)
         return ast.BinOp(left, node.op, node.right)
     if isinstance(node.op, ast.Mult) and not _reads(node.left, seed):
         right = without_seed(node.right, seed)

@@ -140,10 +140,10 @@ def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
         found = [(target, r) for r in rules if isinstance(r, Rule) and _is_written(r)]
         if found:
             return found
-    for entry in registry.entries():
-        for rule in (*entry.user, *entry.house):
+    for other in registry.entries():
+        for rule in (*other.user, *other.house):
             if isinstance(rule, Rule) and rule.function is f and _is_written(rule):
-                return [(entry.target(), rule)]
+                return [(other.target(), rule)]
     known = entry is not None and any(isinstance(r, Rule) for r in (*entry.user, *entry.house))
     name = name_of(target)
     raise RuleLabError(
