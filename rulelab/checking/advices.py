@@ -31,7 +31,7 @@ from .anatomy import (
     text_of,
     uses,
 )
-from .elementwise import is_straight, partials_of
+from .elementwise import is_straight, partials_of, takes_numbers_alone
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _meant_zero(rule: Anatomy, node: ast.expr, name: str, elsewhere: bool) -> Ad
 
 def rule_on_a_type(rule: Anatomy) -> Finding:
     """A rule for `type(something)`."""
-    for decorator in rule.node.decorator_list:
+    for decorator in getattr(rule.node, "decorator_list", ()):  # a lambda has none
         if rule.called(decorator) is not rrule_for or not decorator.args:
             continue
         asked = decorator.args[0]
@@ -524,6 +524,7 @@ def _is_cheap(rule: Anatomy, call: ast.Call) -> bool:
         return True
     return (
         any(found is cheap for cheap in _CHEAP)
+        or takes_numbers_alone(found)
         or _is_class_that_wraps(found)
         or any(found is view for view in _VIEWS)
         or (isinstance(call.func, ast.Attribute) and call.func.attr in {*_VIEW_METHODS, "item", "get", "keys"})

@@ -19,6 +19,7 @@ from .anatomy import Anatomy, assigned_once, found_in, inlined, part_of, returns
 LONGEST = 72
 """Letters of all partials together; what is longer is not shorter than the rule."""
 
+_MODULES_OF_NUMBERS = (math.__name__, cmath.__name__)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 
 
@@ -98,7 +99,7 @@ def _is_of_numbers(rule: Anatomy) -> bool:
     if isinstance(target, np.ufunc):
         return target.signature is None and target.nout == 1
     if isinstance(target, types.BuiltinFunctionType):
-        return target.__module__ in (math.__name__, cmath.__name__)
+        return target.__module__ in _MODULES_OF_NUMBERS
     return isinstance(target, types.FunctionType) and _is_elementwise(target)
 
 
@@ -120,6 +121,18 @@ def _is_elementwise(function: types.FunctionType) -> bool:
         return part_of(stands_for(part.value), part.attr) if isinstance(part, ast.Attribute) else None
 
     return _is_arithmetic(inlined(returned[0], known), stands_for, bound)
+
+
+def takes_numbers_alone(function: Any) -> bool:
+    """Whether a function of the author's can take no arrays: it is arithmetic, with calls of `math`."""
+    if not isinstance(function, types.FunctionType) or not _is_elementwise(function):
+        return False
+    globals_read = (function.__globals__.get(name) for name in function.__code__.co_names)
+    return any(_module_of(found) in _MODULES_OF_NUMBERS for found in globals_read)
+
+
+def _module_of(found: Any) -> str:
+    return found.__name__ if isinstance(found, types.ModuleType) else getattr(found, "__module__", "")
 
 
 def is_straight(function: Any) -> bool:
@@ -157,7 +170,7 @@ def _is_arithmetic(node: ast.expr, stands_for: Callable[[ast.AST], Any], allowed
 def _is_function_of_numbers(function: Any) -> bool:
     if isinstance(function, np.ufunc):
         return function.signature is None and function.nout == 1
-    return getattr(function, "__module__", None) in (math.__name__, cmath.__name__)
+    return getattr(function, "__module__", None) in _MODULES_OF_NUMBERS
 
 
 def _unused(rule: Anatomy) -> str:

@@ -152,6 +152,8 @@ CASES = {
                 "return f(x), f_pullback", "return f(x, w), f_pullback"
             ),
             rule(f"return {NO}, rl.ProjectTo(x)(y_bar), rl.ProjectTo(w)(y_bar)"),
+            "def bell(t):\n    return math.exp(-t * t)\n"
+            + rule(f"return {NO}, -bell(x) * y_bar, bell(w) * y_bar"),
         ],
     ),
     "zeros": (
@@ -409,6 +411,12 @@ def test_a_rule_whose_text_is_gone_is_no_good_rule():
         "No rule of g could be read.\n"
         "note: The source of g_rrule() cannot be found: there is no text for <string>"
     )
+
+
+def test_a_rule_that_is_a_lambda_is_read():
+    """Not a form that anybody should choose, but one that can be stated."""
+    text = "def f(x):\n    return np.sum(x)\nrl.rrule_for(f, registry=registry)(lambda x: (f(x), lambda s: (s, s)))\n"
+    assert kinds(text) == ["lambda-pullback"]
 
 
 def test_tests_of_another_module_can_be_handed_in():
