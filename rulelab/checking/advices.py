@@ -219,8 +219,8 @@ def _meant_no_tangent(rule: Anatomy, node: ast.expr, name: str, what: str) -> Ad
         rule.name,
         f"The cotangent of {name} is ZeroTangent(), but {what} cannot be moved.",
         rule.source.place(node),
-        "A zero says: it could vary, and here that makes no difference. Whoever asks gets a gradient of zeros "
-        "where None would tell the truth.",
+        "A zero says that it could vary, and that here this makes no difference: of an index the caller reads the "
+        "derivative 0.0, where None would tell the truth.",
         "rl.NoTangent()",
     )
 
@@ -272,8 +272,7 @@ def scalar_rule_would_do(rule: Anatomy) -> Finding:
     yield Advice(
         "scalar-rule",
         rule.name,
-        f"{rule.name} multiplies y_bar by {'a partial derivative' if len(partials) == 1 else 'partial derivatives'}"
-        f": {inside}.".replace("y_bar", _seed(rule)),
+        f"{rule.name} is what scalar_rule makes of the partial derivative{'s' * (len(partials) > 1)} {inside}.",
         rule.source.place(),
         "`scalar_rule` makes that of the partials alone, with the forward rule; it undoes broadcasting, and "
         "conjugates for complex numbers, which is easily forgotten by hand.",
@@ -304,7 +303,7 @@ def no_rule_needed(rule: Anatomy) -> Finding:
         yield Advice(
             "non-differentiable",
             rule.name,
-            f"{rule.name} says of every argument that there is no derivative.",
+            f"{rule.name} says of every argument that there is no derivative, as non_differentiable does.",
             rule.source.place(),
             "`non_differentiable` says it in one line, for forward mode as well, and the function is then left "
             "alone like any other that gives constants.",
@@ -337,7 +336,14 @@ def _answers(rule: Anatomy) -> Iterator[tuple[Pullback, Answer]]:
 def _derivatives(rule: Anatomy, answer: Answer) -> list[tuple[str, ast.expr]]:
     """The cotangents that are not zeros, that of the function itself among them."""
     given = [(rule.rule.target_name, answer.own), *answer.cotangents]
-    return [(name, value) for name, value in given if rule.zero(value) is None]
+    return [(name, value) for name, value in given if not _is_zero(rule, value)]
+
+
+def _is_zero(rule: Anatomy, value: ast.expr) -> bool:
+    """Whether a cotangent is a zero, be it one in a thunk."""
+    delayed = rule.thunked(value, rule.node)
+    made = value if delayed is None else delayed
+    return rule.zero(made) is not None or _is_zeros(rule, made)
 
 
 def _followed(scope: Pullback, given: ast.expr) -> ast.expr:
@@ -362,11 +368,6 @@ def _bar(name: str) -> str:
 
 def _stem(rule: Anatomy) -> str:
     return rule.name.removesuffix("_rrule")
-
-
-def _seed(rule: Anatomy) -> str:
-    arguments = rule.pullbacks[0].args.args if rule.pullbacks else ()
-    return arguments[0].arg if arguments else "y_bar"
 
 
 # -- thunks --------------------------------------------------------------------------------------------------
