@@ -34,6 +34,14 @@ from .anatomy import (
 from .elementwise import is_straight, partials_of, takes_numbers_alone
 
 
+KINDS = (
+    "lambda-pullback", "missing-thunks", "thunk-of-variable", "thunk-of-constant", "thunk-of-wrapper",
+    "thunk-of-thunk", "thunk-of-rule", "thunk-of-the-only-one", "zeros", "none-for-zero", "zero-for-none",
+    "rule-on-type", "scalar-rule", "non-differentiable", "test-repeats",
+)  # fmt: skip
+"""The advices there are; each is a section of the page that it tells to read."""
+
+
 @dataclass(frozen=True)
 class Advice:
     """One thing that an author may want to change: `found` says what, `place` where, `why` what it costs.

@@ -137,12 +137,12 @@ def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
     target = resolve(f)[0]
     entry = registry.entry(target)
     for rules in (entry.user, entry.house) if entry is not None else ():
-        found = [(target, r) for r in rules if isinstance(r, Rule) and _is_written(r)]
+        found = [(target, r) for r in rules if isinstance(r, Rule) and is_written(r)]
         if found:
             return found
     for other in registry.entries():
         for rule in (*other.user, *other.house):
-            if isinstance(rule, Rule) and rule.function is f and _is_written(rule):
+            if isinstance(rule, Rule) and rule.function is f and is_written(rule):
                 return [(other.target(), rule)]
     known = entry is not None and any(isinstance(r, Rule) for r in (*entry.user, *entry.house))
     name = name_of(target)
@@ -152,7 +152,7 @@ def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
     )
 
 
-def _is_written(rule: Rule) -> bool:
+def is_written(rule: Rule) -> bool:
     """Whether a rule is a function of its author's, not one that a tool made."""
     made = rule.partials is not None or (not rule.differentiable and rule.place is None)
     return not made and rule.function.__module__ not in ("rulelab.rules.constant", "rulelab.rules.scalar")
