@@ -33,7 +33,6 @@ from .anatomy import (
 )
 from .elementwise import is_straight, partials_of, takes_numbers_alone
 
-
 KINDS = (
     "lambda-pullback", "missing-thunks", "thunk-of-variable", "thunk-of-constant", "thunk-of-wrapper",
     "thunk-of-thunk", "thunk-of-rule", "thunk-of-the-only-one", "zeros", "none-for-zero", "zero-for-none",
@@ -108,9 +107,7 @@ def _no_work(rule, others, scope, delayed) -> tuple[str, str, str, str] | None:
     if rule.is_late(delayed):
         return "thunk-of-thunk", "another thunk", "One delays as well as two, at half the price.", plain
     if others.gives(delayed):
-        why = (
-            "The other rule has made a thunk already where it pays; a second one delays the first, and hides it."
-        )
+        why = "The other rule has made a thunk already where it pays; a second one only hides the first."
         return "thunk-of-rule", f"what another rule gives, {plain}", why, plain
     if isinstance(delayed, ast.Name):
         return _round_a_name(rule, scope, delayed)
@@ -156,7 +153,8 @@ def thunk_of_the_only_one(rule: Anatomy) -> Finding:
             rule.name,
             f"The only derivative that {rule.name} gives, {_bar(name)}, is a thunk.",
             rule.source.place(made),
-            "Whoever calls the pullback wants just this one: it is never dropped, and the thunk is a call more.",
+            "Whoever calls the pullback wants just this one: it is never dropped, and the thunk is "
+            "a call more.",
             text_of(delayed),
         )
 
@@ -181,9 +179,11 @@ def missing_thunks(rule: Anatomy) -> Finding:
         yield Advice(
             "missing-thunks",
             rule.name,
-            f"{which} {verb} worked out at once, whether or not anybody asks for {'it' if verb == 'is' else 'them'}.",
+            f"{which} {verb} worked out at once, whether or not anybody asks for "
+            f"{'it' if verb == 'is' else 'them'}.",
             rule.source.place(eager[0][2]),
-            f"{rule.name} gives {len(parts)} derivatives. Where one argument is a constant, the work for it is "
+            f"{rule.name} gives {len(parts)} derivatives. Where one argument is a constant, the "
+            f"work for it is "
             "thrown away; a thunk that nobody asks never runs.",
             "\n".join(_delayed(rule, given, name, made) for name, given, made in eager),
         )
@@ -200,7 +200,8 @@ def zeros_for_nothing(rule: Anatomy) -> Finding:
                     rule.name,
                     f"The cotangent of {name} is zeros, written out: {text_of(made)}.",
                     rule.source.place(made),
-                    "They are made, added up and multiplied like any numbers. `ZeroTangent()` is a zero of every "
+                    "They are made, added up and multiplied like any numbers. `ZeroTangent()` is a "
+                    "zero of every "
                     "shape, and whoever meets it leaves the work out.",
                     "rl.ZeroTangent()",
                 )
@@ -227,7 +228,8 @@ def _meant_no_tangent(rule: Anatomy, node: ast.expr, name: str, what: str) -> Ad
         rule.name,
         f"The cotangent of {name} is ZeroTangent(), but {what} cannot be moved.",
         rule.source.place(node),
-        "A zero says that it could vary, and that here this makes no difference: of an index the caller reads the "
+        "A zero says that it could vary, and that here this makes no difference: of an index the "
+        "caller reads the "
         "derivative 0.0, where None would tell the truth.",
         "rl.NoTangent()",
     )
@@ -258,9 +260,11 @@ def rule_on_a_type(rule: Anatomy) -> Finding:
             yield Advice(
                 "rule-on-type",
                 rule.name,
-                f"The rule is put on {text_of(asked)}: it is one for making a {cls}, not for calling {thing}.",
+                f"The rule is put on {text_of(asked)}: it is one for making a {cls}, not for "
+                f"calling {thing}.",
                 rule.source.place(asked),
-                "A class object stands for its constructor. Of a class, `type` would even give the class of all "
+                "A class object stands for its constructor. Of a class, `type` would even give the "
+                "class of all "
                 "classes, which is refused: such a rule would catch every constructor.",
                 f"@rl.rrule_for({cls})  # for its constructor; {cls}.__call__ for a call of {thing}",
             )
@@ -280,7 +284,8 @@ def scalar_rule_would_do(rule: Anatomy) -> Finding:
     yield Advice(
         "scalar-rule",
         rule.name,
-        f"{rule.name} is what scalar_rule makes of the partial derivative{'s' * (len(partials) > 1)} {inside}.",
+        f"{rule.name} is what scalar_rule makes of the partial "
+        f"derivative{'s' * (len(partials) > 1)} {inside}.",
         rule.source.place(),
         "`scalar_rule` makes that of the partials alone, with the forward rule; it undoes broadcasting, and "
         "conjugates for complex numbers, which is easily forgotten by hand.",
@@ -304,8 +309,11 @@ def no_rule_needed(rule: Anatomy) -> Finding:
         answers = list(_answers(rule))
         given = [g for _, a in answers for _, g in a.cotangents]
         count = sum(len(returns_of(pullback)) for pullback in rule.pullbacks)
-        constant = bool(given) and rule.is_whole and count == len(answers) and all(
-            rule.zero(g) is NoTangent for g in [*given, *[a.own for _, a in answers]]
+        constant = (
+            bool(given)
+            and rule.is_whole
+            and count == len(answers)
+            and all(rule.zero(g) is NoTangent for g in [*given, *[a.own for _, a in answers]])
         )
     if constant:
         yield Advice(
@@ -313,7 +321,8 @@ def no_rule_needed(rule: Anatomy) -> Finding:
             rule.name,
             f"{rule.name} says of every argument that there is no derivative, as non_differentiable does.",
             rule.source.place(),
-            "`non_differentiable` says it in one line, for forward mode as well, and the function is then left "
+            "`non_differentiable` says it in one line, for forward mode as well, and the function "
+            "is then left "
             "alone like any other that gives constants.",
             f"rl.non_differentiable({rule.rule.target_name}{_types(rule)})",
         )
@@ -536,7 +545,9 @@ def _is_cheap(rule: Anatomy, call: ast.Call) -> bool:
         or takes_numbers_alone(found)
         or _is_class_that_wraps(found)
         or any(found is view for view in _VIEWS)
-        or (isinstance(call.func, ast.Attribute) and call.func.attr in {*_VIEW_METHODS, "item", "get", "keys"})
+        or (
+            isinstance(call.func, ast.Attribute) and call.func.attr in {*_VIEW_METHODS, "item", "get", "keys"}
+        )
     )
 
 
@@ -588,7 +599,11 @@ def _cannot_vary(rule: Anatomy, name: str) -> str | None:
             return f"an argument given as {node.arg}="
         if isinstance(node, ast.Subscript) and _is_name(node.slice, name) and not _is_name(node.value, name):
             return "an index"
-        if isinstance(node, ast.Call) and rule.called(node) is range and any(_is_name(a, name) for a in node.args):
+        if (
+            isinstance(node, ast.Call)
+            and rule.called(node) is range
+            and any(_is_name(a, name) for a in node.args)
+        ):
             return "a count"
         if isinstance(node, ast.Compare) and _is_name(node.left, name) and _with_text(node):
             return "a text"

@@ -50,9 +50,9 @@ class Anatomy:
     source: Source
 
     @property
-    def function(self) -> types.FunctionType:
+    def function(self) -> Any:
         """The function that states the rule."""
-        return self.rule.function  # type: ignore[return-value]
+        return self.rule.function
 
     @property
     def name(self) -> str:
@@ -179,7 +179,7 @@ def anatomy_of(rule: Rule, target: Any) -> Anatomy:
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes in the body of a function, those of functions within it left out, in the order of the text."""
+    """The nodes in the body of a function in the order of the text, without those of functions within it."""
     body = [function.body] if isinstance(function, ast.Lambda) else getattr(function, "body", [])
     waiting: list[ast.AST] = list(reversed(body))
     while waiting:

@@ -140,7 +140,9 @@ def is_straight(function: Any) -> bool:
     body = getattr(function, "body", [])
     if isinstance(function, ast.Lambda):
         return True
-    return all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.Return, ast.FunctionDef)) or _is_text(s) for s in body)
+    return all(
+        isinstance(s, (ast.Assign, ast.AnnAssign, ast.Return, ast.FunctionDef)) or _is_text(s) for s in body
+    )
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -148,7 +148,9 @@ def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
     name = name_of(target)
     raise RuleLabError(
         f"{name} has no rule" + (" that was written out as a function" if known else "") + " to look at",
-        fixes=("nothing has to be done: its rule was made by a tool",) if known else (f"rl.rule_stub({name})",),
+        fixes=("nothing has to be done: its rule was made by a tool",)
+        if known
+        else (f"rl.rule_stub({name})",),
     )
 
 
@@ -180,7 +182,8 @@ _PAGE = """\
   gap: 0.15em 0.8em; }
 .rulelab-lint dt { font-weight: 400; }
 .rulelab-lint dd { margin: 0; }
-.rulelab-lint pre { font-family: var(--jp-code-font-family, monospace); font-size: var(--jp-code-font-size, 13px);
+.rulelab-lint pre { font-family: var(--jp-code-font-family, monospace);
+  font-size: var(--jp-code-font-size, 13px);
   line-height: 1.3; margin: 0; padding: 0; overflow-x: auto; background: transparent; color: inherit; }
 </style>
 <p class="rulelab-verdict">{{ report.headline | printable }}</p>
@@ -190,7 +193,8 @@ _PAGE = """\
 <li><p class="rulelab-verdict">{{ advice.found | printable }}</p>
 <pre tabindex="0" role="group" aria-label="your line">{{ advice.place.lines() | join("\n") }}</pre>
 <dl><dt>why</dt><dd>{{ advice.why | printable }}</dd>
-<dt>better</dt><dd><pre tabindex="0" role="group" aria-label="the better line">{{ advice.better | printable }}</pre></dd>
+<dt>better</dt><dd><pre tabindex="0" role="group" aria-label="the better line">
+{{- advice.better | printable }}</pre></dd>
 <dt>read</dt><dd>{{ advice.read | printable }}</dd></dl></li>
 {%- endfor %}
 </ol>

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -19,8 +18,8 @@ _COMPARES = (
     "assert_array_equal", "assertAlmostEqual", "assertEqual", "array_equal",
 )  # fmt: skip
 _ASKS = (
-    "gradient", "withgradient", "grad", "pullback", "rrule", "jacobian", "withjacobian", "derivative", "frule",
-    "pushforward", "hessian",
+    "gradient", "withgradient", "grad", "pullback", "rrule", "jacobian", "withjacobian", "derivative",
+    "frule", "pushforward", "hessian",
 )  # fmt: skip
 _WITNESSES = ("rulelab.checking", "rulelab.symbolic", "sympy", "numdifftools", "scipy.optimize")
 """Modules that find a derivative without asking the rule: finite differences, SymPy."""
@@ -28,8 +27,8 @@ _WITNESSES = ("rulelab.checking", "rulelab.symbolic", "sympy", "numdifftools", "
 
 def tests_beside(rule: Anatomy) -> list[types.FunctionType]:
     """The functions called `test…` where the rule was written."""
-    there = rule.function.__globals__.items()
-    return [f for name, f in list(there) if name.startswith("test") and isinstance(f, types.FunctionType)]
+    there = list(rule.function.__globals__.items())
+    return [f for name, f in there if name.startswith("test") and isinstance(f, types.FunctionType)]
 
 
 def repeated_derivations(rule: Anatomy, tests: Iterable[types.FunctionType]) -> Iterator[Advice]:
@@ -61,7 +60,8 @@ def _repeated(rule: Anatomy, test: _Test, formulas: list[ast.expr]) -> Iterator[
                     rule.name,
                     f"{test.source.name} expects {what}.",
                     test.source.place(node),
-                    "A slip of the pen, or a wrong formula, stands in the rule and in the test alike, and the test "
+                    "A slip of the pen, or a wrong formula, stands in the rule and in the test "
+                    "alike, and the test "
                     "passes. Finite differences ask the function itself.",
                     f"np.testing.assert_allclose(rl.gradient({target}, x), findiff.gradient({target}, x), "
                     "rtol=1e-7)",
@@ -104,7 +104,9 @@ class _Test:
         return part_of(self.stands_for(node.value), node.attr) if isinstance(node, ast.Attribute) else UNKNOWN
 
     def _objects(self) -> list[Any]:
-        return [self.stands_for(n) for n in ast.walk(self.source.node) if isinstance(n, (ast.Name, ast.Attribute))]
+        return [
+            self.stands_for(n) for n in ast.walk(self.source.node) if isinstance(n, (ast.Name, ast.Attribute))
+        ]
 
     @property
     def is_of_the_target(self) -> bool:
@@ -128,7 +130,9 @@ class _Test:
         found: set[str] = set()
         for node in ast.walk(self.source.node):
             if isinstance(node, ast.Assign) and self._holds(node.value, found, asks):
-                found |= {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+                found |= {
+                    n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)
+                }
         return found
 
     @staticmethod
@@ -164,7 +168,7 @@ def _bare(node: ast.expr) -> ast.expr:
 
 
 def _last_name(node: ast.AST) -> str:
-    return getattr(node, "attr", None) or getattr(node, "id", "")
+    return str(getattr(node, "attr", None) or getattr(node, "id", ""))
 
 
 def _module_of(found: Any) -> str:
@@ -221,11 +225,14 @@ def _ways(pattern: ast.expr, text: ast.expr, rule: Anatomy, test: _Test) -> Iter
         ours, theirs = rule.stands_for(pattern.func), test.stands_for(text.func)  # type: ignore[attr-defined]
         if ours is theirs and ours is not UNKNOWN:
             yield list(zip(pattern.args, text.args))  # type: ignore[attr-defined]
-    elif isinstance(pattern, (ast.Attribute, ast.Subscript)):
-        ours, theirs = copy.deepcopy(pattern), copy.deepcopy(text)
-        ours.value = theirs.value = ast.Constant(0)  # type: ignore[union-attr, attr-defined]
-        if ast.dump(ours) == ast.dump(theirs):
-            yield [(pattern.value, text.value)]  # type: ignore[attr-defined]
+    elif isinstance(pattern, ast.Attribute) and pattern.attr == text.attr:  # type: ignore[attr-defined]
+        yield [(pattern.value, text.value)]  # type: ignore[attr-defined]
+    elif isinstance(pattern, ast.Subscript) and _same(pattern.slice, text.slice):  # type: ignore[attr-defined]
+        yield [(pattern.value, text.value)]  # type: ignore[attr-defined]
+
+
+def _same(one: ast.AST, other: ast.AST) -> bool:
+    return ast.dump(one) == ast.dump(other)
 
 
 def _pairings(ours: list, theirs: list) -> Iterator[list]:

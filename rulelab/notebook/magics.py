@@ -120,13 +120,13 @@ class RuleLab(ManneredMagics, Settings):
 
     @line_magic
     @faced(plain="rl.rule_lint(f)")
-    @argument("function", metavar="F", help="the function with the rule, or the function that states the rule")
+    @argument("function", metavar="F", help="the function with the rule, or the one that states it")
     @OUTPUT
     def rule_lint(self, line, scope):
         """Advice on how the rule of F is written: your line, what it costs, and the better line.
 
-        Only the text of the rule is read, and of functions called `test…` beside it; nothing is run. `%%rrule`
-        says the same in short, unless `%config RuleLab.advice = False`.
+        Only the text of the rule is read, and of functions called `test…` beside it; nothing is run.
+        `%%rrule` says the same in short, unless `%config RuleLab.advice = False`.
 
         Examples::
 

@@ -1,7 +1,7 @@
 """Each advice is given for the bad form and not for the good one, with the author's own line and a caret."""
 
-import linecache
 import itertools
+import linecache
 import math
 
 import numpy as np
@@ -118,8 +118,8 @@ CASES = {
         ],
         [
             rule(f"return {NO}, back(y_bar)[1], {LATE}", "_, back = rl.rrule(np.sum, x)"),
-            rule(f"return {NO}, rl.thunk(lambda: back(y_bar)[0]), {LATE}", "_, back = rl.pullback(np.sum, x)"),
-            rule(f"return {NO}, rl.thunk(lambda: 3 * back(y_bar)[1]), {LATE}", "_, back = rl.rrule(np.sum, x)"),
+            rule(f"return {NO}, rl.thunk(lambda: back(y_bar)[0]), {LATE}", "_, back = rl.pullback(np.sum, x)"),  # noqa: E501
+            rule(f"return {NO}, rl.thunk(lambda: 3 * back(y_bar)[1]), {LATE}", "_, back = rl.rrule(np.sum, x)"),  # noqa: E501
         ],
     ),
     "thunk-of-the-only-one": (
@@ -151,7 +151,7 @@ CASES = {
             rule(f"return {NO}, w * y_bar, x * y_bar"),
             rule(f"return {NO}, w.T @ y_bar, {NO}"),
             rule(f"return {NO}, math.cos(x) * y_bar, math.exp(w) * y_bar"),
-            rule(f"return {NO}, np.exp(x) * y_bar, np.cos(w) * y_bar", parameters="x: float, w: float").replace(
+            rule(f"return {NO}, np.exp(x) * y_bar, np.cos(w) * y_bar", parameters="x: float, w: float").replace(  # noqa: E501
                 "return f(x), f_pullback", "return f(x, w), f_pullback"
             ),
             rule(f"return {NO}, rl.ProjectTo(x)(y_bar), rl.ProjectTo(w)(y_bar)"),
@@ -204,7 +204,8 @@ CASES = {
         [
             "class Line:\n    def __init__(self, x): self.x = x\n    def __call__(self, x): return x\n"
             "f = Line(1.0)\n@rl.rrule_for(type(f), registry=registry)\ndef f_rrule(x):\n"
-            "    def f_pullback(y_bar):\n        return rl.NoTangent(), y_bar.x\n    return Line(x), f_pullback\n"
+            "    def f_pullback(y_bar):\n        return rl.NoTangent(), y_bar.x\n    return "
+            "Line(x), f_pullback\n"
             "f = Line\n",
         ],
         [
@@ -227,10 +228,10 @@ CASES = {
             ),
         ],
         [
-            rule("return rl.NoTangent(), 2 * x * y_bar", f="def f(x):\n    return np.sum(x * x)\n", parameters="x"),
+            rule("return rl.NoTangent(), 2 * x * y_bar", f="def f(x):\n    return np.sum(x * x)\n", parameters="x"),  # noqa: E501
             rule("return rl.NoTangent(), 2 * x", f="def f(x):\n    return x * x\n", parameters="x"),
-            rule("return rl.NoTangent(), x * y_bar * y_bar", f="def f(x):\n    return x**3\n", parameters="x"),
-            rule("return rl.NoTangent(), np.sum(x) * y_bar", f="def f(x):\n    return x**3\n", parameters="x"),
+            rule("return rl.NoTangent(), x * y_bar * y_bar", f="def f(x):\n    return x**3\n", parameters="x"),  # noqa: E501
+            rule("return rl.NoTangent(), np.sum(x) * y_bar", f="def f(x):\n    return x**3\n", parameters="x"),  # noqa: E501
             rule(
                 "return rl.NoTangent(), a * y_bar",
                 f="def make(a):\n    def f(x):\n        return a * x\n    return f\na = 2.0\nf = make(a)\n",
@@ -357,7 +358,9 @@ def test_the_scalar_rule_that_is_advised_gives_the_same(text):
     if "f = np.exp" in text:
         return
     made = written(text)
-    (advice,) = [a for a in rule_lint(made["f"], registry=made["registry"]).advices if a.kind == "scalar-rule"]
+    (advice,) = [
+        a for a in rule_lint(made["f"], registry=made["registry"]).advices if a.kind == "scalar-rule"
+    ]
     point = (1.3, 0.7)[: made["f"].__code__.co_argcount]
     before = rl.rrule(made["f"], *point, registry=made["registry"])[1](0.5)[1:]
     registry = Registry()
@@ -424,7 +427,10 @@ def test_a_rule_whose_text_is_gone_is_no_good_rule():
 
 def test_a_rule_that_is_a_lambda_is_read():
     """Not a form that anybody should choose, but one that can be stated."""
-    text = "def f(x):\n    return np.sum(x)\nrl.rrule_for(f, registry=registry)(lambda x: (f(x), lambda s: (s, s)))\n"
+    text = (
+        "def f(x):\n    return np.sum(x)\n"
+        "rl.rrule_for(f, registry=registry)(lambda x: (f(x), lambda s: (s, s)))\n"
+    )
     assert kinds(text) == ["lambda-pullback"]
 
 
@@ -438,7 +444,9 @@ def test_tests_of_another_module_can_be_handed_in():
 
 def test_the_report_has_line_caret_reason_and_remedy():
     """As a person reads it in a terminal."""
-    text = "# a comment\n" + rule("x_bar = np.cos(y_bar)\nreturn rl.NoTangent(), rl.thunk(lambda: x_bar)", **ONE)
+    text = "# a comment\n" + rule(
+        "x_bar = np.cos(y_bar)\nreturn rl.NoTangent(), rl.thunk(lambda: x_bar)", **ONE
+    )
     report = lint(text)
     (advice,) = report.advices
     filename = advice.place.filename
@@ -447,7 +455,8 @@ def test_the_report_has_line_caret_reason_and_remedy():
         "1. A thunk is put round a variable, x_bar.",
         f"   {filename}, line 8, in f_rrule: return rl.NoTangent(), rl.thunk(lambda: x_bar)",
         " " * len(f"   {filename}, line 8, in f_rrule: return rl.NoTangent(), ") + "^" * 23,
-        "   why: x_bar is worked out before the thunk is made, so that nothing is saved, and the thunk is a call "
+        "   why: x_bar is worked out before the thunk is made, so that nothing is saved, and the "
+        "thunk is a call "
         "more.",
         "   better: x_bar = rl.thunk(lambda: np.cos(y_bar))",
         "   read: howto/write-good-rules#thunk-of-variable",
@@ -464,7 +473,8 @@ def test_a_good_rule_gets_a_word_too():
 def test_hostile_names_are_words_in_the_page():
     """A text that is HTML is shown, not obeyed."""
     text = rule(
-        "x_bar = np.cos(y_bar)\nreturn rl.NoTangent(), rl.thunk(lambda: x_bar)  # <script>alert(1)</script>", **ONE
+        "x_bar = np.cos(y_bar)\nreturn rl.NoTangent(), rl.thunk(lambda: x_bar)  # <script>alert(1)</script>",
+        **ONE,
     )
     page = lint(text)._repr_html_()
     assert "<script>" not in page and "&lt;script&gt;" in page
@@ -496,5 +506,7 @@ def test_the_house_keeps_to_its_own_advice():
     for entry in DEFAULT.entries():
         for rule in entry.house:
             if isinstance(rule, Rule) and rule.partials is None and is_written(rule):
-                found |= {(a.kind, a.rule) for advise in ADVICES for a in advise(anatomy_of(rule, entry.target()))}
+                found |= {
+                    (a.kind, a.rule) for advise in ADVICES for a in advise(anatomy_of(rule, entry.target()))
+                }
     assert found <= HOUSE, found - HOUSE

@@ -1,4 +1,4 @@
-"""The third notebook, run from top to bottom: each bad cell gets its advice, no good one does, and it costs."""
+"""The third notebook, run from top to bottom: each bad cell gets its advice, and no good one does."""
 
 import nbformat
 import pytest
