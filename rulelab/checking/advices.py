@@ -263,7 +263,7 @@ def rule_on_a_type(rule: Anatomy) -> Finding:
                 f"The rule is put on {text_of(asked)}: it is one for making a {cls}, not for "
                 f"calling {thing}.",
                 rule.source.place(asked),
-                "A class object stands for its constructor. Of a class, `type` would even give the "
+                "A class object stands for its constructor. Of a class, type(…) would even give the "
                 "class of all "
                 "classes, which is refused: such a rule would catch every constructor.",
                 f"@rl.rrule_for({cls})  # for its constructor; {cls}.__call__ for a call of {thing}",
@@ -287,7 +287,7 @@ def scalar_rule_would_do(rule: Anatomy) -> Finding:
         f"{rule.name} is what scalar_rule makes of the partial "
         f"derivative{'s' * (len(partials) > 1)} {inside}.",
         rule.source.place(),
-        "`scalar_rule` makes that of the partials alone, with the forward rule; it undoes broadcasting, and "
+        "scalar_rule makes that of the partials alone, with the forward rule; it undoes broadcasting, and "
         "conjugates for complex numbers, which is easily forgotten by hand.",
         better,
     )
@@ -321,7 +321,7 @@ def no_rule_needed(rule: Anatomy) -> Finding:
             rule.name,
             f"{rule.name} says of every argument that there is no derivative, as non_differentiable does.",
             rule.source.place(),
-            "`non_differentiable` says it in one line, for forward mode as well, and the function "
+            "non_differentiable says it in one line, for forward mode as well, and the function "
             "is then left "
             "alone like any other that gives constants.",
             f"rl.non_differentiable({rule.rule.target_name}{_types(rule)})",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..errors import RuleLabError, printable
+from ..errors import Place, RuleLabError, printable
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
@@ -178,21 +178,22 @@ _PAGE = """\
 .rulelab-lint .rulelab-verdict { font-weight: 600; }
 .rulelab-lint ol { margin: 0.3em 0; padding-left: 1.6em; }
 .rulelab-lint li { margin: 0.6em 0; }
-.rulelab-lint dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); margin: 0.2em 0;
-  gap: 0.15em 0.8em; }
-.rulelab-lint dt { font-weight: 400; }
-.rulelab-lint dd { margin: 0; }
-.rulelab-lint pre { font-family: var(--jp-code-font-family, monospace);
-  font-size: var(--jp-code-font-size, 13px);
-  line-height: 1.3; margin: 0; padding: 0; overflow-x: auto; background: transparent; color: inherit; }
+.rulelab-lint.rulelab-lint dl { display: grid; grid-template-columns: max-content minmax(0, 1fr);
+  margin: 0.2em 0; gap: 0.15em 0.8em; width: auto; max-width: none; }
+.rulelab-lint.rulelab-lint dt { font-weight: 400; float: none; width: auto; }
+.rulelab-lint.rulelab-lint dd { margin: 0; float: none; width: auto; }
+.rulelab-lint.rulelab-lint.rulelab-lint pre { font-family: var(--jp-code-font-family, monospace);
+  font-size: var(--jp-code-font-size, 13px); line-height: 1.3; margin: 0; padding: 0; overflow-x: auto;
+  white-space: pre; word-break: normal; overflow-wrap: normal; background: transparent; color: inherit; }
 </style>
 <p class="rulelab-verdict">{{ report.headline | printable }}</p>
 {%- if report.advices %}
 <ol>
 {%- for advice in report.advices %}
 <li><p class="rulelab-verdict">{{ advice.found | printable }}</p>
-<pre tabindex="0" role="group" aria-label="your line">{{ advice.place.lines() | join("\n") }}</pre>
-<dl><dt>why</dt><dd>{{ advice.why | printable }}</dd>
+<dl><dt>where</dt><dd>{{ advice.place.label() | printable }}
+<pre tabindex="0" role="group" aria-label="your line">{{ advice.place | code }}</pre></dd>
+<dt>why</dt><dd>{{ advice.why | printable }}</dd>
 <dt>better</dt><dd><pre tabindex="0" role="group" aria-label="the better line">
 {{- advice.better | printable }}</pre></dd>
 <dt>read</dt><dd>{{ advice.read | printable }}</dd></dl></li>
@@ -211,4 +212,12 @@ def _template() -> Any:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters["printable"] = lambda words: printable(str(words))
+    environment.filters["code"] = lambda place: "\n".join(_code(place))
     return environment.from_string(_PAGE)
+
+
+def _code(place: Place) -> list[str]:
+    """The author's line and the caret below it, without the name of the place before it."""
+    head = f"{place.label()}: "
+    lines = place.lines()
+    return [line[len(head) :] for line in lines] if lines[0].startswith(printable(head)) else lines

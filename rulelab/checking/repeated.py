@@ -51,7 +51,8 @@ def _repeated(rule: Anatomy, test: _Test, formulas: list[ast.expr]) -> Iterator[
             if not test.is_asked(asked) or test.is_asked(expected):
                 continue
             again = [e for e in test.parts(expected) if any(_match(f, e, rule, test) for f in formulas)]
-            what = f"the formula of {rule.name}, {text_of(again[0])}" if again else None
+            shown = again[0] if again and isinstance(expected, ast.Name) else expected
+            what = f"the formula of {rule.name}, {text_of(shown)}" if again else None
             if what is None and test.is_of_the_rule(expected):
                 what = f"what {rule.name} itself answers"
             if what is not None:

@@ -49,9 +49,8 @@ def test_a_rule_for_a_name_with_dots(notebook):
 def test_a_lambda_for_a_pullback_gets_a_warning(notebook):
     """Why a name helps, in one sentence."""
     notebook.ok("%%rrule mse\ndef mse_rrule(y, yh):\n    return 1.0, lambda s: (rl.NoTangent(), y, yh)\n")
-    assert "Line 3: The pullback of mse_rrule is a lambda: a traceback and a profile will call it <lambda>." in (
-        notebook.text
-    )
+    words = "Line 3: The pullback of mse_rrule is a lambda: a traceback and a profile will call it <lambda>."
+    assert words in notebook.text
     assert "%rule_lint mse shows the better line, and why." in notebook.text
 
 
