@@ -23,6 +23,7 @@ from .ad.matrices import (
 from .ad.nested import TABLE as _NESTED
 from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare
+from .checking.lint import rule_lint
 from .compiler.cache import StaleRuleWarning, refresh
 from .compiler.reading import adjoint_source
 from .errors import (

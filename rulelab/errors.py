@@ -89,6 +89,15 @@ class Place(NamedTuple):
         inside = f", in {self.function}" if self.function and self.function != "<module>" else ""
         return f"{where}, line {self.line}{inside}"
 
+    def lines(self):
+        """The line behind the name of its place, and below it a caret under the spot.
+
+        >>> print("\\n".join(Place("f.py", 3, 7, 12, text="    return x / 0").lines()))
+        f.py, line 3: return x / 0
+                         ^^^^^
+        """
+        return [printable(line.replace("\n", " ")) for line in _place_lines(self, ())]
+
     def source(self):
         """The text of the line, without its newline; empty if it cannot be found."""
         if self.text is not None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import rulelab
+from rulelab.checking.advices import KINDS
 
 pytestmark = pytest.mark.xdist_group("manual")  # it is built once
 
@@ -146,6 +147,12 @@ def test_what_errors_tell_to_read_is_there(manual, repository):
     assert ("limitations", "array-mutation") in places
     for page, anchor in sorted(places):
         assert f'id="{anchor}"' in (manual / f"{page}.html").read_text(encoding="utf-8"), f"{page}#{anchor}"
+
+
+def test_every_advice_has_its_section(manual):
+    """`read: howto/write-good-rules#zeros` leads somewhere."""
+    page = (manual / "howto" / "write-good-rules.html").read_text(encoding="utf-8")
+    assert [kind for kind in KINDS if f'id="{kind}"' not in page] == []
 
 
 def test_a_name_leads_from_the_index_to_its_page(manual):

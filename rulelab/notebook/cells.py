@@ -46,13 +46,10 @@ class CellSyntaxError(UsageError):
 
 
 class CellRun(NamedTuple):
-    """What running a body left: its file name for tracebacks, its last top-level function, remarks for the
-    author.
-    """
+    """What running a body left: its file name for tracebacks, and its last top-level function."""
 
     filename: str
     function: Callable
-    remarks: tuple[str, ...]
 
 
 def run_body(shell, body: str, magic_line: str) -> CellRun:
@@ -76,7 +73,7 @@ def run_body(shell, body: str, magic_line: str) -> CellRun:
         raise MagicError(
             f"%%rrule: the last `def` of the cell, {last.name}, was rebound to a {type(function).__name__}"
         )
-    return CellRun(filename, function, _remarks(last))
+    return CellRun(filename, function)
 
 
 def evaluate(shell, text: str, names: dict, node: ast.expr):
@@ -172,28 +169,3 @@ def _compiled(shell, tree: ast.Module, filename: str):
 
 def _readable(shell, error: SyntaxError) -> CellSyntaxError:
     return CellSyntaxError(error, shell.SyntaxTB.structured_traceback(type(error), error, []))
-
-
-def _remarks(rule: ast.FunctionDef) -> tuple[str, ...]:
-    """What the author of a rule may want to hear: for now, that a pullback should have a name."""
-    if not any(_returns_lambda(node, _lambdas(rule)) for node in ast.walk(rule)):
-        return ()
-    wanted = rule.name.removesuffix("_rrule") + "_pullback"
-    return (
-        f"The pullback of {rule.name} is a lambda: a traceback and a profile will call it <lambda>. "
-        f"`def {wanted}(y_bar):` gives it a name.",
-    )
-
-
-def _lambdas(rule: ast.FunctionDef) -> set[str]:
-    assigned = [
-        node for node in ast.walk(rule) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
-    ]
-    return {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
-
-
-def _returns_lambda(node: ast.AST, named: set[str]) -> bool:
-    if not (isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2):
-        return False
-    pullback = node.value.elts[1]
-    return isinstance(pullback, ast.Lambda) or (isinstance(pullback, ast.Name) and pullback.id in named)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checking.advices import Advice
 from ..checking.comparison import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
@@ -325,6 +326,14 @@ class Defined(Report):
             "defined at": self.cell,
             "remarks": list(self.remarks),
         }
+
+
+def advice_in_short(name: str, advices: Sequence[Advice]) -> tuple[str, ...]:
+    """Advices on the rule of a name, a line for each and one that says where there is more."""
+    if not advices:
+        return ()
+    lines = (f"Line {advice.place.line}: {advice.found}" for advice in advices)
+    return (*lines, f"%rule_lint {name} shows the better line, and why.")
 
 
 class Rules(Report):

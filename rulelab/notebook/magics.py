@@ -14,12 +14,13 @@ from ..bench.pieces import run
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without, first_difference
+from ..checking.lint import rule_lint
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..rules.stub import rule_stub
 from . import lab
 from .cells import Interrupted, MagicError, cell_label, run_body
-from .displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub
+from .displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub, advice_in_short
 from .manners import (
     AT,
     EXPRESSION,
@@ -87,7 +88,16 @@ class RuleLab(ManneredMagics, Settings):
         self.session.attach(name, target, run.function, cell_label(self.shell), of)
         if of is not None:
             self.shell.user_ns[name] = target
-        return Defined(name, run.function.__name__, cell_label(self.shell), of, run.remarks)
+        remarks = self._advised(name, target, run.function) if self.advice else ()
+        return Defined(name, run.function.__name__, cell_label(self.shell), of, remarks)
+
+    def _advised(self, name: str, target, rule) -> tuple[str, ...]:
+        """The advices on a rule that was just defined, a line for each."""
+        try:
+            found = rule_lint(target, registry=self.session.registry)
+        except Exception as error:  # the rule is in its place; what is said of it may not fail the cell
+            return (f"There is no advice on this rule: {' '.join(str(error).split())}",)
+        return advice_in_short(name, [a for a in found.advices if a.rule == rule.__name__])
 
     @line_magic
     @faced(plain="rl.rule_stub(f)")
@@ -107,6 +117,26 @@ class RuleLab(ManneredMagics, Settings):
         stub = Stub(rule_stub(f, name=args.function, magic=True), args.function)
         self.shell.set_next_input(str(stub))
         return self.kept(args, stub)
+
+    @line_magic
+    @faced(plain="rl.rule_lint(f)")
+    @argument("function", metavar="F", help="the function with the rule, or the one that states it")
+    @OUTPUT
+    def rule_lint(self, line, scope):
+        """Advice on how the rule of F is written: your line, what it costs, and the better line.
+
+        Only the text of the rule is read, and of functions called `test…` beside it; nothing is run.
+        `%%rrule` says the same in short, unless `%config RuleLab.advice = False`.
+
+        Examples::
+
+            %rule_lint mse_cr
+        """
+        __tracebackhide__ = True
+        args = parse_arguments(self.rule_lint, line)
+        refuse_to_overwrite(self.rule_lint, args.output, (args.function,))
+        f = self.function(self.rule_lint, args.function, scope)
+        return self.kept(args, rule_lint(f, registry=self.session.registry))
 
     @line_magic
     @faced(plain="rulelab.notebook.rules()")

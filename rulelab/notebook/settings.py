@@ -38,6 +38,9 @@ _SWITCH = {
 class Settings(HasTraits):
     """The settings of the magics, shown and changed by `%config RuleLab`."""
 
+    advice = Bool(True, help="show the advices of %rule_lint below a rule that %%rrule defines").tag(
+        config=True
+    )
     short_errors = Bool(True, help="show rulelab's own errors in their six lines, without the traceback").tag(
         config=True
     )

@@ -35,8 +35,16 @@ def get_rrule(d: dict, key, default=None, /):
         )
     if dict.__contains__(d, key):
         y = dict.get(d, key)
-        return y, lambda y_bar: (NoTangent(), Tangent.at(d, key, y_bar), NoTangent(), ZeroTangent())
-    return default, lambda y_bar: (NoTangent(), ZeroTangent(), NoTangent(), y_bar)
+
+        def get_pullback(y_bar):
+            return NoTangent(), Tangent.at(d, key, y_bar), NoTangent(), ZeroTangent()
+
+        return y, get_pullback
+
+    def default_pullback(y_bar):
+        return NoTangent(), ZeroTangent(), NoTangent(), y_bar
+
+    return default, default_pullback
 
 
 def _state_view(method):
@@ -72,7 +80,11 @@ def _state_item(base):
                 fixes=(f"slice {base.__name__}(x)",),
                 read="limitations#iteration",
             )
-        return base.__getitem__(x, key), lambda y_bar: (NoTangent(), Tangent.at(x, key, y_bar))
+
+        def item_pullback(y_bar):
+            return NoTangent(), Tangent.at(x, key, y_bar)
+
+        return base.__getitem__(x, key), item_pullback
 
 
 for _base in (list, tuple, dict):
@@ -122,7 +134,11 @@ def _state_copy(target, deep, points):
     def copy_rrule(x, /):
         """The same parts in a new object: the cotangent of the copy is that of the original."""
         check_all_copied(x, set()) if deep else check_copied_field_by_field(x)
-        return target(x), lambda y_bar: (NoTangent(), y_bar)
+
+        def copy_pullback(y_bar):
+            return NoTangent(), y_bar
+
+        return target(x), copy_pullback
 
 
 _COPIED = [([0.3, [1.0, 2.0]],), ((0.3, 1.0),), (np.array([0.3, 1.0]),), (0.5,)]

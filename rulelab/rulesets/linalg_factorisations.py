@@ -5,6 +5,7 @@ import numpy as np
 from ..rules.house import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
+from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
@@ -171,9 +172,9 @@ def solve_rrule(a, b):
         columns_bar = y_bar[..., None] if np.ndim(b) == 1 else y_bar
         columns = y[..., None] if np.ndim(b) == 1 else y
         b_bar = np.linalg.solve(adjoint(np.asarray(a)), columns_bar)
-        a_bar = unbroadcast(-b_bar @ adjoint(columns), np.asarray(a))
-        b_bar = unbroadcast(b_bar[..., 0] if np.ndim(b) == 1 else b_bar, np.asarray(b))
-        return NoTangent(), like_argument(a, a_bar), like_argument(b, b_bar)
+        a_bar = Thunk(lambda: like_argument(a, unbroadcast(-b_bar @ adjoint(columns), np.asarray(a))))
+        shaped = unbroadcast(b_bar[..., 0] if np.ndim(b) == 1 else b_bar, np.asarray(b))
+        return NoTangent(), a_bar, like_argument(b, shaped)
     return y, solve_pullback
 
 

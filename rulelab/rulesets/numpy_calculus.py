@@ -6,6 +6,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ..rules.house import RuleTable
 from ..tangents.forms import form_of, laid_out
 from ..tangents.projection import unbroadcast
+from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
 from .linalg_factorisations import LeastSquares
@@ -600,8 +601,8 @@ def logspace_rrule(start: Number, stop: Number, num=50, endpoint=True, base=10.0
         moved = np.conj(rate * y) * y_bar
         return (
             NoTangent(),
-            unbroadcast(np.sum((1 - t) * moved, axis=axis), start),
-            unbroadcast(np.sum(t * moved, axis=axis), stop),
+            Thunk(lambda: unbroadcast(np.sum((1 - t) * moved, axis=axis), start)),
+            Thunk(lambda: unbroadcast(np.sum(t * moved, axis=axis), stop)),
         )
 
     if np.ndim(base):
@@ -652,8 +653,8 @@ def geomspace_rrule(start: Number, stop: Number, num=50, endpoint=True, dtype=No
         moved = y * y_bar
         return (
             NoTangent(),
-            unbroadcast(np.sum((1 - t) * moved, axis=axis) / start, start),
-            unbroadcast(np.sum(t * moved, axis=axis) / stop, stop),
+            Thunk(lambda: unbroadcast(np.sum((1 - t) * moved, axis=axis) / start, start)),
+            Thunk(lambda: unbroadcast(np.sum(t * moved, axis=axis) / stop, stop)),
         )
 
     return y, geomspace_pullback

@@ -26,7 +26,7 @@ from ..errors import MutationError
 from ..rules.house import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.thunks import thunk
+from ..tangents.thunks import Thunk, thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, refuse
 
@@ -561,8 +561,8 @@ def where_rrule(condition, x=_MISSING, y=_MISSING, /):
         return (
             NoTangent(),
             NoTangent(),
-            unbroadcast(np.where(taken, y_bar, zero), x),
-            unbroadcast(np.where(taken, zero, y_bar), y),
+            Thunk(lambda: unbroadcast(np.where(taken, y_bar, zero), x)),
+            Thunk(lambda: unbroadcast(np.where(taken, zero, y_bar), y)),
         )
 
     return np.where(condition, x, y), where_pullback

@@ -5,6 +5,7 @@ import numpy as np
 from ..rules.house import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
+from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
 from .numpy_elementwise import Number
@@ -233,8 +234,8 @@ def linspace_rrule(start: Number, stop: Number, num=50, endpoint=True, retstep=F
     def linspace_pullback(y_bar):
         return (
             NoTangent(),
-            unbroadcast(np.sum((1 - t) * y_bar, axis=axis), start),
-            unbroadcast(np.sum(t * y_bar, axis=axis), stop),
+            Thunk(lambda: unbroadcast(np.sum((1 - t) * y_bar, axis=axis), start)),
+            Thunk(lambda: unbroadcast(np.sum(t * y_bar, axis=axis), stop)),
         )
 
     return y, linspace_pullback

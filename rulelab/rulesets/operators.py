@@ -451,7 +451,11 @@ def _state_extreme(extreme):
         if len(args) > 1:
             return _largest_of_several(extreme, args, key)
         if isinstance(args[0], (range, str, bytes)):  # of which no item varies
-            return extreme(args[0], key=key, **default), lambda y_bar: (NoTangent(), NoTangent())
+
+            def constant_pullback(y_bar):
+                return NoTangent(), NoTangent()
+
+            return extreme(args[0], key=key, **default), constant_pullback
         if not isinstance(args[0], Sequence):
             refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
         return _largest_of_one(extreme, args[0], key, default)

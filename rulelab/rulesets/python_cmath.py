@@ -105,8 +105,10 @@ def _phase_slope(z):
 
 @TABLE.rrule(cmath.phase, leading=1, points=_AWAY_FROM_CUTS)
 def phase_rrule(z, /):
-    y = cmath.phase(z)
-    return y, lambda y_bar: (NoTangent(), unbroadcast(y_bar * _phase_slope(z), z))
+    def phase_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar * _phase_slope(z), z)
+
+    return cmath.phase(z), phase_pullback
 
 
 @TABLE.frule(cmath.phase)
@@ -168,7 +170,10 @@ def rect_frule(tangents, r, phi, /):
 def _state_conjugate(method, points):
     @TABLE.rrule(method, leading=1, points=points)
     def conjugate_rrule(z, /):
-        return method(z), lambda y_bar: (NoTangent(), unbroadcast(y_bar.conjugate(), z))
+        def conjugate_pullback(y_bar):
+            return NoTangent(), unbroadcast(y_bar.conjugate(), z)
+
+        return method(z), conjugate_pullback
 
     @TABLE.frule(method)
     def conjugate_frule(tangents, z, /):

@@ -196,7 +196,11 @@ def ldexp_frule(tangents, x, i, /):
 def log_rrule(x, base=math.e, /):
     """The natural one, or `ln(x) / ln(base)`: `1 / (x ln(base))` and `-log(x, base) / (base ln(base))`."""
     if base is math.e:
-        return math.log(x), lambda y_bar: (NoTangent(), 1 / number(x) * y_bar)
+
+        def natural_log_pullback(y_bar):
+            return NoTangent(), 1 / number(x) * y_bar
+
+        return math.log(x), natural_log_pullback
     y, scale = math.log(x, base), math.log(base)
 
     def log_pullback(y_bar):

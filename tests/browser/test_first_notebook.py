@@ -67,6 +67,21 @@ def test_the_first_notebook_runs_from_top_to_bottom(open_notebook, lab, reposito
     assert notebook.picture(folder / "first-notebook.png", "%%rrule mse_cr").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize("name", ["03-writing-good-rules.ipynb"])
+def test_another_notebook_runs_from_top_to_bottom(open_notebook, lab, repository, name):
+    """Run All goes through there as well, and asks nothing of the outside world."""
+    shutil.copyfile(repository / "notebooks" / name, lab.root / name)
+    notebook = open_notebook(name)
+    notebook.run_all()
+    assert notebook.error_outputs() == []
+    assert notebook.unrun_cells() == []
+    assert notebook.errors == [] and notebook.outside == []
+    folder = os.environ.get("RULELAB_SAVE_OUTPUTS")
+    cells = notebook.page.locator(".jp-Cell")
+    for number in range(cells.count() if folder else 0):
+        cells.nth(number).screenshot(path=f"{folder}/{name}-{number:02}.png")
+
+
 def test_a_reader_types_a_rule_and_compares_it(empty_notebook):
     """A rule typed into a cell counts in the next one, where both gradients stand side by side."""
     empty_notebook.run_cell(FUNCTION)

@@ -37,6 +37,7 @@ AREA_WRONG = AREA_RULES.replace("area_cr", "area_wrong").replace("2.0 * np.pi * 
 CELLS = (
     AREA_RULES,
     AREA_WRONG,
+    "%rule_lint area_cr",
     "%rules",
     "%gradient mse(y, yh)",
     "%gradient rescale(weights, features)",

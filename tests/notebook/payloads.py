@@ -22,6 +22,7 @@ from rulelab.bench import (
     scaling,
 )
 from rulelab.checking.comparison import compare, compare_without
+from rulelab.checking.lint import rule_lint
 from rulelab.errors import ForeignCallError, Place, register_cell_label
 from rulelab.notebook import tabs
 from rulelab.notebook.displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub
@@ -93,6 +94,7 @@ def _of_rules(word, f, f_rule):
     source = f"def f(x):\n    return {word!r}  # {word}\n"
     return {
         "rules": Rules(registry.rules()),
+        "lint": rule_lint(f, registry=registry),
         "refreshed": Refreshed(types.SimpleNamespace(mode="auto", stale=[stale])),
         "source": Source(source),
         "stub": Stub(source, word),

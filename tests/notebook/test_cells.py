@@ -57,30 +57,6 @@ def test_a_rebound_function_is_refused(bare_shell):
         run_body(bare_shell, f"{RULE}f_rrule = 3\n", "%%rrule f")
 
 
-@pytest.mark.parametrize(
-    ("body", "remarked"),
-    [
-        (RULE, True),
-        ("def f_rrule(x):\n    back = lambda s: (None, s)\n    return x, back\n", True),
-        ("def f_rrule(x):\n    def back(s): return None, s\n    return x, back\n", False),
-        (
-            "def f_rrule(x):\n    key = abs\n    k = lambda v: v\n    def back(s): return None, k(s)\n"
-            "    return x, back\n",
-            False,
-        ),
-    ],
-)
-def test_a_lambda_for_a_pullback_gets_a_remark_that_says_why(bare_shell, body, remarked):
-    """A name shows in tracebacks and profiles; `<lambda>` says nothing there."""
-    remarks = run_body(bare_shell, body, "%%rrule f").remarks
-    assert bool(remarks) == remarked
-    if remarked:
-        assert remarks[0] == (
-            "The pullback of f_rrule is a lambda: a traceback and a profile will call it <lambda>. "
-            "`def f_pullback(y_bar):` gives it a name."
-        )
-
-
 def test_messages_call_the_cell_by_its_number(bare_shell):
     """The number in the margin, also while the cell runs."""
     bare_shell.user_ns["labels"] = labels = []

@@ -49,7 +49,41 @@ def test_a_rule_for_a_name_with_dots(notebook):
 def test_a_lambda_for_a_pullback_gets_a_warning(notebook):
     """Why a name helps, in one sentence."""
     notebook.ok("%%rrule mse\ndef mse_rrule(y, yh):\n    return 1.0, lambda s: (rl.NoTangent(), y, yh)\n")
-    assert "is a lambda: a traceback and a profile will call it <lambda>" in notebook.text
+    words = "Line 3: The pullback of mse_rrule is a lambda: a traceback and a profile will call it <lambda>."
+    assert words in notebook.text
+    assert "%rule_lint mse shows the better line, and why." in notebook.text
+
+
+def test_the_advice_below_a_rule_can_be_switched_off(notebook):
+    """Who knows better is left alone; `%rule_lint` still answers."""
+    notebook.ok("%config RuleLab.advice = False")
+    notebook.ok("%%rrule mse\ndef mse_rrule(y, yh):\n    return 1.0, lambda s: (rl.NoTangent(), y, yh)\n")
+    assert notebook.text.endswith("mse now has the rule mse_rrule.\n")
+    assert [a.kind for a in notebook.ok("%rule_lint mse").advices] == ["lambda-pullback"]
+
+
+def test_a_good_rule_is_defined_without_a_word_more(notebook):
+    """Nor does advice on another rule of the function, or on an older one, stand below it."""
+    notebook.ok(MSE_RULE)
+    assert "now has the rule mse_cr_rrule" in notebook.text and "Line" not in notebook.text
+    assert notebook.ok("%rule_lint mse_cr").advices == ()
+
+
+def test_advice_on_a_function_without_a_rule_is_refused_in_a_line(notebook):
+    """With what to do."""
+    assert "mse has no rule to look at" in notebook.fails("%rule_lint mse")
+
+
+def test_advice_that_fails_does_not_fail_the_cell(notebook, monkeypatch):
+    """The rule is in its place, and it is said that there is no advice."""
+
+    def broken(*_, **__):
+        raise ValueError("no\nluck")
+
+    monkeypatch.setattr("rulelab.notebook.magics.rule_lint", broken)
+    notebook.ok(MSE_RULE)
+    assert "There is no advice on this rule: no luck" in notebook.text
+    assert notebook.ok("rl.has_rrule(mse_cr)")
 
 
 @pytest.mark.parametrize(

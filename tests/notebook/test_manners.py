@@ -126,6 +126,7 @@ def test_question_mark_shows_the_help(notebook, asked):
 RESULTS = {
     "rrule": MSE_RULE.replace("--of mse", "--of mse -o kept", 1),
     "rule_stub": "%rule_stub mse -o kept",
+    "rule_lint": "%rule_lint mse_cr -o kept",
     "rules": "%rules -o kept",
     "grad_refresh": "%grad_refresh -o kept",
     "gradient": "%gradient -o kept mse(y, yh)",

@@ -22,7 +22,8 @@ from .payloads import WORDS, error, reports
 
 TAGS = {
     "div", "style", "p", "table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "pre",
-    "span", "strong", "code", "img", "h3", "h4", "section", "br", "figure", "figcaption",
+    "span", "strong", "code", "img", "h3", "h4", "section", "br", "figure", "figcaption", "ol", "li", "dl",
+    "dt", "dd",
 }  # fmt: skip
 ATTRIBUTES = {
     "class", "scope", "alt", "src", "style", "role", "aria-label", "open", "colspan", "id", "tabindex",

@@ -1,0 +1,223 @@
+"""Advice on how a rule is written, from its text alone: `rule_lint`, and the report it gives."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ..errors import Place, RuleLabError, printable
+from ..rules.registry import DEFAULT, Registry
+from ..rules.rule import Rule
+from ..rules.targets import name_of, resolve
+from ..tables import Page, Report, Table
+from .advices import ADVICES, Advice
+from .anatomy import Anatomy, anatomy_of, names
+from .repeated import repeated_derivations, tests_beside
+
+
+@dataclass(frozen=True, repr=False)
+class Lint(Report):
+    """What `rule_lint` found: the advices, and the rules that were read; `notes` tell what could not be.
+
+    It is false where there is nothing to advise.
+    """
+
+    function: str
+    rules: tuple[str, ...]
+    advices: tuple[Advice, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.advices)
+
+    @property
+    def headline(self) -> str:
+        """How many advices there are, in a sentence."""
+        if not self.rules:
+            return f"No rule of {self.function} could be read."
+        count = len(self.advices)
+        said = "nothing to advise" if not count else "1 advice" if count == 1 else f"{count} advices"
+        return f"{names(self.rules)} of {self.function}: {said}."
+
+    def lines(self) -> Iterator[str]:
+        """The report as lines of text."""
+        yield self.headline
+        for number, advice in enumerate(self.advices, start=1):
+            yield f"{number}. {advice.found}"
+            yield from (f"   {line}" for line in advice.place.lines())
+            yield f"   why: {advice.why}"
+            first, *more = advice.better.split("\n")
+            yield f"   better: {first}"
+            yield from (f"           {line}" for line in more)
+            yield f"   read: {advice.read}"
+        yield from (f"note: {note}" for note in self.notes)
+
+    def __str__(self) -> str:
+        return "\n".join(printable(line) for line in self.lines())
+
+    def page(self) -> Page:
+        tables = tuple(
+            Table(f"{n}. {advice.found}", ("", "text"), tuple(_rows(advice)), verbatim=("text",))
+            for n, advice in enumerate(self.advices, start=1)
+        )
+        return Page((self.headline,), tables, tuple(f"note: {note}" for note in self.notes))
+
+    def _repr_html_(self) -> str:
+        return _template().render(report=self)
+
+    def to_dict(self) -> dict:
+        return {
+            "function": self.function,
+            "rules": list(self.rules),
+            "advices": [
+                {
+                    "kind": a.kind,
+                    "rule": a.rule,
+                    "found": a.found,
+                    "place": a.place.label(),
+                    "line": a.place.source(),
+                    "why": a.why,
+                    "better": a.better,
+                    "read": a.read,
+                }
+                for a in self.advices
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def rule_lint(f: Any, *, tests: Iterable[types.FunctionType] = (), registry: Registry = DEFAULT) -> Lint:
+    """Advice on how the rules of `f` are written: what costs time, hides a name, or is done by a tool.
+
+    Only the text is read; nothing is run. `f` is the function, or the function that states its rule. Tests
+    are `tests`, and the functions called `test…` beside the rule: one that expects the rule's own formula is
+    told, too. RuleLabError where `f` has no rule.
+
+    >>> import rulelab as rl
+    >>> def cube(x): return x**3
+    >>> @rl.rrule_for(cube)
+    ... def cube_rrule(x):
+    ...     def cube_pullback(y_bar):
+    ...         return rl.NoTangent(), 3 * x**2 * y_bar
+    ...     return x**3, cube_pullback
+    >>> (advice,) = rule_lint(cube).advices
+    >>> print(advice.better)
+    rl.scalar_rule(cube, lambda y, x: 3 * x ** 2)
+    """
+    read: list[Anatomy] = []
+    notes: list[str] = []
+    stated = _stated(f, registry)
+    for target, rule in stated:
+        try:
+            read.append(anatomy_of(rule, target))
+        except RuleLabError as error:
+            notes.append(error.found)
+    advices = [advice for rule in read for advice in _advices(rule, tuple(tests))]
+    names_read = tuple(dict.fromkeys(rule.name for rule in read))
+    return Lint(stated[0][1].target_name, names_read, tuple(_in_order(advices)), tuple(dict.fromkeys(notes)))
+
+
+def _advices(rule: Anatomy, tests: tuple[types.FunctionType, ...]) -> Iterator[Advice]:
+    for advise in ADVICES:
+        yield from advise(rule)
+    yield from repeated_derivations(rule, dict.fromkeys((*tests, *tests_beside(rule))))
+
+
+def _in_order(advices: list[Advice]) -> list[Advice]:
+    """Each once, in the order of the text."""
+    return sorted(dict.fromkeys(advices), key=lambda a: (a.place.filename, a.place.line, a.place.column or 0))
+
+
+def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
+    """The rules whose text an author wrote: those of the target `f`, the user's before the house's, or the
+    one that `f` states."""
+    target = resolve(f)[0]
+    entry = registry.entry(target)
+    for rules in (entry.user, entry.house) if entry is not None else ():
+        found = [(target, r) for r in rules if isinstance(r, Rule) and is_written(r)]
+        if found:
+            return found
+    for other in registry.entries():
+        for rule in (*other.user, *other.house):
+            if isinstance(rule, Rule) and rule.function is f and is_written(rule):
+                return [(other.target(), rule)]
+    known = entry is not None and any(isinstance(r, Rule) for r in (*entry.user, *entry.house))
+    name = name_of(target)
+    raise RuleLabError(
+        f"{name} has no rule" + (" that was written out as a function" if known else "") + " to look at",
+        fixes=("nothing has to be done: its rule was made by a tool",)
+        if known
+        else (f"rl.rule_stub({name})",),
+    )
+
+
+def is_written(rule: Rule) -> bool:
+    """Whether a rule is a function of its author's, not one that a tool made."""
+    made = rule.partials is not None or (not rule.differentiable and rule.place is None)
+    return not made and rule.function.__module__ not in ("rulelab.rules.constant", "rulelab.rules.scalar")
+
+
+def _rows(advice: Advice) -> Iterator[tuple[str, str]]:
+    first, *caret = advice.place.lines()
+    yield "where", first
+    yield from (("", line) for line in caret)
+    yield "why", advice.why
+    for n, line in enumerate(advice.better.split("\n")):
+        yield ("" if n else "better"), line
+    yield "read", advice.read
+
+
+_PAGE = """\
+<div class="rulelab-lint tex2jax_ignore mathjax_ignore">
+<style>
+.rulelab-lint { color: var(--jp-content-font-color1, inherit); }
+.rulelab-lint p { margin: 0.3em 0; }
+.rulelab-lint .rulelab-verdict { font-weight: 600; }
+.rulelab-lint ol { margin: 0.3em 0; padding-left: 1.6em; }
+.rulelab-lint li { margin: 0.6em 0; }
+.rulelab-lint.rulelab-lint dl { display: grid; grid-template-columns: max-content minmax(0, 1fr);
+  margin: 0.2em 0; gap: 0.15em 0.8em; width: auto; max-width: none; }
+.rulelab-lint.rulelab-lint dt { font-weight: 400; float: none; width: auto; }
+.rulelab-lint.rulelab-lint dd { margin: 0; float: none; width: auto; }
+.rulelab-lint.rulelab-lint.rulelab-lint pre { font-family: var(--jp-code-font-family, monospace);
+  font-size: var(--jp-code-font-size, 13px); line-height: 1.3; margin: 0; padding: 0; overflow-x: auto;
+  white-space: pre; word-break: normal; overflow-wrap: normal; background: transparent; color: inherit; }
+</style>
+<p class="rulelab-verdict">{{ report.headline | printable }}</p>
+{%- if report.advices %}
+<ol>
+{%- for advice in report.advices %}
+<li><p class="rulelab-verdict">{{ advice.found | printable }}</p>
+<dl><dt>where</dt><dd>{{ advice.place.label() | printable }}
+<pre tabindex="0" role="group" aria-label="your line">{{ advice.place | code }}</pre></dd>
+<dt>why</dt><dd>{{ advice.why | printable }}</dd>
+<dt>better</dt><dd><pre tabindex="0" role="group" aria-label="the better line">
+{{- advice.better | printable }}</pre></dd>
+<dt>read</dt><dd>{{ advice.read | printable }}</dd></dl></li>
+{%- endfor %}
+</ol>
+{%- endif %}
+{%- for note in report.notes %}
+<p>note: {{ note | printable }}</p>
+{%- endfor %}
+</div>"""
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined  # here, because `import rulelab` must stay light
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.filters["printable"] = lambda words: printable(str(words))
+    environment.filters["code"] = lambda place: "\n".join(_code(place))
+    return environment.from_string(_PAGE)
+
+
+def _code(place: Place) -> list[str]:
+    """The author's line and the caret below it, without the name of the place before it."""
+    head = f"{place.label()}: "
+    lines = place.lines()
+    return [line[len(head) :] for line in lines] if lines[0].startswith(printable(head)) else lines
