@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
+from ..rules.calling import checked_pair
 from ..tangents.shadows import inner
 from ..tangents.structural import make
 from ..tangents.zeros import AbstractZero
@@ -44,6 +45,8 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) 
         else:
             handler = pullbacks.find(function, values, words, (False, *flags), place)
         pair, back = handler(*values, **words)
+        if program.rule is not None:
+            checked_pair(program.rule, pair)
 
         def push_pullback(pair_bar: Any) -> Any:
             got = back(pair_bar)

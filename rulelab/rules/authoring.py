@@ -181,7 +181,7 @@ def rrule(f, *args, config=None, registry=DEFAULT, **kwargs):
     if not isinstance(answer, Found):
         return None
     found = apply_rrule(answer.rule, target, args, kwargs, config)
-    return found if found is None or not bound else (found[0], _of_bound(found[1], len(bound)))
+    return found if not bound else (found[0], _of_bound(found[1], len(bound)))
 
 
 def frule(tangents, f, *args, config=None, registry=DEFAULT, **kwargs):
@@ -394,26 +394,37 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     if not args and not kwargs and not bound:
         config = _EVERYTHING
         usable = [r for r in known if isinstance(registry.ask(target, _some_types(r), mode, config), Found)]
-        return WhichRule(name_of(target), mode, usable[0] if usable else None, known)
+        others = [r for r in entry.user if isinstance(r, Rule) and r.mode != mode] if entry else []
+        derived = others[0] if others and not any(not r.house for r in usable) else None
+        found = usable[0] if usable and (derived is None or mode == "rrule") else None
+        return WhichRule(name_of(target), mode, found, known, derived=None if found is not None else derived)
     args = (*bound, *args)
     answer = ask(target, args, kwargs, mode, _EVERYTHING, registry)
     shown = ", ".join(type(x).__name__ for x in args)
     if isinstance(answer, Found):
-        return WhichRule(name_of(target), mode, answer.rule, known, shown)
-    return WhichRule(
-        name_of(target),
-        mode,
-        None,
-        known,
-        shown,
-        opt_out=answer.opt_out if isinstance(answer, OptedOut) else None,
-    )
+        rule = answer.rule
+        # Forward mode asks an author's rule of either mode before it asks one of the house.
+        derived = _of_author(target, args, kwargs, "rrule", registry) if mode == "frule" and rule.house else None
+        return WhichRule(name_of(target), mode, rule if derived is None else None, known, shown, derived=derived)
+    if isinstance(answer, OptedOut):
+        derived = _of_author(target, args, kwargs, "rrule", registry) if mode == "frule" else None
+        return WhichRule(name_of(target), mode, None, known, shown, opt_out=answer.opt_out, derived=derived)
+    derived = _of_author(target, args, kwargs, _MODES[mode == "rrule"], registry)
+    return WhichRule(name_of(target), mode, None, known, shown, derived=derived)
+
+
+def _of_author(target, args, kwargs, mode, registry):
+    """The author's rule of a mode for a call, from which that of the other mode is derived; None without."""
+    answer = ask(target, args, kwargs, mode, _EVERYTHING, registry)
+    return answer.rule if isinstance(answer, Found) and not answer.rule.house else None
 
 
 @dataclass(frozen=True)
 class WhichRule:
     """The answer of `which_rule`: `rule` or None, the rules that `f` has in this mode, and what stands in
-    the way."""
+    the way. `derived` is your rule of the other mode, of which the AD makes one of this mode where there is
+    none.
+    """
 
     target_name: str
     mode: str
@@ -422,6 +433,7 @@ class WhichRule:
     types: str | None = None
     opt_out: OptOut | None = None
     hidden: bool = False
+    derived: Rule | None = None
 
     @property
     def found(self):
@@ -442,6 +454,8 @@ class WhichRule:
         call = f"{self.target_name}({self.types})" if self.types is not None else self.target_name
         if self.hidden:
             return f"the rules for {self.target_name} are set aside by without_rule"
+        if self.derived is not None:
+            return f"no {self.mode} for {call}; it is derived from the {self.derived.mode} {self.derived.describe()}"
         if self.opt_out is not None:
             return f"{call}: {self.opt_out.describe()}"
         near = f"; there is {'; '.join(r.describe() for r in self.known)}" if self.known else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import KeywordError, Place, RuleCountError, RuleError
+from ..errors import KeywordError, Place, RuleCountError, RuleDtypeError, RuleError, RuleShapeError
 from ..tangents.algebra import is_number
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import dense, project, zeros_like
@@ -19,7 +19,7 @@ from .scalar import check_call
 
 
 def apply_rrule(rule, target, args, kwargs, config=None):
-    """`(y, pullback)` by an rrule, or None if a user's rule declines by returning None.
+    """`(y, pullback)` by an rrule.
 
     The pullback takes any cotangent of `y` and returns a tuple: that of the target, then one per positional
     argument (after binding for a user's rule, as written for one of the house). What a user's rule returns
@@ -33,7 +33,7 @@ def apply_rrule(rule, target, args, kwargs, config=None):
     if rule.doubt:
         rule.doubt.settle(rule, target, positional, keywords)
     answer = rule.function(*_with_config(rule, config), *positional, **keywords)
-    return None if answer is None else checked_answer(rule, target, positional, answer)
+    return checked_answer(rule, target, positional, answer)
 
 
 def checked_answer(rule, target, positional, answer):
@@ -61,17 +61,58 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
             fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
         )
     tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
-    if rule.partials is not None:
-        check_call(rule.target_name, rule.partials, len(args), kwargs)
     if rule.house:
+        if rule.partials is not None:
+            check_call(rule.target_name, rule.partials, len(args), kwargs)
         given = [dense_tangent(x, x_dot) for x, x_dot in zip((*args, *kwargs.values()), tangents[1:])]
         if rule.keyword_tangents and not with_keywords:
             given += [NoTangent()] * len(kwargs)
         return rule.function(*_with_config(rule, config), (tangents[0], *given), *args, **kwargs)
     positional, keywords = bound_call(rule, target, args, kwargs)
+    if rule.partials is not None:
+        check_call(rule.target_name, rule.partials, len(positional), keywords)
     whole = (*tangents, *[NoTangent()] * (len(positional) - len(args)))
     answer = rule.function(*_with_config(rule, config), whole, *positional, **keywords)
-    return None if answer is None else _pair(rule, answer, "(y, y_dot)")
+    return checked_pair(rule, answer)
+
+
+def checked_pair(rule, answer):
+    """`(y, y_dot)` as a user's frule returned it; RuleError, RuleShapeError or RuleDtypeError if `y_dot` cannot
+    be the tangent of `y`, or it is something else.
+    """
+    y, y_dot = _pair(rule, answer, "(y, y_dot)")
+    _check_tangent(rule, y, y_dot, "y")
+    return answer
+
+
+def _check_tangent(rule, y, y_dot, name):
+    y_dot = unthunk(y_dot)
+    if isinstance(y_dot, (AbstractZero, NotImplementedTangent)):
+        return
+    if y_dot is None or (isinstance(y_dot, type) and issubclass(y_dot, AbstractZero)):
+        given = "None" if y_dot is None else f"the class {y_dot.__name__}"
+        hint = "return rl.ZeroTangent() if it does not move, rl.NoTangent() if it has none"
+        raise RuleError(_said(rule, f"returned {given} for the tangent of {name}"), place=rule.place, fixes=hint)
+    if isinstance(y, np.ndarray) or is_number(y):
+        if not (isinstance(y_dot, np.ndarray) or is_number(y_dot)) or np.asarray(y_dot).dtype.kind not in "fciub":
+            text = f"returned a {type(y_dot).__name__} for the tangent of {name}, which is a {_kind(y)}"
+            raise RuleDtypeError(_said(rule, text), place=rule.place, fixes="return numbers of its shape")
+        if np.shape(y_dot) != np.shape(y):
+            text = f"returned a tangent of shape {np.shape(y_dot)} for {name} of shape {np.shape(y)}"
+            fix = "a tangent has the shape of its value: it is not broadcast"
+            raise RuleShapeError(_said(rule, text), place=rule.place, fixes=fix)
+    elif isinstance(y, (list, tuple)):
+        if not isinstance(y_dot, (list, tuple, Tangent)) or len(y_dot) != len(y):
+            text = f"returned a {_kind(y_dot)} for the tangent of {name}, which is a {_kind(y)}"
+            raise RuleShapeError(_said(rule, text), place=rule.place, fixes="return one tangent for each item")
+        for number, part in enumerate(y):
+            _check_tangent(rule, part, y_dot[number], f"{name}[{number}]")
+
+
+def _kind(x):
+    if isinstance(x, np.ndarray):
+        return f"{x.dtype} array of shape {x.shape}"
+    return f"{type(x).__name__} of {len(x)}" if isinstance(x, (list, tuple)) else type(x).__name__
 
 
 def dense_tangent(x, x_dot):
@@ -97,19 +138,24 @@ def _of_container(x, x_dot):
 def bound_call(rule, target, args, kwargs):
     """The positional and keyword arguments that a user's rule is called with."""
     positional, keyword_only = Binder.of(target).bind(args, kwargs)
-    if not keyword_only:
-        return positional, keyword_only
+    return positional, taken_keywords(rule, keyword_only, kwargs)
+
+
+def taken_keywords(rule, keyword_only, given):
+    """Those of a call's keyword-only arguments that a user's rule takes; KeywordError for one that was `given`
+    and that it does not.
+    """
     keywords = {}
     for name, value in keyword_only.items():
         if rule.takes_keywords or name in rule.keyword_only:
             keywords[name] = value
-        elif name in kwargs:
+        elif name in given:
             raise KeywordError(
                 f"{rule.target_name} was called with {name}=…, which its rule does not take",
                 place=rule.place,
                 fixes=(f"give the rule a keyword-only parameter {name}",),
             )
-    return positional, keywords
+    return keywords
 
 
 def pullback_is_anonymous(pullback):
@@ -257,6 +303,15 @@ def _with_config(rule, config):
 def _pair(rule, answer, wanted):
     if type(answer) is tuple and len(answer) == 2:
         return answer
+    if answer is None:
+        raise RuleError(
+            _said(rule, f"returned None, not {wanted}"),
+            place=rule.place,
+            fixes=(
+                f"end it with `return {wanted.strip('()')}`",
+                f"rl.opt_out({rule.target_name}, types) for calls that it is not for",
+            ),
+        )
     raise RuleError(
         _said(rule, f"must return {wanted}, not a {type(answer).__name__}"),
         place=rule.place,

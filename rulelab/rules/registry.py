@@ -68,8 +68,9 @@ class Entry:
         self.answers = {}
 
     def answers_in(self, mode):
-        """Whether there is something about calls in this mode, "rrule" or "frule"."""
-        return any(isinstance(e, OptOut) or e.mode == mode for e in (*self.house, *self.user))
+        """Whether there is something about calls in this mode, "rrule" or "frule": of an author's rule in one
+        the other is derived."""
+        return bool(self.user) or any(e.mode == mode for e in self.house)
 
     def changed(self, user=None, house=None):
         """A new entry with other rules; the answers of the old one are not taken along."""
