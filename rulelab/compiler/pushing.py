@@ -25,8 +25,9 @@ import numpy as np
 from ..errors import ForeignCallError, KeywordError, MutationError, NotDifferentiableError
 from ..rules import programs
 from ..rules.binding import Binder
-from ..rules.calling import checked_pair, taken_keywords
+from ..rules.calling import apply_rrule, checked_pair, taken_keywords, watch_of_frule
 from ..rules.capabilities import RuleConfig
+from ..rules.lent import Debugging
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of, weakly
@@ -205,11 +206,12 @@ class Push:
         if program.rule is None:
             y, y_dot = program.function(*values, **words)
         else:
-            y, y_dot = checked_pair(program.rule, program.function(*values, **words))
+            watch = watch_of_frule(program.rule, *arguments_of(program, values))
+            y, y_dot = checked_pair(program.rule, program.function(*values, **words), watch)
         if program.trusted:
             return y, y_dot
         owned = program.rule is None  # an author's rule may give what it keeps
-        return y, beside(y, y_dot, *_arguments_of(program, values), owned)
+        return y, beside(y, y_dot, *arguments_of(program, values), owned)
 
     # -- the answer ------------------------------------------------------------------------------------------
 
@@ -512,6 +514,9 @@ class Push:
             return _constant(call)
         positional, given_dots, words = self.bound(rule, call)
         leading = (self.config,) if rule.requires else ()
+        if Debugging.rules:  # what is turned is a program, which nobody can watch while it runs
+            y, pullback = apply_rrule(rule, call[G], build(positional, call), build(words, call), self.config)
+            pullback(programs.one_like(y))
         return Program(
             programs.turned,
             (self.pullbacks.vjp, rule.function, leading, positional, given_dots, words),
@@ -853,7 +858,7 @@ def _own_memory(y: Any, y_dot: Any, known: list[tuple[np.ndarray, Any]], owned: 
     return made
 
 
-def _arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The arguments of the call that a rule answers, and their tangents."""
     if program.function is programs.turned:
         return values[3], values[4]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
 
-
 def by_forward_rule(
     pullbacks: Pullbacks, rule: Rule, target: Any, active: tuple[bool, ...], place: Place | None
 ) -> Handler:
@@ -110,7 +109,10 @@ def with_zero(target: Any, args: tuple[Any, ...]) -> Handler | None:
             bars = zip((left, right), signs, strict=True)
             return (
                 NO,
-                *(NO if isinstance(x, AbstractZero) or not s else y_bar if s > 0 else -y_bar for x, s in bars),
+                *(
+                    NO if isinstance(x, AbstractZero) or not s else y_bar if s > 0 else -y_bar
+                    for x, s in bars
+                ),
             )
 
         return y, back
@@ -201,9 +203,7 @@ def _filled(x_dot: Any, numbers: Numbers) -> Any:
 # -- whether it is linear ------------------------------------------------------------------------------------
 
 
-def _check_linear(
-    rule: Rule, bars: tuple[Any, ...], y_bar: Any, tries: tuple[tuple[Any, Any], ...]
-) -> None:
+def _check_linear(rule: Rule, bars: tuple[Any, ...], y_bar: Any, tries: tuple[tuple[Any, Any], ...]) -> None:
     """RuleError unless <ȳ, ẏ> = <x̄, ẋ> for each pair of tangents, as far as rounding lets see."""
     for x_dots, y_dot in tries:
         left = list(_products(y_bar, y_dot))
@@ -244,5 +244,3 @@ def _products(bar: Any, x_dot: Any) -> Iterator[tuple[float, float, float]]:
         left, right = np.asarray(bar), np.asarray(x_dot)
         eps = max(float(np.finfo(x.dtype).eps) for x in (left, right) if x.dtype.kind in "fc")
         yield float(np.real(np.vdot(left, right))), float(np.vdot(np.abs(left), np.abs(right))), eps
-
-

@@ -15,6 +15,7 @@ from ..tangents.structural import Tangent, entries_of
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .binding import Binder
+from .lent import Debugging, ForwardWatch, Watch, check_precision, watched_cotangents
 from .scalar import check_call
 
 
@@ -32,19 +33,24 @@ def apply_rrule(rule, target, args, kwargs, config=None):
     positional, keywords = bound_call(rule, target, args, kwargs)
     if rule.doubt:
         rule.doubt.settle(rule, target, positional, keywords)
+    watch = Watch.of(rule, target, positional, keywords)
     answer = rule.function(*_with_config(rule, config), *positional, **keywords)
-    return checked_answer(rule, target, positional, answer)
+    return checked_answer(rule, target, positional, answer, watch)
 
 
-def checked_answer(rule, target, positional, answer):
+def checked_answer(rule, target, positional, answer, watch=None):
     """`(y, pullback)` as a user's rule returned it, with a pullback that checks its cotangents; RuleError if
-    it is something else.
+    it is something else. What the rule did to its arguments is for the `watch` to say.
     """
     y, pullback = _pair(rule, answer, "(y, pullback)")
     if not callable(pullback):
         raise RuleError(
             _said(rule, f"must return a pullback, not a {type(pullback).__name__}"), place=rule.place
         )
+    if watch is not None:
+        watch.after_value(y)
+    if watch is not None and Debugging.rules:
+        return y, WatchedPullback(rule, pullback, y, target, positional, watch)
     return y, CheckedPullback(rule, pullback, y, target, positional)
 
 
@@ -72,16 +78,25 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
     if rule.partials is not None:
         check_call(rule.target_name, rule.partials, len(positional), keywords)
     whole = (*tangents, *[NoTangent()] * (len(positional) - len(args)))
-    answer = rule.function(*_with_config(rule, config), whole, *positional, **keywords)
-    return checked_pair(rule, answer)
+    watch = watch_of_frule(rule, positional, whole[1:])
+    return checked_pair(rule, rule.function(*_with_config(rule, config), whole, *positional, **keywords), watch)
 
 
-def checked_pair(rule, answer):
+def watch_of_frule(rule, args, tangents):
+    """What to hand to `checked_pair` of a call of a user's frule, with the tangents of its arguments; None
+    outside of debug mode.
+    """
+    return ForwardWatch(rule, args, tangents) if Debugging.rules else None
+
+
+def checked_pair(rule, answer, watch=None):
     """`(y, y_dot)` as a user's frule returned it; RuleError, RuleShapeError or RuleDtypeError if `y_dot` cannot
     be the tangent of `y`, or it is something else.
     """
     y, y_dot = _pair(rule, answer, "(y, y_dot)")
     _check_tangent(rule, y, y_dot, "y")
+    if watch is not None:
+        watch.check(y, y_dot)
     return answer
 
 
@@ -219,6 +234,34 @@ class CheckedPullback(_Pullback):
         return check_cotangents(
             self.rule, self.target, self.positional, self.__wrapped__(y_bar), self.__wrapped__
         )
+
+
+class WatchedPullback(CheckedPullback):
+    """The pullback of a user's rule in debug mode: whatever it does and gives is looked at."""
+
+    __slots__ = ("watch",)
+
+    def __init__(self, rule, pullback, y, target, positional, watch):
+        super().__init__(rule, pullback, y, target, positional)
+        self.watch = watch
+
+    def _cotangents(self, y_bar):
+        __tracebackhide__ = True
+
+        def wrong(text, *fixes, kind=RuleError):
+            return _wrong(self.rule, self.__wrapped__, text, *fixes, kind=kind)
+
+        def check(answer):
+            checked = check_cotangents(self.rule, self.target, self.positional, answer, self.__wrapped__)
+            raw = answer[-len(self.positional) :] if self.positional else ()
+            for name, x, x_bar in zip(self.watch.names, self.positional, raw):
+                check_precision(wrong, name, x, x_bar)
+            # Of what is shared the raw arrays tell: a projected one may be a new one.
+            kept = [x_bar if isinstance(unthunk(x_bar), np.ndarray) else c for x_bar, c in zip(raw, checked[1:])]
+            return checked[0], *kept
+
+        answer = watched_cotangents(self.watch, wrong, self.__wrapped__, self.y, y_bar, check)
+        return check_cotangents(self.rule, self.target, self.positional, answer, self.__wrapped__)
 
 
 def check_cotangents(rule, target, positional, answer, pullback=None):

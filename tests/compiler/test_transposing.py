@@ -89,7 +89,9 @@ def test_a_function_of_c_code_gets_both_modes(stated):
         return erf(x), 2 / math.sqrt(math.pi) * math.exp(-x * x) * tangents[1]
 
     stated(erf, erf_frule)
-    assert rl.gradient(lambda x: erf(x) * 2, 0.5)[0] == pytest.approx(4 / math.sqrt(math.pi) * math.exp(-0.25))
+    assert rl.gradient(lambda x: erf(x) * 2, 0.5)[0] == pytest.approx(
+        4 / math.sqrt(math.pi) * math.exp(-0.25)
+    )
 
 
 def test_structures(stated):
