@@ -344,6 +344,53 @@ def remove_rule(f, *, registry=DEFAULT):
         )
 
 
+def undo_rule(f, *, registry=DEFAULT):
+    """Makes your rules and opt-outs for `f` what they were before the last change to them.
+
+    A rule that was replaced is back, one that was taken back too; what was stated last is gone. The answer, an
+    `Undone`, says which. RuleRegistrationError if nothing has been changed.
+
+    >>> from rulelab.rules.registry import Registry
+    >>> r = Registry()
+    >>> def cube(x): return x**3
+    >>> scalar_rule(cube, lambda out, x: 3 * x**2, registry=r)
+    >>> scalar_rule(cube, lambda out, x: 3 * x, registry=r)
+    >>> rrule(cube, 2.0, registry=r)[1](1.0)[1]
+    6.0
+    >>> undone = undo_rule(cube, registry=r)
+    >>> rrule(cube, 2.0, registry=r)[1](1.0)[1]
+    12.0
+    """
+    target, _ = resolve(f)
+    steps = registry.undo(target)
+    if steps is None:
+        raise RuleRegistrationError(
+            f"nothing has been changed about the rules for {name_of(target)}: there is nothing to undo"
+        )
+    before, after = steps
+    gone = tuple([e for e in before if not any(e is other for other in after)])
+    return Undone(name_of(target), gone, tuple([e for e in after if not any(e is other for other in before)]))
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What `undo_rule` did: the rules and opt-outs that are `gone`, and those that are `back`."""
+
+    target_name: str
+    gone: tuple
+    back: tuple
+
+    def __repr__(self):
+        parts = [f"{word} {_all_of(found)}" for word, found in (("gone:", self.gone), ("back:", self.back)) if found]
+        return f"{self.target_name}; {'; '.join(parts)}"
+
+
+def _all_of(entries):
+    """Each by one line; a scalar rule, which serves both modes, once."""
+    said = {(e.place, str(e.accepts)): e.describe() for e in entries}
+    return ", ".join(said.values())
+
+
 def without_rule(f, *, registry=DEFAULT):
     """A context in which no rule of `f` is found, neither yours nor one of the house.
 

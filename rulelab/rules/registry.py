@@ -16,6 +16,7 @@ from .signatures import ArrayType, most_specific, weakly
 from .targets import name_of
 
 KEPT = "__rulelab_rules__"  # where a Python function or class keeps its own rules alive
+_MOST_STEPS = 16  # changes of a target's rules that can be undone
 _MOST_ANSWERS = 256  # remembered per target, so that those for ever new types do not pile up
 _WRITING = threading.RLock()  # one for all registries: they keep their rules side by side on a function
 
@@ -56,15 +57,16 @@ NO_RULE = NoRule()
 
 class Entry:
     """All that one registry knows of one target: the user's rules and opt-outs in order, and the house's
-    rules."""
+    rules; `history` has the user's as they were before each change, the last one last."""
 
-    __slots__ = ("__weakref__", "answers", "house", "name", "target", "user")
+    __slots__ = ("__weakref__", "answers", "history", "house", "name", "target", "user")
 
-    def __init__(self, target, name, user=(), house=()):
+    def __init__(self, target, name, user=(), house=(), history=()):
         self.target = target  # a function that gives the target, or None if it is gone
         self.name = name
         self.user = user
         self.house = house
+        self.history = history
         self.answers = {}
 
     def answers_in(self, mode):
@@ -79,17 +81,30 @@ class Entry:
             self.name,
             self.user if user is None else user,
             self.house if house is None else house,
+            self.history if user is None else (*self.history, self.user)[-_MOST_STEPS:],
         )
+
+    def undone(self):
+        """A new entry with the user's rules as they were before the last change."""
+        return Entry(self.target, self.name, self.history[-1], self.house, self.history[:-1])
+
+    def replaced_by(self, rule):
+        """The user's rules that a new one takes the place of."""
+        return [e for e in self.user if isinstance(e, Rule) and _replaces(rule, e)]
 
     def ask(self, given, mode, config):
         """The answer for arguments of these types, remembered."""
-        key = (*map(weakly, given), mode, config.traits if config is not None else None)
-        answer = self.answers.get(key)
+        traits = config.traits if config is not None else None
+        answer = self.answers.get((given, mode, traits))
+        if answer is not None:  # all its types are C's, which nothing has to let go
+            return answer
+        weak = tuple(map(weakly, given))
+        answer = self.answers.get((weak, mode, traits))
         if answer is None:
             answer = self._choose(given, mode, config)
             if len(self.answers) >= _MOST_ANSWERS:
                 self.answers.clear()
-            self.answers[key] = answer
+            self.answers[(weak, mode, traits)] = answer
         return answer
 
     def _choose(self, given, mode, config):
@@ -230,7 +245,11 @@ class Registry:
                 if rule.house:
                     entry = entry.changed(house=_joined(entry.house, rule))
                 else:
-                    entry = entry.changed(user=_joined(entry.user, rule))
+                    first = id(target) not in changed  # several rules that are stated at once are one change
+                    joined = entry.changed(user=_joined(entry.user, rule))
+                    entry = joined if first else Entry(
+                        entry.target, entry.name, joined.user, entry.house, entry.history
+                    )
                 changed[id(target)] = (target, entry)
             return list(changed.values()), {
                 "mutators": {**old.mutators, **known} if known else old.mutators,
@@ -264,6 +283,24 @@ class Registry:
 
         self._write(drop)
         return gone
+
+    def undo(self, target):
+        """Makes the user's rules for `target` what they were before the last change: `(before, after)`, None
+        where there was none.
+        """
+        steps: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
+
+        def back(old):
+            nonlocal steps
+            steps, entry = None, old.entry(target)
+            if entry is None or not entry.history:
+                return None
+            before = entry.undone()
+            steps = entry.user, before.user
+            return [(target, before)], {}
+
+        self._write(back)
+        return steps
 
     @contextlib.contextmanager
     def without(self, target):
@@ -360,8 +397,13 @@ class Registry:
                     swaps.append((kept, old.entry(target), entry))
                     kept.append(entry)
                     entries[id(target)] = self._held(target, entry)
-                kept_parts = {name: getattr(old, name) for name in ("hidden", "mutators", "stand_ins")}
-                new = Snapshot(old.epoch + 1, entries, **{**kept_parts, **others})
+                new = Snapshot(
+                    old.epoch + 1,
+                    entries,
+                    others.get("hidden", old.hidden),
+                    others.get("mutators", old.mutators),
+                    others.get("stand_ins", old.stand_ins),
+                )
                 written = self.snapshot is old
                 if written:  # no call between the question and the answer, so nobody comes between
                     self.snapshot = new

@@ -1,0 +1,64 @@
+"""What stating many rules takes, and finding one among them.
+
+    python tests/benchmarks/bench_registry.py [NUMBER]
+
+NUMBER rules (10,000) are stated for as many functions, with the rules of the house there already; then one is
+looked up again and again, by a type that is known and by a class of the author's. The aims: all stated in a
+second, a look-up in a microsecond.
+"""
+
+import sys
+import timeit
+from pathlib import Path
+from time import perf_counter
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import rulelab as rl  # noqa: E402
+from rulelab.rules.registry import DEFAULT  # noqa: E402
+
+LOOKUPS = 100_000
+
+
+def functions(number):
+    """As many functions, and a rule for each."""
+
+    def pair():
+        def f(x):
+            return 2.0 * x
+
+        def f_rrule(x):
+            return 2.0 * x, lambda y_bar: (rl.NoTangent(), 2.0 * y_bar)
+
+        return f, f_rrule
+
+    return [pair() for _ in range(number)]
+
+
+def measured(number):
+    """Seconds to state them all, and seconds of a look-up by kind; the least of five series of look-ups."""
+
+    class Own:
+        pass
+
+    pairs = functions(number)
+    start = perf_counter()
+    for f, rule in pairs:
+        rl.rrule_for(f)(rule)
+    stated = perf_counter() - start
+    f = pairs[number // 2][0]
+    assert DEFAULT.ask(f, (float,)).rule.function is pairs[number // 2][1]
+    found = {}
+    for name, types in (("a float", (float,)), ("an object", (Own,))):
+        series = timeit.repeat(lambda types=types: DEFAULT.ask(f, types), number=LOOKUPS, repeat=5)
+        found[name] = min(series) / LOOKUPS
+    return stated, found
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    seconds, lookups = measured(count)
+    print(f"{count:,} rules stated in {seconds:.2f} s, {seconds / count * 1e6:.0f} µs each")
+    for kind, each in lookups.items():
+        print(f"a look-up by the type of {kind}: {each * 1e6:.2f} µs")
