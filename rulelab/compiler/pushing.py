@@ -66,8 +66,8 @@ class Program:
     """`function(*given, **words)` gives `(y, y_dot)`; `given` and `words` are templates.
 
     A `derived` function is the tangent of a callee, to be compiled; it captures what the function at
-    `closure` captures. Of a `trusted` one the tangent is as forward mode wants it. `rule` is that of an author
-    which it is, whose answer is checked.
+    `closure` captures. Of a `trusted` one the tangent is as forward mode wants it. `rule` is the author's
+    rule that it is, whose answer is checked.
     """
 
     function: Any
@@ -474,8 +474,8 @@ class Push:
         return Program(rule.function, given_all, words, trusted=rule.hands_out)
 
     def bound(self, rule: Rule, call: Call) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
-        """What an author's rule is called with: each positional parameter, also one by default or by name, the
-        tangent of each, and the keyword-only ones that it takes; KeywordError where one of these varies.
+        """What an author's rule is called with: each positional parameter, also one by default or by name,
+        the tangent of each, and the keyword-only ones that it takes; KeywordError where one of these varies.
         """
         g, _, args, _dots, names, _ = call
         count = len(args) - len(names)

@@ -134,8 +134,8 @@ _SIGNS = {
 
 
 class Numbers:
-    """The numbers of a direction, the same in each run. Those of direction 1 have the other sign than those of
-    direction 0, and other moduli: what is linear for one sign only is told by the two.
+    """The numbers of a direction, the same in each run. Those of direction 1 have the other sign than those
+    of direction 0, and other moduli: what is linear for one sign only is told by the two.
     """
 
     def __init__(self, number: int) -> None:
@@ -161,8 +161,8 @@ def _directions(
     place: Place | None,
     numbers: Numbers,
 ) -> Iterator[Any]:
-    """A tangent for each argument of which a cotangent is wanted, in its inner form; zeros for constants among
-    the first `count`, the others may be constants to any rule.
+    """A tangent for each argument of which a cotangent is wanted, in its inner form; zeros for constants
+    among the first `count`, the others may be constants to any rule.
     """
     for number, (x, on) in enumerate(zip(values, wanted, strict=True)):
         if not on:
@@ -220,7 +220,7 @@ def _check_linear(rule: Rule, bars: tuple[Any, ...], y_bar: Any, tries: tuple[tu
                 fixes=(
                     "make y_dot linear in the tangents",
                     f"write an rrule: @rl.rrule_for({rule.target_name})",
-                    f'rl.opt_out({rule.target_name}, mode="rrule") to have the function itself differentiated',
+                    f'rl.opt_out({rule.target_name}, mode="rrule") to differentiate the function itself',
                 ),
                 read="reference/rules#derived-rules",
             )

@@ -347,8 +347,8 @@ def remove_rule(f, *, registry=DEFAULT):
 def undo_rule(f, *, registry=DEFAULT):
     """Makes your rules and opt-outs for `f` what they were before the last change to them.
 
-    A rule that was replaced is back, one that was taken back too; what was stated last is gone. The answer, an
-    `Undone`, says which. RuleRegistrationError if nothing has been changed.
+    A rule that was replaced is back, one that was taken back too; what was stated last is gone. The answer,
+    an `Undone`, says which. RuleRegistrationError if nothing has been changed.
 
     >>> from rulelab.rules.registry import Registry
     >>> r = Registry()
@@ -381,7 +381,8 @@ class Undone:
     back: tuple
 
     def __repr__(self):
-        parts = [f"{word} {_all_of(found)}" for word, found in (("gone:", self.gone), ("back:", self.back)) if found]
+        both = (("gone:", self.gone), ("back:", self.back))
+        parts = [f"{word} {_all_of(found)}" for word, found in both if found]
         return f"{self.target_name}; {'; '.join(parts)}"
 
 
@@ -451,8 +452,10 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     if isinstance(answer, Found):
         rule = answer.rule
         # Forward mode asks an author's rule of either mode before it asks one of the house.
-        derived = _of_author(target, args, kwargs, "rrule", registry) if mode == "frule" and rule.house else None
-        return WhichRule(name_of(target), mode, rule if derived is None else None, known, shown, derived=derived)
+        turned = mode == "frule" and rule.house
+        derived = _of_author(target, args, kwargs, "rrule", registry) if turned else None
+        found = rule if derived is None else None
+        return WhichRule(name_of(target), mode, found, known, shown, derived=derived)
     if isinstance(answer, OptedOut):
         derived = _of_author(target, args, kwargs, "rrule", registry) if mode == "frule" else None
         return WhichRule(name_of(target), mode, None, known, shown, opt_out=answer.opt_out, derived=derived)
@@ -502,7 +505,8 @@ class WhichRule:
         if self.hidden:
             return f"the rules for {self.target_name} are set aside by without_rule"
         if self.derived is not None:
-            return f"no {self.mode} for {call}; it is derived from the {self.derived.mode} {self.derived.describe()}"
+            other = self.derived
+            return f"no {self.mode} for {call}; it is derived from the {other.mode} {other.describe()}"
         if self.opt_out is not None:
             return f"{call}: {self.opt_out.describe()}"
         near = f"; there is {'; '.join(r.describe() for r in self.known)}" if self.known else ""

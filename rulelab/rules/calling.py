@@ -79,7 +79,8 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
         check_call(rule.target_name, rule.partials, len(positional), keywords)
     whole = (*tangents, *[NoTangent()] * (len(positional) - len(args)))
     watch = watch_of_frule(rule, positional, whole[1:])
-    return checked_pair(rule, rule.function(*_with_config(rule, config), whole, *positional, **keywords), watch)
+    answer = rule.function(*_with_config(rule, config), whole, *positional, **keywords)
+    return checked_pair(rule, answer, watch)
 
 
 def watch_of_frule(rule, args, tangents):
@@ -90,8 +91,8 @@ def watch_of_frule(rule, args, tangents):
 
 
 def checked_pair(rule, answer, watch=None):
-    """`(y, y_dot)` as a user's frule returned it; RuleError, RuleShapeError or RuleDtypeError if `y_dot` cannot
-    be the tangent of `y`, or it is something else.
+    """`(y, y_dot)` as a user's frule returned it; RuleError, RuleShapeError or RuleDtypeError if `y_dot`
+    cannot be the tangent of `y`, or it is something else.
     """
     y, y_dot = _pair(rule, answer, "(y, y_dot)")
     _check_tangent(rule, y, y_dot, "y")
@@ -107,9 +108,11 @@ def _check_tangent(rule, y, y_dot, name):
     if y_dot is None or (isinstance(y_dot, type) and issubclass(y_dot, AbstractZero)):
         given = "None" if y_dot is None else f"the class {y_dot.__name__}"
         hint = "return rl.ZeroTangent() if it does not move, rl.NoTangent() if it has none"
-        raise RuleError(_said(rule, f"returned {given} for the tangent of {name}"), place=rule.place, fixes=hint)
+        text = f"returned {given} for the tangent of {name}"
+        raise RuleError(_said(rule, text), place=rule.place, fixes=hint)
     if isinstance(y, np.ndarray) or is_number(y):
-        if not (isinstance(y_dot, np.ndarray) or is_number(y_dot)) or np.asarray(y_dot).dtype.kind not in "fciub":
+        numeric = isinstance(y_dot, np.ndarray) or is_number(y_dot)
+        if not numeric or np.asarray(y_dot).dtype.kind not in "fciub":
             text = f"returned a {type(y_dot).__name__} for the tangent of {name}, which is a {_kind(y)}"
             raise RuleDtypeError(_said(rule, text), place=rule.place, fixes="return numbers of its shape")
         if np.shape(y_dot) != np.shape(y):
@@ -119,7 +122,8 @@ def _check_tangent(rule, y, y_dot, name):
     elif isinstance(y, (list, tuple)):
         if not isinstance(y_dot, (list, tuple, Tangent)) or len(y_dot) != len(y):
             text = f"returned a {_kind(y_dot)} for the tangent of {name}, which is a {_kind(y)}"
-            raise RuleShapeError(_said(rule, text), place=rule.place, fixes="return one tangent for each item")
+            fix = "return one tangent for each item"
+            raise RuleShapeError(_said(rule, text), place=rule.place, fixes=fix)
         for number, part in enumerate(y):
             _check_tangent(rule, part, y_dot[number], f"{name}[{number}]")
 
@@ -157,8 +161,8 @@ def bound_call(rule, target, args, kwargs):
 
 
 def taken_keywords(rule, keyword_only, given):
-    """Those of a call's keyword-only arguments that a user's rule takes; KeywordError for one that was `given`
-    and that it does not.
+    """Those of a call's keyword-only arguments that a user's rule takes; KeywordError for one that was
+    `given` and that it does not.
     """
     keywords = {}
     for name, value in keyword_only.items():
@@ -257,8 +261,8 @@ class WatchedPullback(CheckedPullback):
             for name, x, x_bar in zip(self.watch.names, self.positional, raw):
                 check_precision(wrong, name, x, x_bar)
             # Of what is shared the raw arrays tell: a projected one may be a new one.
-            kept = [x_bar if isinstance(unthunk(x_bar), np.ndarray) else c for x_bar, c in zip(raw, checked[1:])]
-            return checked[0], *kept
+            pairs = zip(raw, checked[1:])
+            return checked[0], *[bar if isinstance(unthunk(bar), np.ndarray) else c for bar, c in pairs]
 
         answer = watched_cotangents(self.watch, wrong, self.__wrapped__, self.y, y_bar, check)
         return check_cotangents(self.rule, self.target, self.positional, answer, self.__wrapped__)

@@ -1,4 +1,4 @@
-"""What a rule is lent, its arguments and the cotangent, and whether it gave it back unchanged and unshared."""
+"""What a rule is lent, its arguments and the cotangent, and whether they came back unchanged and unshared."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ class Watch:
         """The error for a call that changes an argument: by the rule, or by the function that it is for."""
         rule = self.rule
         return RuleEffectsError(
-            f"{_named(rule)} or {rule.target_name} itself changes its argument {name}: what others hold would be "
-            "quietly wrong",
+            f"{_named(rule)} or {rule.target_name} itself changes its argument {name}: what others hold "
+            "would be quietly wrong",
             asked=f"the rule of {rule.target_name}",
             place=rule.place,
             fixes=(
@@ -169,9 +169,10 @@ class Watch:
             return
         if _kind(y) != _kind(plain):
             kind = RuleDtypeError if np.shape(y) == np.shape(plain) else RuleError
+            name = self.rule.target_name
             raise kind(
-                f"{_named(self.rule)} gives {what} that is {_kind(y)}, {self.rule.target_name} itself {_kind(plain)}",
-                asked=f"the rule of {self.rule.target_name}",
+                f"{_named(self.rule)} gives {what} that is {_kind(y)}, {name} itself {_kind(plain)}",
+                asked=f"the rule of {name}",
                 place=self.rule.place,
                 fixes=("let it give what the function gives",),
             )
@@ -301,7 +302,7 @@ def shares(one, other):
     (True, False, False)
     """
     try:
-        return bool(one.size and other.size and np.shares_memory(one, other, max_work=_FEW_STEPS))
+        return bool(one.size and other.size and np.shares_memory(one, other, max_work=_FEW_STEPS))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 

@@ -61,8 +61,8 @@ def key_of(g):
     >>> class Base:
     ...     def __call__(self, x): return x
     >>> class Sub(Base): pass
-    >>> key_of(Sub()), key_of(Sub.__call__)
-    ('the method Base.__call__ of the base class Base of Sub: for calls of a Sub', 'the function Base.__call__')
+    >>> key_of(Sub())
+    'the method Base.__call__ of the base class Base of Sub: for calls of a Sub'
     """
     target, bound = resolve(g)
     name = name_of(target)
@@ -71,16 +71,17 @@ def key_of(g):
     if bound:
         kind = type(bound[-1]).__name__
         owner = _class_with(type(bound[-1]), target)
-        base = f" of the base class {owner.__name__} of {kind}" if owner not in (None, type(bound[-1])) else ""
-        calls = name.endswith("__call__") and g is bound[-1]
-        return f"the method {name}{base}" + (f": for calls of a {kind}" if calls else f", which the {kind} has")
+        inherited = owner is not None and owner is not type(bound[-1])
+        base = f" of the base class {owner.__name__} of {kind}" if inherited else ""
+        use = f": for calls of a {kind}" if g is bound[-1] else f", which the {kind} has"
+        return f"the method {name}{base}{use}"
     if isinstance(target, np.ufunc):
         return f"the ufunc {name}"
     if isinstance(getattr(target, "__self__", None), np.ufunc):
         return f"the method {name} of a ufunc"
     if isinstance(target, types.FunctionType):
         return f"the function {name}"
-    if isinstance(target, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
+    if isinstance(target, (*_C_METHODS, types.MethodDescriptorType, types.WrapperDescriptorType)):
         return f"the C function {name}"
     return f"the object {name}, of the class {type(target).__name__}"
 
