@@ -65,7 +65,7 @@ def test_it_stays_with_the_old_function(notebook):
 
 
 def test_both_rules_in_one_line(notebook):
-    """In the arguments and in `out`, the value; arrays are broadcast, and second derivatives go through it."""
+    """In the arguments and in `out`, the value; arrays are broadcast, second derivatives go through it."""
     notebook.ok("def f(x, y):\n    return np.exp(x * y)\n")
     notebook.ok("%scalar_rule f(x, y): y*out, x*out")
     assert notebook.text == "Out[3]: f now has the scalar rule f(x, y): y*out, x*out.\n"
@@ -116,7 +116,7 @@ def test_the_partials_in_a_cell(notebook):
         ("f(out): out", "`out` is the value of f"),
         ("f(x): x +", "cannot read the partial derivatives `x +`"),
         ("f(x): x) + (x", "cannot read the partial derivatives"),
-        ("f(x): x = 3", "cannot read the partial derivatives"),
+        ("f(x): x = 3", "must be one expression, not `x = 3`"),
         ("nope(x): x", "there is no nope"),
         ("y(x): x", "y is a ndarray, which cannot be called"),
         ("-o f f(x): x", "-o f would overwrite f"),
