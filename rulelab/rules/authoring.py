@@ -348,10 +348,13 @@ def undo_rule(f, *, registry=DEFAULT):
     """Makes your rules and opt-outs for `f` what they were before the last change to them.
 
     A rule that was replaced is back, one that was taken back too; what was stated last is gone. The answer,
-    an `Undone`, says which. RuleRegistrationError if nothing has been changed.
+    an `Undone`, says which. Changes are remembered in a notebook, the last 16 of each function; elsewhere a
+    rule that is replaced is let go, unless `registry.remembers` says how many changes to keep.
+    RuleRegistrationError if no change is known.
 
     >>> from rulelab.rules.registry import Registry
     >>> r = Registry()
+    >>> r.remembers = 16
     >>> def cube(x): return x**3
     >>> scalar_rule(cube, lambda out, x: 3 * x**2, registry=r)
     >>> scalar_rule(cube, lambda out, x: 3 * x, registry=r)
@@ -365,7 +368,11 @@ def undo_rule(f, *, registry=DEFAULT):
     steps = registry.undo(target)
     if steps is None:
         raise RuleRegistrationError(
-            f"nothing has been changed about the rules for {name_of(target)}: there is nothing to undo"
+            f"no change of the rules for {name_of(target)} is remembered: there is nothing to undo",
+            fixes=(
+                "in a notebook, %load_ext rulelab",
+                f"rl.remove_rule({name_of(target)}) takes back all of yours",
+            ),
         )
     before, after = steps
     gone = tuple([e for e in before if not any(e is other for other in after)])

@@ -32,7 +32,11 @@ class Lent:
     """Values by name, and what they looked like when they were lent."""
 
     def __init__(self, named):
-        self.leaves = [(name, leaf, holder, _print(leaf)) for name, x in named for holder, leaf in _leaves(x)]
+        found = [(name, leaf, holder) for name, x in named for holder, leaf in _leaves(x)]
+        if not Debugging.rules:  # containers are watched by whoever hands them over (`compiler/snapshots.py`)
+            found = [(name, leaf, _always) for name, leaf, _ in found if isinstance(leaf, np.ndarray)]
+            named = ()
+        self.leaves = [(name, leaf, holder, _print(leaf)) for name, leaf, holder in found]
         self.sizes = [(name, x, len(x)) for name, x in named if isinstance(x, (list, dict))]
 
     def changed(self):

@@ -16,7 +16,6 @@ from .signatures import ArrayType, most_specific, weakly
 from .targets import name_of
 
 KEPT = "__rulelab_rules__"  # where a Python function or class keeps its own rules alive
-_MOST_STEPS = 16  # changes of a target's rules that can be undone
 _MOST_ANSWERS = 256  # remembered per target, so that those for ever new types do not pile up
 _WRITING = threading.RLock()  # one for all registries: they keep their rules side by side on a function
 
@@ -81,8 +80,13 @@ class Entry:
             self.name,
             self.user if user is None else user,
             self.house if house is None else house,
-            self.history if user is None else (*self.history, self.user)[-_MOST_STEPS:],
+            self.history,
         )
+
+    def remembering(self, old, steps):
+        """This entry, with the user's rules of the `old` one as the last of so many steps back."""
+        history = (*old.history, old.user)[-steps:] if steps else ()
+        return Entry(self.target, self.name, self.user, self.house, history)
 
     def undone(self):
         """A new entry with the user's rules as they were before the last change."""
@@ -201,6 +205,7 @@ class Registry:
     def __init__(self):
         # ids of targets that went, noted by weak reference callbacks, which must not lock
         self._dead: set[int] = set()
+        self.remembers = 0  # changes of each target that can be undone; old rules are kept alive for it
         self.snapshot = Snapshot(0, {}, {}, {}, {})
 
     @property
@@ -245,13 +250,9 @@ class Registry:
                 if rule.house:
                     entry = entry.changed(house=_joined(entry.house, rule))
                 else:
-                    first = id(target) not in changed  # several rules that are stated at once are one change
-                    joined = entry.changed(user=_joined(entry.user, rule))
-                    entry = joined if first else Entry(
-                        entry.target, entry.name, joined.user, entry.house, entry.history
-                    )
+                    entry = entry.changed(user=_joined(entry.user, rule))
                 changed[id(target)] = (target, entry)
-            return list(changed.values()), {
+            return [(t, self._remembered(old, t, entry)) for t, entry in changed.values()], {
                 "mutators": {**old.mutators, **known} if known else old.mutators,
                 "stand_ins": {**old.stand_ins, **standing} if standing else old.stand_ins,
             }
@@ -263,7 +264,7 @@ class Registry:
 
         def add(old):
             entry = _entry_for(old, target)
-            return [(target, entry.changed(user=(*entry.user, opt_out)))], {}
+            return [(target, self._remembered(old, target, entry.changed(user=(*entry.user, opt_out))))], {}
 
         self._write(add)
 
@@ -279,10 +280,15 @@ class Registry:
             if not gone:
                 return None
             left = tuple(e for e in entry.user if e not in gone)
-            return [(target, entry.changed(user=left))], {}
+            return [(target, self._remembered(old, target, entry.changed(user=left)))], {}
 
         self._write(drop)
         return gone
+
+    def _remembered(self, old, target, entry):
+        """A changed entry with the way back, as far as this registry remembers: else old rules are let go."""
+        before = _entry_for(old, target)
+        return entry if entry.user == before.user else entry.remembering(before, self.remembers)
 
     def undo(self, target):
         """Makes the user's rules for `target` what they were before the last change: `(before, after)`, None

@@ -254,5 +254,5 @@ def test_a_builtin_and_every_name_it_goes_by():
     try:
         assert rl.gradient(lambda x: again(x), -2.0) == (1000.0,)
     finally:
-        rl.undo_rule(abs)
+        rl.remove_rule(abs)
     assert rl.gradient(lambda x: again(x), -2.0) == (-1.0,)

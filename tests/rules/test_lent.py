@@ -465,7 +465,7 @@ def test_a_function_that_changes_its_argument_is_refused_at_the_first_call():
         )
         for value in ([1.0], {"a": np.ones(2)}):
             rl.rrule_for(grow)(lambda x: (x.clear(), lambda y_bar: (NO, NO)))
-            with pytest.raises(rl.RuleEffectsError, match="changes its argument x"):
+            with rl.debug_mode(), pytest.raises(rl.RuleEffectsError, match="changes its argument x"):
                 rl.rrule(grow, value)
     finally:
         rl.remove_rule(grow)
