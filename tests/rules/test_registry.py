@@ -257,11 +257,14 @@ def test_house_rules_are_for_plain_arrays():
 
 
 def test_changes_are_remembered_as_far_as_asked():
-    """None else, so that an old rule goes; a step that changes nothing is none, rules stated at once are one."""
+    """Else not at all, so that an old rule goes; rules that are stated at once are one change."""
     registry = Registry()
 
     def f(x):
         return x
+
+    def constant(slope):
+        return lambda out, x: slope
 
     def known():
         return [r.mode for r in registry.rules()]
@@ -272,7 +275,7 @@ def test_changes_are_remembered_as_far_as_asked():
     registry.remembers = 2
     rl.remove_rule(f, registry=registry)
     for slope in (1.0, 2.0, 3.0):
-        rl.scalar_rule(f, lambda out, x, slope=slope: slope, registry=registry)
+        rl.scalar_rule(f, constant(slope), registry=registry)
     assert known() == ["rrule", "frule"]
     for slope in (2.0, 1.0):
         assert len(rl.undo_rule(f, registry=registry).back) == 2
