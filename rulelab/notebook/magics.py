@@ -170,6 +170,10 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.scalar_rule, line)
+        if cell is not None and len(args.expression) > 1:  # options may stand behind the name, too
+            name, *options = args.expression
+            line = " ".join([*options, name])
+            args = parse_arguments(self.scalar_rule, line)
         text = raw_rest(line, args.expression)
         if cell is None:
             name, source, tree = parse_partials("%scalar_rule", text)
