@@ -62,10 +62,19 @@ from .rules.authoring import (
     rrule,
     rrule_for,
     scalar_rule,
+    undo_rule,
     which_rule,
     without_rule,
 )
-from .rules.capabilities import HasForwardsMode, HasReverseMode, NoForwardsMode, NoReverseMode, RuleConfig
+from .rules.capabilities import (
+    HasForwardsMode,
+    HasReverseMode,
+    NoForwardsMode,
+    NoMutation,
+    NoReverseMode,
+    RuleConfig,
+    SupportsMutation,
+)
 from .rules.registry import DEFAULT as _REGISTRY
 from .rules.stub import rule_stub
 from .rules.twins import twin

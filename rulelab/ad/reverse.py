@@ -31,6 +31,7 @@ from ..errors import (
     RuleShapeError,
     ScalarOutputError,
 )
+from ..rules.lent import Debugging
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
@@ -286,33 +287,58 @@ _OURS = 3
 class _Before:
     """Undoes a change of the debug mode at the end of a `with` block; without one the change stays."""
 
-    def __init__(self, compare: bool | str) -> None:
-        self._compare = compare
+    def __init__(self) -> None:
+        self._rules, self._compare = Debugging.rules, DEFAULT_CACHE.compare
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *_: object) -> None:
+        Debugging.rules = self._rules
         _set_compare(self._compare)
 
 
-def debug_mode(*, compare: bool | str) -> _Before:
-    """How often the value of a derived function is compared with that of the function itself.
+def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) -> _Before:
+    """Have every rule of yours watched at every call; or say how often values are compared.
 
+    `debug_mode()`, which is `debug_mode(rules=True)`: at every call of an author's rule the value is held
+    against that of the function for kind, shape and dtype, and each cotangent or tangent must have the count,
+    the shape, a dtype that loses no digits, and be finite where all that it is made of is. A rule may not
+    write to its arguments, its value or its cotangent, nor return memory that anything else has, and its
+    pullback must give the same when it is called again. What is wrong raises a RuleError, RuleCountError,
+    RuleShapeError, RuleDtypeError or RuleEffectsError that names the rule and its line. The function and the
+    pullback run once more for it, on copies.
+
+    `compare` tells how often the value of a derived function is compared with that of the function itself.
     True: at every call. "first", the normal state: when a derivative is new, if the function is seen to do
     nothing but compute. False: never. A difference is a fault of rulelab and raises WrongTransformError.
-    The change counts from the call on, or for a block: `with rl.debug_mode(compare=True): ...`
 
-    >>> with debug_mode(compare=True):
-    ...     gradient(lambda x: x * x, 3.0)
-    (6.0,)
+    The change counts from the call on, or for a block.
+
+    >>> import rulelab as rl
+    >>> def total(x): return np.sum(x)
+    >>> @rl.rrule_for(total)
+    ... def total_rrule(x):
+    ...     def total_pullback(y_bar):
+    ...         return rl.NoTangent(), np.broadcast_to(y_bar, x.shape)
+    ...     return np.sum(x), total_pullback
+    >>> with debug_mode():
+    ...     gradient(total, np.ones(3))
+    Traceback (most recent call last):
+    rulelab.errors.RuleEffectsError: total_pullback returned an array for x that cannot be written to
+    ...
     """
-    if compare not in (True, False, "first"):
+    if compare not in (True, False, "first", None):
         raise RuleLabError(
             f"There is no compare={compare!r}", asked="debug_mode", fixes=('True, "first" or False',)
         )
-    before = _Before(DEFAULT_CACHE.compare)
-    _set_compare(compare)
+    if rules not in (True, False, None):
+        raise RuleLabError(f"There is no rules={rules!r}", asked="debug_mode", fixes=("True or False",))
+    before = _Before()
+    if rules is not None or compare is None:
+        Debugging.rules = rules is not False
+    if compare is not None:
+        _set_compare(compare)
     return before
 
 

@@ -17,7 +17,7 @@ from ..rules.binding import Binder
 from ..rules.calling import apply_rrule
 from ..rules.capabilities import RuleConfig
 from ..rules.programs import content_of, new_object
-from ..rules.registry import Found
+from ..rules.registry import Found, OptedOut
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
@@ -56,6 +56,7 @@ from .reversing import _is_active, made_new, pulled, pushed, taken_out
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
 from .standing_in import by_stand_in
+from .transposing import by_forward_rule, with_zero
 from .types import signature_of
 from .writes import attribute_writer, write_finder
 
@@ -179,6 +180,9 @@ class Pullbacks:
             if any(map(_may_call_authors, (*args, *kwargs.values()))):
                 handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
             return _for_containers(handler, answer.rule, target, args, kwargs)
+        forward = None if isinstance(answer, OptedOut) else self.forward_rule(target, args, kwargs)
+        if forward is not None and any(active):
+            return self.by_transposing(forward, target, args, kwargs, active, place)
         self.refuse_mutation(target, args, kwargs, place)
         function = compiled_function(target)
         if function is not None:
@@ -305,7 +309,8 @@ class Pullbacks:
                 return None
             return by_stand_in(self, stand_in, target, args, kwargs, active, place)
         return (
-            self.holders.handler(target, args, kwargs, active, place)
+            (None if kwargs else with_zero(target, args))
+            or self.holders.handler(target, args, kwargs, active, place)
             or (None if kwargs else operator_handler(self, target, args, active, place))
             or self.iteration.handler(target, args, kwargs, active, place)
         )
@@ -336,6 +341,19 @@ class Pullbacks:
             except TypeError:  # the call itself is wrong, and will say so in its own words
                 positional = args
         return self.cache.ask(target, types_of(positional), self.config)
+
+    def forward_rule(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Rule | None:
+        """The author's frule for a call, of which reverse mode makes do where there is no rrule."""
+        entry = self.cache.registry.entry(target)
+        stated = entry is not None and any(isinstance(r, Rule) and r.mode == "frule" for r in entry.user)
+        if not stated and (self.cache.mode == "auto" or type(target) is not types.FunctionType):
+            return None
+        try:
+            positional, _ = Binder.of(target).bind(args, kwargs)
+        except TypeError:
+            positional = args
+        found = self.cache.ask(target, types_of(positional), self.config, "frule")
+        return found.rule if isinstance(found, Found) and not found.rule.house else None
 
     def may_compile(self, function: types.FunctionType) -> bool:
         """Whether a Python function is differentiated through, by its source or a rule."""
@@ -457,10 +475,6 @@ class Pullbacks:
                 found = apply_rrule(rule, target, args, kwargs, config)
             finally:
                 leave()
-            if found is None:
-                raise RuleLabError(
-                    f"The rule of {name_of(target)} declined this call by returning None", place=rule.place
-                )
             if not kwargs:
                 return found
             y, pullback = found
@@ -475,6 +489,27 @@ class Pullbacks:
             return y, back
 
         return by_rule
+
+    def by_transposing(
+        self,
+        rule: Rule,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The handler by an author's frule (`transposing`); what the function captures counts as constant."""
+        if not rule.differentiable:
+            return constant(target)
+        self.note_rule(rule, target, args, kwargs)
+        apart = Pullbacks(self.cache) if self.implicit else self
+        handler = by_forward_rule(apart, rule, target, active, place)
+        if self.implicit:
+            handler = self.implicitly(handler, rule, target, args, kwargs, active, place)
+        if any(map(_may_call_authors, (*args, *kwargs.values()))):
+            handler = snapshots.watched(handler, place)
+        return _for_containers(handler, rule, target, args, kwargs)
 
     # -- by a compiled pass ----------------------------------------------------------------------------------
 

@@ -32,7 +32,9 @@ from ..errors import (
 )
 from ..rules import programs
 from ..rules.binding import Binder
+from ..rules.calling import apply_rrule, checked_pair, taken_keywords, watch_of_frule
 from ..rules.capabilities import RuleConfig
+from ..rules.lent import Debugging
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of, weakly
@@ -71,7 +73,8 @@ class Program:
     """`function(*given, **words)` gives `(y, y_dot)`; `given` and `words` are templates.
 
     A `derived` function is the tangent of a callee, to be compiled; it captures what the function at
-    `closure` captures. Of a `trusted` one the tangent is as forward mode wants it.
+    `closure` captures. Of a `trusted` one the tangent is as forward mode wants it. `rule` is the author's
+    rule that it is, whose answer is checked.
     """
 
     function: Any
@@ -80,6 +83,7 @@ class Program:
     derived: bool = False
     trusted: bool = False
     closure: Ref | None = None
+    rule: Rule | None = None
 
 
 @dataclass(frozen=True)
@@ -206,11 +210,15 @@ class Push:
             made = self.pullbacks.pass_of(program.function, values, flags, False, False, None)
             return made.bound_to(program.function)(*values)
         words = {name: build(part, call) for name, part in program.words.items()}
-        y, y_dot = program.function(*values, **words)
+        if program.rule is None:
+            y, y_dot = program.function(*values, **words)
+        else:
+            watch = watch_of_frule(program.rule, *arguments_of(program, values))
+            y, y_dot = checked_pair(program.rule, program.function(*values, **words), watch)
         if program.trusted:
             return y, y_dot
-        owned = program.function is not programs.by_frule  # an author's rule may give what it keeps
-        return y, beside(y, y_dot, *_arguments_of(program, values), owned)
+        owned = program.rule is None  # an author's rule may give what it keeps
+        return y, beside(y, y_dot, *arguments_of(program, values), owned)
 
     # -- the answer ------------------------------------------------------------------------------------------
 
@@ -442,9 +450,17 @@ class Push:
 
     def by_frule(self, rule: Rule, call: Call) -> Program:
         g, _g_dot, args, dots, names, _ = call
-        count = len(args) - len(names)
         if not rule.differentiable:
             return _constant(call)
+        leading = (self.config,) if rule.requires else ()
+        if not rule.house:
+            positional, given, words = self.bound(rule, call)
+            if rule.partials is not None:  # of one that does not vary the partial need not exist
+                pairs = zip(positional, given, strict=True)
+                given = tuple([d if _varies(build(x, call), build(d, call)) else NO for x, d in pairs])
+            of_author = (*leading, (Ref((G_DOT,)), *given), *positional)
+            return Program(rule.function, of_author, words, rule=rule)
+        count = len(args) - len(names)
         counted = len(args) if rule.keyword_tangents else count
         for name, x, x_dot in zip(names, args[count:], dots[count:]):
             if counted == count and _varies(x, x_dot) and _is_inexact(x):
@@ -453,21 +469,40 @@ class Push:
                     fixes=(f"give {name} by position",),
                     read="limitations#keywords",
                 )
-        given: list[Any] = []
+        tangents: list[Any] = []
         for number, x in enumerate(args[:counted]):
             if rule.partials is not None and not _varies(x, dots[number]):
-                given.append(NO)  # its partial need not exist
+                tangents.append(NO)  # its partial need not exist
             else:
-                given.append(dot(number))
-        tangents = (Ref((G_DOT,)), *given)
+                tangents.append(dot(number))
+        self.check_covered(g, rule, names)
+        given_all = (*leading, (Ref((G_DOT,)), *tangents), *_refs(ARGS, args)[:count])
         words = {name: arg(count + k) for k, name in enumerate(names)}
-        leading = (self.config,) if rule.requires else ()
-        positional = _refs(ARGS, args)[:count]
-        if rule.house:
-            self.check_covered(g, rule, names)
-            given_all = (*leading, tangents, *positional)
-            return Program(rule.function, given_all, words, trusted=rule.hands_out)
-        return Program(programs.by_frule, (rule.function, leading, tangents, positional, words))
+        return Program(rule.function, given_all, words, trusted=rule.hands_out)
+
+    def bound(self, rule: Rule, call: Call) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
+        """What an author's rule is called with: each positional parameter, also one by default or by name,
+        the tangent of each, and the keyword-only ones that it takes; KeywordError where one of these varies.
+        """
+        g, _, args, _dots, names, _ = call
+        count = len(args) - len(names)
+
+        def placed(kind: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+            refs = _refs(kind, args)
+            return Binder.of(g).bind(refs[:count], dict(zip(names, refs[count:])))
+
+        positional, words = placed(ARGS)
+        positional_dots, word_dots = placed(DOTS)
+        for name, x in words.items():
+            if type(x) is Ref and _varies(build(x, call), build(word_dots[name], call)):
+                raise KeywordError(
+                    f"{name_of(g)} was given a differentiable value for {name}=, "
+                    "which its rule takes as a constant",
+                    fixes=(f"make {name} a positional parameter", f"rl.ignore_derivatives({name})"),
+                    read="rules#keywords",
+                )
+        given = tuple([x_dot if type(x_dot) is Ref else NO for x_dot in positional_dots])
+        return positional, given, taken_keywords(rule, words, names)
 
     def check_covered(self, g: Any, rule: Rule, names: tuple[str, ...]) -> None:
         """KeywordError for a keyword that a rule of the house does not know: `where=`, `dtype=`."""
@@ -482,27 +517,13 @@ class Push:
 
     def by_turning(self, rule: Rule, call: Call) -> Program:
         """The pushforward of an author's rule that has only a pullback: the transpose of that."""
-        g, _, args, _dots, names, _ = call
         if not rule.differentiable:
             return _constant(call)
-        count = len(args) - len(names)
-
-        def bound(kind: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-            refs = _refs(kind, args)
-            return Binder.of(g).bind(refs[:count], dict(zip(names, refs[count:])))
-
-        positional, words = bound(ARGS)  # every positional parameter has a cotangent, also one by default
-        positional_dots, word_dots = bound(DOTS)
-        for name, x in words.items():
-            if type(x) is Ref and _varies(build(x, call), build(word_dots[name], call)):
-                raise KeywordError(
-                    f"{name_of(g)} was given a differentiable value for {name}=, "
-                    "which its rule takes as a constant",
-                    fixes=(f"make {name} a positional parameter", f"rl.ignore_derivatives({name})"),
-                    read="rules#keywords",
-                )
+        positional, given_dots, words = self.bound(rule, call)
         leading = (self.config,) if rule.requires else ()
-        given_dots = tuple([x_dot if type(x_dot) is Ref else NO for x_dot in positional_dots])
+        if Debugging.rules:  # what is turned is a program, which nobody can watch while it runs
+            y, pullback = apply_rrule(rule, call[G], build(positional, call), build(words, call), self.config)
+            pullback(programs.one_like(y))
         return Program(
             programs.turned,
             (self.pullbacks.vjp, rule.function, leading, positional, given_dots, words),
@@ -860,10 +881,8 @@ def _own_memory(y: Any, y_dot: Any, known: list[tuple[np.ndarray, Any]], owned: 
     return made
 
 
-def _arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The arguments of the call that a rule answers, and their tangents."""
-    if program.function is programs.by_frule:
-        return values[3], values[2][1:]
     if program.function is programs.turned:
         return values[3], values[4]
     at = 1 if isinstance(values[0], RuleConfig) else 0  # before the tangents

@@ -6,6 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotDifferentiableError, Place
+from ..rules.calling import checked_pair, watch_of_frule
 from ..tangents.missing import not_implemented
 from ..tangents.moments import Moment, check_value, not_repeatable
 from ..tangents.shadows import inner
@@ -14,7 +15,7 @@ from ..tangents.zeros import AbstractZero
 from . import crossings, heap, outlines, support
 from .emit import is_stand_in
 from .handlers import NO, ZERO, Handler, Unsettled
-from .pushing import SELF, Default, Ref, Seed, build
+from .pushing import SELF, Default, Ref, Seed, arguments_of, build
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -43,7 +44,10 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) 
             handler = crossings.through_pass(made.bound_to(function), function, values)
         else:
             handler = pullbacks.find(function, values, words, (False, *flags), place)
+        watch = None if program.rule is None else watch_of_frule(program.rule, *arguments_of(program, values))
         pair, back = handler(*values, **words)
+        if program.rule is not None:
+            checked_pair(program.rule, pair, watch)
 
         def push_pullback(pair_bar: Any) -> Any:
             got = back(pair_bar)

@@ -1,5 +1,5 @@
-"""The body of a `%%rrule` cell: run in the user's namespace, its source kept, its last function handed
-back.
+"""The body of a cell that states a rule: run in the user's namespace, its source kept, its last function
+handed back.
 """
 
 from __future__ import annotations
@@ -64,14 +64,15 @@ def run_body(shell, body: str, magic_line: str) -> CellRun:
     filename = _kept(shell, text)
     tree = _parsed(shell, text, filename)
     last = next((node for node in reversed(tree.body) if isinstance(node, ast.FunctionDef)), None)
+    magic = magic_line.split()[0]
     if last is None:
-        raise MagicError("%%rrule: the cell has no plain `def`; the rule is the last `def` of the cell")
+        raise MagicError(f"{magic}: the cell has no plain `def`; the rule is the last `def` of the cell")
     code = _compiled(shell, tree, filename)
     exec(code, shell.user_ns)
     function = shell.user_ns.get(last.name)
     if not callable(function):
         raise MagicError(
-            f"%%rrule: the last `def` of the cell, {last.name}, was rebound to a {type(function).__name__}"
+            f"{magic}: the last `def` of the cell, {last.name}, was rebound to a {type(function).__name__}"
         )
     return CellRun(filename, function)
 

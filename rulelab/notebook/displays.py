@@ -309,21 +309,36 @@ class Stub(Source):
 
 
 class Defined(Report):
-    """What `%%rrule` did: which name now has which rule, from which cell, and remarks for its author."""
+    """What `%%rrule`, `%%frule` or `%scalar_rule` did: which name now has which rule, from which cell, what
+    was there before, and remarks for its author.
+    """
 
-    def __init__(self, name: str, rule: str, cell: str, of: str | None = None, remarks: Sequence[str] = ()):
+    def __init__(
+        self,
+        name: str,
+        rule: str,
+        cell: str,
+        of: str | None = None,
+        remarks: Sequence[str] = (),
+        replaced: Sequence[str] = (),
+        kind: str = "rule",
+    ):
         self.name, self.rule, self.cell, self.of, self.remarks = name, rule, cell, of, tuple(remarks)
+        self.replaced, self.kind = tuple(replaced), kind
 
     def page(self) -> Page:
         copy = f", a copy of {self.of}," if self.of is not None else ""
-        return Page((f"{self.name}{copy} now has the rule {self.rule}.",), (), self.remarks)
+        before = f", in the place of {', '.join(self.replaced)}" if self.replaced else ""
+        return Page((f"{self.name}{copy} now has the {self.kind} {self.rule}{before}.",), (), self.remarks)
 
     def to_dict(self) -> dict:
         return {
             "name": self.name,
             "copy of": self.of,
             "rule": self.rule,
+            "kind": self.kind,
             "defined at": self.cell,
+            "in the place of": list(self.replaced),
             "remarks": list(self.remarks),
         }
 
@@ -334,6 +349,47 @@ def advice_in_short(name: str, advices: Sequence[Advice]) -> tuple[str, ...]:
         return ()
     lines = (f"Line {advice.place.line}: {advice.found}" for advice in advices)
     return (*lines, f"%rule_lint {name} shows the better line, and why.")
+
+
+class Undone(Report):
+    """What `%rule_undo` did: the rules that are gone, and those that are there again."""
+
+    def __init__(self, name: str, gone: Sequence[str], back: Sequence[str]):
+        self.name, self.gone, self.back = name, tuple(dict.fromkeys(gone)), tuple(dict.fromkeys(back))
+
+    def page(self) -> Page:
+        gone = f"gone is {', '.join(self.gone)}" if self.gone else "nothing is gone"
+        back = f"back is {', '.join(self.back)}" if self.back else "nothing was there before it"
+        return Page((f"{self.name}: {gone}; {back}.",), (), ())
+
+    def to_dict(self) -> dict:
+        return {"name": self.name, "gone": list(self.gone), "back": list(self.back)}
+
+
+class WhichRules(Report):
+    """What `%which_rule` found: the answers for both modes, and what rules for the call are kept under.
+
+    `reverse` and `forward` are what `rl.which_rule` gives; the report is true where there is an rrule.
+    """
+
+    def __init__(self, called: str, key: str, reverse, forward):
+        self.called, self.key, self.reverse, self.forward = called, key, reverse, forward
+
+    def __bool__(self) -> bool:
+        return bool(self.reverse)
+
+    def page(self) -> Page:
+        rows = (("reverse", repr(self.reverse)), ("forward", repr(self.forward)))
+        table = Table(f"Rules for {self.called}", ("mode", "rule"), rows)
+        return Page((), (table,), (f"A rule for it is kept under {self.key}.",))
+
+    def to_dict(self) -> dict:
+        return {
+            "called": self.called,
+            "key": self.key,
+            "reverse": repr(self.reverse),
+            "forward": repr(self.forward),
+        }
 
 
 class Rules(Report):

@@ -12,6 +12,7 @@ from IPython.core.getipython import get_ipython
 from ..compiler.cache import DEFAULT as CACHE
 from ..compiler.cache import refresh
 from ..errors import RuleLabError
+from ..rules.registry import DEFAULT as RULES
 from .cells import MagicError, label_cell, label_earlier_cells
 from .completion import functions_in, matcher_for
 from .displays import error_lines
@@ -133,6 +134,7 @@ def _agree(change=None) -> None:
         CACHE.on_notice.remove(print)
     elif _shells and print not in CACHE.on_notice:
         CACHE.on_notice.append(print)
+    RULES.remembers = 16 if _shells else 0
     if any(magics.short_errors for magics in _shells):
         setattr(RuleLabError, "_render_traceback_", error_lines)  # noqa: B010
     elif "_render_traceback_" in vars(RuleLabError):

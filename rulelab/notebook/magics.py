@@ -17,10 +17,24 @@ from ..checking.comparison import argument_names, compare, compare_without, firs
 from ..checking.lint import rule_lint
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
+from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
+from ..rules.targets import key_of
 from . import lab
-from .cells import Interrupted, MagicError, cell_label, run_body
-from .displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub, advice_in_short
+from .cells import Interrupted, MagicError, cell_label, evaluate, run_body
+from .displays import (
+    Defined,
+    Gradient,
+    Hessian,
+    Jacobian,
+    Refreshed,
+    Rules,
+    Source,
+    Stub,
+    Undone,
+    WhichRules,
+    advice_in_short,
+)
 from .manners import (
     AT,
     EXPRESSION,
@@ -28,6 +42,7 @@ from .manners import (
     ManneredMagics,
     faced,
     parse_arguments,
+    parse_partials,
     raw_rest,
     refuse_to_overwrite,
 )
@@ -85,11 +100,12 @@ class RuleLab(ManneredMagics, Settings):
         target = self.session.rule_target(name, of, self.shell.user_ns)
         if target is run.function:
             raise MagicError(f"%%rrule: the last `def` of the cell is {name} itself; its rule comes last")
-        self.session.attach(name, target, run.function, cell_label(self.shell), of)
+        label = cell_label(self.shell)
+        replaced = self.session.attach(name, target, run.function, label, of)
         if of is not None:
             self.shell.user_ns[name] = target
         remarks = self._advised(name, target, run.function) if self.advice else ()
-        return Defined(name, run.function.__name__, cell_label(self.shell), of, remarks)
+        return Defined(name, run.function.__name__, label, of, remarks, replaced)
 
     def _advised(self, name: str, target, rule) -> tuple[str, ...]:
         """The advices on a rule that was just defined, a line for each."""
@@ -98,6 +114,145 @@ class RuleLab(ManneredMagics, Settings):
         except Exception as error:  # the rule is in its place; what is said of it may not fail the cell
             return (f"There is no advice on this rule: {' '.join(str(error).split())}",)
         return advice_in_short(name, [a for a in found.advices if a.rule == rule.__name__])
+
+    @line_cell_magic
+    @faced(plain="@rl.frule_for(f)")
+    @argument("name", metavar="NAME", help="the function that gets the rule: f, np.sin, Bar.method")
+    @OUTPUT
+    def frule(self, line, scope, cell=None):
+        """Make the last function of the cell the forward rule of NAME.
+
+        It takes the tangents first, that of NAME itself in front, and returns the value and its tangent. The
+        cell is ordinary Python and runs in your namespace; an error in it leaves the old rule as it was. When
+        NAME is defined anew, the rule stays with the old function, and a notice says so.
+
+        Examples::
+
+            %%frule mse
+            def mse_frule(tangents, y, yh):
+                _, y_dot, yh_dot = tangents
+                return mse(y, yh), 2 / len(y) * np.sum((y - yh) * (y_dot - yh_dot))
+        """
+        __tracebackhide__ = True
+        args = parse_arguments(self.frule, line)
+        refuse_to_overwrite(self.frule, args.output, (args.name,))
+        run = run_body(self.shell, cell, f"%%frule {line.strip()}")
+        target = self._target(self.frule, args.name, run.function)
+        label = cell_label(self.shell)
+        replaced = self.session.attach_frule(args.name, target, run.function, label)
+        remarks = self._advised(args.name, target, run.function) if self.advice else ()
+        return self.kept(
+            args, Defined(args.name, run.function.__name__, label, None, remarks, replaced, "forward rule")
+        )
+
+    def _target(self, method, name: str, rule):
+        target = self.session.rule_target(name, None, self.shell.user_ns, method.spelled)
+        if target is rule:
+            raise MagicError(
+                f"{method.spelled}: the last `def` of the cell is {name} itself; its rule comes last"
+            )
+        return target
+
+    @line_cell_magic
+    @faced(
+        plain="rl.scalar_rule(f, lambda out, x, y: (y * out, x * out))",
+        usage="[-o RESULT] (NAME | F(x, y): PARTIALS)",
+        in_line=True,
+    )
+    @OUTPUT
+    @argument(
+        "expression",
+        metavar="NAME",
+        nargs="...",
+        help="the function that gets the rules; in one line its arguments follow, and after a colon one "
+        "partial derivative for each, in these and in `out`, the value",
+    )
+    def scalar_rule(self, line, scope, cell=None):
+        """Make both rules of an elementwise function from its partial derivatives.
+
+        In a cell the last function gives them: it takes the value, then the arguments, and returns one
+        partial for each argument. Broadcasting is undone, and the partials are conjugated in reverse. When
+        NAME is defined anew, the rules stay with the old function, and a notice says so.
+
+        Examples::
+
+            %%scalar_rule area
+            def area_partials(out, w):
+                return 2 * w
+        """
+        __tracebackhide__ = True
+        args = parse_arguments(self.scalar_rule, line)
+        if cell is not None and len(args.expression) > 1:  # options may stand behind the name, too
+            name, *options = args.expression
+            line = " ".join([*options, name])
+            args = parse_arguments(self.scalar_rule, line)
+        text = raw_rest(line, args.expression)
+        if cell is None:
+            name, source, tree = parse_partials("%scalar_rule", text)
+            refuse_to_overwrite(self.scalar_rule, args.output, (name,))
+            partials, said = evaluate(self.shell, source, {}, tree), text
+        else:
+            name = text
+            if not all(part.isidentifier() for part in name.split(".")):
+                raise MagicError("%%scalar_rule: give the name of one function; the partials are in the cell")
+            refuse_to_overwrite(self.scalar_rule, args.output, (name,))
+            run = run_body(self.shell, cell, f"%%scalar_rule {line.strip()}")
+            partials, said = run.function, run.function.__name__
+        target = self._target(self.scalar_rule, name, partials)
+        label = cell_label(self.shell)
+        replaced = self.session.attach_scalar(name, target, partials, label)
+        return self.kept(args, Defined(name, said, label, None, (), replaced, "scalar rule"))
+
+    @line_magic
+    @faced(plain="rl.which_rule(f, x, y, k=1)", usage="[-o RESULT] (EXPR | F)")
+    @OUTPUT
+    @EXPRESSION
+    def which_rule(self, line, scope):
+        """Which rule answers for a call, in reverse and in forward mode, or why none does.
+
+        The call is not run. It also says what a rule for it would be kept under: a function, a class, a
+        method and the class that has it. Of a name alone any rule will do.
+
+        Examples::
+
+            %which_rule mse(y, yh)
+            %which_rule np.sin
+        """
+        __tracebackhide__ = True
+        args = parse_arguments(self.which_rule, line)
+        text = raw_rest(line, args.expression)
+        if all(part.isidentifier() for part in text.split(".")):
+            refuse_to_overwrite(self.which_rule, args.output, (text,))
+            function, given, kwargs = self.function(self.which_rule, text, scope), (), {}
+        else:
+            args, (function, given, kwargs) = self.with_call(self.which_rule, line, scope)
+        registry = self.session.registry
+        reverse, forward = (
+            which_rule(function, *given, mode=mode, registry=registry, **kwargs)
+            for mode in ("rrule", "frule")
+        )
+        return self.kept(args, WhichRules(text, key_of(function), reverse, forward))
+
+    @line_magic
+    @faced(plain="rl.undo_rule(f)")
+    @argument("function", metavar="F", help="the function whose rules were changed")
+    @OUTPUT
+    def rule_undo(self, line, scope):
+        """Undo the last change of the rules of F: what it replaced or took back is there again.
+
+        Called again it goes one change further back.
+
+        Examples::
+
+            %rule_undo mse_cr
+        """
+        __tracebackhide__ = True
+        args = parse_arguments(self.rule_undo, line)
+        refuse_to_overwrite(self.rule_undo, args.output, (args.function,))
+        f = self.function(self.rule_undo, args.function, scope)
+        undone = self.session.undo(args.function, f)
+        gone, back = ([e.describe() for e in part] for part in (undone.gone, undone.back))
+        return self.kept(args, Undone(args.function, gone, back))
 
     @line_magic
     @faced(plain="rl.rule_stub(f)")

@@ -66,13 +66,14 @@ class Invocation(NamedTuple):
     kwargs: dict
 
 
-def faced(*, plain: str, usage: str | None = None) -> Callable:
+def faced(*, plain: str, usage: str | None = None, in_line: bool = False) -> Callable:
     """Make a magic of a method `name(self, line, scope)`, or `name(self, line, scope, cell=None)`, that has
     `@argument`s: its parser, its help, and the manners that all of ours share.
 
     `plain` is the same in plain Python; the help and docs/magics.md show it. `usage` replaces what argparse
-    would write after the name. The docstring says first what the magic does and ends with `Examples::`,
-    which a test runs. Braces and dollars in the line are left alone, a `;` at its end silences the result,
+    would write after the name. A cell magic that may stand `in_line`, too, is given no cell there. The
+    docstring says first what the magic does and ends with `Examples::`, which a test runs. Braces and dollars
+    in the line are left alone, a `;` at its end silences the result,
     wrong use and Ctrl-C are told in one line and stop the cells that follow, and our frames stay out of
     tracebacks. `-h` prints the help; so does a cell magic that is used as a line magic with nothing else.
     """
@@ -88,14 +89,16 @@ def faced(*, plain: str, usage: str | None = None) -> Callable:
             if takes_cell and cell is None:
                 if line.strip() in ("", "-h", "--help"):
                     return print(manners.__doc__)
-                raise MagicError(
-                    f"{spelled[1:]} is a cell magic: write {spelled} {line.strip()}, and the code below it"
-                )
+                if not in_line:
+                    raise MagicError(
+                        f"{spelled[1:]} is a cell magic: write {spelled} {line.strip()}, and the code below "
+                        "it"
+                    )
             extra, line = ({"cell": cell} if takes_cell else {}), line.rstrip()
             scope = self.shell.user_ns if local_ns is None else local_ns
             try:
                 result = magic(self, without_semicolon(line), scope, **extra)
-                return None if takes_cell and silenced(line) else result
+                return None if cell is not None and silenced(line) else result
             except _HelpAsked:
                 return print(manners.__doc__)
             except UsageError as error:
@@ -121,7 +124,7 @@ def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
         "epilog": f"\nExamples::\n{examples}",  # headed by a newline, or IPython takes the indent away
     }
     if usage is not None:
-        words["usage"] = f"{spelled[1:]} {usage}"
+        words["usage"] = f"{spelled[1:]} {usage}".replace("%", "%%")  # which argparse fills in
     magic = magic_arguments(spelled[1:])(kwds(**words)(HELP(magic)))
     magic.parser.allow_abbrev = False  # or `--a` would be taken for `--at`, and for whatever comes later
     # IPython heads the help with the marks of a reST literal block, which a reader of `?` would only see
@@ -334,6 +337,33 @@ def raw_rest(line: str, rest: list[str]) -> str:
     for word in words[: len(words) - len(rest)]:
         position = line.index(word, position) + len(word)
     return line[position:].strip()
+
+
+def parse_partials(magic: str, line: str) -> tuple[str, str, ast.expr]:
+    """The name, the text and the tree of the lambda in `f(x, y): y*out, x*out`; nothing of it is run.
+
+    >>> name, text, tree = parse_partials("%scalar_rule", "np.sinc(x): x*out")
+    >>> name, text, type(tree).__name__
+    ('np.sinc', 'lambda out, x: (x*out)', 'Lambda')
+    """
+    found = re.fullmatch(r"\s*([^\W\d][\w.]*)\s*\(([\w\s,*]*)\)\s*:(?!=)(.*)", line, re.S)
+    if found is None or not found[3].strip():
+        raise MagicError(f"{magic}: give the partial derivatives, as in {magic} f(x, y): y*out, x*out")
+    name, parameters, body = found[1], found[2].strip().rstrip(","), found[3].strip()
+    words = [word.strip() for word in parameters.split(",")] if parameters else []
+    bare = [word.removeprefix("*") for word in words]
+    if not bare or not all(word.isidentifier() and not keyword.iskeyword(word) for word in bare):
+        raise MagicError(
+            f"{magic}: the arguments are plain names, as in {magic} f(x, y), not `({parameters})`"
+        )
+    if any(bare.count(word) > 1 for word in bare) or "out" in bare or any("*" in word for word in words[:-1]):
+        raise MagicError(f"{magic}: each argument needs a name of its own, and `out` is the value of {name}")
+    wanted = parse(magic, body, "the partial derivatives")
+    text = f"lambda out, {', '.join(words)}: ({body})"
+    tree = parse(magic, text, "the partial derivatives", shown=body)
+    if not isinstance(tree, ast.Lambda) or ast.dump(tree.body) != ast.dump(wanted):
+        raise MagicError(f"{magic}: the partial derivatives must be one expression, not `{body}`")
+    return name, text, tree
 
 
 def parse_generator(text: str) -> ast.Lambda:

@@ -34,15 +34,26 @@ class Attached(NamedTuple):
     primal: Any
 
 
+class Stays(NamedTuple):
+    """A rule made by `%%frule` or `%scalar_rule`, which does not follow the name of its function."""
+
+    name: str
+    target: Any
+    rule: Callable
+    cell: str
+    kind: str
+
+
 @dataclass
 class Session:
     """The state of one notebook. `last` is what the last magic found, complete or cut short by Ctrl-C."""
 
     registry: Registry = DEFAULT
     rules: dict[str, Attached] = field(default_factory=dict)
+    staying: dict[tuple[str, str], Stays] = field(default_factory=dict)
     last: Any = None
 
-    def rule_target(self, name: str, of: str | None, namespace: dict) -> Any:
+    def rule_target(self, name: str, of: str | None, namespace: dict, magic: str = "%%rrule") -> Any:
         """The object that `%%rrule NAME [--of F]` puts its rule on; for a new NAME with `--of F`, a twin of
         F.
 
@@ -53,11 +64,10 @@ class Session:
             return self._twin(name, of, namespace)
         there = lookup(name, namespace)
         if there is None:
-            raise MagicError(
-                f"%%rrule: there is no {name}; to make it a copy of a function F: %%rrule {name} --of F"
-            )
+            copied = f"; to make it a copy of a function F: {magic} {name} --of F"
+            raise MagicError(f"{magic}: there is no {name}{copied if magic == '%%rrule' else ''}")
         if not callable(there):
-            raise MagicError(f"%%rrule: {name} is a {type(there).__name__}, which cannot be called")
+            raise MagicError(f"{magic}: {name} is a {type(there).__name__}, which cannot be called")
         return there
 
     def refuse_other(self, name: str, of: str, namespace: dict) -> None:
@@ -93,10 +103,50 @@ class Session:
             raise MagicError(f"%%rrule: the name of a copy must be a plain name, not {name}")
         return twin(f, name)
 
-    def attach(self, name: str, target, rule: Callable, cell: str, of: str | None = None) -> None:
-        """Put `rule` on `target`, in one step, and remember under which name."""
+    def attach(self, name: str, target, rule: Callable, cell: str, of: str | None = None) -> list[str]:
+        """Put `rule` on `target`, in one step, and remember under which name; what it takes the place of."""
+        before = self.stated(target)
         authoring.rrule_for(target, registry=self.registry)(rule)
         self.rules[name] = Attached(name, target, rule, cell, of, _primal(target))
+        return self.displaced(target, before)
+
+    def attach_frule(self, name: str, target, rule: Callable, cell: str) -> list[str]:
+        """Put a forward rule on `target`; what it takes the place of."""
+        before = self.stated(target)
+        authoring.frule_for(target, registry=self.registry)(rule)
+        self.staying[name, "frule"] = Stays(name, target, rule, cell, "frule")
+        return self.displaced(target, before)
+
+    def attach_scalar(self, name: str, target, partials: Callable, cell: str) -> list[str]:
+        """Put both rules of an elementwise function on `target`; what they take the place of."""
+        before = self.stated(target)
+        authoring.scalar_rule(target, partials, registry=self.registry)
+        self.staying[name, "scalar rule"] = Stays(name, target, partials, cell, "scalar rule")
+        return self.displaced(target, before)
+
+    def stated(self, target) -> list[Rule]:
+        """The user's rules that a target has now."""
+        entry = self.registry.entry(resolve(target)[0])
+        return [rule for rule in entry.user if isinstance(rule, Rule)] if entry is not None else []
+
+    def displaced(self, target, before: list[Rule]) -> list[str]:
+        """Which of the rules that a target had is no longer there, or which of the house now comes second."""
+        now = self.stated(target)
+        gone = dict.fromkeys(rule.describe() for rule in before if not any(rule is r for r in now))
+        entry = self.registry.entry(resolve(target)[0])
+        house = [r for r in (entry.house if entry is not None else ()) if any(r.mode == n.mode for n in now)]
+        behind = [f"the house's {house[0].function.__name__}"] if house and not before else []
+        return [*gone, *behind]
+
+    def undo(self, name: str, target) -> authoring.Undone:
+        """Make the rules of a target what they were; names are followed by what is there now."""
+        undone = authoring.undo_rule(target, registry=self.registry)
+        old = self.rules.get(name)
+        back = [r for r in self.stated(target) if r.mode == "rrule" and r.partials is None]
+        if old is not None and back and not self._has(old.target, old.rule):
+            cell = back[-1].place.label().partition(", line")[0] if back[-1].place is not None else old.cell
+            self.rules[name] = old._replace(rule=back[-1].function, cell=cell)
+        return undone
 
     def reattach(self, namespace: dict) -> list[str]:
         """Put the rules of names that now stand for another function on that function; returns a notice for
@@ -107,7 +157,7 @@ class Session:
         for something that cannot be called or carry it, or for a function that has a rule of its own, and
         when it was taken back. A twin that holds a function which its name no longer means is made anew.
         """
-        notices = []
+        notices = [self._left_behind(stays, namespace) for stays in list(self.staying.values())]
         for attached in list(self.rules.values()):
             try:
                 notices.append(self._followed(attached, namespace))
@@ -116,6 +166,24 @@ class Session:
                 words = " ".join(str(error).split())
                 notices.append(f"The rule {_named(attached)} no longer follows {attached.name}: {words}")
         return [notice for notice in notices if notice is not None]
+
+    def _left_behind(self, stays: Stays, namespace: dict) -> str | None:
+        """The notice that a rule stays with a function whose name stands for another now."""
+        try:
+            now = lookup(stays.name, namespace)
+            there = same_target(now, stays.target)
+        except Exception:  # of looking at the user's objects; no cell may fail for it
+            return None
+        if there:
+            return None
+        del self.staying[stays.name, stays.kind]
+        entry = self.registry.entry(resolve(stays.target)[0])
+        if entry is None or not entry.user or not callable(now) or self._has(now):
+            return None
+        return (
+            f"{stays.name} was defined anew; its {stays.kind} {stays.rule.__name__} ({stays.cell}) stays "
+            "with the old one. Run its cell again if it is right for the new one."
+        )
 
     def _followed(self, old: Attached, namespace: dict) -> str | None:
         now = lookup(old.name, namespace)

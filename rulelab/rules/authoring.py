@@ -181,7 +181,7 @@ def rrule(f, *args, config=None, registry=DEFAULT, **kwargs):
     if not isinstance(answer, Found):
         return None
     found = apply_rrule(answer.rule, target, args, kwargs, config)
-    return found if found is None or not bound else (found[0], _of_bound(found[1], len(bound)))
+    return found if not bound else (found[0], _of_bound(found[1], len(bound)))
 
 
 def frule(tangents, f, *args, config=None, registry=DEFAULT, **kwargs):
@@ -344,6 +344,61 @@ def remove_rule(f, *, registry=DEFAULT):
         )
 
 
+def undo_rule(f, *, registry=DEFAULT):
+    """Makes your rules and opt-outs for `f` what they were before the last change to them.
+
+    A rule that was replaced is back, one that was taken back too; what was stated last is gone. The answer,
+    an `Undone`, says which. Changes are remembered in a notebook, the last 16 of each function; elsewhere a
+    rule that is replaced is let go, unless `registry.remembers` says how many changes to keep.
+    RuleRegistrationError if no change is known.
+
+    >>> from rulelab.rules.registry import Registry
+    >>> r = Registry()
+    >>> r.remembers = 16
+    >>> def cube(x): return x**3
+    >>> scalar_rule(cube, lambda out, x: 3 * x**2, registry=r)
+    >>> scalar_rule(cube, lambda out, x: 3 * x, registry=r)
+    >>> rrule(cube, 2.0, registry=r)[1](1.0)[1]
+    6.0
+    >>> undone = undo_rule(cube, registry=r)
+    >>> rrule(cube, 2.0, registry=r)[1](1.0)[1]
+    12.0
+    """
+    target, _ = resolve(f)
+    steps = registry.undo(target)
+    if steps is None:
+        raise RuleRegistrationError(
+            f"no change of the rules for {name_of(target)} is remembered: there is nothing to undo",
+            fixes=(
+                "in a notebook, %load_ext rulelab",
+                f"rl.remove_rule({name_of(target)}) takes back all of yours",
+            ),
+        )
+    before, after = steps
+    gone = tuple([e for e in before if not any(e is other for other in after)])
+    return Undone(name_of(target), gone, tuple([e for e in after if not any(e is other for other in before)]))
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What `undo_rule` did: the rules and opt-outs that are `gone`, and those that are `back`."""
+
+    target_name: str
+    gone: tuple
+    back: tuple
+
+    def __repr__(self):
+        both = (("gone:", self.gone), ("back:", self.back))
+        parts = [f"{word} {_all_of(found)}" for word, found in both if found]
+        return f"{self.target_name}; {'; '.join(parts)}"
+
+
+def _all_of(entries):
+    """Each by one line; a scalar rule, which serves both modes, once."""
+    said = {(e.place, str(e.accepts)): e.describe() for e in entries}
+    return ", ".join(said.values())
+
+
 def without_rule(f, *, registry=DEFAULT):
     """A context in which no rule of `f` is found, neither yours nor one of the house.
 
@@ -394,26 +449,39 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     if not args and not kwargs and not bound:
         config = _EVERYTHING
         usable = [r for r in known if isinstance(registry.ask(target, _some_types(r), mode, config), Found)]
-        return WhichRule(name_of(target), mode, usable[0] if usable else None, known)
+        others = [r for r in entry.user if isinstance(r, Rule) and r.mode != mode] if entry else []
+        derived = others[0] if others and not any(not r.house for r in usable) else None
+        found = usable[0] if usable and (derived is None or mode == "rrule") else None
+        return WhichRule(name_of(target), mode, found, known, derived=None if found is not None else derived)
     args = (*bound, *args)
     answer = ask(target, args, kwargs, mode, _EVERYTHING, registry)
     shown = ", ".join(type(x).__name__ for x in args)
     if isinstance(answer, Found):
-        return WhichRule(name_of(target), mode, answer.rule, known, shown)
-    return WhichRule(
-        name_of(target),
-        mode,
-        None,
-        known,
-        shown,
-        opt_out=answer.opt_out if isinstance(answer, OptedOut) else None,
-    )
+        rule = answer.rule
+        # Forward mode asks an author's rule of either mode before it asks one of the house.
+        turned = mode == "frule" and rule.house
+        derived = _of_author(target, args, kwargs, "rrule", registry) if turned else None
+        found = rule if derived is None else None
+        return WhichRule(name_of(target), mode, found, known, shown, derived=derived)
+    if isinstance(answer, OptedOut):
+        derived = _of_author(target, args, kwargs, "rrule", registry) if mode == "frule" else None
+        return WhichRule(name_of(target), mode, None, known, shown, opt_out=answer.opt_out, derived=derived)
+    derived = _of_author(target, args, kwargs, _MODES[mode == "rrule"], registry)
+    return WhichRule(name_of(target), mode, None, known, shown, derived=derived)
+
+
+def _of_author(target, args, kwargs, mode, registry):
+    """The author's rule of a mode for a call, from which that of the other mode is derived; None without."""
+    answer = ask(target, args, kwargs, mode, _EVERYTHING, registry)
+    return answer.rule if isinstance(answer, Found) and not answer.rule.house else None
 
 
 @dataclass(frozen=True)
 class WhichRule:
     """The answer of `which_rule`: `rule` or None, the rules that `f` has in this mode, and what stands in
-    the way."""
+    the way. `derived` is your rule of the other mode, of which the AD makes one of this mode where there is
+    none.
+    """
 
     target_name: str
     mode: str
@@ -422,6 +490,7 @@ class WhichRule:
     types: str | None = None
     opt_out: OptOut | None = None
     hidden: bool = False
+    derived: Rule | None = None
 
     @property
     def found(self):
@@ -442,6 +511,9 @@ class WhichRule:
         call = f"{self.target_name}({self.types})" if self.types is not None else self.target_name
         if self.hidden:
             return f"the rules for {self.target_name} are set aside by without_rule"
+        if self.derived is not None:
+            other = self.derived
+            return f"no {self.mode} for {call}; it is derived from the {other.mode} {other.describe()}"
         if self.opt_out is not None:
             return f"{call}: {self.opt_out.describe()}"
         near = f"; there is {'; '.join(r.describe() for r in self.known)}" if self.known else ""

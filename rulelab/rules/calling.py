@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import KeywordError, Place, RuleCountError, RuleError
+from ..errors import KeywordError, Place, RuleCountError, RuleDtypeError, RuleError, RuleShapeError
 from ..tangents.algebra import is_number
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import dense, project, zeros_like
@@ -15,11 +15,12 @@ from ..tangents.structural import Tangent, entries_of
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .binding import Binder
+from .lent import Debugging, ForwardWatch, Watch, check_precision, watched_cotangents
 from .scalar import check_call
 
 
 def apply_rrule(rule, target, args, kwargs, config=None):
-    """`(y, pullback)` by an rrule, or None if a user's rule declines by returning None.
+    """`(y, pullback)` by an rrule.
 
     The pullback takes any cotangent of `y` and returns a tuple: that of the target, then one per positional
     argument (after binding for a user's rule, as written for one of the house). What a user's rule returns
@@ -32,19 +33,24 @@ def apply_rrule(rule, target, args, kwargs, config=None):
     positional, keywords = bound_call(rule, target, args, kwargs)
     if rule.doubt:
         rule.doubt.settle(rule, target, positional, keywords)
+    watch = Watch.of(rule, target, positional, keywords)
     answer = rule.function(*_with_config(rule, config), *positional, **keywords)
-    return None if answer is None else checked_answer(rule, target, positional, answer)
+    return checked_answer(rule, target, positional, answer, watch)
 
 
-def checked_answer(rule, target, positional, answer):
+def checked_answer(rule, target, positional, answer, watch=None):
     """`(y, pullback)` as a user's rule returned it, with a pullback that checks its cotangents; RuleError if
-    it is something else.
+    it is something else. What the rule did to its arguments is for the `watch` to say.
     """
     y, pullback = _pair(rule, answer, "(y, pullback)")
     if not callable(pullback):
         raise RuleError(
             _said(rule, f"must return a pullback, not a {type(pullback).__name__}"), place=rule.place
         )
+    if watch is not None:
+        watch.after_value(y)
+    if watch is not None and Debugging.rules:
+        return y, WatchedPullback(rule, pullback, y, target, positional, watch)
     return y, CheckedPullback(rule, pullback, y, target, positional)
 
 
@@ -61,17 +67,71 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
             fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
         )
     tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
-    if rule.partials is not None:
-        check_call(rule.target_name, rule.partials, len(args), kwargs)
     if rule.house:
+        if rule.partials is not None:
+            check_call(rule.target_name, rule.partials, len(args), kwargs)
         given = [dense_tangent(x, x_dot) for x, x_dot in zip((*args, *kwargs.values()), tangents[1:])]
         if rule.keyword_tangents and not with_keywords:
             given += [NoTangent()] * len(kwargs)
         return rule.function(*_with_config(rule, config), (tangents[0], *given), *args, **kwargs)
     positional, keywords = bound_call(rule, target, args, kwargs)
+    if rule.partials is not None:
+        check_call(rule.target_name, rule.partials, len(positional), keywords)
     whole = (*tangents, *[NoTangent()] * (len(positional) - len(args)))
+    watch = watch_of_frule(rule, positional, whole[1:])
     answer = rule.function(*_with_config(rule, config), whole, *positional, **keywords)
-    return None if answer is None else _pair(rule, answer, "(y, y_dot)")
+    return checked_pair(rule, answer, watch)
+
+
+def watch_of_frule(rule, args, tangents):
+    """What to hand to `checked_pair` of a call of a user's frule, with the tangents of its arguments; None
+    outside of debug mode.
+    """
+    return ForwardWatch(rule, args, tangents) if Debugging.rules else None
+
+
+def checked_pair(rule, answer, watch=None):
+    """`(y, y_dot)` as a user's frule returned it; RuleError, RuleShapeError or RuleDtypeError if `y_dot`
+    cannot be the tangent of `y`, or it is something else.
+    """
+    y, y_dot = _pair(rule, answer, "(y, y_dot)")
+    _check_tangent(rule, y, y_dot, "y")
+    if watch is not None:
+        watch.check(y, y_dot)
+    return answer
+
+
+def _check_tangent(rule, y, y_dot, name):
+    y_dot = unthunk(y_dot)
+    if isinstance(y_dot, (AbstractZero, NotImplementedTangent)):
+        return
+    if y_dot is None or (isinstance(y_dot, type) and issubclass(y_dot, AbstractZero)):
+        given = "None" if y_dot is None else f"the class {y_dot.__name__}"
+        hint = "return rl.ZeroTangent() if it does not move, rl.NoTangent() if it has none"
+        text = f"returned {given} for the tangent of {name}"
+        raise RuleError(_said(rule, text), place=rule.place, fixes=hint)
+    if isinstance(y, np.ndarray) or is_number(y):
+        numeric = isinstance(y_dot, np.ndarray) or is_number(y_dot)
+        if not numeric or np.asarray(y_dot).dtype.kind not in "fciub":
+            text = f"returned a {type(y_dot).__name__} for the tangent of {name}, which is a {_kind(y)}"
+            raise RuleDtypeError(_said(rule, text), place=rule.place, fixes="return numbers of its shape")
+        if np.shape(y_dot) != np.shape(y):
+            text = f"returned a tangent of shape {np.shape(y_dot)} for {name} of shape {np.shape(y)}"
+            fix = "a tangent has the shape of its value: it is not broadcast"
+            raise RuleShapeError(_said(rule, text), place=rule.place, fixes=fix)
+    elif isinstance(y, (list, tuple)):
+        if not isinstance(y_dot, (list, tuple, Tangent)) or len(y_dot) != len(y):
+            text = f"returned a {_kind(y_dot)} for the tangent of {name}, which is a {_kind(y)}"
+            fix = "return one tangent for each item"
+            raise RuleShapeError(_said(rule, text), place=rule.place, fixes=fix)
+        for number, part in enumerate(y):
+            _check_tangent(rule, part, y_dot[number], f"{name}[{number}]")
+
+
+def _kind(x):
+    if isinstance(x, np.ndarray):
+        return f"{x.dtype} array of shape {x.shape}"
+    return f"{type(x).__name__} of {len(x)}" if isinstance(x, (list, tuple)) else type(x).__name__
 
 
 def dense_tangent(x, x_dot):
@@ -97,19 +157,24 @@ def _of_container(x, x_dot):
 def bound_call(rule, target, args, kwargs):
     """The positional and keyword arguments that a user's rule is called with."""
     positional, keyword_only = Binder.of(target).bind(args, kwargs)
-    if not keyword_only:
-        return positional, keyword_only
+    return positional, taken_keywords(rule, keyword_only, kwargs)
+
+
+def taken_keywords(rule, keyword_only, given):
+    """Those of a call's keyword-only arguments that a user's rule takes; KeywordError for one that was
+    `given` and that it does not.
+    """
     keywords = {}
     for name, value in keyword_only.items():
         if rule.takes_keywords or name in rule.keyword_only:
             keywords[name] = value
-        elif name in kwargs:
+        elif name in given:
             raise KeywordError(
                 f"{rule.target_name} was called with {name}=…, which its rule does not take",
                 place=rule.place,
                 fixes=(f"give the rule a keyword-only parameter {name}",),
             )
-    return positional, keywords
+    return keywords
 
 
 def pullback_is_anonymous(pullback):
@@ -173,6 +238,34 @@ class CheckedPullback(_Pullback):
         return check_cotangents(
             self.rule, self.target, self.positional, self.__wrapped__(y_bar), self.__wrapped__
         )
+
+
+class WatchedPullback(CheckedPullback):
+    """The pullback of a user's rule in debug mode: whatever it does and gives is looked at."""
+
+    __slots__ = ("watch",)
+
+    def __init__(self, rule, pullback, y, target, positional, watch):
+        super().__init__(rule, pullback, y, target, positional)
+        self.watch = watch
+
+    def _cotangents(self, y_bar):
+        __tracebackhide__ = True
+
+        def wrong(text, *fixes, kind=RuleError):
+            return _wrong(self.rule, self.__wrapped__, text, *fixes, kind=kind)
+
+        def check(answer):
+            checked = check_cotangents(self.rule, self.target, self.positional, answer, self.__wrapped__)
+            raw = answer[-len(self.positional) :] if self.positional else ()
+            for name, x, x_bar in zip(self.watch.names, self.positional, raw):
+                check_precision(wrong, name, x, x_bar)
+            # Of what is shared the raw arrays tell: a projected one may be a new one.
+            pairs = zip(raw, checked[1:])
+            return checked[0], *[bar if isinstance(unthunk(bar), np.ndarray) else c for bar, c in pairs]
+
+        answer = watched_cotangents(self.watch, wrong, self.__wrapped__, self.y, y_bar, check)
+        return check_cotangents(self.rule, self.target, self.positional, answer, self.__wrapped__)
 
 
 def check_cotangents(rule, target, positional, answer, pullback=None):
@@ -257,6 +350,15 @@ def _with_config(rule, config):
 def _pair(rule, answer, wanted):
     if type(answer) is tuple and len(answer) == 2:
         return answer
+    if answer is None:
+        raise RuleError(
+            _said(rule, f"returned None, not {wanted}"),
+            place=rule.place,
+            fixes=(
+                f"end it with `return {wanted.strip('()')}`",
+                f"rl.opt_out({rule.target_name}, types) for calls that it is not for",
+            ),
+        )
     raise RuleError(
         _said(rule, f"must return {wanted}, not a {type(answer).__name__}"),
         place=rule.place,

@@ -14,6 +14,8 @@ class Capability(enum.Enum):
     NoReverseMode = "no reverse"
     HasForwardsMode = "forwards"
     NoForwardsMode = "no forwards"
+    SupportsMutation = "mutation"
+    NoMutation = "no mutation"
 
     def __repr__(self):
         return self.name
@@ -23,6 +25,8 @@ HasReverseMode = Capability.HasReverseMode
 NoReverseMode = Capability.NoReverseMode
 HasForwardsMode = Capability.HasForwardsMode
 NoForwardsMode = Capability.NoForwardsMode
+SupportsMutation = Capability.SupportsMutation
+NoMutation = Capability.NoMutation
 
 
 def capabilities(requires):
@@ -45,8 +49,11 @@ class RuleConfig:
     `reverse(f, *args, **kwargs)` gives `(y, pullback)` and makes it HasReverseMode; `forwards(tangents, f,
     *args)` gives `(y, y_dot)` and makes it HasForwardsMode.
 
+    An AD that undoes changes of arguments says "mutation"; that of rulelab does not, so that a rule which
+    requires it is for others.
+
     >>> RuleConfig(reverse=lambda f, x: (f(x), None))
-    RuleConfig(HasReverseMode, NoForwardsMode)
+    RuleConfig(HasReverseMode, NoForwardsMode, NoMutation)
     """
 
     __slots__ = ("_forwards", "_reverse", "traits")
@@ -59,6 +66,8 @@ class RuleConfig:
             given.add(NoReverseMode if reverse is None else HasReverseMode)
         if not given & {HasForwardsMode, NoForwardsMode}:
             given.add(NoForwardsMode if forwards is None else HasForwardsMode)
+        if not given & {SupportsMutation, NoMutation}:
+            given.add(NoMutation)
         self.traits = frozenset(given)
 
     def provides(self, requires):

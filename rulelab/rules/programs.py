@@ -255,12 +255,6 @@ def called_attribute(push, owner, owner_dot, name, args, dots, names):
     return push(function, function_dot, args, dots, names, None)
 
 
-def by_frule(frule, leading, tangents, args, words):
-    """A rule of the author's."""
-    y, y_dot = frule(*leading, tangents, *args, **words)
-    return y, y_dot
-
-
 def turned(vjp, rrule, leading, args, dots, words):
     """The pushforward of a rule that has a pullback alone.
 

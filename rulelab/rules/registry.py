@@ -56,20 +56,22 @@ NO_RULE = NoRule()
 
 class Entry:
     """All that one registry knows of one target: the user's rules and opt-outs in order, and the house's
-    rules."""
+    rules; `history` has the user's as they were before each change, the last one last."""
 
-    __slots__ = ("__weakref__", "answers", "house", "name", "target", "user")
+    __slots__ = ("__weakref__", "answers", "history", "house", "name", "target", "user")
 
-    def __init__(self, target, name, user=(), house=()):
+    def __init__(self, target, name, user=(), house=(), history=()):
         self.target = target  # a function that gives the target, or None if it is gone
         self.name = name
         self.user = user
         self.house = house
+        self.history = history
         self.answers = {}
 
     def answers_in(self, mode):
-        """Whether there is something about calls in this mode, "rrule" or "frule"."""
-        return any(isinstance(e, OptOut) or e.mode == mode for e in (*self.house, *self.user))
+        """Whether there is something about calls in this mode, "rrule" or "frule": of an author's rule in one
+        the other is derived."""
+        return bool(self.user) or any(e.mode == mode for e in self.house)
 
     def changed(self, user=None, house=None):
         """A new entry with other rules; the answers of the old one are not taken along."""
@@ -78,17 +80,35 @@ class Entry:
             self.name,
             self.user if user is None else user,
             self.house if house is None else house,
+            self.history,
         )
+
+    def remembering(self, old, steps):
+        """This entry, with the user's rules of the `old` one as the last of so many steps back."""
+        history = (*old.history, old.user)[-steps:] if steps else ()
+        return Entry(self.target, self.name, self.user, self.house, history)
+
+    def undone(self):
+        """A new entry with the user's rules as they were before the last change."""
+        return Entry(self.target, self.name, self.history[-1], self.house, self.history[:-1])
+
+    def replaced_by(self, rule):
+        """The user's rules that a new one takes the place of."""
+        return [e for e in self.user if isinstance(e, Rule) and _replaces(rule, e)]
 
     def ask(self, given, mode, config):
         """The answer for arguments of these types, remembered."""
-        key = (*map(weakly, given), mode, config.traits if config is not None else None)
-        answer = self.answers.get(key)
+        traits = config.traits if config is not None else None
+        answer = self.answers.get((given, mode, traits))
+        if answer is not None:  # all its types are C's, which nothing has to let go
+            return answer
+        weak = tuple(map(weakly, given))
+        answer = self.answers.get((weak, mode, traits))
         if answer is None:
             answer = self._choose(given, mode, config)
             if len(self.answers) >= _MOST_ANSWERS:
                 self.answers.clear()
-            self.answers[key] = answer
+            self.answers[(weak, mode, traits)] = answer
         return answer
 
     def _choose(self, given, mode, config):
@@ -185,6 +205,7 @@ class Registry:
     def __init__(self):
         # ids of targets that went, noted by weak reference callbacks, which must not lock
         self._dead: set[int] = set()
+        self.remembers = 0  # changes of each target that can be undone; old rules are kept alive for it
         self.snapshot = Snapshot(0, {}, {}, {}, {})
 
     @property
@@ -231,7 +252,7 @@ class Registry:
                 else:
                     entry = entry.changed(user=_joined(entry.user, rule))
                 changed[id(target)] = (target, entry)
-            return list(changed.values()), {
+            return [(t, self._remembered(old, t, entry)) for t, entry in changed.values()], {
                 "mutators": {**old.mutators, **known} if known else old.mutators,
                 "stand_ins": {**old.stand_ins, **standing} if standing else old.stand_ins,
             }
@@ -243,7 +264,7 @@ class Registry:
 
         def add(old):
             entry = _entry_for(old, target)
-            return [(target, entry.changed(user=(*entry.user, opt_out)))], {}
+            return [(target, self._remembered(old, target, entry.changed(user=(*entry.user, opt_out))))], {}
 
         self._write(add)
 
@@ -259,10 +280,33 @@ class Registry:
             if not gone:
                 return None
             left = tuple(e for e in entry.user if e not in gone)
-            return [(target, entry.changed(user=left))], {}
+            return [(target, self._remembered(old, target, entry.changed(user=left)))], {}
 
         self._write(drop)
         return gone
+
+    def _remembered(self, old, target, entry):
+        """A changed entry with the way back, as far as this registry remembers: else old rules are let go."""
+        before = _entry_for(old, target)
+        return entry if entry.user == before.user else entry.remembering(before, self.remembers)
+
+    def undo(self, target):
+        """Makes the user's rules for `target` what they were before the last change: `(before, after)`, None
+        where there was none.
+        """
+        steps: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
+
+        def back(old):
+            nonlocal steps
+            steps, entry = None, old.entry(target)
+            if entry is None or not entry.history:
+                return None
+            before = entry.undone()
+            steps = entry.user, before.user
+            return [(target, before)], {}
+
+        self._write(back)
+        return steps
 
     @contextlib.contextmanager
     def without(self, target):
@@ -359,8 +403,13 @@ class Registry:
                     swaps.append((kept, old.entry(target), entry))
                     kept.append(entry)
                     entries[id(target)] = self._held(target, entry)
-                kept_parts = {name: getattr(old, name) for name in ("hidden", "mutators", "stand_ins")}
-                new = Snapshot(old.epoch + 1, entries, **{**kept_parts, **others})
+                new = Snapshot(
+                    old.epoch + 1,
+                    entries,
+                    others.get("hidden", old.hidden),
+                    others.get("mutators", old.mutators),
+                    others.get("stand_ins", old.stand_ins),
+                )
                 written = self.snapshot is old
                 if written:  # no call between the question and the answer, so nobody comes between
                     self.snapshot = new

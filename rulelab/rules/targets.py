@@ -53,6 +53,44 @@ def _resolve_c_method(g):
     return g, ()
 
 
+def key_of(g):
+    """What the rules for calls of `g` are kept under, in words: a function, a class, a method and its class.
+
+    >>> key_of(np.sin), key_of(int), key_of(np.zeros(2).sum)
+    ('the ufunc np.sin', 'the class int: its constructor', 'the method ndarray.sum, which the ndarray has')
+    >>> class Base:
+    ...     def __call__(self, x): return x
+    >>> class Sub(Base): pass
+    >>> key_of(Sub())
+    'the method Base.__call__ of the base class Base of Sub: for calls of a Sub'
+    """
+    target, bound = resolve(g)
+    name = name_of(target)
+    if isinstance(target, type):
+        return f"the class {name}: its constructor"
+    if bound:
+        kind = type(bound[-1]).__name__
+        owner = _class_with(type(bound[-1]), target)
+        inherited = owner is not None and owner is not type(bound[-1])
+        base = f" of the base class {owner.__name__} of {kind}" if inherited else ""
+        use = f": for calls of a {kind}" if g is bound[-1] else f", which the {kind} has"
+        return f"the method {name}{base}{use}"
+    if isinstance(target, np.ufunc):
+        return f"the ufunc {name}"
+    if isinstance(getattr(target, "__self__", None), np.ufunc):
+        return f"the method {name} of a ufunc"
+    if isinstance(target, types.FunctionType):
+        return f"the function {name}"
+    if isinstance(target, (*_C_METHODS, types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return f"the C function {name}"
+    return f"the object {name}, of the class {type(target).__name__}"
+
+
+def _class_with(kind, target):
+    """The class among the bases of `kind` that defines a method."""
+    return next((cls for cls in kind.__mro__ if any(value is target for value in vars(cls).values())), None)
+
+
 def name_of(target):
     """What a message calls a target: `f`, `Bar.method`, `math.sin`, `np.sum`, `ndarray.sum`.
 

@@ -391,11 +391,19 @@ def test_short_errors_can_be_switched_off(notebook):
 
 def test_the_stub_is_put_in_the_next_cell(notebook):
     """A skeleton that runs as it is and says what is missing when it is used."""
-    notebook.ok("%rule_stub addone")
+    notebook.ok("%rule_stub mse")
     stub = notebook.shell.rl_next_input
-    assert stub.startswith("%%rrule addone\ndef addone_rrule(x):\n    y = addone(x)\n")
+    assert stub.startswith("%%rrule mse\ndef mse_rrule(y, yh):\n    ")
     notebook.ok(stub)
-    assert "NotImplementedTangentError" in notebook.fails("rl.gradient(addone, y.copy())")
+    assert "NotImplementedTangentError" in notebook.fails("rl.gradient(mse, y, yh)")
+
+
+def test_a_rule_for_a_function_that_writes_to_its_argument_is_refused(notebook):
+    """When that is seen, which is the first time it runs."""
+    notebook.ok("%rule_stub addone")
+    notebook.ok(notebook.shell.rl_next_input)
+    shown = notebook.fails("rl.gradient(addone, y.copy())")
+    assert "RuleEffectsError: the rrule addone_rrule or addone itself changes its argument x" in shown
 
 
 def test_rules_are_listed_with_their_cells(notebook):

@@ -82,7 +82,13 @@ def test_the_plain_spelling_runs(name, notebook):
         return k * x * y, lambda s: (rl.NoTangent(), k * y * s, k * x * s)
 
     space = {"rl": rl, "rulelab": rulelab, "f": f, "f_cr": f, "x": 3.0, "y": 2.0}
-    if plain.startswith("@"):
+    if name == "scalar_rule":
+        eval(plain, space)
+        assert rl.has_rrule(f, 3.0) and rl.which_rule(f, 3.0, mode="frule")
+    elif name == "frule":
+        exec(f"{plain}\ndef f_frule(tangents, x, y=2.0, *, k=1):\n    return k * x * y, 0.0\n", space)
+        assert rl.which_rule(f, 3.0, mode="frule")
+    elif plain.startswith("@"):
         exec(f"{plain}\ndef f_rrule(x, y=2.0, *, k=1):\n    return k * x * y, None\n", space)
         assert rl.has_rrule(f, 3.0)
     else:
@@ -125,6 +131,10 @@ def test_question_mark_shows_the_help(notebook, asked):
 
 RESULTS = {
     "rrule": MSE_RULE.replace("--of mse", "--of mse -o kept", 1),
+    "frule": "%%frule mse -o kept\ndef mse_frule(tangents, y, yh):\n    return mse(y, yh), 0.0\n",
+    "scalar_rule": "%%scalar_rule -o kept area\ndef area_partials(out, w):\n    return 2 * w\n",
+    "which_rule": "%which_rule -o kept mse(y, yh)",
+    "rule_undo": "%rule_undo -o kept mse_cr",
     "rule_stub": "%rule_stub mse -o kept",
     "rule_lint": "%rule_lint mse_cr -o kept",
     "rules": "%rules -o kept",

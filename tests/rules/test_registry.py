@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.errors import AmbiguousRuleError
 from rulelab.rules.authoring import opt_out, rrule, rrule_for
 from rulelab.rules.house import RuleTable
@@ -253,3 +254,31 @@ def test_house_rules_are_for_plain_arrays():
     assert isinstance(registry.ask(np.sin, plain), Found)
     assert isinstance(registry.ask(np.sin, masked), NoRule)
     assert isinstance(registry.ask(np.shape, masked), Found)
+
+
+def test_changes_are_remembered_as_far_as_asked():
+    """Else not at all, so that an old rule goes; rules that are stated at once are one change."""
+    registry = Registry()
+
+    def f(x):
+        return x
+
+    def constant(slope):
+        return lambda out, x: slope
+
+    def known():
+        return [r.mode for r in registry.rules()]
+
+    rl.scalar_rule(f, lambda out, x: 1.0, registry=registry)
+    with pytest.raises(rl.RuleRegistrationError, match="there is nothing to undo"):
+        rl.undo_rule(f, registry=registry)
+    registry.remembers = 2
+    rl.remove_rule(f, registry=registry)
+    for slope in (1.0, 2.0, 3.0):
+        rl.scalar_rule(f, constant(slope), registry=registry)
+    assert known() == ["rrule", "frule"]
+    for slope in (2.0, 1.0):
+        assert len(rl.undo_rule(f, registry=registry).back) == 2
+        assert rl.rrule(f, 0.0, registry=registry)[1](1.0)[1] == slope
+    with pytest.raises(rl.RuleRegistrationError):
+        rl.undo_rule(f, registry=registry)
