@@ -34,12 +34,7 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
 
     def derivative_of_f(x: Any) -> Any:
         __tracebackhide__ = True
-        if not is_number(x) or np.iscomplexobj(x):
-            raise RuleLabError(
-                f"The derivative of {name} is a function of a real number, not of {describe(x)}",
-                asked="derivative(f)(x)",
-                fixes=("gradient(f, x) for other arguments",),
-            )
+        check_real_number(f, x)
         found = gradient(inner, x)[0]
         return 0.0 if found is None else found
 
@@ -47,3 +42,14 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
     derivative_of_f.__doc__ = f"The derivative of {name}." if n == 1 else f"The derivative {n} of {name}."
     derivative_of_f.differentiated_as = nth_derivative(f, n)  # type: ignore[attr-defined]
     return derivative_of_f
+
+
+def check_real_number(f: Callable[..., Any], x: Any) -> None:
+    """RuleLabError for anything that `derivative` is not for."""
+    if not is_number(x) or np.iscomplexobj(x):
+        name = name_of(resolve(f)[0])
+        raise RuleLabError(
+            f"The derivative of {name} is a function of a real number, not of {describe(x)}",
+            asked="derivative(f)(x)",
+            fixes=("gradient(f, x) for other arguments",),
+        )

@@ -239,13 +239,18 @@ def _value_and_jacobian(
     return WithJacobian(y, tuple(entries[number] for number in numbers))
 
 
+def check_mode(mode: Any, asked: str | None = None) -> None:
+    """RuleLabError for what is no mode."""
+    if mode not in (None, *_MODES):
+        raise RuleLabError(
+            f"There is no mode={mode!r}", asked=asked, fixes=('"forward", "reverse" or None',)
+        )
+
+
 def _differentiated(task: _Task, mode: str | None, shaped: bool = False) -> tuple[Any, tuple[Any, ...]]:
     """The output of a function, and its Jacobian by each argument."""
     __tracebackhide__ = True
-    if mode not in (None, *_MODES):
-        raise RuleLabError(
-            f"There is no mode={mode!r}", asked=_asked_words(task), fixes=('"forward", "reverse" or None',)
-        )
+    check_mode(mode, _asked_words(task))
     with _telling(task, mode):
         y, back = (task.value(), None) if mode == "forward" or not any(task.on) else task.sweep()
         _need_numbers(y, task)

@@ -234,6 +234,20 @@ def matrix_shape(y, x, shaped):
     return (np.size(y),) if np.ndim(x) == 0 else (np.size(y), np.size(x))
 
 
+def check_mode(mode):
+    matrices.check_mode(mode)
+
+
+def is_python_number(x):
+    return type(x) in (int, float)
+
+
+def number_of(x, found):
+    """A derivative by the number `x`, which is of its kind."""
+    return float(found[0]) if is_python_number(x) else found[0]
+
+
+TABLE.non_differentiable(check_mode, is_python_number)
 TABLE.non_differentiable(check_real, is_numeric, steps, alone, is_still, matrix_shape)
 
 
@@ -254,6 +268,7 @@ def jacobian_by(g, args, number, y, shaped):
 
 @TABLE.stands_in(matrices.withjacobian, rest=1)
 def withjacobian_(f, args=(), *, argnums=None, mode=None, shaped=False, **words):
+    check_mode(mode)
     g = with_words(f, words)
     y = g(*args)
     check_real(y, "jacobian")
@@ -275,9 +290,10 @@ def gradient_by_x(f, words):
 
 @TABLE.stands_in(matrices.hessian)
 def hessian_(f, x, *, mode=None, **words):
+    check_mode(mode)
     check_real(x, "hessian")
     found = jacobian_by(gradient_by_x(f, words), (x,), 0, x, False)
-    return found[0] if np.ndim(x) == 0 else found
+    return number_of(x, found) if np.ndim(x) == 0 else found
 
 
 @TABLE.stands_in(matrices.hessian_reverse)
@@ -310,12 +326,15 @@ def diagonal_by(g, args, number):
     for k, step in enumerate(steps(x)):
         y_dot = PUSH(gradient_of_g, NO, args, alone(step, number, len(args)), (), None)[1]
         found.append(0.0 if is_still(y_dot) else np.reshape(y_dot, (np.size(x),))[k])
-    return found[0] if np.ndim(x) == 0 else np.reshape(np.stack(found), np.shape(x))
+    return number_of(x, found) if np.ndim(x) == 0 else np.reshape(np.stack(found), np.shape(x))
 
 
 @TABLE.stands_in(derivatives.derivative)
 def derivative_(f, n=1):
     return nth_derivative(f, n)
+
+
+TABLE.non_differentiable(derivatives.check_real_number)
 
 
 def nth_derivative(f, n):
@@ -324,6 +343,7 @@ def nth_derivative(f, n):
     g = nth_derivative(f, n - 1)
 
     def derivative_of_g(x):
+        derivatives.check_real_number(f, x)
         return VJP(g, (x,), SEED)[1][0]
 
     return derivative_of_g

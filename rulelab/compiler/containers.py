@@ -250,7 +250,7 @@ def remove(xs: Any, item: Any) -> Any:
 
 def sort(xs: list[Any], *, key: Any = None, reverse: bool = False) -> Any:
     """`xs.sort(key=…, reverse=…)`, by the permutation that sorts it"""
-    ranks = list(xs) if key is None else watched(lambda: [key(x) for x in xs], None)()
+    ranks = list(xs) if key is None else watched(lambda: [key(x) for x in xs], None, (key,))()
     order = sorted(range(len(xs)), key=ranks.__getitem__, reverse=reverse)
     back = _rearranged(xs, lambda ys, _: ys.__setitem__(slice(None), [ys[k] for k in order]), ())
     return None, effectful(lambda _: (back(_), (NO, ZERO, NO, NO))[1])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from ..errors import MutationError, Place
 from ..tangents.structural import parts
+from .libraries import is_library
 
 
 def print_of(array: np.ndarray) -> Any:
@@ -97,7 +99,7 @@ def arrays_in_reach(function: Any) -> list[np.ndarray]:
         elif isinstance(held, types.FunctionType):
             waiting += [*_cells(held), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values()]
             named = (held.__globals__.get(name) for name in _names_in(held.__code__))
-            waiting += [x for x in named if isinstance(x, (np.ndarray, list, tuple, dict))]
+            waiting += [x for x in named if isinstance(x, (np.ndarray, list, tuple, dict)) or _is_authors(x)]
         elif isinstance(held, types.MethodType):
             waiting += [held.__func__, held.__self__]
         elif isinstance(held, dict):
@@ -107,6 +109,29 @@ def arrays_in_reach(function: Any) -> list[np.ndarray]:
         elif not isinstance(held, (type, types.ModuleType)):
             waiting += [x for x in getattr(held, "__dict__", {}).values() if isinstance(x, np.ndarray)]
     return [x for x in found if x.flags.writeable]
+
+
+class Seen:
+    """Arrays as they are now."""
+
+    def __init__(self, arrays: Iterable[np.ndarray]) -> None:
+        self._prints = [(array, print_of(array)) for array in arrays]
+
+    def check(self, where: str, fixes: tuple[str, ...], place: Place | None = None) -> None:
+        """MutationError if one of them has changed."""
+        for array, seen in self._prints:
+            if print_of(array) != seen:
+                shape = ", ".join(map(str, array.shape))
+                raise MutationError(
+                    f"An array {array.dtype}[{shape}] was changed {where}",
+                    place=place,
+                    fixes=fixes,
+                    read="limitations#array-mutation",
+                )
+
+
+def _is_authors(x: Any) -> bool:
+    return type(x) is types.FunctionType and not is_library(x)
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:

@@ -7,12 +7,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import MutationError
 from ..parsing import compiled
 from . import ir
 from .deriving import isderiving
 from .fence import bound_names, refusal
-from .fingerprints import arrays_in_reach, print_of
+from .fingerprints import Seen, arrays_in_reach
 from .jumps import jumps
 from .snapshots import watched
 from .source import Source
@@ -58,16 +57,9 @@ def ignore_derivatives(value_or_function: Any = _NOTHING) -> Any:
 
 def _unseen(function: Callable[[], Any]) -> Any:
     """What the function gives; MutationError if it has changed an array that a pullback may have kept."""
-    before = [(array, print_of(array)) for array in arrays_in_reach(function)]
+    before = Seen(arrays_in_reach(function))
     y = function()
-    for array, seen in before:
-        if print_of(array) != seen:
-            shape = ", ".join(map(str, array.shape))
-            raise MutationError(
-                f"An array {array.dtype}[{shape}] was changed inside ignore_derivatives",
-                fixes=_FIXES,
-                read="limitations#array-mutation",
-            )
+    before.check("inside ignore_derivatives", _FIXES)
     return y
 
 

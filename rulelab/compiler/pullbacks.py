@@ -7,6 +7,7 @@ import operator
 import os
 import types
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from .derived import stands_for
 from .effects import Noted, loudness
 from .emit import calls_leading_here
 from .entries import Entries, ImplicitEntries
+from .fingerprints import Seen
 from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
 from .holders import CACHED, Holders
 from .iterators import Iteration
@@ -668,7 +670,7 @@ class Pullbacks:
         if known is None and is_authors(target):
             return make_plain(self, target, args, kwargs, place)
         if everything and heap.may_change_unseen(everything[0]):
-            return g(*args, **kwargs)
+            return _watching(g, bound, args, kwargs, place)
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and any(varied) and any(map(carries, (*everything, *kwargs.values()))):
             handler = self.without_rule(target, everything, kwargs, spread, place)
@@ -689,9 +691,7 @@ class Pullbacks:
         if constant_here and not _never_differentiated(known) and not _only_hands_on(target):
             functions = tuple(hidden.functions_in((*args, *kwargs.values())))
             hidden.refuse_reading(target, functions, place)
-        if any(map(_may_call_authors, (*args, *kwargs.values()))):
-            return snapshots.watched(g, place)(*args, **kwargs)
-        return g(*args, **kwargs)
+        return _watching(g, bound, args, kwargs, place)
 
     def push_plain(self, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
         """What a `push` gives whose result nobody differentiates; a write to what varies is refused."""
@@ -814,8 +814,23 @@ def push_constant(push: Push, call: Any) -> Any:
     """
     if not isinstance(call[0], types.FunctionType):
         return push(*call)
+    before = Seen(x for x in call[2] if isinstance(x, np.ndarray))
     with within_reverse():
-        return push(*call)
+        found = push(*call)
+    before.check("in forward mode, which the reverse mode around it may have read", ("hand over a copy",))
+    return found
+
+
+def _watching(
+    g: Any, bound: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
+) -> Any:
+    """What a function of C or a library gives, which may call functions of the author's."""
+    if isinstance(g, type) and issubclass(g, Iterator):  # it calls them when it is gone through
+        return g(*[snapshots.watched_later(x, place) for x in args], **kwargs)
+    held = [x for x in bound if isinstance(x, np.vectorize)]
+    if held or any(map(_may_call_authors, (*args, *kwargs.values()))):
+        return snapshots.watched(g, place, tuple(held))(*args, **kwargs)
+    return g(*args, **kwargs)
 
 
 def _may_call_authors(x: Any) -> bool:

@@ -41,6 +41,7 @@ from .holders import CACHED
 from .operands import carries, describe
 from .protocols import attribute_handler, field, hands_out_its_own, holds_callable, is_of_c
 from .purity import Named, seems_to_change, text_changes
+from .reach import is_harmless
 from .refusals import mutation
 from .regions import MAKERS, Regions
 from .source import Source
@@ -146,6 +147,16 @@ class Sites:
         own = self._namespace  # not held: it is that of the function whose pass this is
         self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
         return changing
+
+    def _may_write(self, atom: ir.Atom) -> bool:
+        """Whether what is called item by item is a function that may write to what others hold."""
+        known = self.types.known(atom) if isinstance(atom, ir.Const) else self._loaded.get(atom, ir.UNBOUND)
+        if isinstance(atom, str) and atom in self._nested:
+            return not is_harmless(self._nested[atom])
+        if isinstance(known, types.FunctionType):
+            return not is_harmless(known.__code__)
+        known = atom.value if isinstance(atom, ir.Const) else known
+        return not (known is None or is_of_c(known))
 
     def _called_in(self, op: ir.Op, target: Any) -> list[ir.Atom]:
         """The operands that a function of the library calls, as far as that can be told."""
@@ -323,6 +334,7 @@ class Sites:
             target is not ir.UNBOUND and self.pullbacks.out_slot(target, 1 + len(op.args)) is not None
         )
         runs = any(self.types(a) == FUNCTION for a in op.args)  # which may change what is followed
+        runs = runs or any(map(self._may_write, self._called_in(op, target)))
         if target is not ir.UNBOUND and not writes and not runs:
             mutator = self.pullbacks.cache.registry.mutator(target) is not None
             if not mutator and (

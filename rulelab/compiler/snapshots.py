@@ -10,8 +10,11 @@ from typing import Any
 from ..errors import MutationError, NotDifferentiableError, Place
 from ..tangents.structural import parts
 from . import ir
+from .fingerprints import Seen, arrays_in_reach
 from .heap import KINDS, LEAVES, Key, any_made, followed, is_own
+from .libraries import is_library
 from .outlines import contents, held_by, outline, parts_by_key, reached_from
+from .reach import reached_by
 
 
 def snapshot(x: Any) -> Any:
@@ -128,28 +131,54 @@ def _all_parts(x: Any) -> dict[Key, Any]:
     return dict(enumerate(x) if isinstance(x, (list, deque)) else parts(x))
 
 
-def watched(call: Callable[..., Any], place: Place | None) -> Callable[..., Any]:
-    """A call that runs functions of the author's out of sight, refused if they change what is followed."""
+def watched(
+    call: Callable[..., Any], place: Place | None, runs: tuple[Any, ...] = ()
+) -> Callable[..., Any]:
+    """A call that runs functions of the author's out of sight, those among its arguments and `runs`: refused
+    if they change what is followed, or an array that the sweep may have read.
+    """
 
     def watch(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if not any_made():
-            return call(*args, **kwargs)
+        given = (*runs, *args, *kwargs.values())
+        arrays = Seen(_may_be_written(given))
         # Also those that are not followed: what varies could be put there.
-        reached = [*reached_from(call, *args, *kwargs.values()), *followed()]
+        reached = [*reached_from(call, *args, *kwargs.values()), *followed()] if any_made() else []
         before = [(x, _print_of(x)) for x in reached if not isinstance(x, set)]
         found = call(*args, **kwargs)
+        arrays.check("where that cannot be followed", _FIXES, place)
         for x, seen in before:
             if _print_of(x) != seen:
                 raise MutationError(
                     f"A {type(x).__name__} was changed where that cannot be followed",
                     place=place,
-                    fixes=("change it in the function itself", "return the value, and change it there"),
+                    fixes=_FIXES,
                     read="limitations#array-mutation",
                 )
         return found
 
     return watch
+
+
+def watched_later(x: Any, place: Place | None) -> Any:
+    """What takes the place of a function that an iterator will call; anything else as it is."""
+    if not isinstance(x, (types.FunctionType, types.MethodType)) or not _may_be_written((x,)):
+        return x
+    return watched(x, place, (x,))
+
+
+_FIXES = ("change it in the function itself", "return the value, and change it there")
+
+
+def _may_be_written(given: tuple[Any, ...]) -> list[Any]:
+    """The arrays that the author's functions among these may write to."""
+    called = (getattr(x, "pyfunc", x) for x in given)  # of `np.vectorize`
+    return [a for x in called if _is_authors(x) and reached_by((x,)).writes for a in arrays_in_reach(x)]
+
+
+def _is_authors(x: Any) -> bool:
+    function = x.__func__ if isinstance(x, types.MethodType) else x
+    return isinstance(function, types.FunctionType) and not is_library(function)
 
 
 def _print_of(x: Any) -> Any:

@@ -179,21 +179,23 @@ def test_second_derivatives_in_every_mixture_of_modes(name, word):
     check(name, word)
 
 
-FEW = ("polynomial", "closures", "dataclass", "rrule", "both rules")
+FEW = ("polynomial", "closures", "dataclass", "rrule")
+OF_THREE = [word for word in WORDS if len(word) == 3]
+MIXED = [word for word in OF_THREE if len(set(word)) == 3 and "F" in word or word in ("DDD", "FFF", "PPP")]
 
 
-@pytest.mark.parametrize("word", [word for word in WORDS if len(word) == 3])
+@pytest.mark.parametrize("word", MIXED)
 @pytest.mark.parametrize("name", FEW)
-def test_third_derivatives_in_every_mixture_of_modes(name, word):
+def test_third_derivatives_in_mixtures_of_modes(name, word):
     """The same at the third order."""
     check(name, word)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("word", [word for word in WORDS if len(word) == 3])
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in FEW])
-def test_third_derivatives_of_all(name, word):
-    """The same for the other functions."""
+@pytest.mark.parametrize("word", OF_THREE)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_third_derivatives_of_all_in_every_mixture(name, word):
+    """The same for all functions."""
     check(name, word)
 
 
@@ -377,6 +379,44 @@ def test_a_dataclass_and_its_gradient():
 
     found = rl.gradient(lambda line: rl.gradient(squared, line)[0].slope, Line(3.0, 1.0))[0]
     assert (found.slope, found.shift) == (8.0, 4.0)  # 2 (2a + b)·2
+
+
+@pytest.mark.parametrize("x", [2.0, 2, np.float64(2.0), np.float32(2.0)], ids=["float", "int", "f8", "f4"])
+@pytest.mark.parametrize(
+    "ask", [rl.hessian, lambda f, x: rl.diaghessian(f, x)[0], lambda f, x: rl.hvp(f, x, 1.0)]
+)
+def test_a_second_derivative_by_a_number_is_of_its_kind(ask, x):
+    """Inside of a differentiated function as outside."""
+    seen = []
+
+    def f(t):
+        found = ask(lambda u: u**3, t)
+        rl.ignore_derivatives(lambda: seen.append(type(found)))
+        return found * t
+
+    assert type(ask(lambda u: u**3, x)) in (float, np.float64, np.float32)
+    assert rl.gradient(f, x)[0] == 24.0
+    assert set(seen) == {type(ask(lambda u: u**3, x))}
+
+
+@pytest.mark.parametrize("outer", "DFPGV")
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda x: rl.jacobian(math.sin, x, mode="no")[0][0], "There is no mode='no'"),
+        (lambda x: rl.hessian(math.sin, x, mode="no"), "There is no mode='no'"),
+        (lambda x: np.sum(rl.derivative(np.sin)(np.array([x]))), "is a function of a real number"),
+        (
+            lambda x: rl.gradient(lambda v: rl.pushforward(lambda t: 1.0 * t * t, 2)(v), 0.0 * x)[0],
+            "give a float: 2.0",
+        ),
+    ],
+)
+def test_bad_input_inside(outer, ask, message):
+    """What is refused outside of a differentiated function is refused in it."""
+    with pytest.raises(RuleLabError) as refused:
+        OPERATORS[outer](ask)(1.5)
+    assert message in str(refused.value)
 
 
 # -- what changes between a derivative and its own derivative ------------------------------------------------

@@ -306,7 +306,7 @@ row(
 row(
     STATING,
     "no rules for functions that change their arguments",
-    "refused where a derivative is asked through them",
+    "refused where a derivative is asked through them, and where a rule for one is seen to do it",
     """
 >>> def doubles(x):
 ...     x *= 2
@@ -548,11 +548,19 @@ row(
 row(
     VALUES,
     "debug mode",
-    "`rl.debug_mode(compare=True)`: every derived value is compared with the function's",
+    "`rl.debug_mode()`: each rule of an author's is watched, and each derived value compared",
     """
->>> with rl.debug_mode(compare=True):
-...     rl.gradient(lambda x: x * x, 3.0)
-(6.0,)
+>>> def tripled(x):
+...     return 3 * x
+>>> @rl.rrule_for(tripled)
+... def tripled_rrule(x):
+...     return 3 * x, lambda y_bar: (rl.NoTangent(), y_bar[:1])
+>>> with rl.debug_mode():
+...     try:
+...         rl.gradient(lambda x: np.sum(tripled(x)), np.ones(2))
+...     except rl.RuleError as error:
+...         print(type(error).__name__)
+RuleShapeError
 """,
 )
 
@@ -683,7 +691,7 @@ np.float32(0.25)
 row(
     HELPERS,
     "`test_method_tables`: rules attached to the wrong type",
-    "refused when stated; `%rules` lists what there is",
+    "refused when stated; `%rules` lists what there is, `%rule_lint` looks at each",
     """
 >>> for target in (type, object, object.__init__):
 ...     try:
@@ -842,7 +850,7 @@ the add_into of forgetful must return the array it added to, not a NoneType
 row(
     ADDING,
     "a rule must not write to the cotangent it is given",
-    "the same advice; where a rule does, the seed and the sums of others stay as they were",
+    "the same advice, which `rl.debug_mode()` sees to; the seed and the sums of others stay as they were",
     """
 >>> def doubled(x):
 ...     return 2 * x
@@ -858,6 +866,12 @@ row(
 >>> seed = np.ones(2)
 >>> back(seed), seed
 ((array([2., 2.]),), array([1., 1.]))
+>>> with rl.debug_mode():
+...     try:
+...         rl.gradient(lambda x: np.sum(doubled(x)), np.ones(2))
+...     except rl.RuleEffectsError as error:
+...         print(error.found)
+doubled_pullback changed its cotangent, which it was only lent
 """,
 )
 row(
