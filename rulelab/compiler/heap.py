@@ -85,7 +85,8 @@ def enter() -> Outer:
     """Begin a sweep of its own: containers made outside of it may not be changed in it. Give what is around
     it to `leave`.
     """
-    outer = _STATE.sweep, _STATE.depth
+    depth = _STATE.depth
+    outer = _STATE.sweep if depth else None, depth  # what is made outside of all sweeps is nobody's
     _STATE.sweep = _EMPTY
     _STATE.depth += 1
     return outer

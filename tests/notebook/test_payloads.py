@@ -33,7 +33,7 @@ VERBATIM = re.compile(r"\\begin\{verbatim\}.*?\\end\{verbatim\}", re.S)
 LATEX = {
     "begin", "end", "toprule", "midrule", "bottomrule", "textbackslash", "textasciitilde",
     "textasciicircum", "textless", "textgreater", "mu", "textbar", "texttt", "newline", "par",
-    "ensuremath", "text",
+    "ensuremath", "text", "mathrm", "bar",
 }  # fmt: skip
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
