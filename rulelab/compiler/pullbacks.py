@@ -670,7 +670,7 @@ class Pullbacks:
         if known is None and is_authors(target):
             return make_plain(self, target, args, kwargs, place)
         if everything and heap.may_change_unseen(everything[0]):
-            return _watching(g, bound, args, kwargs, place)
+            return _watching(g, bound, args, kwargs, place, changes=True)
         self.refuse_mutation(target, everything, kwargs, place)
         if known is None and any(varied) and any(map(carries, (*everything, *kwargs.values()))):
             handler = self.without_rule(target, everything, kwargs, spread, place)
@@ -822,14 +822,19 @@ def push_constant(push: Push, call: Any) -> Any:
 
 
 def _watching(
-    g: Any, bound: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
+    g: Any,
+    bound: tuple[Any, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    place: Place | None,
+    changes: bool = False,
 ) -> Any:
     """What a function of C or a library gives, which may call functions of the author's."""
     if isinstance(g, type) and issubclass(g, Iterator):  # it calls them when it is gone through
         return g(*[snapshots.watched_later(x, place) for x in args], **kwargs)
     held = [x for x in bound if isinstance(x, np.vectorize)]
     if held or any(map(_may_call_authors, (*args, *kwargs.values()))):
-        return snapshots.watched(g, place, tuple(held))(*args, **kwargs)
+        return snapshots.watched(g, place, tuple(held), changes)(*args, **kwargs)
     return g(*args, **kwargs)
 
 

@@ -132,10 +132,11 @@ def _all_parts(x: Any) -> dict[Key, Any]:
 
 
 def watched(
-    call: Callable[..., Any], place: Place | None, runs: tuple[Any, ...] = ()
+    call: Callable[..., Any], place: Place | None, runs: tuple[Any, ...] = (), changes: bool = False
 ) -> Callable[..., Any]:
     """A call that runs functions of the author's out of sight, those among its arguments and `runs`: refused
-    if they change what is followed, or an array that the sweep may have read.
+    if they change what is followed, or an array that the sweep may have read. A call that itself `changes` a
+    container may do that.
     """
 
     def watch(*args: Any, **kwargs: Any) -> Any:
@@ -143,7 +144,8 @@ def watched(
         given = (*runs, *args, *kwargs.values())
         arrays = Seen(_may_be_written(given))
         # Also those that are not followed: what varies could be put there.
-        reached = [*reached_from(call, *args, *kwargs.values()), *followed()] if any_made() else []
+        looks = any_made() and not changes
+        reached = [*reached_from(call, *args, *kwargs.values()), *followed()] if looks else []
         before = [(x, _print_of(x)) for x in reached if not isinstance(x, set)]
         found = call(*args, **kwargs)
         arrays.check("where that cannot be followed", _FIXES, place)
