@@ -234,10 +234,6 @@ def matrix_shape(y, x, shaped):
     return (np.size(y),) if np.ndim(x) == 0 else (np.size(y), np.size(x))
 
 
-def check_mode(mode):
-    matrices.check_mode(mode)
-
-
 def is_python_number(x):
     return type(x) in (int, float)
 
@@ -247,7 +243,7 @@ def number_of(x, found):
     return float(found[0]) if is_python_number(x) else found[0]
 
 
-TABLE.non_differentiable(check_mode, is_python_number)
+TABLE.non_differentiable(matrices.check_mode, is_python_number)
 TABLE.non_differentiable(check_real, is_numeric, steps, alone, is_still, matrix_shape)
 
 
@@ -268,7 +264,7 @@ def jacobian_by(g, args, number, y, shaped):
 
 @TABLE.stands_in(matrices.withjacobian, rest=1)
 def withjacobian_(f, args=(), *, argnums=None, mode=None, shaped=False, **words):
-    check_mode(mode)
+    matrices.check_mode(mode)
     g = with_words(f, words)
     y = g(*args)
     check_real(y, "jacobian")
@@ -290,7 +286,7 @@ def gradient_by_x(f, words):
 
 @TABLE.stands_in(matrices.hessian)
 def hessian_(f, x, *, mode=None, **words):
-    check_mode(mode)
+    matrices.check_mode(mode)
     check_real(x, "hessian")
     found = jacobian_by(gradient_by_x(f, words), (x,), 0, x, False)
     return number_of(x, found) if np.ndim(x) == 0 else found

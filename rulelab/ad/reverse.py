@@ -20,7 +20,7 @@ from ..compiler.entries import Entry
 from ..compiler.fingerprints import arrays_of, print_of
 from ..compiler.heap import enter, is_nested, leave
 from ..compiler.installed import point_to_package
-from ..compiler.lending import OutOfSight, lent_to, may_lend
+from ..compiler.lending import Lent, OutOfSight, lent_to, look_after
 from ..compiler.operands import carries, describe
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.pushing import Seed
@@ -228,7 +228,7 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     """
     __tracebackhide__ = True
     entry = _FIND(f, args)
-    if entry is None or (entry.structured and (may_lend(f, args, {}) or OutOfSight.of(f, args, {}))):
+    if entry is None or (entry.structured and look_after(f, args, {}) is not None):
         return None
     projected = entry.projected  # by a rule: what it makes is its own affair
     outer = None if projected else enter()
@@ -384,8 +384,9 @@ def _forward(
         )
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
     active = _active(args, kwargs, asked)
-    lent = None if is_nested() else may_lend(f, args, kwargs)
-    unseen = OutOfSight.of(f, args, kwargs) if lent is None else None
+    nested, looked = is_nested(), look_after(f, args, kwargs)
+    lent = looked if isinstance(looked, Lent) and not nested else None
+    unseen = looked if isinstance(looked, OutOfSight) else None
     wanted = active if lent is None else lent.own(active)
     try:
         with Compared(pullbacks.cache, f, args, kwargs, active, lent) as run:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import MutationError, Place
 from ..tangents.structural import parts
-from .libraries import is_library
+from .libraries import is_authors_function
 
 
 def print_of(array: np.ndarray) -> Any:
@@ -99,7 +99,8 @@ def arrays_in_reach(function: Any) -> list[np.ndarray]:
         elif isinstance(held, types.FunctionType):
             waiting += [*_cells(held), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values()]
             named = (held.__globals__.get(name) for name in _names_in(held.__code__))
-            waiting += [x for x in named if isinstance(x, (np.ndarray, list, tuple, dict)) or _is_authors(x)]
+            kinds = (np.ndarray, list, tuple, dict)
+            waiting += [x for x in named if isinstance(x, kinds) or is_authors_function(x)]
         elif isinstance(held, types.MethodType):
             waiting += [held.__func__, held.__self__]
         elif isinstance(held, dict):
@@ -128,10 +129,6 @@ class Seen:
                     fixes=fixes,
                     read="limitations#array-mutation",
                 )
-
-
-def _is_authors(x: Any) -> bool:
-    return type(x) is types.FunctionType and not is_library(x)
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:

@@ -34,19 +34,12 @@ def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | No
 
     `f` may bring its own first argument along, as a bound method or a callable object.
     """
-    looked = _look_around(f, args, kwargs)
-    if looked is None:
-        return None
-    bound, given, found, reached = looked
-    if not reached.writes or reached.hides or not reached.complete or holds_iterator(given):
-        return None
-    for number in reached.objects & found.saved.keys():
-        del found.saved[number]
-    return Lent(len(bound), args, kwargs, found.saved) if found.saved else None
+    looked = look_after(f, args, kwargs)
+    return looked if isinstance(looked, Lent) else None
 
 
-def _look_around(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `f` brings along, all that it is given, the containers in that, and what its code can reach."""
+def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | OutOfSight | None:
+    """The same, or the containers to be watched where the function may change them out of sight."""
     if all(map(_is_leaf, (*args, *kwargs.values()))) and _is_plain(f):
         return None
     target, bound = resolve(f)
@@ -55,7 +48,16 @@ def _look_around(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         found = _Found(given)
     except RecursionError:  # nested too deep to be gone through: nothing in it may be changed
         return None
-    return (bound, given, found, reached_by((target, *found.code))) if found.saved else None
+    if not found.saved:
+        return None
+    reached = reached_by((target, *found.code))
+    if reached.hides:
+        return OutOfSight(found.saved)
+    if not reached.writes or not reached.complete or holds_iterator(given):
+        return None
+    for number in reached.objects & found.saved.keys():
+        del found.saved[number]
+    return Lent(len(bound), args, kwargs, found.saved) if found.saved else None
 
 
 class OutOfSight:
@@ -65,14 +67,6 @@ class OutOfSight:
 
     def __init__(self, saved: dict[int, tuple[Any, Any]]) -> None:
         self._saved = saved
-
-    @classmethod
-    def of(cls, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OutOfSight | None:
-        """None where nothing is to be watched."""
-        looked = _look_around(f, args, kwargs)
-        if looked is None or not looked[3].hides:
-            return None
-        return cls(looked[2].saved)
 
     def check(self) -> None:
         """MutationError, and everything as it was, if a part is another now."""

@@ -82,6 +82,11 @@ def is_library(function: types.FunctionType) -> bool:
     return _is_library_file(function.__code__.co_filename, top if top in BY_RULE else None)
 
 
+def is_authors_function(x: Any) -> bool:
+    """Whether a value is a Python function that belongs to none of these."""
+    return isinstance(x, types.FunctionType) and not is_library(x)
+
+
 def is_of_library(cls: type) -> bool:
     """Whether a class belongs to NumPy, SciPy, the standard library or this package."""
     module = sys.modules.get(cls.__module__)

@@ -54,7 +54,7 @@ from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_han
 from .purity import seems_to_change
 from .pushing import Push, Vjp, build
 from .refusals import fault, mutation, text_read_again
-from .reversing import _is_active, made_new, pulled, pushed, taken_out
+from .reversing import is_active, made_new, pulled, pushed, taken_out
 from .sites import attribute_finder, method_finder
 from .spelling import reads_numbers
 from .standing_in import by_stand_in
@@ -177,11 +177,7 @@ class Pullbacks:
             if quick and not (self.implicit and outlines.holds_something(target)):
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
-            if self.implicit:
-                handler = self.implicitly(handler, answer.rule, target, args, kwargs, active, place)
-            if any(map(_may_call_authors, (*args, *kwargs.values()))):
-                handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
-            return _for_containers(handler, answer.rule, target, args, kwargs)
+            return self.guarded(handler, answer.rule, target, args, kwargs, active, place)
         forward = None if isinstance(answer, OptedOut) else self.forward_rule(target, args, kwargs)
         if forward is not None and any(active):
             return self.by_transposing(forward, target, args, kwargs, active, place)
@@ -507,10 +503,25 @@ class Pullbacks:
         self.note_rule(rule, target, args, kwargs)
         apart = Pullbacks(self.cache) if self.implicit else self
         handler = by_forward_rule(apart, rule, target, active, place)
+        return self.guarded(handler, rule, target, args, kwargs, active, place)
+
+    def guarded(
+        self,
+        handler: Handler,
+        rule: Rule,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The handler by a rule with what holds for every rule: parameters, functions that it may call, and
+        containers.
+        """
         if self.implicit:
             handler = self.implicitly(handler, rule, target, args, kwargs, active, place)
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
-            handler = snapshots.watched(handler, place)
+            handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
         return _for_containers(handler, rule, target, args, kwargs)
 
     # -- by a compiled pass ----------------------------------------------------------------------------------
@@ -697,12 +708,12 @@ class Pullbacks:
         """What a `push` gives whose result nobody differentiates; a write to what varies is refused."""
         program = self.push.program(call)
         values = tuple([build(part, call) for part in program.given])
-        flags = tuple([_is_active(part, varied) for part in program.given])
+        flags = tuple([is_active(part, varied) for part in program.given])
         if program.derived:
             made = self.pass_of(program.function, values, flags, False, False, place)
             return made.bound_to(program.function)(*values)
         words = {name: build(part, call) for name, part in program.words.items()}
-        flags = (*flags, *(_is_active(part, varied) for part in program.words.values()))
+        flags = (*flags, *(is_active(part, varied) for part in program.words.values()))
         return self.run_plain(program.function, values, words, (False, *flags), place)
 
     def refuse_mutation(

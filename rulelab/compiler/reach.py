@@ -186,10 +186,12 @@ def _unknown(items: Iterable[Any]) -> list[Any]:
 
 
 def is_harmless(code: types.CodeType) -> bool:
-    """Whether the text of a function shows that it changes nothing: no write, and no call but of builtins."""
+    """Whether the text of a function shows that it changes nothing: no write, and no call but of builtins.
+    What it captures it might call.
+    """
     text = _text_of(code)
     known = all(hasattr(builtins, name) for name in text.names) and text.names.isdisjoint(_LOOKING_AROUND)
-    return known and not (text.writes or text.attributes or text.imports)
+    return known and not (text.writes or text.attributes or text.imports or code.co_freevars)
 
 
 def _text_of(code: types.CodeType) -> _Text:

@@ -35,11 +35,11 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) 
         words = {name: build(part, call) for name, part in program.words.items()}
         function = program.function
         templates = (*program.given, *program.words.values())
-        flags = tuple([_is_active(template, active) for template in templates])
+        flags = tuple([is_active(template, active) for template in templates])
         if program.derived:
             # what a program of the house captures is constant
             of_house = is_stand_in(function.__code__.co_filename)
-            own = not of_house if program.closure is None else _is_active(program.closure, active)
+            own = not of_house if program.closure is None else is_active(program.closure, active)
             made = pullbacks.pass_of(function, values, flags, own, True, place)
             handler = crossings.through_pass(made.bound_to(function), function, values)
         else:
@@ -82,14 +82,14 @@ def captured(function: Any, place: Place | None) -> NotDifferentiableError:
     )
 
 
-def _is_active(template: Any, active: tuple[bool, ...]) -> bool:
+def is_active(template: Any, active: tuple[bool, ...]) -> bool:
     """Whether a cotangent is wanted of something that a template gives."""
     kind = type(template)
     if kind is Ref or kind is Default:
         return active[template.path[0]] if template.path[0] < len(active) else False
     if kind is tuple:
-        return any(_is_active(part, active) for part in template)
-    return kind is dict and any(_is_active(part, active) for part in template.values())
+        return any(is_active(part, active) for part in template)
+    return kind is dict and any(is_active(part, active) for part in template.values())
 
 
 class Sinks:

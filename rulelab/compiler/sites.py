@@ -134,7 +134,7 @@ class Sites:
 
     def _seems_changing(self, atom: ir.Atom) -> bool:
         """Whether what is called item by item may change what it is handed, or captures."""
-        known = self.types.known(atom) if isinstance(atom, ir.Const) else self._loaded.get(atom, ir.UNBOUND)
+        known = self._known(atom)
         if isinstance(known, types.FunctionType):
             relied: list[Named] = [(None, self._names[str(atom)], weakref.ref(known.__code__))]
             changing = seems_to_change(known, relied=relied)
@@ -142,21 +142,23 @@ class Sites:
             relied = []
             changing = text_changes(self._nested[atom], self._namespace, relied=relied)
         else:
-            known = atom.value if isinstance(atom, ir.Const) else known
-            return not (known is None or is_of_c(known))
+            return not _calls_nothing(atom, known)
         own = self._namespace  # not held: it is that of the function whose pass this is
         self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
         return changing
 
     def _may_write(self, atom: ir.Atom) -> bool:
         """Whether what is called item by item is a function that may write to what others hold."""
-        known = self.types.known(atom) if isinstance(atom, ir.Const) else self._loaded.get(atom, ir.UNBOUND)
-        if isinstance(atom, str) and atom in self._nested:
-            return not is_harmless(self._nested[atom])
+        known = self._known(atom)
         if isinstance(known, types.FunctionType):
             return not is_harmless(known.__code__)
-        known = atom.value if isinstance(atom, ir.Const) else known
-        return not (known is None or is_of_c(known))
+        if isinstance(atom, str) and atom in self._nested:
+            return not is_harmless(self._nested[atom])
+        return not _calls_nothing(atom, known)
+
+    def _known(self, atom: ir.Atom) -> Any:
+        """What a constant is for sure, or what a name was loaded with; UNBOUND where that cannot be told."""
+        return self.types.known(atom) if isinstance(atom, ir.Const) else self._loaded.get(atom, ir.UNBOUND)
 
     def _called_in(self, op: ir.Op, target: Any) -> list[ir.Atom]:
         """The operands that a function of the library calls, as far as that can be told."""
@@ -674,6 +676,12 @@ def _for_update(find: Handler) -> Handler:
         return read
 
     return find_noting
+
+
+def _calls_nothing(atom: ir.Atom, known: Any) -> bool:
+    """Whether an operand that is no function of Python's calls none either: None, or one of C."""
+    known = atom.value if isinstance(atom, ir.Const) else known
+    return known is None or is_of_c(known)
 
 
 def _of_namespace(pullbacks: Pullbacks, name: str, owner: Any, place: Place | None) -> Handler:

@@ -12,7 +12,7 @@ from ..tangents.structural import parts
 from . import ir
 from .fingerprints import Seen, arrays_in_reach
 from .heap import KINDS, LEAVES, Key, any_made, followed, is_own
-from .libraries import is_library
+from .libraries import is_authors_function
 from .outlines import contents, held_by, outline, parts_by_key, reached_from
 from .reach import reached_by
 
@@ -179,8 +179,7 @@ def _may_be_written(given: tuple[Any, ...]) -> list[Any]:
 
 
 def _is_authors(x: Any) -> bool:
-    function = x.__func__ if isinstance(x, types.MethodType) else x
-    return isinstance(function, types.FunctionType) and not is_library(function)
+    return is_authors_function(x.__func__ if isinstance(x, types.MethodType) else x)
 
 
 def _print_of(x: Any) -> Any:

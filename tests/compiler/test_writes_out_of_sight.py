@@ -62,6 +62,16 @@ def by_max(x):
     return np.sum(y)
 
 
+def by_a_key_that_calls_what_it_captures(x):
+    def helper(t):
+        A[0] = 5.0
+        return t
+
+    y = A * x
+    sorted([1.0, 2.0], key=lambda t: helper(t))
+    return np.sum(y)
+
+
 def by_vectorize(x):
     y = A * x
     np.vectorize(writes)(np.ones(2))
@@ -100,6 +110,7 @@ def by_gradient(x):
 
 WAYS = (
     *(by_map, by_filter, by_reduce, by_sorted, by_sort, by_max, by_vectorize, by_apply_along_axis),
+    by_a_key_that_calls_what_it_captures,
     *(by_checkpointed, by_forwarddiff, by_pushforward, by_gradient),
 )
 
