@@ -9,6 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
+import rulelab as rl
 from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
 from rulelab.rules.registry import DEFAULT
 
@@ -92,6 +93,7 @@ def bare_shell():
 def notebook(bare_shell, capsys):
     """A notebook in which mse, addone, y and yh are defined."""
     load_ipython_extension(bare_shell)
+    rl.refresh()  # what other tests left is not stale in this notebook
     opened = Notebook(bare_shell, capsys)
     opened.ok(SETUP)
     return opened

@@ -425,7 +425,6 @@ def test_adjoint_is_python(notebook):
 
 def test_refresh_says_what_was_stale_and_why(notebook):
     """In manual mode the old answer is used until %grad_refresh names and drops it."""
-    rl.refresh()  # forgets what others left
     notebook.ok("def g(x):\n    return x * x\ndef loss(x):\n    return 3.0 * g(x)\n")
     try:
         assert str(notebook.ok("%grad_refresh manual")).startswith("Mode manual.")
