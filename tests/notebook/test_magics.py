@@ -5,8 +5,6 @@ import re
 
 import pytest
 
-import rulelab as rl
-
 from .conftest import MSE_RULE
 
 # -- %%rrule -------------------------------------------------------------------------------------------------
