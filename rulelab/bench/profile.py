@@ -29,7 +29,7 @@ from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
 from .linetimes import Costs, LineClock, Path, Recorded, Spent, calibrated, least, recorded, without_probes
-from .pieces import Progress, checked_seconds, run
+from ..pieces import Progress, checked_seconds, run
 
 SECONDS = 1.0
 """The time that the rounds may take together, if one round does not take longer."""

@@ -18,7 +18,7 @@ from .calls import Timed, copied, gradient_of, headline, name_of, plain, refusal
 from .clock import Clock, wall
 from .duel import Timings, timings_of
 from .environment import environment, warnings_of
-from .pieces import Progress, checked_rounds, checked_seconds, run
+from ..pieces import Progress, checked_rounds, checked_seconds, run
 from .rounds import Rounds
 
 SIZES = (10, 32, 100, 316, 1000, 3162, 10_000)

@@ -56,7 +56,7 @@ def lab(
     """
     __tracebackhide__ = True
     from ..bench.calls import argument_tuple
-    from ..bench.pieces import checked_rounds
+    from ..pieces import checked_rounds
     from . import pair, tabs  # here, because `import rulelab.notebook` is light
 
     opened = pair.Pair(f, f_cr, argument_tuple(args), kwargs, make, checked_rounds(rounds))

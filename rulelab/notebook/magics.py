@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument
 from ..ad.matrices import hessian, withjacobian
 from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel, in_rounds
-from ..bench.pieces import run
+from ..pieces import run
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without, first_difference

@@ -21,7 +21,7 @@ from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
 from ..bench.duel import ROUNDS, Duel, GradientDuel
 from ..bench.first import FirstGradient, first_gradient_of
-from ..bench.pieces import Progress
+from ..pieces import Progress
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from ..bench.clock import Clock
-from ..bench.pieces import Measurement, Progress
+from ..pieces import Measurement, Progress
 
 TELL_EVERY = 0.1
 """Seconds between two reports of progress: pieces of 2 ms would flood the browser."""

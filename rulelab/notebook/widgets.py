@@ -16,7 +16,7 @@ from typing import Any
 
 import ipywidgets as W
 
-from ..bench.pieces import Measurement, Progress
+from ..pieces import Measurement, Progress
 from ..errors import printable
 from . import tabs
 from .displays import error_in_words

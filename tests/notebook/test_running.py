@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from rulelab.bench.pieces import Progress
+from rulelab.pieces import Progress
 from rulelab.notebook.running import LONG_PIECE, Interruption, Refused, Runner, Throttle
 
 
@@ -299,7 +299,7 @@ def test_a_throttle_can_forget():
 
 RUN = """\
 import asyncio, signal, time
-from rulelab.bench.pieces import Progress
+from rulelab.pieces import Progress
 from rulelab.notebook.running import Runner
 
 class Counting:

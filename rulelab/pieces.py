@@ -8,8 +8,8 @@ import operator
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
-from ..errors import MeasurementError
-from ..tables import Report
+from .errors import MeasurementError
+from .tables import Report
 
 Found = TypeVar("Found", bound=Report, covariant=True)
 

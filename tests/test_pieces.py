@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from rulelab.bench.duel import DuelRun, GradientDuel
-from rulelab.bench.pieces import Progress, run
+from rulelab.pieces import Progress, run
 from rulelab.bench.scaling import ScalingRun
 from rulelab.tables import Page, Report
 

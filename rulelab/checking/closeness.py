@@ -1,0 +1,168 @@
+"""Whether what a rule says is within the tolerance, and the error bars, of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .probes import Probe
+from .vectors import Leaf
+
+TOLERANCE = {8: 1e-9, 4: 2e-4, 2: 2e-2}
+"""Relative and absolute tolerance by the bytes of the coarsest floating number that takes part."""
+BARS = 4.0
+"""How many error bars of the measurement count as agreement."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a number of a rule may be off: `rtol` of its size plus `atol` of the scale of its leaf."""
+
+    rtol: float
+    atol: float
+
+    @classmethod
+    def of(cls, probe: Probe, rtol: float | None = None, atol: float | None = None) -> Tolerance:
+        """That of the dtypes at a point, where the caller has not said otherwise."""
+        sizes = [_bytes(leaf) for leaf in (*probe.truth.inputs, *probe.truth.outputs)]
+        usual = TOLERANCE[min(sizes, default=8)]
+        return cls(usual if rtol is None else rtol, usual if atol is None else atol)
+
+
+def _bytes(leaf: Leaf) -> int:
+    dtype = np.dtype(leaf.dtype)
+    return min(8, dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize) if dtype.kind in "fc" else 8
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The element of a cotangent (or tangent) that is furthest off, with both numbers and the error bar.
+
+    `name` is written as Python would index it: `x`, `A[1, 2]`, `z (imaginary part)`.
+    """
+
+    name: str
+    found: float
+    expected: float
+    error: float
+    seed: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """Two tables of numbers of one probe, compared: what the rule `found` and what was `expected`.
+
+    Rows go with the probe's seeds, columns with its directions (reverse) or the numbers of the output
+    (forwards). A number that could not be measured is neither right nor wrong.
+    """
+
+    found: np.ndarray
+    expected: np.ndarray
+    error: np.ndarray
+    wrong: np.ndarray
+    known: np.ndarray
+    columns: tuple[Leaf, ...]
+    seeds: np.ndarray
+    whole: bool
+
+    def wrong_leaves(self) -> tuple[Leaf, ...]:
+        """The leaves of which some number is wrong."""
+        if not self.whole:
+            return self.columns if self.wrong.any() else ()
+        return tuple(leaf for leaf in self.columns if self.wrong[:, leaf.start : leaf.stop].any())
+
+    def worst(self, leaf: Leaf | None = None) -> Worst | None:
+        """The wrong number that is furthest off by its own tolerance; None if none is wrong."""
+        wrong = self.wrong.copy()
+        if leaf is not None and self.whole:
+            outside = np.ones(wrong.shape[1], bool)
+            outside[leaf.start : leaf.stop] = False
+            wrong[:, outside] = False
+        if not wrong.any():
+            return None
+        off = np.abs(self.found - self.expected) / (self.error + 1e-12 * (1 + np.abs(self.expected)))
+        off = np.where(wrong, np.where(np.isfinite(off), off, np.inf), -1.0)
+        row, column = np.unravel_index(int(np.argmax(off)), off.shape)
+        return Worst(
+            self._name(int(column)),
+            float(self.found[row, column]),
+            float(self.expected[row, column]),
+            float(self.error[row, column]),
+            tuple(map(float, self.seeds[row])) if self.seeds.shape[1] <= 6 else (),
+        )
+
+    def _name(self, column: int) -> str:
+        if not self.whole:
+            names = ", ".join(leaf.name for leaf in self.columns)
+            return f"{names}, along direction {column + 1}"
+        leaf = next(one for one in self.columns if one.start <= column < one.stop)
+        return element_name(leaf, column - leaf.start)
+
+
+def element_name(leaf: Leaf, position: int) -> str:
+    """What to call one real number of a leaf: `x`, `A[1, 2]`, `z (imaginary part)`."""
+    index, part = leaf.where(position), leaf.part(position)
+    words = {"re": " (real part)", "im": " (imaginary part)"}.get(part or "", "")
+    return f"{leaf.name}[{', '.join(map(str, index))}]{words}" if index else f"{leaf.name}{words}"
+
+
+def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Closeness:
+    """The answers of a rule at a probe beside what the measurement expects of them."""
+    value, error = probe.truth.slopes.value, probe.truth.slopes.error
+    if forward:
+        rows = probe.seeds if probe.truth.whole else probe.seeds[: value.shape[1]]
+        weights = rows if probe.truth.whole else np.eye(value.shape[1])
+        expected, bars = weighted(weights, value.T, error.T)
+        found, columns, seeds = probe.answers[: len(rows)], probe.truth.outputs, rows
+        return _compared(found, expected, bars, tolerance, columns, seeds, True)
+    expected, bars = weighted(probe.seeds, value, error)
+    found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
+    return _compared(found, expected, bars, tolerance, probe.truth.inputs, probe.seeds, probe.truth.whole)
+
+
+def weighted(weights: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`weights @ value` and its error bars; what has weight zero need not be known.
+
+    >>> weighted(np.array([[1.0, 0.0]]), np.array([[2.0], [np.nan]]), np.array([[0.1], [np.inf]]))
+    (array([[2.]]), array([[0.1]]))
+    """
+    known = np.isfinite(value) & np.isfinite(error)
+    total = weights @ np.where(known, value, 0.0)
+    bars = np.abs(weights) @ np.where(known, error, 0.0)
+    lacking = (weights != 0).astype(float) @ (~known).astype(float) > 0
+    return np.where(lacking, np.nan, total), np.where(lacking, np.inf, bars)
+
+
+def _compared(
+    found: np.ndarray,
+    expected: np.ndarray,
+    bars: np.ndarray,
+    tolerance: Tolerance,
+    columns: tuple[Leaf, ...],
+    seeds: np.ndarray,
+    whole: bool,
+) -> Closeness:
+    known = np.isfinite(bars) & np.isfinite(expected)
+    if not found.size:
+        return Closeness(found, expected, bars, np.zeros(found.shape, bool), known, columns, seeds, whole)
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(found), np.abs(expected))
+        limit = tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole) + BARS * bars
+        apart = np.abs(found - expected)
+        wrong = known & ~(apart <= limit)  # a nan of the rule is wrong where the derivative is known
+    return Closeness(found, expected, bars, wrong, known, columns, seeds, whole)
+
+
+def _scales(expected: np.ndarray, known: np.ndarray, columns: Iterable[Leaf], whole: bool) -> np.ndarray:
+    """The largest number of each leaf in each row: rounding at its size is no mistake of the small ones."""
+    sizes = np.where(known, np.abs(expected), 0.0)
+    scales = np.zeros_like(sizes)
+    if not whole:
+        return scales + sizes.max(1, keepdims=True, initial=0.0)
+    for leaf in columns:
+        block = slice(leaf.start, leaf.stop)
+        scales[:, block] = sizes[:, block].max(1, keepdims=True, initial=0.0)
+    # Where all of a leaf is zero, rounding of the others may have left something.
+    return np.maximum(scales, 1e-4 * sizes.max(1, keepdims=True, initial=0.0))

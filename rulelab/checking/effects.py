@@ -1,0 +1,190 @@
+"""What a rule does besides computing: what it writes to, shares, keeps, or does differently the next time."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..ad import reverse
+from ..errors import MutatedAfterCaptureError, RuleError, RuleLabError
+from ..rules.lent import Lent
+from ..tangents.thunks import Thunk
+from .findings import UNKNOWN, Finding
+from .perturb import plainly
+from .probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
+from .subjects import Subject
+from .vectors import cotangent_like, cotangent_vec, to_vec
+
+
+def primal_is_steady(subject: Subject, point: Point, y: Any) -> Finding | None:
+    """Whether the function gives the same value twice; a rule for one that does not cannot be measured."""
+    again = plainly(subject.primal, point.inputs, point.kwargs)
+    if np.array_equal(to_vec(y)[0], to_vec(again)[0], equal_nan=True):
+        return None
+    return Finding(
+        "primal", "the function gives another value at each call: its derivative cannot be measured", UNKNOWN
+    )
+
+
+def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:
+    """What the rule does that no rule may, seen at one probe; `other` is asked in between, to see what it
+    keeps.
+    """
+    if subject.reverse is None:
+        yield from _forward_effects(subject, probe)
+        return
+    watched = _watched(subject, probe)
+    if watched is not None:
+        yield watched
+    yield from _writes(subject, probe)
+    yield from _state(subject, probe, other)
+
+
+def _called(subject: Subject, inputs: tuple, point: Point) -> tuple[Any, Callable]:
+    assert subject.reverse is not None
+    return subject.reverse(*inputs, **copy.deepcopy(dict(point.kwargs)))
+
+
+def _watched(subject: Subject, probe: Probe) -> Finding | None:
+    """What debug mode says of one call of an author's rule."""
+    inputs = copy.deepcopy(probe.point.inputs)
+    seed = cotangent_like(probe.truth.y, probe.seeds[-1])
+    with quiet(), reverse.debug_mode(rules=True):
+        try:
+            _called(subject, inputs, probe.point)[1](seed)
+        except RuleError as error:
+            return Finding("effects", error.found, probe=probe)
+        except Exception:
+            return None  # the probe itself has told
+    return None
+
+
+def _writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Inputs and cotangents that are not what they were before."""
+    inputs = copy.deepcopy(probe.point.inputs)
+    seed = cotangent_like(probe.truth.y, probe.seeds[-1])
+    lent = Lent([*zip(subject.names, inputs), ("its cotangent", seed)])
+    with quiet():
+        try:
+            _, back = _called(subject, inputs, probe.point)
+            back(seed)
+        except Exception:
+            return
+    changed = lent.changed()
+    if changed is not None:
+        yield Finding("effects", f"changes {changed}, which it was only lent", argument=changed, probe=probe)
+
+
+def _state(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:
+    """Whether the answer depends on what was asked before: of the same pullback, or of the rule."""
+    point, y = probe.point, probe.truth.y
+    seed, twice = probe.seeds[-1], probe.seeds[-2]
+    expected = probe.answers[-1]
+    with quiet():
+        try:
+            _, back = _called(subject, copy.deepcopy(point.inputs), point)
+            first = reverse_answer(back, y, seed, point)
+            again = reverse_answer(back, y, seed, point)
+            if not _same(first, again):
+                words = "the pullback gives another answer when it is called again with the same cotangent"
+                yield Finding("effects", words, probe=probe)
+                return
+            reverse_answer(back, y, twice, point)
+            if other is not None and other.failure is None:
+                _, between = _called(subject, copy.deepcopy(other.point.inputs), other.point)
+                reverse_answer(between, other.truth.y, other.seeds[-1], other.point)
+            if not _same(first, reverse_answer(back, y, seed, point)):
+                words = "the pullback gives another answer after the rule has been asked about other arguments"
+                yield Finding("effects", words, probe=probe)
+            elif not _same(first, expected):
+                words = "the rule gives another answer when it is asked about the same arguments again"
+                yield Finding("effects", words, probe=probe)
+            yield from _thunked(back, probe, first)
+        except Exception as error:
+            yield Finding("effects", f"fails when it is called again: {_said(error)}", probe=probe)
+
+
+def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Finding]:
+    """Whether a delayed cotangent gives the same, and is evaluated once at most."""
+    counted: list[int] = []
+    y = probe.truth.y
+
+    def value() -> Any:
+        counted.append(1)
+        return cotangent_like(y, probe.seeds[-1])
+
+    answer = vector_of(probe.point, back(Thunk(value)))
+    if not _same(answer, expected):
+        yield Finding("effects", "a delayed cotangent (a Thunk) gives another answer", probe=probe)
+    elif len(counted) > 1:
+        yield Finding("effects", f"a delayed cotangent is evaluated {len(counted)} times", probe=probe)
+
+
+def changed_later(subject: Subject, probe: Probe, f: Callable, rule_is_taken: bool) -> Iterator[Finding]:
+    """Whether what the caller does afterwards to the inputs, or to the value, reaches the pullback.
+
+    Asked of `rulelab.pullback`, which guards what rules keep: the old derivative or a refusal.
+    """
+    if not rule_is_taken:
+        return
+    for what in ("inputs", "value"):
+        inputs = copy.deepcopy(probe.point.inputs)
+        with quiet():
+            try:
+                y, back = reverse.pullback(f, *inputs, **copy.deepcopy(dict(probe.point.kwargs)))
+                plain = vector_of(probe.point, back(cotangent_like(probe.truth.y, probe.seeds[-1])))
+                if not _overwritten(inputs if what == "inputs" else y):
+                    continue
+                later = vector_of(probe.point, back(cotangent_like(probe.truth.y, probe.seeds[-1])))
+            except MutatedAfterCaptureError:
+                continue
+            except RuleLabError:
+                return
+        if not _same(plain, later):
+            words = f"the pullback gives another answer when the caller has changed the {what} meanwhile"
+            yield Finding("effects", words, probe=probe)
+
+
+def _overwritten(x: Any) -> bool:
+    """Writes other numbers into the arrays of a structure; whether there were any."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.flags.writeable and x.size:
+        x[...] = x + 1.5
+        return True
+    if isinstance(x, (tuple, list)):
+        return any([_overwritten(part) for part in x])
+    return any([_overwritten(part) for part in x.values()]) if isinstance(x, dict) else False
+
+
+def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    assert subject.forward is not None
+    point = probe.point
+    with quiet():
+        try:
+            with reverse.debug_mode(rules=True):
+                subject.forward(tangents_of(point, probe.seeds[-1]), *copy.deepcopy(point.inputs), **point.kwargs)
+        except RuleError as error:
+            yield Finding("effects", error.found, probe=probe)
+            return
+        except Exception:
+            return
+        inputs, tangents = copy.deepcopy(point.inputs), tangents_of(point, probe.seeds[-1])
+        lent = Lent([*zip(subject.names, inputs), *((f"the tangent of {n}", t) for n, t in zip(subject.names, tangents))])
+        _, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
+        changed = lent.changed()
+        if changed is not None:
+            yield Finding("effects", f"changes {changed}, which it was only lent", probe=probe)
+        elif not _same(cotangent_vec(probe.truth.y, y_dot), probe.answers[-1]):
+            words = "the rule gives another answer when it is asked about the same arguments again"
+            yield Finding("effects", words, probe=probe)
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Equal but for the last digits, which BLAS may give differently from one call to the next."""
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0.0, equal_nan=True)
+
+
+def _said(error: Exception) -> str:
+    return getattr(error, "found", None) or f"{type(error).__name__}: {error}"

@@ -1,0 +1,44 @@
+"""What a check found, one statement at a time, and the mistake that a doctor sees behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import Place
+from .closeness import Worst
+from .probes import Probe
+
+WRONG, UNKNOWN, WARNING = "wrong", "inconclusive", "warning"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One statement of one check: `check` is its name, `words` the statement.
+
+    `level` is "wrong", "inconclusive" or "warning". `argument` names the leaf it is about, `worst` the
+    number that is furthest off, `probe` the point where it was seen.
+    """
+
+    check: str
+    words: str
+    level: str = WRONG
+    argument: str | None = None
+    worst: Worst | None = None
+    probe: Probe | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The mistake behind what was found.
+
+    `mistake` is one of `doctor.MISTAKES`; `words` complete the sentence "the rule …". `place` is the line of
+    the rule, `diff` the corrected line as a unified diff, given only if the rule so corrected was right at
+    every probe.
+    """
+
+    mistake: str
+    words: str
+    argument: str | None = None
+    place: Place | None = None
+    diff: str = ""
+    advice: str = ""

@@ -1,0 +1,377 @@
+"""Where the inputs of a check come from: kinds of arguments, points, random tangents."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import itertools
+import math
+import types
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import RuleLabError
+from ..rules.signatures import Accepts, ArrayAtom, ClassAtom
+from ..tangents.zeros import NoTangent
+from .vectors import to_vec
+
+
+class WithTangent(NamedTuple):
+    """An argument and the tangent that a test shall use for it; NoTangent makes it a constant."""
+
+    value: Any
+    tangent: Any
+
+
+def with_tangent(x: Any, dx: Any) -> WithTangent:
+    """An argument of a test together with its tangent, in place of a random one.
+
+    With `NoTangent()` the argument is a constant of the test: it is not moved, and its cotangent is not
+    looked at.
+
+    >>> with_tangent(2.0, 1.0).tangent
+    1.0
+    """
+    return WithTangent(x, dx)
+
+
+def rand_tangent(x: Any, rng: np.random.Generator | None = None) -> Any:
+    """A random tangent for `x`: numbers of two decimals between -9 and 9, never zero, in the structure of `x`.
+
+    Short decimals make a failing test readable. Arrays keep shape and dtype, complex numbers get both parts;
+    integers, text, functions and whatever else cannot be moved get NoTangent(). A structure without any
+    number gives NoTangent() too.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rand_tangent(1.0, rng), rand_tangent("a", rng)
+    (6.32, NoTangent())
+    """
+    rng = np.random.default_rng() if rng is None else rng
+    vector, back = to_vec(x)
+    if not vector.size:
+        return NoTangent()
+    return back(_short_decimals(rng, vector.size))
+
+
+def _short_decimals(rng: np.random.Generator, count: int) -> np.ndarray:
+    return rng.integers(1, 901, count) * rng.choice([-1.0, 1.0], count) / 100
+
+
+# --- kinds of arguments -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A family of arguments to draw from: their form, and the interval that their numbers are in.
+
+    `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
+    "list"; numbers lie strictly between `low` and `high`.
+    """
+
+    form: str = "number"
+    low: float = -math.inf
+    high: float = math.inf
+    dtype: str = "float64"
+
+    def __str__(self) -> str:
+        inside = _interval_words(self.low, self.high)
+        plain = {"number": "a number", "integer": "an integer", "list": "a list of numbers"}
+        what = plain.get(self.form, f"a {self.form}" + ("" if "matrix" in self.form else _noun(self.form)))
+        word = "complex " if self.dtype.startswith("complex") else ""
+        return f"{what.replace('a ', f'a {word}', 1)}{inside}"
+
+
+def _noun(form: str) -> str:
+    return "" if form == "vector" else " matrix"
+
+
+def _interval_words(low: float, high: float) -> str:
+    if low == -math.inf and high == math.inf:
+        return ""
+    if (low, high) == (0.0, math.inf):
+        return ", positive"
+    if high == math.inf:
+        return f", above {low:g}"
+    return f", below {high:g}" if low == -math.inf else f", between {low:g} and {high:g}"
+
+
+INTERVALS = {
+    "any": (-math.inf, math.inf),
+    "real": (-math.inf, math.inf),
+    "positive": (0.0, math.inf),
+    "negative": (-math.inf, 0.0),
+    "unit": (0.0, 1.0),
+    "probability": (0.0, 1.0),
+}
+FORMS = ("number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list")
+
+
+class DomainError(RuleLabError):
+    """A domain that a check cannot draw from."""
+
+
+def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
+    """The kind that words such as "positive", "positive vector", "complex matrix" or `(0, 1)` mean.
+
+    >>> str(kind_named("positive definite")), str(kind_named((0, 1)))
+    ('a positive definite matrix', 'a number, between 0 and 1')
+    """
+    if isinstance(words, Kind):
+        return words
+    if isinstance(words, tuple) and len(words) == 2:
+        low, high = float(words[0]), float(words[1])
+        if not low < high:
+            raise DomainError(f"a domain reads (low, high) with low < high, not {words!r}")
+        return Kind(low=low, high=high)
+    if not isinstance(words, str):
+        raise DomainError(f"a domain is a word or (low, high), not {words!r}", fixes=_known_domains())
+    rest, kind = " ".join(words.split()), Kind()
+    if rest.endswith("positive definite"):
+        kind, rest = dataclasses.replace(kind, form="positive definite"), rest[: -len("positive definite")]
+    for word in rest.split():
+        if word in INTERVALS:
+            low, high = INTERVALS[word]
+            kind = dataclasses.replace(kind, low=low, high=high)
+        elif word == "complex":
+            kind = dataclasses.replace(kind, dtype="complex128")
+        elif word in FORMS:
+            if word != "matrix" or kind.form not in ("square", "symmetric"):
+                kind = dataclasses.replace(kind, form=word)
+        else:
+            raise DomainError(f"{words!r} is no domain: {word!r} is not known", fixes=_known_domains())
+    return kind
+
+
+def _known_domains() -> tuple[str, ...]:
+    return (f"use (low, high), or words among: {', '.join([*INTERVALS, 'complex', *FORMS])}",)
+
+
+SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3))
+"""(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
+
+DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
+
+
+def draw(kind: Kind, rng: np.random.Generator, size: int = 0, scale: float = 1.0) -> Any:
+    """One argument of a kind. Its numbers have seven binary digits, so that float32 has them too.
+
+    >>> draw(Kind("vector"), np.random.default_rng(1)).shape
+    (3,)
+    """
+    vector, rows, columns = SIZES[size % len(SIZES)]
+    shapes = {"vector": (vector,), "list": (vector,), "matrix": (rows, columns)}
+    if kind.form == "integer":
+        return int(rng.integers(1, 4))
+    if kind.form in ("square", "symmetric", "positive definite"):
+        n = max(2, rows)
+        drawn = _numbers(kind, rng, (n, n), scale)
+        if kind.form == "square":
+            return drawn + scale * n * np.eye(n)  # away from the singular ones
+        symmetric = (drawn + drawn.conj().T) / 2
+        return symmetric if kind.form == "symmetric" else symmetric + 4 * n * scale * np.eye(n)
+    drawn = _numbers(kind, rng, shapes.get(kind.form, ()), scale)
+    if kind.form == "number":
+        return drawn.item()
+    return drawn.tolist() if kind.form == "list" else drawn
+
+
+def _numbers(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:
+    real = _reals(kind, rng, shape, scale)
+    return real + 1j * _reals(kind, rng, shape, scale) if kind.dtype.startswith("complex") else real
+
+
+def _reals(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:
+    low, high = kind.low, kind.high
+    if math.isfinite(low) and math.isfinite(high):
+        drawn = low + (high - low) * rng.uniform(0.05, 0.95, shape)
+    else:
+        drawn = scale * rng.uniform(0.25, 2.5, shape)
+        if math.isfinite(low):
+            drawn = low + drawn
+        elif math.isfinite(high):
+            drawn = high - drawn
+        else:
+            drawn = drawn * rng.choice([-1.0, 1.0], shape)
+    return np.asarray(_seven_digits(drawn))
+
+
+def _seven_digits(x: np.ndarray) -> np.ndarray:
+    """The nearest numbers with seven binary digits: exact in every floating dtype."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.round(mantissa * 128) / 128, exponent)
+
+
+# --- which kinds a function takes ---------------------------------------------------------------------------
+
+_MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
+_INTEGER_NAMES = frozenset(("n", "axis", "order", "k", "ord", "decimals"))
+_POSITIVE_NAMES = frozenset(("sigma", "scale", "var", "variance", "std", "rate", "tau", "weight", "temperature"))
+_UNIT_NAMES = frozenset(("p", "prob", "probability"))
+
+
+def guesses(names: tuple[str, ...], accepts: Accepts | None, domain: Mapping[str, Kind]) -> Iterator[tuple[Kind, ...]]:
+    """The kinds to try for the parameters of a function, likeliest first.
+
+    From the domain, where it names the parameter, else from the rule's annotation, else from the name.
+    """
+    choices = [_choices(i, name, accepts, domain) for i, name in enumerate(names)]
+    if not choices:
+        return
+    same = [tuple(c[min(i, len(c) - 1)] for c in choices) for i in range(max(map(len, choices)))]
+    mixed = itertools.islice(itertools.product(*choices), 200)
+    yield from dict.fromkeys((*same, *mixed))
+
+
+def _choices(index: int, name: str, accepts: Accepts | None, domain: Mapping[str, Kind]) -> tuple[Kind, ...]:
+    if name in domain and domain[name].form != "number":
+        return (domain[name],)
+    low, high = (domain[name].low, domain[name].high) if name in domain else _interval_of_name(name)
+    dtypes = (domain[name].dtype,) if name in domain else ("float64",)
+    forms = _forms_by_annotation(accepts.at(index)) if accepts is not None else None
+    if forms is None:
+        forms = _forms_by_name(name)
+    elif "complex" in forms:
+        forms, dtypes = tuple(f for f in forms if f != "complex"), ("complex128",)
+    return tuple(Kind(form, low, high, dtype) for form in forms for dtype in dtypes)
+
+
+def _interval_of_name(name: str) -> tuple[float, float]:
+    if name in _POSITIVE_NAMES:
+        return 0.0, math.inf
+    return (0.0, 1.0) if name in _UNIT_NAMES else (-math.inf, math.inf)
+
+
+def _forms_by_name(name: str) -> tuple[str, ...]:
+    if name in _MATRIX_NAMES:
+        return ("matrix", "square", "positive definite", "vector", "number")
+    if name in _INTEGER_NAMES:
+        return ("integer", "number", "vector", "matrix")
+    return ("number", "vector", "matrix", "square", "positive definite", "list", "integer")
+
+
+def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:
+    """The forms that the annotation of a parameter names; None where it names none of ours."""
+    forms: list[str] = []
+    for atom in atoms:
+        if isinstance(atom, ArrayAtom):
+            forms += ["vector", "matrix", "square", "positive definite"]
+            if issubclass(atom.scalar, np.complexfloating):
+                forms.append("complex")
+        elif isinstance(atom, ClassAtom) and issubclass(atom.cls, np.ndarray):
+            forms += ["vector", "matrix", "square", "positive definite"]
+        elif isinstance(atom, ClassAtom) and atom.cls in (float, np.float64):
+            forms.append("number")
+        elif isinstance(atom, ClassAtom) and atom.cls is complex:
+            forms += ["number", "complex"]
+        elif isinstance(atom, ClassAtom) and atom.cls in (int, np.integer):
+            forms.append("integer")
+        elif isinstance(atom, ClassAtom) and atom.cls in (list, tuple):
+            forms.append("list")
+    return tuple(dict.fromkeys(forms)) or None
+
+
+NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0), (1.0, math.inf), (-1.0, 1.0))
+"""The intervals that are tried in turn where a function refuses the numbers it is given."""
+
+
+def narrowed(kinds: tuple[Kind, ...]) -> Iterator[tuple[Kind, ...]]:
+    """The same kinds over smaller and smaller domains."""
+    for low, high in NARROWER:
+        yield tuple(
+            dataclasses.replace(k, low=low, high=high) if k.low == -math.inf and k.high == math.inf else k
+            for k in kinds
+        )
+
+
+# --- more points ----------------------------------------------------------------------------------------------
+
+
+def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
+    """The numbers that stand in some code, where its branches may part; zero is always one."""
+    found = {0.0}
+    for code in codes:
+        for constant in code.co_consts:
+            if isinstance(constant, (int, float)) and not isinstance(constant, bool) and abs(constant) < 1e6:
+                found.add(float(constant))
+    return tuple(sorted(found, key=abs))
+
+
+def near(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
+    """The same arguments with their numbers moved to both sides of a landmark, not far from it."""
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        away = rng.uniform(0.0625, 0.5, vector.size) * rng.choice([-1.0, 1.0], vector.size)
+        return _seven_digits(landmark + away * max(1.0, abs(landmark)) * 0.5)
+
+    return revalued(args, moved)
+
+
+def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: float = 1.0) -> tuple:
+    """The same arguments with every number multiplied by another between 0.6 and 1.4 (and `scale`)."""
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        factors = scale * rng.uniform(0.6, 1.4, vector.size)
+        if flips:
+            factors = factors * rng.choice([-1.0, 1.0], vector.size)
+        zero = vector == 0
+        return _seven_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
+
+    return revalued(args, moved)
+
+
+def tied(args: tuple, rng: np.random.Generator) -> tuple:
+    """The same arguments in which some numbers are equal: within an argument, and between arguments."""
+    pool: list[float] = []
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        if not pool:
+            pool.extend(vector[:2])
+        return rng.choice(np.array(pool), vector.size) if pool else vector
+
+    return revalued(args, moved)
+
+
+def revalued(args: tuple, moved: Callable[[np.ndarray], np.ndarray]) -> tuple:
+    """Copies of arguments whose numbers are those that `moved` makes of theirs, argument by argument."""
+    found = []
+    for x in args:
+        vector, back = to_vec(x)
+        found.append(back(moved(vector)) if vector.size else copy.deepcopy(x))
+    return tuple(found)
+
+
+def in_float32(args: tuple) -> tuple | None:
+    """The same arguments in single precision; None if there is no double among them that can be."""
+    found = tuple(_single(x) for x in args)
+    return found if any(f is not x for f, x in zip(found, args)) else None
+
+
+def _single(x: Any) -> Any:
+    if isinstance(x, np.ndarray) and x.dtype in (np.float64, np.complex128):
+        return x.astype(np.float32 if x.dtype == np.float64 else np.complex64)
+    return x
+
+
+def laid_out_otherwise(args: tuple) -> tuple | None:
+    """The same arguments with their arrays in Fortran order and with gaps between elements; None without
+    arrays.
+    """
+    found = tuple(_with_gaps(x) if isinstance(x, np.ndarray) and x.size > 1 else x for x in args)
+    return found if any(f is not x for f, x in zip(found, args)) else None
+
+
+def _with_gaps(x: np.ndarray) -> np.ndarray:
+    wide = np.zeros(tuple(2 * n for n in x.shape), x.dtype, order="F")
+    view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
+    view[...] = x
+    return view
+
+
+def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+    """The value of a function for copies of these arguments, its warnings kept silent."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return primal(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))

@@ -1,0 +1,247 @@
+"""Which points a check looks at: given or drawn, of several sizes and scales, with ties, on both sides of
+branches.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleLabError
+from ..rules.authoring import ask
+from ..rules.registry import Found, Registry
+from ..rules.rule import Rule
+from ..rules.targets import name_of, resolve
+from .perturb import (
+    DRAWN_SCALES,
+    SIZES,
+    Kind,
+    WithTangent,
+    draw,
+    guesses,
+    in_float32,
+    jittered,
+    laid_out_otherwise,
+    landmarks,
+    narrowed,
+    near,
+    plainly,
+    tied,
+)
+from .probes import Point, quiet, watched_lines
+from .subjects import Subject
+from .vectors import to_vec
+
+TRIES = 400
+"""Calls of the function that may be spent on finding arguments it takes."""
+
+
+class NoInputsError(RuleLabError):
+    """A check could not find arguments that the function takes."""
+
+
+class Source:
+    """The points of one check: those the caller `given`, or drawn by the kinds that the function takes."""
+
+    def __init__(
+        self,
+        f: Callable,
+        given: tuple | None,
+        kwargs: Mapping[str, Any],
+        domain: Mapping[str, Kind],
+        rng: np.random.Generator,
+        mode: str,
+        registry: Registry,
+    ) -> None:
+        self.f, self.kwargs, self.rng = f, kwargs, rng
+        self.kinds: tuple[Kind, ...] = ()
+        self.constant: frozenset[int] = frozenset()
+        if given is not None:
+            self.args = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
+            return
+        self.kinds, self.args = _kinds_taken(f, kwargs, domain, rng, mode, registry)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the arguments are ours and not the caller's."""
+        return bool(self.kinds)
+
+    def args_at(self, number: int) -> tuple:
+        """The arguments of the point of this number; the first are those the caller gave."""
+        if number == 0:
+            return self.args
+        scale = DRAWN_SCALES[number % len(DRAWN_SCALES)]
+        if not self.kinds:
+            return jittered(self.args, self.rng, flips=number % 3 == 2, scale=1.0 if number < 3 else scale)
+        return tuple(draw(kind, self.rng, number, scale) for kind in self.kinds)
+
+    def origin(self, number: int) -> str:
+        """Where the numbers of that point come from, in words."""
+        if self.kinds:
+            return "drawn"
+        return "given" if number == 0 else "near those given"
+
+
+def _kinds_taken(
+    f: Callable,
+    kwargs: Mapping[str, Any],
+    domain: Mapping[str, Kind],
+    rng: np.random.Generator,
+    mode: str,
+    registry: Registry,
+) -> tuple[tuple[Kind, ...], tuple]:
+    """The first kinds that the function, and a rule of it, take; and one draw of them."""
+    target, bound = resolve(f)
+    if bound:
+        raise _none_found(f, "its object's numbers are not drawn")
+    names = _required(target)
+    unknown = set(domain) - set(names) - set(_all_names(target))
+    if unknown:
+        raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
+    accepts = [rule.accepts for rule in _rules(target, mode, registry)]
+    tried, seen, last = 0, set(), "no kind of number suits them"
+    for accepted in [*accepts, None]:
+        for guessed in guesses(names, accepted, domain):
+            for kinds in narrowed(guessed):
+                if kinds in seen or tried >= TRIES:
+                    continue
+                seen.add(kinds)
+                tried += 1
+                args = tuple(draw(kind, rng) for kind in kinds)
+                if not isinstance(ask(target, args, dict(kwargs), mode, None, registry), Found):
+                    continue
+                try:
+                    if _is_finite(plainly(f, args, kwargs)) and _takes(f, kinds, kwargs, rng):
+                        return kinds, args
+                except Exception as error:
+                    last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
+    raise _none_found(f, last)
+
+
+def _takes(f: Callable, kinds: tuple[Kind, ...], kwargs: Mapping[str, Any], rng: np.random.Generator) -> bool:
+    """Whether most draws of these kinds are in the function's domain."""
+    good = 0
+    for number in range(1, 5):
+        try:
+            good += _is_finite(plainly(f, tuple(draw(k, rng, number) for k in kinds), kwargs))
+        except Exception:
+            pass
+    return good >= 3
+
+
+def _none_found(f: Callable, why: str) -> NoInputsError:
+    name = getattr(f, "__name__", "the function")
+    return NoInputsError(
+        f"no arguments were found that {name} takes: {why}",
+        asked=f"a check of the rule of {name}",
+        fixes=("give them: %rule_check f --at 2.0, [1.0, 2.0]", 'or their kinds: domain={"x": "positive vector"}'),
+        read="howto/check-a-rule",
+    )
+
+
+def _rules(target: Any, mode: str, registry: Registry) -> list[Rule]:
+    entry = registry.entry(target)
+    both = (*entry.user, *entry.house) if entry is not None else ()
+    return [rule for rule in both if isinstance(rule, Rule) and rule.mode == mode]
+
+
+def _parameters(target: Any) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def _required(target: Any) -> tuple[str, ...]:
+    if isinstance(target, np.ufunc):
+        return tuple("xyzw"[: target.nin])
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = [p for p in _parameters(target) if p.kind in positional]
+    names = [p.name for p in found if p.default is p.empty]
+    if not names:
+        names = [p.name for p in found[:1]]
+    return tuple(names) or ("x",)
+
+
+def _all_names(target: Any) -> tuple[str, ...]:
+    return tuple(p.name for p in _parameters(target))
+
+
+def _is_finite(y: Any) -> bool:
+    vector = to_vec(y)[0]
+    return bool(vector.size) and bool(np.all(np.isfinite(vector)))
+
+
+def usable(subject: Subject, point: Point) -> Any:
+    """The value at a point, or None where the function refuses it or gives something not finite."""
+    try:
+        y = plainly(subject.primal, point.inputs, point.kwargs)
+    except Exception:
+        return None
+    return y if _is_finite(y) else None
+
+
+def twins_of(point: Point) -> Iterator[Point]:
+    """The same numbers in single precision, and laid out otherwise in memory."""
+    for origin, inputs in (
+        ("the first, in single precision", in_float32(point.inputs)),
+        ("the first, with gaps in memory", laid_out_otherwise(point.inputs)),
+    ):
+        if inputs is not None:
+            yield Point(inputs, point.kwargs, origin, point.constant)
+
+
+def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
+    """Points with ties, with zeros, and around the numbers that stand in the code."""
+    for _ in range(2):
+        yield Point(tied(point.inputs, rng), point.kwargs, "with ties", point.constant)
+    for mark in landmarks(subject.codes)[:8]:
+        for _ in range(2):
+            yield Point(near(point.inputs, mark, rng), point.kwargs, f"around {mark:g}", point.constant)
+
+
+def reaching(
+    subject: Subject, candidates: Iterator[Point], reached: set[tuple[types.CodeType, int]], most: int
+) -> Iterator[Point]:
+    """Those among the candidates at which the function and its rule run lines that were not run before."""
+    for point in candidates:
+        if most <= 0:
+            return
+        if usable(subject, point) is None:
+            continue
+        lines = _lines_at(subject, point)
+        if not lines <= reached:
+            reached |= lines
+            most -= 1
+            yield point
+
+
+def _lines_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
+    with watched_lines(subject) as lines, quiet():
+        try:
+            y = plainly(subject.primal, point.inputs, point.kwargs)
+            if subject.reverse is not None:
+                _, back = subject.reverse(*point.inputs, **point.kwargs)
+                back(y)
+        except Exception:
+            pass
+    return lines
+
+
+def lines_of(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int]]:
+    """The lines of some code that can be run: those of statements, without the `def` that begins it."""
+    return {
+        (code, line)
+        for code in codes
+        for _, _, line in code.co_lines()
+        if line is not None and line != code.co_firstlineno
+    }
+
+
+def sizes() -> int:
+    """How many sizes there are to draw."""
+    return len(SIZES)

@@ -1,0 +1,265 @@
+"""One point of a check: the derivative there by differences, what the rule says, and which lines it reached."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..tangents.zeros import NoTangent
+from . import oracles
+from .perturb import plainly
+from .subjects import Subject, raw_pullback
+from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
+
+FEW = 64
+"""Numbers in or out up to which the whole Jacobian is measured; above it, random directions."""
+DIRECTIONS, SEEDS = 8, 3
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a function is looked at. `origin` says in words where the numbers come from; `constant` are the
+    positions of the inputs that are not moved.
+    """
+
+    inputs: tuple
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    origin: str = "given"
+    constant: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What differences say of a function at a point.
+
+    `directions` are columns (unit vectors, for a small function) and `slopes` the derivative of the output
+    along each of them: of shape (numbers out, directions).
+    """
+
+    y: Any
+    inputs: tuple[Leaf, ...]
+    outputs: tuple[Leaf, ...]
+    directions: np.ndarray
+    slopes: oracles.Measured
+    whole: bool
+
+    @property
+    def jacobian(self) -> oracles.Measured:
+        """The matrix of the function, (numbers out, numbers in), where it is small enough to be known."""
+        if not self.whole:
+            raise ValueError("the Jacobian was measured in a few directions only")
+        return self.slopes
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A point with what was measured there and what the rule said.
+
+    In reverse, row i of `answers` is the cotangent of all inputs for the cotangent `seeds[i]` of the
+    output: unit vectors first where the function is small (`units` of them), random ones after. Forwards,
+    column i of `answers` is the tangent of the output for `seeds[i]`, a tangent of the inputs. `failure` is
+    what the rule raised instead. `lines` are those of its code that ran.
+    """
+
+    point: Point
+    truth: Truth
+    y: Any = None
+    seeds: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    answers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    units: int = 0
+    failure: Exception | None = None
+    raw: Any = None
+    lines: frozenset[tuple[types.CodeType, int]] = frozenset()
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The Jacobian that the rule stands for, from its answers to unit cotangents: (out, in)."""
+        if not self.units:
+            raise ValueError("the rule was asked for a few cotangents only")
+        return self.answers[: self.units]
+
+
+def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """The primal at a point as a function of one real vector, and that vector.
+
+    It gets numbers in double precision whatever the dtype of the inputs, and copies of everything.
+    """
+    wide = _widened(point)
+    vector, back = to_vec(_moving(wide, point))
+
+    def f(moved: np.ndarray) -> np.ndarray:
+        inputs = list(back(moved))
+        for position in point.constant:
+            inputs[position] = wide[position]
+        return to_vec(plainly(subject.primal, tuple(inputs), point.kwargs))[0]
+
+    return vector, f
+
+
+def _widened(point: Point) -> tuple:
+    return tuple(_double(x) for x in point.inputs)
+
+
+def _double(x: Any) -> Any:
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "fc" and x.dtype.itemsize < 16:
+        wide = np.complex128 if x.dtype.kind == "c" else np.float64
+        if x.dtype != wide:
+            return x.astype(wide)
+    return x
+
+
+def _moving(inputs: tuple, point: Point) -> tuple:
+    return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
+
+
+def truth_at(
+    subject: Subject, point: Point, rng: np.random.Generator, domain: Any = None, y: Any = None
+) -> Truth:
+    """The derivative of the primal at a point by two families of differences."""
+    vector, f = vector_function(subject, point)
+    y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
+    outputs = leaves(y, "y")
+    count, size = vector.size, (outputs[-1].stop if outputs else 0)
+    named = _named_leaves(subject, point)
+    if count <= FEW and size <= FEW:
+        measured = oracles.measured_jacobian(f, vector, domain=domain)
+        return Truth(y, named, outputs, np.eye(count), measured, whole=True)
+    directions = _directions(rng, count)
+    columns = [oracles.measured_jvp(f, vector, d, domain=domain) for d in directions.T]
+    slopes = oracles.Measured(
+        np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1)
+    )
+    return Truth(y, named, outputs, directions, slopes, whole=False)
+
+
+def _directions(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Some dense random directions, then some unit vectors, as columns."""
+    dense = rng.choice([-1.0, 1.0], (count, 3)) * rng.integers(1, 5, (count, 3)) / 4
+    picked = rng.choice(count, min(count, DIRECTIONS - 3), replace=False)
+    units = np.zeros((count, picked.size))
+    units[picked, np.arange(picked.size)] = 1.0
+    return np.concatenate([dense, units], 1)
+
+
+def _named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
+    found: list[Leaf] = []
+    for i, x in enumerate(_moving(point.inputs, point)):
+        name = subject.names[i] if i < len(subject.names) else f"argument {i + 1}"
+        start = found[-1].stop if found else 0
+        found += [leaf._replace(start=leaf.start + start, stop=leaf.stop + start) for leaf in leaves(x, name)]
+    return tuple(found)
+
+
+def probe_reverse(subject: Subject, point: Point, truth: Truth, rng: np.random.Generator) -> Probe:
+    """The rule asked for cotangents at a point of known derivative."""
+    assert subject.reverse is not None
+    size = truth.outputs[-1].stop if truth.outputs else 0
+    units = size if truth.whole else 0
+    drawn = _random_seeds(rng, SEEDS, size)
+    seeds = np.concatenate([np.eye(size), drawn]) if units else drawn
+    y: Any = None
+    raw: Any = None
+    rows: list[np.ndarray] = []
+    with watched_lines(subject) as lines, quiet():
+        try:
+            y, back = subject.reverse(*copy.deepcopy(point.inputs), **copy.deepcopy(dict(point.kwargs)))
+            like = truth.y
+            with contextlib.suppress(Exception):
+                raw = raw_pullback(back)(cotangent_like(like, drawn[0]))
+            for seed in seeds:
+                rows.append(reverse_answer(back, like, seed, point))
+        except Exception as error:
+            return Probe(point, truth, y, seeds, failure=error, raw=raw, lines=frozenset(lines))
+    return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines))
+
+
+def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np.ndarray:
+    """The cotangent of all moving inputs for one cotangent of the output, as one real vector."""
+    cotangents = back(cotangent_like(y, seed))
+    return vector_of(point, cotangents)
+
+
+def vector_of(point: Point, cotangents: tuple) -> np.ndarray:
+    """Cotangents, one for each input, as one real vector; those of constant inputs are left out."""
+    parts = [
+        cotangent_vec(x, x_bar)
+        for i, (x, x_bar) in enumerate(zip(point.inputs, cotangents, strict=False))
+        if i not in point.constant
+    ]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def probe_forward(subject: Subject, point: Point, truth: Truth, rng: np.random.Generator) -> Probe:
+    """The forward rule asked for tangents at a point of known derivative: `answers[i]` goes with `seeds[i]`."""
+    assert subject.forward is not None
+    count = truth.inputs[-1].stop if truth.inputs else 0
+    seeds = np.concatenate([truth.directions.T, _random_seeds(rng, 2, count)])
+    rows: list[np.ndarray] = []
+    y: Any = None
+    with watched_lines(subject) as lines, quiet():
+        try:
+            for seed in seeds:
+                tangents = tangents_of(point, seed)
+                y, y_dot = subject.forward(
+                    tangents, *copy.deepcopy(point.inputs), **copy.deepcopy(dict(point.kwargs))
+                )
+                rows.append(cotangent_vec(truth.y, y_dot))
+        except Exception as error:
+            return Probe(point, truth, y, seeds, failure=error, lines=frozenset(lines))
+    return Probe(point, truth, y, seeds, np.array(rows), 0, None, None, frozenset(lines))
+
+
+def tangents_of(point: Point, vector: np.ndarray) -> tuple:
+    """A real vector as tangents of the inputs, NoTangent for those that are not moved."""
+    found, start = [], 0
+    for i, x in enumerate(point.inputs):
+        size = 0 if i in point.constant else to_vec(x)[0].size
+        found.append(cotangent_like(x, vector[start : start + size]) if size else NoTangent())
+        start += size
+    return tuple(found)
+
+
+def _random_seeds(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
+    """Cotangents of two decimals, away from 0 and from 1, which hide mistakes."""
+    return rng.choice([-1.0, 1.0], (count, size)) * rng.integers(130, 480, (count, size)) / 100
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Runs a rule without its warnings: what it says about odd points is no news to the author."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def watched_lines(subject: Subject) -> Iterator[set[tuple[types.CodeType, int]]]:
+    """Notes which lines of the subject's code run; nothing where a debugger or coverage holds the hook."""
+    lines: set[tuple[types.CodeType, int]] = set()
+    watched = frozenset(subject.codes)
+    before = sys.gettrace()
+    if before is not None or not watched:
+        yield lines
+        return
+
+    def in_function(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if event == "line":
+            lines.add((frame.f_code, frame.f_lineno))
+        return in_function
+
+    def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
+        return in_function if frame.f_code in watched else None
+
+    sys.settrace(at_call)
+    try:
+        yield lines
+    finally:
+        sys.settrace(before)

@@ -1,0 +1,161 @@
+"""What is judged: a function, and how its rule is asked for a derivative."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Place, RuleError
+from ..rules import authoring
+from ..rules.binding import Binder
+from ..rules.registry import DEFAULT, Found, OptedOut, Registry
+from ..rules.rule import Rule
+from ..rules.targets import name_of, resolve
+from ..tangents.zeros import AbstractZero
+
+Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
+Forward = Callable[..., tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One function with one way to differentiate it.
+
+    `primal(*inputs, **kwargs)` is the plain function; for a method or a callable object the object is the
+    first input. `reverse(*inputs, **kwargs)` gives `(y, back)`, and `back(y_bar)` one cotangent for each
+    input; `forward(tangents, *inputs, **kwargs)` gives `(y, y_dot)`. Either is None where it is not judged.
+    `codes` are those of the rule and of the function, whose lines the points of a check should reach.
+    """
+
+    name: str
+    primal: Callable[..., Any]
+    reverse: Reverse | None = None
+    forward: Forward | None = None
+    names: tuple[str, ...] = ()
+    rule: Rule | None = None
+    place: Place | None = None
+    codes: tuple[types.CodeType, ...] = ()
+    by: str = "the rule"
+
+    @property
+    def mode(self) -> str:
+        """What is asked of it: "rrule" or "frule"."""
+        return "rrule" if self.reverse is not None else "frule"
+
+    @property
+    def rule_codes(self) -> tuple[types.CodeType, ...]:
+        """The code of the rule alone, with the functions defined in it."""
+        return codes_of(_author(self.rule)) if self.rule is not None else ()
+
+
+class NoRuleError(RuleError):
+    """A check was asked of a function that has no rule for these arguments."""
+
+
+def subject_of(
+    f: Any,
+    args: tuple,
+    kwargs: dict[str, Any],
+    mode: str = "rrule",
+    config: Any = None,
+    registry: Registry = DEFAULT,
+) -> tuple[Subject, tuple]:
+    """The subject of a check of the rule of `f` for these arguments, and its inputs in full.
+
+    NoRuleError where no rule applies: nothing else is asked in its place.
+    """
+    target, bound = resolve(f)
+    whole = (*bound, *args)
+    answer = authoring.ask(target, whole, kwargs, mode, config, registry)
+    if not isinstance(answer, Found):
+        raise _no_rule(f, whole, mode, isinstance(answer, OptedOut))
+    rule = answer.rule
+    inputs = whole
+    if not rule.house:
+        inputs, kwargs = Binder.of(target).bind(whole, kwargs)
+    names = _names(target, len(inputs))
+    if not rule.differentiable:
+        raise NoRuleError(
+            f"{name_of(target)} is stated to be without a derivative: there is nothing to compare with",
+            place=rule.place,
+        )
+
+    def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
+        y, back = authoring.rrule(target, *inputs, config=config, registry=registry, **keywords)
+        return y, _without_first(name_of(target), rule.place, back)
+
+    def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
+        from ..tangents.zeros import NoTangent
+
+        dots = (NoTangent(), *tangents)
+        return authoring.frule(dots, target, *inputs, config=config, registry=registry, **keywords)
+
+    return (
+        Subject(
+            name=name_of(target) if not bound else getattr(f, "__name__", name_of(target)),
+            primal=target,
+            reverse=reverse if mode == "rrule" else None,
+            forward=forward if mode == "frule" else None,
+            names=names,
+            rule=rule,
+            place=rule.place,
+            codes=tuple(dict.fromkeys((*codes_of(_author(rule)), *codes_of(target)))),
+            by=getattr(rule.function, "__name__", "the rule") if rule.partials is None else "the scalar rule",
+        ),
+        tuple(inputs),
+    )
+
+
+def _without_first(name: str, place: Place | None, back: Callable) -> Callable:
+    """A pullback that leaves out the cotangent of the function itself, which holds no numbers."""
+
+    def cotangents(y_bar: Any) -> tuple:
+        itself, *others = back(y_bar)
+        if not isinstance(itself, AbstractZero) and itself is not None:
+            return (*others,)  # of a closure: its cells are constants here
+        return (*others,)
+
+    cotangents.__wrapped__ = back  # type: ignore[attr-defined]  # where the doctor finds what was returned
+    return cotangents
+
+
+def raw_pullback(back: Callable) -> Callable:
+    """The pullback as its author wrote it, below everything that checks and converts its answers."""
+    while (inner := getattr(back, "__wrapped__", None)) is not None:
+        back = inner
+    return back
+
+
+def _names(target: Any, count: int) -> tuple[str, ...]:
+    names = tuple(Binder.of(target).names(count))
+    return names + tuple(f"argument {i + 1}" for i in range(len(names), count))
+
+
+def _no_rule(f: Any, args: tuple, mode: str, opted_out: bool) -> NoRuleError:
+    name = name_of(resolve(f)[0])
+    kinds = ", ".join(type(x).__name__ for x in args)
+    said = f"is opted out of its {mode}s" if opted_out else f"has no {mode} for these arguments ({kinds})"
+    return NoRuleError(
+        f"{name} {said}",
+        asked=f"a check of the {mode} of {name}",
+        fixes=(f"@rl.{mode}_for({name}) states one", f"rl.which_rule({name}, …) says which rule is taken"),
+    )
+
+
+def _author(rule: Rule) -> Callable:
+    return rule.function if rule.partials is None else rule.partials
+
+
+def codes_of(function: Any) -> tuple[types.CodeType, ...]:
+    """The code of a Python function and of the functions defined inside it; nothing for others."""
+    code = getattr(function, "__code__", None)
+    return tuple(_with_inner(code)) if isinstance(code, types.CodeType) else ()
+
+
+def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _with_inner(constant)
