@@ -40,7 +40,7 @@ def _bytes(leaf: Leaf) -> int:
 class Worst:
     """The element of a cotangent (or tangent) that is furthest off, with both numbers and the error bar.
 
-    `name` is written as Python would index it: `x`, `A[1, 2]`, `z (imaginary part)`.
+    `name` is written as Python would index it: `x`, `A[1, 2]`, `z.imag`.
     """
 
     name: str
@@ -98,14 +98,7 @@ class Closeness:
             names = ", ".join(leaf.name for leaf in self.columns)
             return f"{names}, along direction {column + 1}"
         leaf = next(one for one in self.columns if one.start <= column < one.stop)
-        return element_name(leaf, column - leaf.start)
-
-
-def element_name(leaf: Leaf, position: int) -> str:
-    """What to call one real number of a leaf: `x`, `A[1, 2]`, `z (imaginary part)`."""
-    index, part = leaf.where(position), leaf.part(position)
-    words = {"re": " (real part)", "im": " (imaginary part)"}.get(part or "", "")
-    return f"{leaf.name}[{', '.join(map(str, index))}]{words}" if index else f"{leaf.name}{words}"
+        return leaf.spot(column)
 
 
 def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Closeness:
@@ -149,7 +142,9 @@ def _compared(
         return Closeness(found, expected, bars, np.zeros(found.shape, bool), known, columns, seeds, whole)
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(found), np.abs(expected))
-        limit = tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole) + BARS * bars
+        limit = (
+            tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole) + BARS * bars
+        )
         apart = np.abs(found - expected)
         wrong = known & ~(apart <= limit)  # a nan of the rule is wrong where the derivative is known
     return Closeness(found, expected, bars, wrong, known, columns, seeds, whole)

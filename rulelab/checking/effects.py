@@ -97,7 +97,9 @@ def _state(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Find
                 _, between = _called(subject, copy.deepcopy(other.point.inputs), other.point)
                 reverse_answer(between, other.truth.y, other.seeds[-1], other.point)
             if not _same(first, reverse_answer(back, y, seed, point)):
-                words = "the pullback gives another answer after the rule has been asked about other arguments"
+                words = (
+                    "the pullback gives another answer after the rule has been asked about other arguments"
+                )
                 yield Finding("effects", words, probe=probe)
             elif not _same(first, expected):
                 words = "the rule gives another answer when it is asked about the same arguments again"
@@ -164,14 +166,21 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
     with quiet():
         try:
             with reverse.debug_mode(rules=True):
-                subject.forward(tangents_of(point, probe.seeds[-1]), *copy.deepcopy(point.inputs), **point.kwargs)
+                subject.forward(
+                    tangents_of(point, probe.seeds[-1]), *copy.deepcopy(point.inputs), **point.kwargs
+                )
         except RuleError as error:
             yield Finding("effects", error.found, probe=probe)
             return
         except Exception:
             return
         inputs, tangents = copy.deepcopy(point.inputs), tangents_of(point, probe.seeds[-1])
-        lent = Lent([*zip(subject.names, inputs), *((f"the tangent of {n}", t) for n, t in zip(subject.names, tangents))])
+        lent = Lent(
+            [
+                *zip(subject.names, inputs),
+                *((f"the tangent of {n}", t) for n, t in zip(subject.names, tangents)),
+            ]
+        )
         _, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
         changed = lent.changed()
         if changed is not None:

@@ -208,11 +208,15 @@ def _seven_digits(x: np.ndarray) -> np.ndarray:
 
 _MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
 _INTEGER_NAMES = frozenset(("n", "axis", "order", "k", "ord", "decimals"))
-_POSITIVE_NAMES = frozenset(("sigma", "scale", "var", "variance", "std", "rate", "tau", "weight", "temperature"))
+_POSITIVE_NAMES = frozenset(
+    ("sigma", "scale", "var", "variance", "std", "rate", "tau", "weight", "temperature")
+)
 _UNIT_NAMES = frozenset(("p", "prob", "probability"))
 
 
-def guesses(names: tuple[str, ...], accepts: Accepts | None, domain: Mapping[str, Kind]) -> Iterator[tuple[Kind, ...]]:
+def guesses(
+    names: tuple[str, ...], accepts: Accepts | None, domain: Mapping[str, Kind]
+) -> Iterator[tuple[Kind, ...]]:
     """The kinds to try for the parameters of a function, likeliest first.
 
     From the domain, where it names the parameter, else from the rule's annotation, else from the name.

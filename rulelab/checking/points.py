@@ -18,7 +18,6 @@ from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
 from .perturb import (
     DRAWN_SCALES,
-    SIZES,
     Kind,
     WithTangent,
     draw,
@@ -98,7 +97,7 @@ def _kinds_taken(
     target, bound = resolve(f)
     if bound:
         raise _none_found(f, "its object's numbers are not drawn")
-    names = _required(target)
+    names = required_names(f)
     unknown = set(domain) - set(names) - set(_all_names(target))
     if unknown:
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
@@ -138,7 +137,10 @@ def _none_found(f: Callable, why: str) -> NoInputsError:
     return NoInputsError(
         f"no arguments were found that {name} takes: {why}",
         asked=f"a check of the rule of {name}",
-        fixes=("give them: %rule_check f --at 2.0, [1.0, 2.0]", 'or their kinds: domain={"x": "positive vector"}'),
+        fixes=(
+            "give them: %rule_check f --at 2.0, [1.0, 2.0]",
+            'or their kinds: domain={"x": "positive vector"}',
+        ),
         read="howto/check-a-rule",
     )
 
@@ -156,7 +158,9 @@ def _parameters(target: Any) -> list[inspect.Parameter]:
         return []
 
 
-def _required(target: Any) -> tuple[str, ...]:
+def required_names(f: Any) -> tuple[str, ...]:
+    """The names of the arguments that a check has to find for a function: those without a default."""
+    target = resolve(f)[0]
     if isinstance(target, np.ufunc):
         return tuple("xyzw"[: target.nin])
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -240,8 +244,3 @@ def lines_of(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int
         for _, _, line in code.co_lines()
         if line is not None and line != code.co_firstlineno
     }
-
-
-def sizes() -> int:
-    """How many sizes there are to draw."""
-    return len(SIZES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import sys
 import types
 import warnings
@@ -128,7 +129,7 @@ def truth_at(
     y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
     outputs = leaves(y, "y")
     count, size = vector.size, (outputs[-1].stop if outputs else 0)
-    named = _named_leaves(subject, point)
+    named = named_leaves(subject, point)
     if count <= FEW and size <= FEW:
         measured = oracles.measured_jacobian(f, vector, domain=domain)
         return Truth(y, named, outputs, np.eye(count), measured, whole=True)
@@ -149,12 +150,15 @@ def _directions(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.concatenate([dense, units], 1)
 
 
-def _named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
+def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
     found: list[Leaf] = []
     for i, x in enumerate(_moving(point.inputs, point)):
         name = subject.names[i] if i < len(subject.names) else f"argument {i + 1}"
         start = found[-1].stop if found else 0
-        found += [leaf._replace(start=leaf.start + start, stop=leaf.stop + start) for leaf in leaves(x, name)]
+        found += [
+            dataclasses.replace(leaf, start=leaf.start + start, stop=leaf.stop + start)
+            for leaf in leaves(x, name)
+        ]
     return tuple(found)
 
 

@@ -149,7 +149,10 @@ class RuleCheck(Report):
             "place": None if self.place is None else self.place.label(),
             "verdict": self.verdict,
             "sentence": self.sentence,
-            "checks": [{"name": c.name, "verdict": c.verdict, "times": c.times, "words": c.words} for c in self.checks],
+            "checks": [
+                {"name": c.name, "verdict": c.verdict, "times": c.times, "words": c.words}
+                for c in self.checks
+            ],
             "findings": [_finding(f) for f in self.findings],
             "diagnoses": [
                 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -9,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place, RuleLabError
+from ..errors import RuleLabError
 from ..pieces import Progress
 from ..rules.registry import DEFAULT, Registry
-from ..tangents.zeros import AbstractZero, NoTangent
+from ..tangents.zeros import AbstractZero
 from . import doctor, effects
 from .closeness import Closeness, Tolerance, closeness
 from .comparison import shortened
-from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
+from .findings import UNKNOWN, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .perturb import Kind, WithTangent, kind_named, plainly
-from .points import Source, lines_of, odd_points, reaching, twins_of, usable
-from .probes import Point, Probe, probe_forward, probe_reverse, quiet, truth_at
+from .points import Source, lines_of, odd_points, reaching, required_names, twins_of, usable
+from .probes import Point, Probe, named_leaves, probe_forward, probe_reverse, truth_at
 from .reports import Checked, LookedAt, RuleCheck
 from .subjects import Subject, subject_of
-from .vectors import to_vec
+from .vectors import leaves, to_vec
 
 POINTS = {"quick": 3, "normal": 8, "deep": 24}
 """Points drawn for each depth of a check, before those that reach further lines."""
@@ -148,13 +149,8 @@ class Checking:
         y = usable(self.subject, point)
         if y is None or not _same_form(y, like.truth.y):
             return
-        from dataclasses import replace
-
-        from .probes import _named_leaves
-        from .vectors import leaves
-
-        truth = replace(
-            like.truth, y=y, inputs=_named_leaves(self.subject, point), outputs=leaves(y, "y")
+        truth = dataclasses.replace(
+            like.truth, y=y, inputs=named_leaves(self.subject, point), outputs=leaves(y, "y")
         )
         self._judge(self._probe(point, truth))
 
@@ -265,8 +261,10 @@ class Checking:
         if self.reached and missed and self.depth != "quick":
             numbers = sorted({line for _, line in missed})
             at = ", ".join(map(str, numbers[:6]))
-            yield f"no point reached line {at} of the rule" if len(numbers) == 1 else (
-                f"no point reached the lines {at} of the rule"
+            yield (
+                f"no point reached line {at} of the rule"
+                if len(numbers) == 1
+                else (f"no point reached the lines {at} of the rule")
             )
 
 
@@ -365,7 +363,16 @@ def checking(
     shift = len(inputs) - len(source.args) if args and inputs and inputs[0] is not source.args[0] else 0
     first = Point(inputs, kwargs, source.origin(0), frozenset(i + shift for i in constant))
     return Checking(
-        subject, source, first, f=f, depth=depth, rng=rng, rtol=rtol, atol=atol, interval=interval, registry=registry
+        subject,
+        source,
+        first,
+        f=f,
+        depth=depth,
+        rng=rng,
+        rtol=rtol,
+        atol=atol,
+        interval=interval,
+        registry=registry,
     )
 
 
@@ -374,13 +381,9 @@ def _domain(f: Callable, domain: Any) -> tuple[dict[str, Kind], Any]:
         return {}, None
     if isinstance(domain, Mapping):
         return {name: kind_named(words) for name, words in domain.items()}, None
-    from .points import _required
-
-    from ..rules.targets import resolve
-
     kind = kind_named(domain)
     interval = (kind.low, kind.high) if np.isfinite(kind.low) or np.isfinite(kind.high) else None
-    return {name: kind for name in _required(resolve(f)[0])}, interval
+    return dict.fromkeys(required_names(f), kind), interval
 
 
 def finished(check: Checking) -> RuleCheck:
