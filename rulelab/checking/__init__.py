@@ -2,5 +2,23 @@
 
 from .comparison import Comparison, Settings, compare, compare_without
 from .lint import Lint, rule_lint
+from .oracles import Measured, measured_jacobian, measured_jvp
+from .vectors import Leaf, cotangent_like, cotangent_vec, gradient_like, leaves, to_vec
 
-__all__ = ["Comparison", "Lint", "Settings", "compare", "compare_without", "rule_lint"]
+__all__ = [
+    "Comparison",
+    "Leaf",
+    "Lint",
+    "Measured",
+    "Settings",
+    "compare",
+    "compare_without",
+    "cotangent_like",
+    "cotangent_vec",
+    "gradient_like",
+    "leaves",
+    "measured_jacobian",
+    "measured_jvp",
+    "rule_lint",
+    "to_vec",
+]

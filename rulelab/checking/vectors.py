@@ -157,7 +157,7 @@ def cotangent_like(x: Any, vector: np.ndarray) -> Any:
     >>> cotangent_like((1.0, np.zeros(2, np.float32), "name"), np.array([1.0, 2.0, 3.0]))
     Tangent(tuple, 1.0, array([2., 3.], dtype=float32), NoTangent())
     """
-    return _cotangent(x, vector, zeros_like)
+    return _cotangent(x, vector, _zero_of_constant)
 
 
 def gradient_like(x: Any, vector: np.ndarray) -> Any:
@@ -167,6 +167,12 @@ def gradient_like(x: Any, vector: np.ndarray) -> Any:
     (1.0, array([2., 3.]), None, None)
     """
     return to_natural(x, _cotangent(x, vector, lambda _: NoTangent()))
+
+
+def _zero_of_constant(value: Any) -> Any:
+    """What the AD hands a pullback there: zeros for integers, which have no entry, NoTangent for all else."""
+    counts = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return zeros_like(value) if counts or isinstance(value, np.ndarray) else NoTangent()
 
 
 def _cotangent(x, vector, of_constant):
