@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .findiff import noise_level
+
 RATIO = 3.0
 """From one step of the ladder of central differences to the next."""
 LEVELS = 6
@@ -143,8 +145,11 @@ class _Measurement:
     # --- asking the function
 
     def _first(self) -> np.ndarray:
-        y = np.array(self.f(self.x.copy()), dtype=np.float64)
+        y = np.asarray(self.f(self.x.copy()))
         self.calls += 1
+        if y.dtype.kind not in "fiub":
+            raise TypeError(f"the function must return a real vector, not one of {y.dtype}")
+        y = np.array(y, np.float64)
         if y.ndim != 1:
             raise ValueError(f"the function must return a vector, not something of shape {y.shape}")
         return y
@@ -153,12 +158,12 @@ class _Measurement:
         """The function's values there; nan where there are none."""
         self.calls += 1
         try:
-            y = np.array(self.f(point), dtype=np.float64)
+            y = np.asarray(self.f(point))
         except _NO_VALUE:
             return np.full_like(self.at_x, np.nan)
-        if y.shape != self.at_x.shape:
+        if y.shape != self.at_x.shape or y.dtype.kind not in "fiub":
             return np.full_like(self.at_x, np.nan)
-        return y
+        return np.array(y, np.float64)
 
     def _moved(self, column: int, t: float) -> tuple[np.ndarray, float]:
         """The values at distance `t` in a direction, and the distance that was gone in fact."""
@@ -217,13 +222,7 @@ class _Measurement:
         values = np.stack([self.at_x, *map(self._ask, points)])
         self.eps = _float_eps(values)
         size = np.abs(self.at_x)
-        found = np.zeros_like(size)
-        table, weight = values, 1.0
-        for k in range(1, 7):
-            table = np.diff(table, axis=0)
-            weight *= k / (4 * k - 2)  # (k!)^2 / (2k)!
-            if k >= 3:
-                found = np.maximum(found, np.sqrt(weight * np.mean(table**2, axis=0)))
+        found = noise_level(values)
         return np.where(np.isfinite(found), 2 * found, 100 * self.eps * size)
 
     # --- the two families
