@@ -19,10 +19,14 @@ FIRST = 0.3
 """The first step of the ladder, as a part of the length on which the function is thought to change."""
 NODES = np.array([0.09, 0.32, 0.66, 1.0])
 """Where the one-sided differences look, as parts of their own largest step."""
-ONE_SIDED = 0.07
-"""That largest step, as a part of the largest step the chosen central difference was made from."""
+ONE_SIDED = 2.0
+"""That largest step, as a multiple of the smallest one the chosen central difference was made from."""
 NEAR_NOISE = 1e-6
 """Distance of the points at which noise is looked for, as a part of the same length."""
+TOO_NOISY = 1e-3
+"""The noise, as a part of the values, at which nothing is known: it may as well be a very fast oscillation."""
+LOWER_ORDER = 0.1
+"""The part of the change by the last extrapolation that counts as error beside the change from step to step."""
 SAFETY = 2.0
 """By how much an error bar is longer than the error that was estimated."""
 _EPS = float(np.finfo(np.float64).eps)
@@ -194,6 +198,7 @@ class _Measurement:
         if self.directions is None:
             self.small, self.big, (self.below, self.above) = small, big, ends
             self.unit = np.where(size == 0, 0.0, 2 * np.spacing(size))
+            self._set_edge()
             return
         v = self.directions
         speed = np.where(v == 0, np.nan, np.abs(v))
@@ -203,6 +208,11 @@ class _Measurement:
         self.small = np.nan_to_num(np.fmin.reduce(small / speed, axis=1), nan=1.0)
         self.big = np.nan_to_num(np.fmin.reduce(big / speed, axis=1), nan=1.0)
         self.unit = np.zeros(self.columns)
+        self._set_edge()
+
+    def _set_edge(self) -> None:
+        """Which columns have room on one side only, by the domain; others are found out when `f` is asked."""
+        self.edge = np.minimum(self.above, -self.below) <= 1e-3 * FIRST * self.small
 
     def _rounded(self, steps: np.ndarray) -> np.ndarray:
         """Steps that can be added to `x` exactly, as far as possible."""
@@ -239,11 +249,13 @@ class _Measurement:
         """The length on which the function seems to change: where `x` is far from 1, its size or 1."""
         scale = self.small.copy()
         for column in np.flatnonzero(self.big >= 30 * self.small):
-            near, far = self._slope(column, self.small[column]), self._slope(column, self.big[column])
-            doubt = 0.15 * np.maximum(np.abs(near), np.abs(far))
-            doubt += 3 * (self.noise + self.eps * np.abs(self.at_x)) / (0.25 * self.small[column])
-            if np.all(np.abs(near - far) <= doubt):
-                scale[column] = self.big[column]
+            near = self._slope(column, self.small[column])
+            noise = 3 * (self.noise + self.eps * np.abs(self.at_x)) / (0.25 * self.small[column])
+            for far in self.big[column] * np.array([1.0, 1 / 30, 1 / 1000]):
+                slope = self._slope(column, far) if far > 30 * self.small[column] else np.nan
+                if np.all(np.abs(near - slope) <= 0.15 * np.maximum(np.abs(near), np.abs(slope)) + noise):
+                    scale[column] = far
+                    break
         return scale
 
     def _slope(self, column: int, scale: float) -> np.ndarray:
@@ -252,10 +264,9 @@ class _Measurement:
 
     def _ladder(self, scale: np.ndarray, wanted: np.ndarray | None = None) -> _Found:
         """Central differences with falling steps, extrapolated; one-sided ones where there is but one side."""
-        first = FIRST * scale
-        room = np.minimum(self.above, -self.below)
-        first = np.where(room > 1e-3 * first, np.minimum(first, 0.9 * room), first)
-        first = np.where(room <= 1e-3 * first, np.minimum(first, 0.9 * np.maximum(self.above, -self.below)), first)
+        sides = np.stack([self.above, -self.below])
+        room = np.where(self.edge, sides.max(axis=0), sides.min(axis=0))
+        first = np.minimum(FIRST * scale, 0.9 * room)
         steps = self._rounded(first * RATIO ** -np.arange(LEVELS)[:, None])
         shape = (LEVELS, self.columns, self.at_x.size)
         high, low = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -264,11 +275,15 @@ class _Measurement:
             for k in range(LEVELS):
                 high[k, column], up[k, column] = self._moved(column, steps[k, column])
                 low[k, column], down[k, column] = self._moved(column, -steps[k, column])
-        both = self._extrapolated(high, low, up, down, 2)
+        found = self._extrapolated(high, low, up, down, 2)
+        if not self.edge.any():
+            return found
         middle = np.broadcast_to(self.at_x, shape)
         right = self._extrapolated(high, middle, up, 0 * up, 1)
         left = self._extrapolated(middle, low, 0 * up, down, 1)
-        return both.or_else(right.or_better(left))
+        one_sided = right.or_better(left)
+        one_sided.bar = np.where(self.edge[:, None], one_sided.bar, np.inf)
+        return found.or_else(one_sided)
 
     def _extrapolated(self, high, low, up, down, power: int) -> _Found:
         """The best entry of the table of extrapolated difference quotients."""
@@ -277,16 +292,16 @@ class _Measurement:
         noise = self.noise + self.eps * np.maximum(np.abs(high), np.abs(low))
         noise = noise * (1.0 if power == 2 else 2.0)
         values, bars, tops = [], [], []
-        for j in range(1, LEVELS):
+        for j in range(1, LEVELS - 1):
             change = (table[1:] - table[:-1]) / (RATIO ** (power * j) - 1)
-            new = table[1:] + change
-            off = np.abs(new - table[:-1]) + np.abs(change)
-            values.append(new)
-            bars.append(off + _AMPLIFIED[power][j] * noise[:-j] / steps[j:, :, None])
-            tops.append(np.broadcast_to(steps[:-j, :, None], new.shape))
-            table = new
+            table = table[1:] + change
+            off = np.abs(np.diff(table, axis=0)) + LOWER_ORDER * np.abs(change[1:])
+            values.append(table[1:])
+            bars.append(off + _AMPLIFIED[power][j] * noise[: -j - 1] / steps[j + 1 :, :, None])
+            tops.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
         bar = np.concatenate(bars)
-        bar = np.where(np.isfinite(bar), bar, np.inf)
+        size = np.fmax.reduce(np.maximum(np.abs(high), np.abs(low)), axis=0)
+        bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * size), bar, np.inf)
         best = bar.argmin(axis=0)[None]
         value, bar, top = (
             np.take_along_axis(part, best, axis=0)[0]
@@ -295,14 +310,29 @@ class _Measurement:
         return _Found(value, SAFETY * bar, top)
 
     def _again(self, found: _Found, scale: np.ndarray) -> _Found | None:
-        """A second ladder for the columns in which the first one said little: at smaller or larger steps."""
-        size = np.abs(found.value) + 1e-3 * np.abs(self.at_x) / scale[:, None]
-        poor = ~(found.bar <= 1e-7 * size)
-        poor &= np.isfinite(self.at_x)
+        """A second ladder with smaller steps for the columns in which the first one said little."""
+        noise = 50 * (self.noise + self.eps * np.abs(self.at_x)) / scale[:, None]
+        poor = ~(found.bar <= 1e-8 * np.abs(found.value) + noise) & np.isfinite(self.at_x)
         wanted = poor.any(axis=1)
         if not wanted.any():
             return None
-        return self._ladder(scale * RATIO ** -(LEVELS - 1), wanted)
+        close = np.where(poor, found.bar <= 1e-3 * np.abs(found.value), True).all(axis=1)
+        scale = scale * np.where(close, RATIO**-3, RATIO ** (1 - LEVELS))
+        for column in np.flatnonzero(wanted & ~self.edge & ~np.isfinite(found.bar).all(axis=1)):
+            scale[column], self.edge[column] = self._reach(column, scale[column])
+        return self._ladder(scale, wanted)
+
+    def _reach(self, column: int, scale: float) -> tuple[float, bool]:
+        """A length within which the function has values on both sides, and whether there is none: that `x` lies
+        at the edge of where the function is defined.
+        """
+        there = np.isfinite(self.at_x)
+        for shrink in range(8):
+            near = scale * 10.0**-shrink
+            ends = [self._moved(column, sign * FIRST * near)[0][there] for sign in (1, -1)]
+            if np.all(np.isfinite(ends)):
+                return near, False
+        return scale, True
 
     def _confirmed(self, found: _Found) -> tuple[np.ndarray, np.ndarray]:
         """The values of the first family where the second one agrees, on each side that there is."""
