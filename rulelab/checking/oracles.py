@@ -143,7 +143,7 @@ class _Measurement:
         with np.errstate(all="ignore"):
             self.at_x = self._first()
             self._set_scales()
-            self.noise = self._noise()
+            self._look_near()
             return self._answer()
 
     # --- asking the function
@@ -219,21 +219,41 @@ class _Measurement:
         unit = np.where(self.unit > 0, self.unit, np.nan)
         return np.where(np.abs(steps) > 4 * unit, np.round(steps / unit) * unit, steps)
 
-    def _noise(self) -> np.ndarray:
-        """How far off a value of the function may be, for each output: by a table of differences."""
-        span = NEAR_NOISE * self.small
-        step = np.maximum(self._rounded(span), self.unit)
-        if self.directions is None:
-            away = step * np.where(self.above > 7 * step, 1.0, -1.0)
-            points = [self.x + k * away for k in range(1, 7)]
-        else:
-            sign = 1.0 if self.above[0] > 7 * step[0] else -1.0
-            points = [self.x + sign * k * step[0] * self.directions[0] for k in range(1, 7)]
-        values = np.stack([self.at_x, *map(self._ask, points)])
-        self.eps = _float_eps(values)
+    def _look_near(self) -> None:
+        """Seven points close to `x` and to each other: how exact the function is, and which way it goes."""
+        values = self._near(NEAR_NOISE * self.small)
+        self.eps = _EPS
+        if np.array_equal(values, values.astype(np.float32), equal_nan=True):
+            self._look_wider(values)
         size = np.abs(self.at_x)
-        found = noise_level(values)
-        return np.where(np.isfinite(found), 2 * found, 100 * self.eps * size)
+        found = noise_level(values) if self.eps == _EPS else noise_level(self.near)
+        self.noise = np.where(np.isfinite(found), 2 * found, 100 * self.eps * size)
+        self.noise[self._jumps()] = np.inf
+
+    def _jumps(self) -> np.ndarray:
+        """Whether most of the points close to `x` lie on a line and some do not: no noise looks so."""
+        steps = np.diff(self.near, axis=0)
+        off = np.abs(steps - np.median(steps, axis=0))
+        largest = off.max(axis=0)
+        alike = (off <= 0.01 * largest).sum(axis=0) >= len(steps) - 2
+        return alike & (largest > 100 * self.eps * np.abs(self.at_x))
+
+    def _look_wider(self, values: np.ndarray) -> None:
+        """Whether the function is computed in float32; then its values say something further apart only."""
+        far = self._near(0.0137 * self.small)
+        if np.array_equal(far, far.astype(np.float32), equal_nan=True) and np.nanmax(np.ptp(far, axis=0), initial=0):
+            self.eps = float(np.finfo(np.float32).eps)
+            size = np.abs(self.x).max(initial=0.0) if self.directions is not None else np.abs(self.x)
+            self._near(np.maximum(1e-3 * self.small, 4 * self.eps * size))
+
+    def _near(self, step: np.ndarray) -> np.ndarray:
+        """The values at `x` and at six points at equal distances on one side of it."""
+        step = np.minimum(np.maximum(self._rounded(step), self.unit), np.maximum(self.above, -self.below) / 8)
+        step = step * np.where(self.above > 7 * step, 1.0, -1.0)
+        away = step if self.directions is None else step[0] * self.directions[0]
+        self.near_step = step
+        self.near = np.stack([self.at_x, *(self._ask(self.x + k * away) for k in range(1, 7))])
+        return self.near
 
     # --- the two families
 
@@ -311,7 +331,7 @@ class _Measurement:
 
     def _again(self, found: _Found, scale: np.ndarray) -> _Found | None:
         """A second ladder with smaller steps for the columns in which the first one said little."""
-        noise = 50 * (self.noise + self.eps * np.abs(self.at_x)) / scale[:, None]
+        noise = 1000 * (self.noise + self.eps * np.abs(self.at_x)) / scale[:, None]
         poor = ~(found.bar <= 1e-8 * np.abs(found.value) + noise) & np.isfinite(self.at_x)
         wanted = poor.any(axis=1)
         if not wanted.any():
@@ -347,8 +367,19 @@ class _Measurement:
             spread = np.where(there, np.maximum(spread, np.where(apart <= bar + found.bar, apart, np.inf)), spread)
             sides += there
         error = np.where(sides > 0, found.bar + spread, np.inf)
-        known = np.isfinite(error) & np.isfinite(self.at_x)
+        known = np.isfinite(error) & np.isfinite(self.at_x) & self._fits_near(found.value)
         return np.where(known, found.value, np.nan), np.where(known, error, np.inf)
+
+    def _fits_near(self, slope: np.ndarray) -> np.ndarray:
+        """For each output, whether the points close to `x` go the way that these derivatives say.
+
+        They do not on a flight of steps, nor where the function has derivatives along the axes only, as the
+        median of three equal numbers.
+        """
+        moves = 6 * self.near_step[:, None] * slope
+        seen = self.near[-1] - self.at_x
+        rounding = 8 * (self.noise + self.eps * np.abs(self.at_x))
+        return ~(np.abs(moves.sum(axis=0) - seen) > rounding + 0.1 * np.abs(moves).sum(axis=0))
 
     def _one_sided(self, steps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Extrapolated one-sided differences on one side, and their error bars; inf where there are none."""
@@ -363,13 +394,6 @@ class _Measurement:
         rough = np.tensordot(_FEWER_WEIGHTS, quotients[:-1], 1)
         bar = SAFETY * (np.abs(value - rough) + np.tensordot(np.abs(_WEIGHTS), noise, 1))
         return value, np.where(np.isfinite(bar), bar, np.inf)
-
-
-def _float_eps(values: np.ndarray) -> float:
-    """The rounding of the numbers: that of float32 if each of many different ones is one of those."""
-    finite = values[:, np.isfinite(values).all(axis=0)]
-    narrow = finite.size and np.array_equal(finite, finite.astype(np.float32)) and np.ptp(finite, axis=0).any()
-    return float(np.finfo(np.float32).eps) if narrow else _EPS
 
 
 def _to_zero(nodes: np.ndarray) -> np.ndarray:
