@@ -23,11 +23,13 @@ ONE_SIDED = 2.0
 """That largest step, as a multiple of the smallest one the chosen central difference was made from."""
 NEAR_NOISE = 1e-6
 """Distance of the points at which noise is looked for, as a part of the same length."""
+JUMP = 1e-9
+"""The part of its value by which a function may jump close to `x`: less is taken for rounding within it."""
 TOO_NOISY = 1e-3
 """The noise, as a part of the values, at which nothing is known: it may as well be a very fast oscillation."""
 LOWER_ORDER = 0.1
 """The part of the change by the last extrapolation that counts as error beside the change from step to step."""
-SAFETY = 2.0
+SAFETY = 1.0
 """By how much an error bar is longer than the error that was estimated."""
 _EPS = float(np.finfo(np.float64).eps)
 _NO_VALUE = (ArithmeticError, ValueError)
@@ -142,6 +144,8 @@ class _Measurement:
         """Value and error, of shape (columns, outputs)."""
         with np.errstate(all="ignore"):
             self.at_x = self._first()
+            if not self.x.size or not self.at_x.size:
+                return np.zeros((2, self.columns, self.at_x.size))  # type: ignore[return-value]
             self._set_scales()
             self._look_near()
             return self._answer()
@@ -233,10 +237,12 @@ class _Measurement:
     def _jumps(self) -> np.ndarray:
         """Whether most of the points close to `x` lie on a line and some do not: no noise looks so."""
         steps = np.diff(self.near, axis=0)
-        off = np.abs(steps - np.median(steps, axis=0))
+        usual = np.median(steps, axis=0)
+        off = np.abs(steps - usual)
         largest = off.max(axis=0)
         alike = (off <= 0.01 * largest).sum(axis=0) >= len(steps) - 2
-        return alike & (largest > 100 * self.eps * np.abs(self.at_x))
+        rounding = np.abs(usual) * self.eps * np.max(np.abs(self.x / self.away), where=self.away != 0, initial=0.0)
+        return alike & (largest > 100 * rounding + max(100 * self.eps, JUMP) * np.abs(self.near).max(axis=0))
 
     def _look_wider(self, values: np.ndarray) -> None:
         """Whether the function is computed in float32; then its values say something further apart only."""
@@ -250,10 +256,16 @@ class _Measurement:
         """The values at `x` and at six points at equal distances on one side of it."""
         step = np.minimum(np.maximum(self._rounded(step), self.unit), np.maximum(self.above, -self.below) / 8)
         step = step * np.where(self.above > 7 * step, 1.0, -1.0)
-        away = step if self.directions is None else step[0] * self.directions[0]
-        self.near_step = step
-        self.near = np.stack([self.at_x, *(self._ask(self.x + k * away) for k in range(1, 7))])
+        self._look_along(step)
+        other_side = np.where(step > 0, -self.below, self.above)
+        if np.isfinite(self.near[-1]).sum() < np.isfinite(self.at_x).sum() and np.all(other_side > 7 * np.abs(step)):
+            self._look_along(-step)
         return self.near
+
+    def _look_along(self, step: np.ndarray) -> None:
+        self.near_step = step
+        self.away = step if self.directions is None else step[0] * self.directions[0]
+        self.near = np.stack([self.at_x, *(self._ask(self.x + k * self.away) for k in range(1, 7))])
 
     # --- the two families
 
@@ -320,7 +332,7 @@ class _Measurement:
             bars.append(off + _AMPLIFIED[power][j] * noise[: -j - 1] / steps[j + 1 :, :, None])
             tops.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
         bar = np.concatenate(bars)
-        size = np.fmax.reduce(np.maximum(np.abs(high), np.abs(low)), axis=0)
+        size = np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1))
         bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * size), bar, np.inf)
         best = bar.argmin(axis=0)[None]
         value, bar, top = (
@@ -391,8 +403,9 @@ class _Measurement:
                 quotients[k, column] = (value - self.at_x) / gone
                 noise[k, column] = 2 * (self.noise + self.eps * np.abs(value)) / abs(gone)
         value = np.tensordot(_WEIGHTS, quotients, 1)
-        rough = np.tensordot(_FEWER_WEIGHTS, quotients[:-1], 1)
-        bar = SAFETY * (np.abs(value - rough) + np.tensordot(np.abs(_WEIGHTS), noise, 1))
+        rough, rougher = (np.tensordot(_to_zero(NODES[:k]), quotients[:k], 1) for k in (3, 2))
+        off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
+        bar = SAFETY * (off + np.tensordot(np.abs(_WEIGHTS), noise, 1))
         return value, np.where(np.isfinite(bar), bar, np.inf)
 
 
@@ -407,5 +420,5 @@ def _amplified(power: int) -> list[float]:
     return [float(np.sum(np.abs(_to_zero(nodes[: j + 1] ** power)) / nodes[: j + 1])) for j in range(LEVELS)]
 
 
-_WEIGHTS, _FEWER_WEIGHTS = _to_zero(NODES), _to_zero(NODES[:-1])
+_WEIGHTS = _to_zero(NODES)
 _AMPLIFIED = {1: _amplified(1), 2: _amplified(2)}
