@@ -1,9 +1,9 @@
 """Difference methods in one variable, with steps and errors they estimate themselves, and derivatives of any
 structure by them.
 
-A method is a grid of points and exact weights for them; how far the points lie apart is worked out from how
-fast the function bends and how exactly it is computed, as in FiniteDifferences.jl. `derivative` and `gradient`
-choose everything themselves, and extrapolate.
+A method is a grid of points and exact weights for them; how far apart the points lie is worked out from how
+fast the function bends and how exactly it is computed, as in FiniteDifferences.jl. `derivative` and
+`gradient` choose everything themselves, and extrapolate.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ import numpy as np
 from .vectors import cotangent_like, cotangent_vec, gradient_like, to_vec
 
 LEVELS = 9
-"""Halvings of the step in `derivative`. The first step is an eighth of the argument's size, the last 1/2048 of
-it."""
+"""Halvings of the step in `derivative`. The first step is an eighth of the argument's size, the last 1/2048
+of it."""
 
 INSIDE = 0.9
-"""The part of the way to the end of a domain that a stencil may take up: the function may not be defined there."""
+"""The part of the way to the end of a domain that the points may take up: the end itself may not belong to
+it."""
 
 
 SHRINKS = 12
@@ -77,12 +78,13 @@ class FiniteDifferenceMethod:
       differences; with 0 it is taken to be `condition`.
     * `factor`: how many times less exact than rounding the values of `f` are; `"auto"` looks for itself.
     * `max_range`: no point lies further from `x` than this.
-    * `domain`: (lo, hi), between which `f` is asked. Near an end the points move closer, or to the other side.
+    * `domain`: (lo, hi), between which `f` is asked. Near an end the points move closer, or to the other
+      side.
     * `geom`: whether the grid's distances grow geometrically, which only `adapt` needs to know.
 
-    Where `f` raises ArithmeticError or ValueError or has no finite value at a point, the points move closer
-    to `x`, or to one side of it, and a RuntimeWarning says so; the derivative is nan where that does not help.
-    Raises ValueError for a grid that is none, and for `x` outside of the domain.
+    Where `f` raises ArithmeticError or ValueError, or has no finite real value at a point, the points move
+    closer to `x`, or to one side of it, and a RuntimeWarning says so; the derivative is nan where that does
+    not help. Raises ValueError for a grid that is none, and for `x` outside of the domain.
 
     After FiniteDifferences.jl (W. Bruinsma and others); the weights by B. Fornberg, "Generation of finite
     difference formulas on arbitrarily spaced grids", Mathematics of Computation 51 (1988) 699-706,
@@ -135,10 +137,10 @@ class FiniteDifferenceMethod:
         x = _point(self, x)
         if self.q == 0:
             return f(x)
-        method = self
-        if step is None:
-            method, step, _, _ = _planned(self, f, x)
-        return method._value(f, x, step)
+        if step is not None:
+            return self._value(f, x, step)
+        plan = _planned(self, f, x)
+        return plan.method._value(f, x, plan.step)
 
     def _value(self, f: Callable, x: Any, step: float) -> Any:
         sample = _sampled(self, f, x, step)
@@ -237,7 +239,6 @@ class _Sample:
             value = np.tensordot(np.array([float(w) for w in weights], real), self.values, 1) / self.step**q
         return value[()] if value.ndim else value.item() if value.dtype == np.float64 else value[()]
 
-
     def largest(self, q: int) -> np.ndarray:
         """How large the `q`-th derivative is at `x` and one step to each side, or two to one side."""
         first = 0 if min(self.grid) >= 0 else -2 if max(self.grid) <= 0 else -1
@@ -245,7 +246,8 @@ class _Sample:
 
     def rounding(self, m: FiniteDifferenceMethod) -> float:
         """What the rounding of the values does to the derivative by `m`."""
-        return _norm(np.spacing(np.max(np.abs(self.values), axis=0))) * m._noise_weight / float(self.step) ** m.q
+        last_digit = np.spacing(np.max(np.abs(self.values), axis=0))
+        return _norm(last_digit) * m._noise_weight / float(self.step) ** m.q
 
 
 def _point(m: FiniteDifferenceMethod, x: Any) -> Any:
@@ -261,7 +263,7 @@ def _eps(x: Any) -> float:
 
 
 def _sampled(m: FiniteDifferenceMethod, f: Callable, x: Any, step: float) -> _Sample | None:
-    """The values at the grid's points; closer to `x` or on one side of it where there are none so far away."""
+    """The values at the grid's points; closer to `x`, or on one side, where there are none so far away."""
     if not step > 0 or not math.isfinite(step):
         return None
     grid, failure = m.grid, None
@@ -279,7 +281,8 @@ def _sampled(m: FiniteDifferenceMethod, f: Callable, x: Any, step: float) -> _Sa
                 return _Sample(grid, h, values)
             failure = failure or failed
     if failure is not None:
-        warnings.warn(f"{_name(f)} has no value at {failure}, nor close to {x:g}", RuntimeWarning, stacklevel=5)
+        said = f"{_name(f)} has no value at {failure}, nor close to {x:g}"
+        warnings.warn(said, RuntimeWarning, stacklevel=5)
     return None
 
 
@@ -289,7 +292,7 @@ def _works(f: Callable, point: Any) -> bool:
 
 def _asked(f: Callable, x: Any, grid: tuple[int, ...], step: Any) -> tuple[np.ndarray, str | None]:
     """The values at the points, or the first point that has none."""
-    values = []
+    values: list[np.ndarray] = []
     for g in grid:
         point = x + step * g
         try:
@@ -333,35 +336,30 @@ def estimate_step(m: FiniteDifferenceMethod, f: Callable, x: float) -> tuple[flo
 
     >>> step, error = estimate_step(central_fdm(5), math.sin, 1.0)
     >>> step, round(float(error), 14)
-    (True, True)
+    (0.0009765625, 2e-13)
     """
-    _, step, error, limited = _planned(m, f, _point(m, x))
-    if limited:
-        error = error * math.nan
-    return float(step), error
+    plan = _planned(m, f, _point(m, x))
+    return float(plan.step), plan.error * math.nan if plan.limited else plan.error
 
 
-def _planned(m: FiniteDifferenceMethod, f: Callable, x: Any) -> tuple[FiniteDifferenceMethod, float, Any, bool]:
-    """The method to be used (another one near the end of a domain), its step, its error, and whether the step
-    was limited by something else than the domain.
-    """
+def _planned(m: FiniteDifferenceMethod, f: Callable, x: Any) -> _Plan:
+    """The method to be used (another one near the end of a domain), with its step."""
     if m.factor == "auto":
         m = replace(m, factor=1.0)
         m = replace(m, factor=_noise_factor(m, f, x))
-    placements = _placements(m, x)
-    plan, *others = [(placed, *_plan(placed, room, f, x)) for placed, room in placements]
+    plan, *others = [_plan(placed, room, f, x) for placed, room in _placements(m, x)]
     for other in others:
-        if _worst(other[2]) < _worst(plan[2]) and _confirms(other, plan, f, x):
+        if _worst(other.error) < _worst(plan.error) and _confirms(other, plan, f, x):
             plan = other
     return plan
 
 
-def _confirms(other: tuple, plan: tuple, f: Callable, x: Any) -> bool:
+def _confirms(other: _Plan, plan: _Plan, f: Callable, x: Any) -> bool:
     """Whether the derivative by another placement lies within the error of the first one's: its own error is
     no witness, as it may look past a singularity at the end of the domain.
     """
-    ours, theirs = (method._value(f, x, step) for method, step, _, _ in (plan, other))
-    return bool(np.all(np.abs(ours - theirs) <= 3 * plan[2])) or not np.all(np.isfinite(ours))
+    ours, theirs = (each.method._value(f, x, each.step) for each in (plan, other))
+    return bool(np.all(np.abs(ours - theirs) <= 3 * plan.error)) or not np.all(np.isfinite(ours))
 
 
 def _worst(error: Any) -> float:
@@ -388,10 +386,21 @@ def _placements(m: FiniteDifferenceMethod, x: Any) -> list[tuple[FiniteDifferenc
     return [(placed, space) for placed, space in found if space > 0] or found
 
 
-def _plan(m: FiniteDifferenceMethod, room: float, f: Callable, x: Any) -> tuple[float, Any, bool]:
-    step, error = _default(m, x)
+class _Plan(NamedTuple):
+    """A method with its step, about how far off the derivative then is, and whether the step was limited by
+    something else than the domain.
+    """
+
+    method: FiniteDifferenceMethod
+    step: float
+    error: Any
+    limited: bool
+
+
+def _plan(m: FiniteDifferenceMethod, room: float, f: Callable, x: Any) -> _Plan:
+    step, _ = _default(m, x)
     longest = min(m.max_range / m._spread, 1000 * step)
-    noise, bend = _eps(x), m.condition
+    bend, noise = np.asarray(m.condition), np.asarray(_eps(x))
     if m.adapt >= 1:
         bend, noise = _magnitudes(m, f, x)
         counts = (bend > 0) & (noise > 0) & np.isfinite(bend)
@@ -400,8 +409,8 @@ def _plan(m: FiniteDifferenceMethod, room: float, f: Callable, x: Any) -> tuple[
     limited = step > longest
     step = _exact(step, min(longest, room))
     with np.errstate(all="ignore"):
-        error = _error(m, bend, noise, step) if step > 0 else math.inf * np.ones_like(error)
-    return step, error[()] if isinstance(error, np.ndarray) else error, limited
+        error = _error(m, bend, noise, step) if step > 0 else np.full(bend.shape, math.inf)
+    return _Plan(m, step, error[()], limited)
 
 
 def _exact(step: float, longest: float) -> float:
@@ -433,8 +442,9 @@ def _error(m: FiniteDifferenceMethod, bend: Any, noise: Any, step: float) -> Any
 def _magnitudes(m: FiniteDifferenceMethod, f: Callable, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """How large the `p`-th derivative is around `x`, and the rounding of values there; entry by entry."""
     estimator, step, _, limited = _planned(m._bound_estimator, f, x)
+    once = limited or estimator.domain != _EVERYWHERE
     bend = size = np.asarray(math.nan)
-    for _ in range(1 if limited or estimator.domain != _EVERYWHERE else WIDER_TRIES):
+    for _ in range(1 if once else WIDER_TRIES):
         sample = _sampled(estimator, f, x, step)
         if sample is None:
             break
@@ -453,13 +463,15 @@ def noise_level(values: np.ndarray) -> np.ndarray:
     """How far off the values of a function are, from seven or so of them at equal and very small distances.
 
     `values` has the shape (points, …), the result (…). The differences of high order of a smooth function
-    vanish; what is left is noise (R. W. Hamming, Introduction to Applied Numerical Analysis, 1971; J. J. Moré
-    and S. M. Wild, "Estimating Computational Noise", SIAM Journal on Scientific Computing 33 (2011) 1292-1314,
-    doi:10.1137/100786125). The largest of the estimates by the third differences and higher ones.
+    vanish; what is left is noise. The largest of the estimates by the third differences and higher ones.
+
+    R. W. Hamming, Introduction to Applied Numerical Analysis, McGraw-Hill 1971; J. J. Moré and S. M. Wild,
+    "Estimating Computational Noise", SIAM Journal on Scientific Computing 33 (2011) 1292-1314,
+    doi:10.1137/100786125.
 
     >>> level = noise_level(1.0 + 1e-6 * np.array([0.3, -0.8, 0.1, 0.9, -0.4, -0.6, 0.5]))
     >>> round(float(level), 9)
-    True
+    4.83e-07
     """
     found, table, weight = np.zeros(values.shape[1:]), values, 1.0
     for k in range(1, len(values)):
@@ -497,10 +509,10 @@ def extrapolate_fdm(
     """The derivative by `m` with smaller and smaller steps, extrapolated to the step zero, and its error.
 
     Each step is `contract` times the one before. `power` is by which power of the step the error begins and
-    goes on: 2 for a method whose points are symmetric, whatever is given. It ends when the error, the change
-    by the last extrapolation and by rounding, is 1.5e-8 of the value, when the best change in a row is more than `breaktol`
-    times the smallest one so far, or when rounding alone is more than the error. The value of an array is
-    judged by its norm. A step at which `f` has no value is left out.
+    goes on; for a method whose points are symmetric it is 2, whatever is given. It ends when the error, which
+    is the change by the last extrapolation and the rounding, is 1.5e-8 of the value; when the smallest change
+    in a row is more than `breaktol` times the error; or when rounding alone is more than the error. An array
+    is judged by its norm. A step at which `f` has no value is left out.
 
     Richardson extrapolation in the tableau of Neville, as in Richardson.jl by S. G. Johnson.
 
@@ -579,7 +591,7 @@ def fd_gradient(f: Callable, *args: Any, fdm: FiniteDifferenceMethod | None = No
             raise TypeError(f"a gradient is of a real number, but the function returned {type(y).__name__}")
         return float(y)
 
-    return _rows_to_gradients(scalar, args, fdm)
+    return _gradients(scalar, args, fdm)
 
 
 def fd_vjp(f: Callable, y_bar: Any, *args: Any, fdm: FiniteDifferenceMethod | None = None) -> tuple:
@@ -593,7 +605,7 @@ def fd_vjp(f: Callable, y_bar: Any, *args: Any, fdm: FiniteDifferenceMethod | No
     array([13.,  2.])
     """
     seed = cotangent_vec(f(*copy.deepcopy(args)), y_bar, "the result")
-    return _rows_to_gradients(lambda *moved: float(seed @ to_vec(f(*moved))[0]), args, fdm)
+    return _gradients(lambda *moved: float(seed @ to_vec(f(*moved))[0]), args, fdm)
 
 
 def fd_jvp(f: Callable, tangents: tuple, *args: Any, fdm: FiniteDifferenceMethod | None = None) -> Any:
@@ -634,7 +646,7 @@ def fd_jacobian(f: Callable, *args: Any, fdm: FiniteDifferenceMethod | None = No
     )
 
 
-def _rows_to_gradients(scalar: Callable[..., float], args: tuple, fdm: FiniteDifferenceMethod | None) -> tuple:
+def _gradients(scalar: Callable, args: tuple, fdm: FiniteDifferenceMethod | None) -> tuple:
     rows = _by_entry(scalar, args, fdm)
     return tuple(gradient_like(x, np.array(row, dtype=float)) for x, row in zip(args, rows))
 
@@ -660,6 +672,7 @@ def _by_entry(f: Callable, args: tuple, fdm: FiniteDifferenceMethod | None) -> l
 
 
 # --- without a method to choose
+
 
 class Estimate(NamedTuple):
     """A derivative and how far off it may be; both are nan where the function gave no finite value on both

@@ -26,10 +26,10 @@ NEAR_NOISE = 1e-6
 JUMP = 1e-9
 """The part of its value by which a function may jump close to `x`: less is taken for rounding within it."""
 TOO_NOISY = 1e-3
-"""The noise, as a part of the values, at which nothing is known: it may as well be a very fast oscillation."""
+"""The noise, as a part of the values, at which nothing is known: it may be a very fast oscillation."""
 LOWER_ORDER = 0.1
-"""The part of the change by the last extrapolation that counts as error beside the change from step to step."""
-SAFETY = 1.0
+"""The part of the last extrapolation that counts as error, beside the change from step to step."""
+SAFETY = 2.0
 """By how much an error bar is longer than the error that was estimated."""
 _EPS = float(np.finfo(np.float64).eps)
 _NO_VALUE = (ArithmeticError, ValueError)
@@ -61,8 +61,9 @@ def measured_jvp(f: Callable, x: np.ndarray, v: np.ndarray, *, domain: Any = Non
     """The derivative of `f(x + t * v)` by `t` at 0, for `f` from real vectors to real vectors.
 
     `x` and `v` have the shape (n,), the result that of `f(x)`, (m,). `domain` is (lo, hi), numbers or arrays
-    of shape (n,): `f` is asked only within. A point at which `f` raises ArithmeticError or ValueError, or gives
-    nan, is left out. `f` gets a fresh vector at each call, about 27 times.
+    of shape (n,): `f` is asked only within. A point at which `f` raises ArithmeticError or ValueError, or has
+    no finite real value, is left out. `f` gets a fresh vector at each call, about 27 times, and up to
+    50 where the first steps were not the right ones.
 
     Raises ValueError where `x` lies outside of the domain, and what `f` raises at `x` itself.
 
@@ -81,16 +82,15 @@ def measured_jacobian(f: Callable, x: np.ndarray, *, domain: Any = None) -> Meas
     """The Jacobian of `f`, from real vectors to real vectors, at `x`: `value[k, i]` is d f(x)[k] / d x[i].
 
     `x` has the shape (n,), the result (m, n). All else is as in `measured_jvp`; `f` is called about 20 times
-    for each column.
+    for each column, and up to 36 times for a few.
 
-    Two families of differences must agree. The first are central differences with six steps, each a third
-    of the one before, extrapolated to step zero (Richardson 1911, with the error estimate of C. J. F. Ridders,
-    Advances in Engineering Software 4 (1982) 75-76). The second are extrapolated one-sided differences at
-    other, smaller distances, on each side for itself: at a kink the two sides differ, and the entry is
-    unknown. The noise of `f` is measured at seven points close to `x` by a difference table (R. W. Hamming,
-    Introduction to Applied Numerical Analysis, 1971; J. J. Moré and S. M. Wild, SIAM J. Sci. Comput. 33
-    (2011) 1292-1314). The error bar is what the extrapolation still changed, plus the noise, plus the
-    distance between the families.
+    Two families of differences must agree. The first are central differences with six steps, each a third of
+    the one before, extrapolated to step zero (as in C. J. F. Ridders, Advances in Engineering Software 4
+    (1982) 75-76). The second are extrapolated one-sided differences at other distances, on each side for
+    itself: at a kink the two sides differ, and the entry is unknown. Six points close to `x` tell how exactly
+    `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: on a flight of steps
+    they do not. The error bar is what the extrapolation still changed, plus the noise, plus the distance
+    between the families.
 
     >>> found = measured_jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]), np.array([2.0, 3.0]))
     >>> np.round(found.value, 8)
@@ -102,6 +102,77 @@ def measured_jacobian(f: Callable, x: np.ndarray, *, domain: Any = None) -> Meas
     return Measured(np.ascontiguousarray(value.T), np.ascontiguousarray(error.T))
 
 
+def complex_step(f: Callable, x: float) -> Any:
+    """The derivative at `x` from one value beside the real line, `f(x + ih).imag / h`; None where `f` is not
+    shown to be analytic there.
+
+    `f` takes a number and returns a number or an array. The result is exact to rounding. What has no complex
+    derivative (`abs`, `norm`, `var`, `slogdet`, a conjugate) loses the imaginary part, and would give 0 or a
+    part of the derivative. So the number counts only where the value is complex, its real part is `f(x)`, and
+    it is within the error bar of `measured_jvp`.
+
+    W. Squire and G. Trapp, "Using Complex Variables to Estimate Derivatives of Real Functions", SIAM Review
+    40 (1998) 110-112, doi:10.1137/S003614459631241X.
+
+    >>> float(complex_step(np.sin, 1.0)) == float(np.cos(1.0))
+    True
+    >>> print(complex_step(np.abs, -2.0), complex_step(lambda x: x * np.abs(x), 2.0))
+    None None
+    """
+    x = float(x)
+    step = 2.0**-100 * max(abs(x), 1.0)
+    try:
+        with np.errstate(all="ignore"):
+            plain, beside = np.asarray(f(x)), np.asarray(f(complex(x, step)))
+    except (TypeError, AttributeError, *_NO_VALUE):
+        return None
+    if plain.dtype.kind not in "fiu" or beside.dtype.kind != "c" or beside.shape != plain.shape:
+        return None
+    if not np.allclose(beside.real, plain, rtol=1e-13, atol=0.0):
+        return None
+    return _confirmed_by_differences(f, x, beside.imag / step)
+
+
+def mp_derivative(f: Callable, x: float) -> float | None:
+    """The derivative at `x` of a scalar function with 50 digits, rounded to a float; None where its code does
+    not run on mpmath numbers.
+
+    Code that turns the number into a float on its way (`math.sin`) loses the digits, and would give a wrong
+    derivative; so the number counts only within the error bar of `measured_jvp`.
+
+    >>> mp_derivative(lambda x: x**3 / (1 + x), 2.0) == 28 / 9
+    True
+    >>> import math
+    >>> print(mp_derivative(lambda x: x * math.sin(x), 2.0))
+    None
+    """
+    import mpmath
+
+    x = float(x)
+    try:
+        with mpmath.workdps(50):
+            value = mpmath.diff(f, mpmath.mpf(x))
+    except (TypeError, AttributeError, *_NO_VALUE, mpmath.libmp.NoConvergence):
+        return None
+    if not isinstance(value, mpmath.mpf):
+        return None
+    return _confirmed_by_differences(f, x, np.asarray(float(value)))
+
+
+def _confirmed_by_differences(f: Callable, x: float, derivative: np.ndarray) -> Any:
+    """The derivative where differences agree with each entry of it, else None."""
+    if not np.all(np.isfinite(derivative)):
+        return None
+    try:
+        found = measured_jvp(lambda t: np.ravel(f(float(t[0]))), np.array([x]), np.ones(1))
+    except (TypeError, *_NO_VALUE):
+        return None
+    apart = np.abs(found.value - derivative.ravel())
+    if not np.all(apart <= found.error + 1e-14 * np.abs(derivative.ravel())) or not found.known().all():
+        return None
+    return derivative[()] if derivative.ndim else float(derivative)
+
+
 def _vector(x: Any, name: str) -> np.ndarray:
     x = np.array(x, dtype=np.float64)
     if x.ndim != 1:
@@ -111,7 +182,7 @@ def _vector(x: Any, name: str) -> np.ndarray:
 
 @dataclass
 class _Found:
-    """What a family says: value and error bar for each (column, output), and the largest step it came from."""
+    """What a family says: value and error bar for each (column, output), and the smallest step in it."""
 
     value: np.ndarray
     bar: np.ndarray
@@ -241,13 +312,17 @@ class _Measurement:
         off = np.abs(steps - usual)
         largest = off.max(axis=0)
         alike = (off <= 0.01 * largest).sum(axis=0) >= len(steps) - 2
-        rounding = np.abs(usual) * self.eps * np.max(np.abs(self.x / self.away), where=self.away != 0, initial=0.0)
+        rounding = (
+            np.abs(usual) * self.eps * np.max(np.abs(self.x / self.away), where=self.away != 0, initial=0.0)
+        )
         return alike & (largest > 100 * rounding + max(100 * self.eps, JUMP) * np.abs(self.near).max(axis=0))
 
     def _look_wider(self, values: np.ndarray) -> None:
         """Whether the function is computed in float32; then its values say something further apart only."""
         far = self._near(0.0137 * self.small)
-        if np.array_equal(far, far.astype(np.float32), equal_nan=True) and np.nanmax(np.ptp(far, axis=0), initial=0):
+        if np.array_equal(far, far.astype(np.float32), equal_nan=True) and np.nanmax(
+            np.ptp(far, axis=0), initial=0
+        ):
             self.eps = float(np.finfo(np.float32).eps)
             size = np.abs(self.x).max(initial=0.0) if self.directions is not None else np.abs(self.x)
             self._near(np.maximum(1e-3 * self.small, 4 * self.eps * size))
@@ -258,7 +333,8 @@ class _Measurement:
         step = step * np.where(self.above > 7 * step, 1.0, -1.0)
         self._look_along(step)
         other_side = np.where(step > 0, -self.below, self.above)
-        if np.isfinite(self.near[-1]).sum() < np.isfinite(self.at_x).sum() and np.all(other_side > 7 * np.abs(step)):
+        lost = np.isfinite(self.near[-1]).sum() < np.isfinite(self.at_x).sum()
+        if lost and np.all(other_side > 7 * np.abs(step)):
             self._look_along(-step)
         return self.near
 
@@ -280,7 +356,7 @@ class _Measurement:
     def _scale(self) -> np.ndarray:
         """The length on which the function seems to change: where `x` is far from 1, its size or 1."""
         scale = self.small.copy()
-        for column in np.flatnonzero(self.big >= 30 * self.small):
+        for column in np.flatnonzero(self.big >= 30 * self.small).tolist():
             near = self._slope(column, self.small[column])
             noise = 3 * (self.noise + self.eps * np.abs(self.at_x)) / (0.25 * self.small[column])
             for far in self.big[column] * np.array([1.0, 1 / 30, 1 / 1000]):
@@ -295,7 +371,7 @@ class _Measurement:
         return (high - low) / (above - below)
 
     def _ladder(self, scale: np.ndarray, wanted: np.ndarray | None = None) -> _Found:
-        """Central differences with falling steps, extrapolated; one-sided ones where there is but one side."""
+        """Central differences with falling steps, extrapolated; one-sided ones at an edge."""
         sides = np.stack([self.above, -self.below])
         room = np.where(self.edge, sides.max(axis=0), sides.min(axis=0))
         first = np.minimum(FIRST * scale, 0.9 * room)
@@ -303,7 +379,7 @@ class _Measurement:
         shape = (LEVELS, self.columns, self.at_x.size)
         high, low = np.full(shape, np.nan), np.full(shape, np.nan)
         up, down = steps.copy(), -steps
-        for column in range(self.columns) if wanted is None else np.flatnonzero(wanted):
+        for column in range(self.columns) if wanted is None else np.flatnonzero(wanted).tolist():
             for k in range(LEVELS):
                 high[k, column], up[k, column] = self._moved(column, steps[k, column])
                 low[k, column], down[k, column] = self._moved(column, -steps[k, column])
@@ -323,23 +399,23 @@ class _Measurement:
         steps = (up - down) / 2 if power == 2 else up - down
         noise = self.noise + self.eps * np.maximum(np.abs(high), np.abs(low))
         noise = noise * (1.0 if power == 2 else 2.0)
-        values, bars, tops = [], [], []
+        values, bars, smallest = [], [], []
         for j in range(1, LEVELS - 1):
             change = (table[1:] - table[:-1]) / (RATIO ** (power * j) - 1)
             table = table[1:] + change
             off = np.abs(np.diff(table, axis=0)) + LOWER_ORDER * np.abs(change[1:])
             values.append(table[1:])
             bars.append(off + _AMPLIFIED[power][j] * noise[: -j - 1] / steps[j + 1 :, :, None])
-            tops.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
+            smallest.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
         bar = np.concatenate(bars)
         size = np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1))
         bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * size), bar, np.inf)
         best = bar.argmin(axis=0)[None]
-        value, bar, top = (
+        value, bar, step = (
             np.take_along_axis(part, best, axis=0)[0]
-            for part in (np.concatenate(values), bar, np.concatenate(tops))
+            for part in (np.concatenate(values), bar, np.concatenate(smallest))
         )
-        return _Found(value, SAFETY * bar, top)
+        return _Found(value, SAFETY * bar, step)
 
     def _again(self, found: _Found, scale: np.ndarray) -> _Found | None:
         """A second ladder with smaller steps for the columns in which the first one said little."""
@@ -350,13 +426,13 @@ class _Measurement:
             return None
         close = np.where(poor, found.bar <= 1e-3 * np.abs(found.value), True).all(axis=1)
         scale = scale * np.where(close, RATIO**-3, RATIO ** (1 - LEVELS))
-        for column in np.flatnonzero(wanted & ~self.edge & ~np.isfinite(found.bar).all(axis=1)):
+        for column in np.flatnonzero(wanted & ~self.edge & ~np.isfinite(found.bar).all(axis=1)).tolist():
             scale[column], self.edge[column] = self._reach(column, scale[column])
         return self._ladder(scale, wanted)
 
     def _reach(self, column: int, scale: float) -> tuple[float, bool]:
-        """A length within which the function has values on both sides, and whether there is none: that `x` lies
-        at the edge of where the function is defined.
+        """A length within which the function has values on both sides; and whether there is none, so that `x`
+        lies at the edge of where it is defined.
         """
         there = np.isfinite(self.at_x)
         for shrink in range(8):
@@ -376,14 +452,17 @@ class _Measurement:
             value, bar = self._one_sided(sign * step, np.isfinite(found.bar).any(axis=1))
             there = np.isfinite(bar)
             apart = np.abs(value - found.value)
-            spread = np.where(there, np.maximum(spread, np.where(apart <= bar + found.bar, apart, np.inf)), spread)
+            apart = np.where(apart <= bar + found.bar, apart, np.inf)
+            spread = np.where(there, np.maximum(spread, apart), spread)
             sides += there
         error = np.where(sides > 0, found.bar + spread, np.inf)
-        known = np.isfinite(error) & np.isfinite(self.at_x) & self._fits_near(found.value)
+        known = np.isfinite(error) & np.isfinite(self.at_x)
+        known &= self._fits_near(np.where(known, found.value, np.nan))
         return np.where(known, found.value, np.nan), np.where(known, error, np.inf)
 
     def _fits_near(self, slope: np.ndarray) -> np.ndarray:
-        """For each output, whether the points close to `x` go the way that these derivatives say.
+        """For each output, whether the points close to `x` go the way that these derivatives say; true where
+        one of them is not known.
 
         They do not on a flight of steps, nor where the function has derivatives along the axes only, as the
         median of three equal numbers.
@@ -397,7 +476,7 @@ class _Measurement:
         """Extrapolated one-sided differences on one side, and their error bars; inf where there are none."""
         quotients = np.full((len(NODES), self.columns, self.at_x.size), np.nan)
         noise = np.full(quotients.shape, np.nan)
-        for column in np.flatnonzero(wanted):
+        for column in np.flatnonzero(wanted).tolist():
             for k, t in enumerate(self._rounded(steps * NODES[:, None])[:, column]):
                 value, gone = self._moved(column, t)
                 quotients[k, column] = (value - self.at_x) / gone
