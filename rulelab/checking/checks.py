@@ -29,6 +29,8 @@ POINTS = {"quick": 3, "normal": 8, "deep": 24}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 QUICK_SECONDS = 0.25
+ODD = 4
+"""Points with ties or around numbers of the code that are looked at in any case."""
 LINEAR = 1e3
 """The tolerance of linearity, in those of a number: only rounding stands against it, and it may add up."""
 
@@ -50,14 +52,12 @@ class Checking:
         rng: np.random.Generator,
         rtol: float | None = None,
         atol: float | None = None,
-        interval: Any = None,
         output_tangent: Any = None,
         order: int = 1,
         other: Subject | None = None,
     ) -> None:
         self.subject, self.source, self.first, self.f = subject, source, first, f
         self.depth, self.rng, self.rtol, self.atol = depth, rng, rtol, atol
-        self.interval = interval
         self.probes: list[Probe] = []
         self.findings: list[Finding] = []
         self.diagnoses: tuple[Diagnosis, ...] = ()
@@ -108,6 +108,10 @@ class Checking:
         for number in range(1, POINTS[self.depth]):
             self._look_somewhere(number)
             yield f"point {number + 1}"
+        if self.depth != "quick":
+            for point in self._odd_ones():
+                self._look(point)
+                yield point.origin
         for point in reaching(self.subject, self._candidates(), self.reached, MORE[self.depth]):
             self._look(point)
             yield point.origin
@@ -129,6 +133,14 @@ class Checking:
                 self.findings += second_order_findings(self.f, probe, self.rng)
                 yield "second order"
 
+    def _odd_ones(self) -> Iterator[Point]:
+        """A point of each odd kind: with ties, and around each number in the code."""
+        seen: set[str] = set()
+        for point in odd_points(self.subject, self.first, self.rng):
+            if point.origin not in seen and len(seen) < ODD and usable(self.subject, point) is not None:
+                seen.add(point.origin)
+                yield point
+
     def _candidates(self) -> Iterator[Point]:
         for probe in self.probes[:3]:
             yield from odd_points(self.subject, probe.point, self.rng)
@@ -137,7 +149,7 @@ class Checking:
 
     def _point(self, number: int) -> Point:
         inputs = self._inputs(self.source.args_at(number))
-        return Point(inputs, self.first.kwargs, self.source.origin(number), self.first.constant)
+        return dataclasses.replace(self.first, inputs=inputs, origin=self.source.origin(number))
 
     def _inputs(self, args: tuple) -> tuple:
         """The inputs that go with arguments: the object of a method before them, defaults after."""
@@ -158,7 +170,7 @@ class Checking:
             self.skipped += 1
 
     def _look(self, point: Point, y: Any = None) -> None:
-        truth = truth_at(self.subject, point, self.rng, self.interval, y)
+        truth = truth_at(self.subject, point, self.rng, y)
         self._judge(self._probe(point, truth))
 
     def _look_like(self, point: Point, like: Probe) -> None:
