@@ -18,9 +18,9 @@ from .comparison import shortened
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
-from .perturb import plainly
+from .perturb import nudged, plainly
 from .points import Source, lines_of, odd_points, reaching, twins_of, usable
-from .probes import Point, Probe, named_leaves, probe_forward, probe_reverse, truth_at
+from .probes import Point, Probe, answers_again, named_leaves, probe_forward, probe_reverse, truth_at
 from .reports import Checked, LookedAt, RuleCheck
 from .subjects import Subject
 from .vectors import cotangent_vec, leaves, to_vec
@@ -29,8 +29,12 @@ POINTS = {"quick": 3, "normal": 8, "deep": 24}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 QUICK_SECONDS = 0.25
-ODD = 4
+ODD = 5
 """Points with ties or around numbers of the code that are looked at in any case."""
+KINKS = 3
+"""Points at a kink whose neighbourhood is searched."""
+NUDGES = 4
+"""How often the inputs of a rule that seems to be wrong are moved by a last digit, to see its rounding."""
 LINEAR = 1e3
 """The tolerance of linearity, in those of a number: only rounding stands against it, and it may add up."""
 
@@ -65,6 +69,8 @@ class Checking:
         self.times: dict[str, int] = {}
         self.skipped = 0
         self.refused: list[Probe] = []
+        self.kinks = 0
+        self.like: Any = None
         self.reached: set[tuple[types.CodeType, int]] = set()
         self.seconds = 0.0
         self._started = 0.0
@@ -93,6 +99,7 @@ class Checking:
 
     def _steps(self) -> Iterator[str]:
         y = plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
+        self.like = y
         unsteady = effects.primal_is_steady(self.subject, self.first, y)
         if unsteady is not None:
             self.findings.append(unsteady)
@@ -112,7 +119,7 @@ class Checking:
             for point in self._odd_ones():
                 self._look(point)
                 yield point.origin
-        for point in reaching(self.subject, self._candidates(), self.reached, MORE[self.depth]):
+        for point in reaching(self.subject, self._candidates(), self.reached, MORE[self.depth], self.like):
             self._look(point)
             yield point.origin
         yield from self._last_steps()
@@ -137,7 +144,11 @@ class Checking:
         """A point of each odd kind: with ties, and around each number in the code."""
         seen: set[str] = set()
         for point in odd_points(self.subject, self.first, self.rng):
-            if point.origin not in seen and len(seen) < ODD and usable(self.subject, point) is not None:
+            if (
+                point.origin not in seen
+                and len(seen) < ODD
+                and usable(self.subject, point, self.like) is not None
+            ):
                 seen.add(point.origin)
                 yield point
 
@@ -149,7 +160,8 @@ class Checking:
 
     def _point(self, number: int) -> Point:
         inputs = self._inputs(self.source.args_at(number))
-        return dataclasses.replace(self.first, inputs=inputs, origin=self.source.origin(number))
+        held = (self.first.inputs[i] if i in self.first.constant else x for i, x in enumerate(inputs))
+        return dataclasses.replace(self.first, inputs=tuple(held), origin=self.source.origin(number))
 
     def _inputs(self, args: tuple) -> tuple:
         """The inputs that go with arguments: the object of a method before them, defaults after."""
@@ -163,7 +175,7 @@ class Checking:
     def _look_somewhere(self, number: int) -> None:
         for attempt in range(4):
             point = self._point(number + 7 * attempt)
-            y = usable(self.subject, point)
+            y = usable(self.subject, point, self.like)
             if y is not None:
                 self._look(point, y)
                 return
@@ -175,7 +187,7 @@ class Checking:
 
     def _look_like(self, point: Point, like: Probe) -> None:
         """At the numbers of a point whose derivative is known."""
-        y = usable(self.subject, point)
+        y = usable(self.subject, point, self.like)
         if y is None or not _same_form(y, like.truth.y):
             return
         truth = dataclasses.replace(
@@ -205,10 +217,13 @@ class Checking:
             return
         self._count("value")
         yield from _value_findings(probe)
-        yield from _linear_findings(probe, forward)
         self._count("linear")
         compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
+        if compared.wrong.any():
+            compared = compared.with_noise(self._noise(probe, compared))
         self.compared.append((probe, compared))
+        if compared.wrong.any() or not probe.truth.is_smooth:
+            yield from _linear_findings(probe, forward)
         what = "tangent of" if forward else "cotangent of"
         for leaf in compared.columns:
             self._count(f"{what} {leaf.name}")
@@ -216,7 +231,21 @@ class Checking:
             worst = compared.worst(leaf)
             words = f"the {what} {leaf.name} is wrong" if compared.whole else f"a {what.split()[0]} is wrong"
             yield Finding(what, words, WRONG, leaf.name, worst, probe)
-        yield from kink_findings(self.subject, probe, compared)
+        if not probe.truth.is_smooth and self.kinks < KINKS:
+            self.kinks += 1
+            yield from kink_findings(self.subject, probe, compared, self.rng)
+
+    def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
+        """How far the rule's answers move when its inputs do by their last digits: its own rounding."""
+        noise = np.zeros(compared.found.shape)
+        for _ in range(NUDGES):
+            again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng))
+            if again is not None and again.shape == probe.answers.shape:
+                moved = (again - probe.answers)[: len(noise)]
+                if not compared.whole and self.subject.reverse is not None:
+                    moved = moved @ probe.truth.directions
+                noise = np.fmax(noise, np.abs(moved))
+        return noise
 
     def _ask_effects(self, probe: Probe, other: Probe | None) -> None:
         if probe.failure is None:

@@ -338,6 +338,22 @@ def tied(args: tuple, rng: np.random.Generator) -> tuple:
     return revalued(args, moved)
 
 
+def nudged(args: tuple, rng: np.random.Generator) -> tuple:
+    """The same arguments, each number moved by about one last digit of its dtype."""
+    found = []
+    for x in args:
+        vector, back = to_vec(x)
+        eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
+        found.append(back(vector * (1.0 + eps * rng.choice([-1.0, 1.0, 2.0], vector.size))))
+    return tuple(found)
+
+
+def all_equal(args: tuple) -> tuple:
+    """The same arguments in which all numbers are the first one."""
+    first = to_vec(args)[0][:1]
+    return revalued(args, lambda vector: np.resize(first, vector.size))
+
+
 def revalued(args: tuple, moved: Callable[[np.ndarray], np.ndarray]) -> tuple:
     """Copies of arguments whose numbers are those that `moved` makes of theirs, argument by argument."""
     found = []

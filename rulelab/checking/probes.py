@@ -228,6 +228,25 @@ def probe_reverse(
     return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines))
 
 
+def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
+    """What the rule answers to the same seeds at other inputs of the same form; None where it fails."""
+    point = dataclasses.replace(probe.point, inputs=inputs)
+    kwargs = dict(point.kwargs)
+    with quiet():
+        try:
+            if subject.reverse is not None:
+                _, back = subject.reverse(*copy.deepcopy(inputs), **copy.deepcopy(kwargs))
+                return np.array([reverse_answer(back, probe.truth.y, seed, point) for seed in probe.seeds])
+            assert subject.forward is not None
+            rows = []
+            for seed in probe.seeds:
+                _, y_dot = subject.forward(tangents_of(point, seed), *copy.deepcopy(inputs), **kwargs)
+                rows.append(cotangent_vec(probe.truth.y, y_dot))
+            return np.array(rows)
+        except Exception:
+            return None
+
+
 def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np.ndarray:
     """The cotangent of all moving inputs for one cotangent of the output, as one real vector."""
     cotangents = back(cotangent_like(y, seed))

@@ -41,7 +41,6 @@ from .rules import (
     step_rrule,
 )
 
-
 # -- right rules ---------------------------------------------------------------------------------------------
 
 
@@ -117,7 +116,8 @@ def test_a_wrong_value_is_told_with_both_numbers():
         return y + 1e-6, back
 
     found = rule_check(cube, 2.0, registry=registry_with(cube, off_rrule))
-    assert found.verdict == "wrong" and any("the value by the rule is 8.000001" in f.words for f in found.findings)
+    assert found.verdict == "wrong"
+    assert any("the value by the rule is 8.000001" in f.words for f in found.findings)
 
 
 def test_a_relative_error_of_a_millionth_is_found():
