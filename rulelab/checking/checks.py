@@ -108,7 +108,8 @@ class Checking:
         self._look(self.first, y)
         yield self.first.origin
         if self.probes and self.probes[0].failure is None:
-            self._ask_effects(self.probes[0], None)
+            if self.probes[0].truth.is_smooth:
+                self._ask_effects(self.probes[0], None)
             for point in twins_of(self.first):
                 self._look_like(point, self.probes[0])
                 yield point.origin
@@ -125,8 +126,10 @@ class Checking:
         yield from self._last_steps()
 
     def _last_steps(self) -> Iterator[str]:
-        if len(self.probes) > 1 and self.depth != "quick":
-            self._ask_effects(self.probes[-1], self.probes[0])
+        whole = [probe for probe in self.probes if probe.failure is None]
+        asked = [probe for probe in whole if probe.truth.is_smooth] or whole
+        if len(asked) > 1 and self.depth != "quick":
+            self._ask_effects(asked[-1], asked[0])
             yield "effects"
         if self.output_tangent is not None and self.probes:
             self._ask_given_tangent(self.probes[0])

@@ -1,5 +1,5 @@
-"""Tests of `rule_check` and the testers: right rules pass, wrong ones are said to be wrong, and nothing passes
-that could not be measured."""
+"""Tests of `rule_check` and the testers: right rules pass, wrong ones do not, and nothing passes that could not
+be measured."""
 
 import math
 import time
