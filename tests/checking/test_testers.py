@@ -1,5 +1,4 @@
-"""Tests of `rule_check` and the testers: right rules pass, wrong ones do not, and nothing passes that could not
-be measured."""
+"""Tests of `rule_check` and the testers: right rules pass, wrong ones do not, nothing unmeasured passes."""
 
 import math
 import time
