@@ -14,7 +14,7 @@ from .findiff import (
     forward_fdm,
 )
 from .lint import Lint, rule_lint
-from .oracles import Measured, measured_jacobian, measured_jvp
+from .oracles import Measured, complex_step, measured_jacobian, measured_jvp, mp_derivative
 from .vectors import Leaf, cotangent_like, cotangent_vec, gradient_like, leaves, to_vec
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "central_fdm",
     "compare",
     "compare_without",
+    "complex_step",
     "cotangent_like",
     "cotangent_vec",
     "estimate_step",
@@ -41,6 +42,7 @@ __all__ = [
     "leaves",
     "measured_jacobian",
     "measured_jvp",
+    "mp_derivative",
     "rule_lint",
     "to_vec",
 ]
