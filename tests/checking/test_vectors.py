@@ -98,7 +98,7 @@ STRUCTURES = {
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_there_and_back(name):
-    """Every structure comes back with its kinds, dtypes, shapes and numbers, and has the entries it should."""
+    """Every structure comes back with its kinds, dtypes, shapes and numbers, and has its entries."""
     x, size = STRUCTURES[name]
     vector, back = to_vec(x)
     assert vector.shape == (size,) and vector.dtype in (np.float64, np.longdouble)
@@ -147,7 +147,7 @@ def test_a_change_of_the_structure_afterwards_does_not_come_back():
 
 
 def test_objects_are_not_made_by_their_constructor():
-    """A class that counts, checks or computes when it is called is not called; slots without a value stay so."""
+    """A class that counts or checks its calls is not called; slots without a value stay so."""
     x, before = Checked(), Checked.made
     vector, back = to_vec(x)
     assert back(vector + 1).weights.tolist() == (x.weights + 1).tolist() and Checked.made == before
