@@ -251,7 +251,8 @@ class _Measurement:
         point = self.x.copy()
         if self.directions is None:
             point[column] += t
-            return self._ask(point), point[column] - self.x[column]
+            gone = point[column] - self.x[column]
+            return self._ask(point), gone
         v = self.directions[column]
         moving = v != 0
         point[moving] += t * v[moving]
@@ -300,7 +301,7 @@ class _Measurement:
         self.eps = _EPS
         if np.array_equal(values, values.astype(np.float32), equal_nan=True):
             self._look_wider(values)
-        size = np.abs(self.at_x)
+        self.size = size = np.abs(self.at_x)
         found = noise_level(values) if self.eps == _EPS else noise_level(self.near)
         self.noise = np.where(np.isfinite(found), 2 * found, 100 * self.eps * size)
         self.noise[self._jumps()] = np.inf
@@ -383,6 +384,7 @@ class _Measurement:
             for k in range(LEVELS):
                 high[k, column], up[k, column] = self._moved(column, steps[k, column])
                 low[k, column], down[k, column] = self._moved(column, -steps[k, column])
+        self.size = np.fmax(self.size, np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1)))
         found = self._extrapolated(high, low, up, down, 2)
         if not self.edge.any():
             return found
@@ -408,8 +410,7 @@ class _Measurement:
             bars.append(off + _AMPLIFIED[power][j] * noise[: -j - 1] / steps[j + 1 :, :, None])
             smallest.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
         bar = np.concatenate(bars)
-        size = np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1))
-        bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * size), bar, np.inf)
+        bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * self.size), bar, np.inf)
         best = bar.argmin(axis=0)[None]
         value, bar, step = (
             np.take_along_axis(part, best, axis=0)[0]
