@@ -169,10 +169,8 @@ def truth_at(
     if count <= FEW and size <= FEW:
         measured = _sharp(oracles.measured_jacobian(f, vector, domain=domain))
         if fdm is not None:
-            columns = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
-            measured = _agreed(
-                measured, np.stack([c for c, _ in columns], 1), np.stack([e for _, e in columns], 1)
-            )
+            own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
+            measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
         return Truth(y, named, outputs, np.eye(count), measured, whole=True)
     directions = _directions(rng, count)
     columns = [oracles.measured_jvp(f, vector, d, domain=domain) for d in directions.T]
@@ -180,8 +178,8 @@ def truth_at(
         oracles.Measured(np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1))
     )
     if fdm is not None:
-        own = [_by_method(fdm, f, vector, d) for d in directions.T]
-        slopes = _agreed(slopes, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
+        given = [_by_method(fdm, f, vector, d) for d in directions.T]
+        slopes = _agreed(slopes, np.stack([c for c, _ in given], 1), np.stack([e for _, e in given], 1))
     return Truth(y, named, outputs, directions, slopes, whole=False)
 
 
