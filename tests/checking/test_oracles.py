@@ -220,6 +220,7 @@ def test_at_a_tie_nothing_is_known():
     tied = np.array([2.0, 2.0, 1.0])
     for f, x in [(lambda x: np.array([x.max()]), tied), (lambda x: np.array([x.min()]), -tied)]:
         assert measured_jacobian(f, x).known().tolist() == [[False, False, True]]
+    assert measured_jacobian(lambda x: x * x, np.zeros(2)).known().all()  # not a tie, though flat
     assert not measured_jacobian(np.sort, np.full(3, 0.5)).known()[1].any()
 
 
@@ -374,8 +375,17 @@ def test_empty_and_still():
     assert measured_jacobian(lambda x: np.empty(0), np.ones(3)).value.shape == (0, 3)
     still = measured_jvp(np.sin, np.ones(2), np.zeros(2))
     assert still.value.tolist() == [0.0, 0.0] and np.all(still.error < 1e-12)
-    constant = measured_jacobian(lambda x: np.array([1.5, 0.0]), np.ones(2))
+    constant = measured_jacobian(lambda x: np.array([1.5, 0.1, 0.0]), np.ones(2))
     assert np.all(np.abs(constant.value) <= constant.error) and np.all(constant.error < 1e-12)
+    whole = measured_jacobian(np.floor, np.array([1.5, 0.2]))  # of what could be float32
+    assert np.all(np.abs(whole.value) <= whole.error) and np.all(whole.error < 1e-4)
+
+
+def test_saturated_and_lost_in_single_precision():
+    """A float32 that is exactly 1, or 0 by underflow, has no exact derivative of 0."""
+    for f, x, true in [(np.tanh, -8.6, 1.3557966e-07), (np.exp2, -169.5, 6.55e-52), (np.exp, -95.2, 4.5e-42)]:
+        value, error = measured(lambda x, f=f: f(x.astype(np.float32)), x)
+        assert not abs(value - true) > error
 
 
 @pytest.mark.parametrize(
