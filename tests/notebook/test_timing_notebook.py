@@ -7,8 +7,6 @@ import pytest
 
 from .ran import check_clean, check_stored, run_notebook
 
-pytestmark = pytest.mark.xdist_group("timing_notebook")  # what they share is made once
-
 FILE = "notebooks/05-timing-honestly.ipynb"
 
 
