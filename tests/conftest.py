@@ -1,4 +1,4 @@
-"""What several floors' tests need: a running `rulelab lab`, in folders of its own; and which tests go first."""
+"""What several floors' tests need: a running `rulelab lab`, in folders of its own; which tests go first."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """So does what a file leaves in caches. With all that lying about, a test that collects is 5 times slower."""
+    """So does what a file leaves in caches; with all that about, a test that collects is 5 times slower."""
     if nextitem is None or nextitem.path != item.path:
         _set_apart()
 
