@@ -253,7 +253,7 @@ NAMED = {
     "struct.pack_into": r"foreign call .* _struct\.pack_into\(",
     "array.array": r"foreign call .* array\(str, list\)",
     "ctypes": r"foreign call .* c_double\(",
-    "ctypes arrays": r"foreign call .* from_buffer_copy\(",
+    "ctypes arrays": r"foreign call .*\.from_buffer_copy\(",
     "a view as bytes": r"foreign call .* ndarray\.view\(",
     "pickle": r"foreign call .* _pickle\.dumps\(",
     "dumps": r"foreign call .* ndarray\.dumps\(",
