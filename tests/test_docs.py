@@ -18,8 +18,6 @@ import pytest
 import rulelab
 from rulelab.checking.advices import KINDS
 
-pytestmark = pytest.mark.xdist_group("manual")  # it is built once
-
 READ = re.compile(r'read="(\w+)#([\w-]+)"')
 DOCUMENTED = re.compile(r"^\.\. (?:auto\w+|py:data):: ([\w.]+)$", re.MULTILINE)
 FETCHED = re.compile(
@@ -242,21 +240,26 @@ def test_the_miniature_compiler_is_right(repository, tmp_path):
     assert "find(cube_1, x)(x)" in shown[5]
 
 
-def exported(notebook: Path, target: Path, *options: str) -> str:
-    """The notebook, run and exported to HTML as the how-to page says."""
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", str(target)]
+NOTEBOOKS = sorted(Path(__file__).parents[1].glob("notebooks/*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def exports(tmp_path_factory):
+    """The folder of the notebooks, run and exported to HTML as the how-to page says, all by one command."""
+    folder = tmp_path_factory.mktemp("exports")
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", str(folder)]
     done = subprocess.run(
-        [*command, *options, "--ExecutePreprocessor.timeout=120", str(notebook)],
+        [*command, "--ExecutePreprocessor.timeout=120", *map(str, NOTEBOOKS)],
         env=os.environ | {"RULELAB_WIDGETS": "0"}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return (target / f"{notebook.stem}.html").read_text(encoding="utf-8")
+    return folder
 
 
-@pytest.mark.parametrize("name", sorted(p.name for p in Path(__file__).parents[1].glob("notebooks/*.ipynb")))
-def test_an_exported_notebook_can_be_read_without_a_network(name, repository, tmp_path):
+@pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+def test_an_exported_notebook_can_be_read_without_a_network(name, exports):
     """Text, tables and pictures are in the file; what it asks for are two scripts, that it can do without."""
-    page = exported(repository / "notebooks" / name, tmp_path)
+    page = (exports / f"{name}.html").read_text(encoding="utf-8")
     fetched = [html.unescape(a or b) for a, b in FETCHED.findall(page)]
     elsewhere = [address for address in fetched if ELSEWHERE.match(address)]
     assert len(elsewhere) <= 2 and all(re.search(r"(?i)mathjax|require", address) for address in elsewhere)

@@ -163,7 +163,7 @@ def _compile(
     module = ast.Module([factory], [])
     for node in (factory, *factory.body[1:], *arguments, factory.args):
         ast.copy_location(node, inner)
-    ast.fix_missing_locations(module)
+    ast.fix_missing_locations(module if probing is not None else factory.body[-1])  # all else has its place
     code = compiled(module, filename)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     made = types.FunctionType(factory_code, {})(*constants.values())

@@ -694,6 +694,8 @@ class Pullbacks:
             and not (isinstance(target, type) and issubclass(target, BaseException))
         ):
             handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
+            if varied[0]:  # x.dumps()
+                handed += [x for x in bound if isinstance(x, (np.ndarray, np.generic))]
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)

@@ -42,8 +42,20 @@ class Source:
         return Place(self.filename, line, column, end_column, self.name, text)
 
 
+@dataclass(frozen=True)
+class _File:
+    """A text that was compiled again; `functions` are its functions by their first line."""
+
+    text: str
+    flags: int
+    tree: ast.Module
+    module: types.CodeType
+    lines: tuple[str, ...]
+    functions: dict[int, list[ast.AST]]
+
+
 _FOUND: dict[int, tuple[weakref.ref[types.CodeType], Source]] = {}
-_FILES: dict[str, tuple[str, int, ast.Module, types.CodeType]] = {}
+_FILES: dict[str, _File] = {}
 _KEPT_FILES = 64
 
 
@@ -106,10 +118,10 @@ def _future_flags(code: types.CodeType) -> int:
     return flags
 
 
-def _compiled(filename: str, text: str, flags: int) -> tuple[ast.Module, types.CodeType] | None:
+def _compiled(filename: str, text: str, flags: int) -> _File | None:
     known = _FILES.get(filename)
-    if known is not None and known[0] == text and known[1] == flags:
-        return known[2], known[3]
+    if known is not None and known.text == text and known.flags == flags:
+        return known
     try:
         tree = parse(text, filename)
         module = compiled(tree, filename, flags)
@@ -117,27 +129,45 @@ def _compiled(filename: str, text: str, flags: int) -> tuple[ast.Module, types.C
         return None
     for oldest in list(_FILES)[: len(_FILES) - _KEPT_FILES + 1]:  # a list: other threads add and drop too
         _FILES.pop(oldest, None)
-    _FILES[filename] = (text, flags, tree, module)
-    return tree, module
+    lines = tuple(text.splitlines(keepends=True))
+    found = _FILES[filename] = _File(text, flags, tree, module, lines, _by_first_line(tree))
+    return found
+
+
+def _by_first_line(tree: ast.Module) -> dict[int, list[ast.AST]]:
+    """The functions of a text, nested ones too, by the line where their code begins."""
+    found: dict[int, list[ast.AST]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            found.setdefault(_first_line(node), []).append(node)
+    return found
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
+    decorators = getattr(node, "decorator_list", ())
+    return decorators[0].lineno if decorators else node.lineno
 
 
 def _match(code: types.CodeType, text: str) -> Source | None:
-    built = _compiled(code.co_filename, text, _future_flags(code))
-    if built is None:
+    file = _compiled(code.co_filename, text, _future_flags(code))
+    if file is None:
         return None
-    tree, module = built
-    if any(_same(code, other) for unit in _units(code, tree, module) for other in _codes(unit)):
-        return _only_one(code, tree, text)
-    return _autoreloaded(code, tree)
+    units = _units(code, file.tree, file.module)
+    if any(_same(code, other) for unit in units for other in _codes(unit)):
+        return _only_one(code, file.functions, file.lines)
+    return _autoreloaded(code, file.tree)
 
 
-def _only_one(code: types.CodeType, tree: ast.Module, text: str) -> Source | None:
-    """The one function in the tree that is `code`; None if there are several, and none can be told."""
-    nodes = _innermost([node for node in ast.walk(tree) if is_of(node, code)], code)
+def _only_one(
+    code: types.CodeType, functions: dict[int, list[ast.AST]], lines: tuple[str, ...]
+) -> Source | None:
+    """The one of these functions that is `code`; None if there are several, and none can be told."""
+    beginning = functions.get(code.co_firstlineno, [])
+    nodes = _innermost([node for node in beginning if is_of(node, code)], code)
     if len(nodes) != 1:
         return None
     node = cast(FunctionNode, nodes[0])  # `is_of` lets nothing else pass; a coroutine is refused by the fence
-    return Source(node, code.co_filename, tuple(text.splitlines(keepends=True)), code.co_name)
+    return Source(node, code.co_filename, lines, code.co_name)
 
 
 def _autoreloaded(code: types.CodeType, tree: ast.Module) -> Source | None:
@@ -154,7 +184,7 @@ def _autoreloaded(code: types.CodeType, tree: ast.Module) -> Source | None:
             written = parse(text)
             built = compiled(written, code.co_filename)
             if any(_same(code, other) for other in _codes(built)):
-                return _only_one(code, written, text)
+                return _only_one(code, _by_first_line(written), tuple(text.splitlines(keepends=True)))
     return None
 
 
@@ -199,8 +229,7 @@ def _same(running: types.CodeType, compiled: types.CodeType) -> bool:
 def is_of(node: ast.AST, code: types.CodeType) -> bool:
     """Whether `code` was compiled from `node`: two lambdas of one line differ in their columns."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
-        return node.name == code.co_name and first == code.co_firstlineno
+        return node.name == code.co_name and _first_line(node) == code.co_firstlineno
     if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
         return all(_inside(position, node.body) for position in code.co_positions())
     return False

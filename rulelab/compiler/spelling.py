@@ -1,12 +1,15 @@
 """Text made from values that vary: where it could be read back as a number, the derivative would be lost
-without a word.
+without a word. (Bytes are made by no rule: a call that makes them from what varies is a foreign one.)
 """
 
 from __future__ import annotations
 
 import builtins
+import types as python_types
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from . import ir
 from .tidy import phis_of, reads_of
@@ -16,6 +19,7 @@ _READERS = {  # module, name: what makes numbers of text
     ("builtins", "float"),
     ("builtins", "int"),
     ("builtins", "complex"),
+    ("builtins", "ord"),
     ("ast", "literal_eval"),
     ("json", "loads"),
     ("decimal", "Decimal"),
@@ -24,11 +28,21 @@ _READERS = {  # module, name: what makes numbers of text
     ("numpy", "float64"),
     ("numpy", "float32"),
 }
-_WRITERS = frozenset({builtins.str, builtins.repr, builtins.ascii, builtins.format})
+_WRITERS = frozenset(
+    {
+        *(builtins.str, builtins.repr, builtins.ascii, builtins.format),
+        *(builtins.bin, builtins.hex, builtins.oct, builtins.chr, str.format),
+        *(np.array2string, np.array_repr, np.array_str, np.base_repr, np.binary_repr),
+        *(np.format_float_positional, np.format_float_scientific),
+    }
+)
+_INTO_FILES = frozenset({np.save, np.savez, np.savetxt})  # their first argument
+_KEEPING = frozenset(  # methods of containers and streams
+    {"append", "appendleft", "extend", "insert", "setdefault", "update", "write", "writelines"}
+)
 _CARRIERS = (
     ir.Binary,
     ir.Augmented,
-    ir.Item,
     ir.Build,
     ir.Attribute,
     ir.Move,
@@ -36,6 +50,7 @@ _CARRIERS = (
     ir.Append,
     ir.Collect,
 )
+_MAKERS = (ir.Build, ir.Call, ir.Apply)  # of containers, objects and streams
 
 
 def reads_numbers(target: Any) -> bool:
@@ -56,12 +71,12 @@ def readings(
         return
     used = {atom for statement in ir.walk(function.body) for atom in reads_of(statement)} | {function.result}
     for statement in ir.walk(function.body):
-        if (
-            isinstance(statement, ir.Let)
-            and isinstance(statement.op, (ir.Call, ir.Apply))
-            and statement.target not in spelled
-        ):
-            op = statement.op
+        if not isinstance(statement, ir.Let):
+            continue
+        op = statement.op
+        if isinstance(op, ir.MakeFunction) and _reads_what_it_captures(op, spelled):
+            yield statement
+        if isinstance(op, (ir.Call, ir.Apply)) and statement.target not in spelled:
             handed = any(isinstance(atom, str) and atom in spelled for atom in op.operands()[1:])
             if handed and statement.target in used and not _harmless(types.callee(op), is_harmless):
                 yield statement
@@ -70,17 +85,32 @@ def readings(
 def _harmless(callee: Any, is_harmless: Callable[[Any], bool]) -> bool:
     if isinstance(callee, type):
         return issubclass(callee, BaseException)
-    return callee is not ir.UNBOUND and is_harmless(callee)
+    return callee is not ir.UNBOUND and not reads_numbers(callee) and is_harmless(callee)
+
+
+def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
+    """Whether a nested function gets such a text and calls, by its name, what makes numbers of text."""
+    given = any(isinstance(atom, str) and atom in spelled for atom in op.operands())
+    return given and not _names_in(op.code).isdisjoint({name for _, name in _READERS})
+
+
+def _names_in(code: python_types.CodeType) -> set[str]:
+    """The globals and attributes that a function names, and those nested in it."""
+    inner = [_names_in(part) for part in code.co_consts if isinstance(part, python_types.CodeType)]
+    return {*code.co_names}.union(*inner)
 
 
 def _spelled(function: ir.Function, varied: set[str], types: Types) -> set[str]:
     spelled: set[str] = set()
+    made = {s.target for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, _MAKERS)}
     size = -1
     while size != len(spelled):
         size = len(spelled)
         for statement in ir.walk(function.body):
-            if isinstance(statement, ir.Let) and _spells(statement.op, varied, spelled, types):
-                spelled.add(statement.target)
+            if isinstance(statement, ir.Let):
+                if _spells(statement.op, varied, spelled, types):
+                    spelled.add(statement.target)
+                spelled |= {name for name in _keepers(statement.op, varied, spelled, types) if name in made}
             for phi in phis_of(statement):
                 if any(isinstance(source, str) and source in spelled for source in phi.sources):
                     spelled.add(phi.target)
@@ -90,6 +120,10 @@ def _spelled(function: ir.Function, varied: set[str], types: Types) -> set[str]:
 def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> bool:
     """Whether the operation makes a text from what varies, or hands one on."""
     names = {atom for atom in op.operands() if isinstance(atom, str)}
+    if isinstance(op, ir.Item):
+        return op.value in spelled  # what a table has for a text is not made of it
+    if isinstance(op, ir.Binary) and op.operator == "mod" and types(op.left) == STR:
+        return bool(names & (varied | spelled))
     if isinstance(op, _CARRIERS):
         return bool(names & spelled)
     if not names & (varied | spelled):
@@ -105,3 +139,20 @@ def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> boo
     if any(types.callee(op) is copier for copier in (list, tuple)):
         return bool(names & spelled)
     return any(types.callee(op) is writer for writer in _WRITERS)
+
+
+def _keepers(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> set[ir.Atom]:
+    """What holds such a text afterwards: a container, an object or a stream that it is written to."""
+    if isinstance(op, ir.Write):
+        return {op.target} if op.value in spelled else set()
+    if not isinstance(op, ir.Call):
+        return set()
+    if op.method in _KEEPING:
+        given = op.operands()[1:]
+        return {op.function} if any(atom in spelled for atom in given) else set()
+    callee, words = types.callee(op), dict(op.keywords)
+    if callee is builtins.print and "file" in words:
+        return {words["file"]} if any(atom in varied | spelled for atom in op.args) else set()
+    if any(callee is writer for writer in _INTO_FILES):
+        return {*op.args[:1]} if any(atom in varied for atom in op.operands()[2:]) else set()
+    return set()

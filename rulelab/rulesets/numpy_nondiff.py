@@ -180,7 +180,6 @@ TABLE.non_differentiable(
     np.set_printoptions,
     np.get_printoptions,
     np.printoptions,
-    np.ndarray.tobytes,
     np.ndarray.tofile,
     np.save,
     np.savez,

@@ -6,7 +6,7 @@ import pytest
 
 from .test_first_notebook import FUNCTION
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 OFFERED = ".jp-Completer:not(.lm-mod-hidden) .jp-Completer-match"
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 FIRST_NOTEBOOK = "01-a-rule-in-a-cell.ipynb"
 

@@ -8,7 +8,7 @@ import pytest
 
 from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 MORE = """\
 from rulelab.bench import compare_records, first_gradient, gradient_duel, measure, scaling

@@ -8,7 +8,7 @@ import pytest
 
 from tests.notebook.payloads import WORDS
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 SETUP = """\
 import tempfile, pathlib, warnings

@@ -1,5 +1,11 @@
 """Text made from values that vary."""
 
+import array
+import ctypes
+import io
+import pickle
+import struct
+
 import numpy as np
 import pytest
 
@@ -152,3 +158,204 @@ def test_text_that_comes_from_elsewhere_is_not_read_as_a_number(f):
 def test_text_of_the_arguments_is_read_as_a_number():
     """What was text when it came in has nothing to lose."""
     assert rl.gradient(lambda x, s: float(s) * x, 2.0, "3.0") == (3.0, None)
+
+
+# --- bytes --------------------------------------------------------------------------------------------------
+
+
+def raw(x):
+    return x.tobytes()
+
+
+def summed(data):
+    return np.sum(np.frombuffer(data) ** 2)
+
+
+def kept_in_a_dict(x):
+    kept = {}
+    kept["raw"] = x.tobytes()
+    return summed(kept["raw"])
+
+
+def captured_bytes(x):
+    data = x.tobytes()
+
+    def inner():
+        return summed(data)
+
+    return inner()
+
+
+def through_a_stream(x):
+    stream = io.BytesIO()
+    stream.write(x.tobytes())
+    return summed(stream.getvalue())
+
+
+def filled_from_bytes(x):
+    numbers = array.array("d")
+    numbers.frombytes(x.tobytes())
+    return numbers[0] ** 2
+
+
+def written_into_bytes(x):
+    data = bytearray(24)
+    struct.pack_into("3d", data, 0, *x)
+    return summed(data)
+
+
+def iterated_bytes(x):
+    total = 0.0
+    for byte in x.tobytes():
+        total += byte
+    return total * x[0]
+
+
+THROUGH_BYTES = {
+    "np.frombuffer": lambda x: np.sum(np.frombuffer(x.tobytes()) ** 2),
+    "beside another path": lambda x: x.sum() + np.sum(np.frombuffer(x.tobytes()) ** 2),
+    "the buffer of an array": lambda x: np.sum(np.frombuffer(x) ** 2),
+    "np.ndarray": lambda x: np.sum(np.ndarray(3, buffer=x.tobytes()) ** 2),
+    "slices and sums of bytes": lambda x: summed(x.tobytes()[8:] + x.tobytes()),
+    "another function": lambda x: summed(raw(x)),
+    "a dict": kept_in_a_dict,
+    "a closure": captured_bytes,
+    "a map": lambda x: sum(map(summed, map(np.ndarray.tobytes, [x]))),
+    "a bound method": lambda x: (lambda write: summed(write()))(x.tobytes),
+    "a stream": through_a_stream,
+    "a loop over bytes": iterated_bytes,
+    "memoryview": lambda x: memoryview(x)[0] ** 2,
+    "bytes": lambda x: summed(bytes(x)),
+    "bytearray": lambda x: summed(bytearray(x)),
+    "x.data": lambda x: x.data[0] ** 2,
+    "struct.unpack": lambda x: struct.unpack("3d", x.tobytes())[0] ** 2,
+    "struct.pack": lambda x: struct.unpack("d", struct.pack("d", x[0]))[0] ** 2,
+    "struct.pack_into": written_into_bytes,
+    "array.array": lambda x: sum(array.array("d", x.tolist())) ** 2,
+    "array.array of bytes": lambda x: array.array("d", x.tobytes())[0] ** 2,
+    "array.frombytes": filled_from_bytes,
+    "ctypes": lambda x: ctypes.c_double(x[0]).value ** 2,
+    "ctypes arrays": lambda x: (ctypes.c_double * 3).from_buffer_copy(x)[0] ** 2,
+    "int.from_bytes": lambda x: int.from_bytes(x.tobytes(), "little") * 1.0,
+    "a view as bytes": lambda x: np.sum(x.view(np.uint8).view(np.float64) ** 2),
+    "pickle": lambda x: np.sum(pickle.loads(pickle.dumps(x)) ** 2),
+    "dumps": lambda x: np.sum(pickle.loads(x.dumps()) ** 2),
+}
+
+
+NAMED = {
+    "the buffer of an array": r"foreign call .* np\.frombuffer\(",
+    "memoryview": r"foreign call .* memoryview\(",
+    "bytes": r"foreign call .* bytes\(",
+    "bytearray": r"foreign call .* bytearray\(",
+    "x.data": "attribute data of",
+    "struct.pack": r"foreign call .* _struct\.pack\(",
+    "struct.pack_into": r"foreign call .* _struct\.pack_into\(",
+    "array.array": r"foreign call .* array\(str, list\)",
+    "ctypes": r"foreign call .* c_double\(",
+    "ctypes arrays": r"foreign call .*\.from_buffer_copy\(",
+    "a view as bytes": r"foreign call .* ndarray\.view\(",
+    "pickle": r"foreign call .* _pickle\.dumps\(",
+    "dumps": r"foreign call .* ndarray\.dumps\(",
+}
+"""What is named where it is not `x.tobytes()`."""
+
+
+@pytest.mark.parametrize("way", THROUGH_BYTES)
+def test_a_number_read_back_from_bytes_is_refused(way):
+    """Numbers that leave as bytes and come back have lost their derivative: refused in both modes, and the
+    call or attribute that lost it is named.
+    """
+    f, x = THROUGH_BYTES[way], np.array([1.0, 2.0, 3.0])
+    for derive in (lambda: rl.gradient(f, x), lambda: rl.pushforward(f, x)(np.ones(3))):
+        with pytest.raises(rl.RuleLabError, match=NAMED.get(way, r"foreign call .* ndarray\.tobytes\(")):
+            derive()
+
+
+def test_bytes_of_constants_are_read():
+    """Bytes that hold nothing that varies are data like any other."""
+    scale = np.array([1.0, 2.0, 3.0])
+    x = np.ones(3)
+    assert rl.gradient(lambda x: np.sum(np.frombuffer(scale.tobytes()) * x), x)[0].tolist() == [1.0, 2.0, 3.0]
+    assert rl.pushforward(lambda x: np.sum(np.frombuffer(scale.tobytes()) * x), x)(x) == 6.0
+    key = lambda x: np.sum(x) * len(rl.ignore_derivatives(x).tobytes())
+    assert rl.gradient(key, x)[0].tolist() == [24.0] * 3
+
+
+# --- other ways of writing text -----------------------------------------------------------------------------
+
+
+def kept_as_text(x):
+    kept = {}
+    kept["text"] = str(x[0])
+    return float(kept["text"])
+
+
+def captured_text(x):
+    text = str(x[0])
+
+    def inner():
+        return float(text) * 2.0
+
+    return inner()
+
+
+def through_a_text_stream(x):
+    stream = io.StringIO()
+    stream.write(str(x[0]))
+    return float(stream.getvalue())
+
+
+def printed_to_a_stream(x):
+    stream = io.StringIO()
+    print(x[0], file=stream)
+    return float(stream.getvalue())
+
+
+def saved_in_memory(x):
+    stream = io.BytesIO()
+    np.save(stream, x)
+    stream.seek(0)
+    return np.sum(np.load(stream))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float("%.17g" % x[0]),
+        lambda x: float("%s" % (x[0],)),
+        lambda x: float(str.format("{}", x[0])),
+        lambda x: float(np.array2string(x[0])),
+        lambda x: np.sum(np.fromstring(np.array_str(x)[1:-1], sep=" ")),
+        lambda x: float(np.format_float_positional(x[0])),
+        lambda x: ord(chr(x.size * 0 + int(x[0]))) * 1.0,
+        kept_as_text,
+        captured_text,
+        through_a_text_stream,
+        printed_to_a_stream,
+        saved_in_memory,
+    ],
+)
+def test_every_way_of_writing_text_is_seen(f):
+    """Whatever writes a number as text, and wherever the text is kept: reading it back is refused."""
+    x = np.array([1.5, 2.0, 3.0])
+    for derive in (lambda: rl.gradient(f, x), lambda: rl.pushforward(f, x)(np.ones(3))):
+        with pytest.raises(rl.NotDifferentiableError, match="written as text"):
+            derive()
+
+
+def logged(x, seen):
+    seen.append(f"{x[0]:.1f}")
+    lines = []
+    lines.append("%d numbers" % x.size)
+    print("at %.1f" % x[0], np.array2string(x))
+    table = {"1.5": 2.0}
+    return np.sum(x) * table[str(x[0])]
+
+
+def test_text_is_still_written_and_looked_up(capsys):
+    """A log, a message and a key of a table stand in nobody's way."""
+    x = np.array([1.5, 2.0, 3.0])
+    assert rl.gradient(lambda x: logged(x, []), x)[0].tolist() == [2.0, 2.0, 2.0]
+    assert rl.pushforward(lambda x: logged(x, []), x)(np.ones(3)) == 6.0
+    assert "at 1.5 [1.5 2.  3. ]" in capsys.readouterr().out

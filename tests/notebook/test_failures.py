@@ -14,8 +14,6 @@ from nbclient.exceptions import CellExecutionError
 
 from .conftest import SETUP
 
-pytestmark = pytest.mark.xdist_group("failures")  # what they share is made once
-
 STOPPING = """\
 import os, signal
 calls = iter(range(10**9))

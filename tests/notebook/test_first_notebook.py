@@ -7,8 +7,6 @@ import pytest
 
 from .ran import check_clean, check_stored, run_notebook
 
-pytestmark = pytest.mark.xdist_group("first_notebook")  # what they share is made once
-
 FILE = "notebooks/01-a-rule-in-a-cell.ipynb"
 
 

@@ -7,8 +7,6 @@ from rulelab.checking.advices import KINDS
 
 from .ran import NUMBER, check_clean, check_stored, run_notebook
 
-pytestmark = pytest.mark.xdist_group("good_rules_notebook")  # what they share is made once
-
 FILE = "notebooks/03-writing-good-rules.ipynb"
 WORDS = {
     "name-bad": "is a lambda",

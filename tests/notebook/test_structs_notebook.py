@@ -7,8 +7,6 @@ import pytest
 
 from .ran import NUMBER, check_clean, check_stored, run_notebook
 
-pytestmark = pytest.mark.xdist_group("structs_notebook")  # what they share is made once
-
 FILE = "notebooks/06-structs-and-second-derivatives.ipynb"
 
 

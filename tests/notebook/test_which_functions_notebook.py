@@ -7,8 +7,6 @@ import pytest
 
 from .ran import check_clean, check_stored, run_notebook
 
-pytestmark = pytest.mark.xdist_group("which_functions_notebook")  # what they share is made once
-
 FILE = "notebooks/02-which-functions-need-rules.ipynb"
 TABLE = re.compile(r"^(\w+), cell In \[\d+\], line \d+: ", re.M)
 RATIO = re.compile(r"ratio ([\d.,]+)x")
