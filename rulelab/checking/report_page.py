@@ -59,7 +59,7 @@ _PAGE = """\
 <p class="rulelab-label">Also: {{ one.words | printable }}</p>
 {%- endif %}
 {%- if one.place %}
-<p class="rulelab-label">{{ "Where" if loop.first else "" }} {{ one.place.label() | printable }}</p>
+<p class="rulelab-label">The mistake: {{ one.place.label() | printable }}</p>
 <pre tabindex="0" role="group" aria-label="the line of the mistake">{{ one.place | code }}</pre>
 {%- endif %}
 {%- if one.advice %}
@@ -111,7 +111,7 @@ def html_of_check(report: RuleCheck) -> str:
         where=report.where(found) if found is not None else "",
         others=list(report.other_findings()),
         summary=_counts(report),
-        open=not report and not report.diagnoses,
+        open=bool(report.failed_checks()) and not report.diagnoses,
         checks=report.checks_table(),
         points=report.points_table(),
     )

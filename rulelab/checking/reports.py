@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import Any
 
 from ..errors import Place, RuleError, printable
-from ..tables import Page, Report, Table
+from ..tables import Page, Report, Table, engineering
 from .comparison import plain_data, shortened
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .report_page import html_of_check
@@ -107,7 +107,7 @@ class RuleCheck(Report):
     def in_short(self) -> str:
         """The verdict in one line, with the line of the mistake: for a place where there is no room."""
         if self.verdict == RIGHT:
-            return f"right at {_counted(len(self.points), 'point')}, in {self.seconds:.2g} s"
+            return f"right at {_counted(len(self.points), 'point')}, in {engineering(self.seconds, 's')}"
         place = self.diagnoses[0].place if self.diagnoses else None
         return f"{self.verdict}: {self.reason}" + (f" ({place.label()})" if place is not None else "")
 
@@ -123,7 +123,7 @@ class RuleCheck(Report):
         yield from self.worst_lines()
         yield from _at_most(MOST_FOUND, list(self.other_findings()), "finding")
         yield from (f"note: {note}" for note in self.notes)
-        if not self and self.checks:
+        if self.failed_checks():
             yield from _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that failed").text().split("\n")
         yield f"{self.extent}, {self.closing}"
 
@@ -142,12 +142,14 @@ class RuleCheck(Report):
     @property
     def extent(self) -> str:
         """How much was looked at: the number of checks and of points."""
+        if not self.points:
+            return "No point was looked at"
         return f"{_counted(len(self.checks), 'check')} at {_counted(len(self.points), 'point')}"
 
     @property
     def closing(self) -> str:
         """How long it took, and whether it was stopped."""
-        return f"{self.seconds:.2g} s" + (", stopped before its end" if self.interrupted else "")
+        return engineering(self.seconds, "s") + (", stopped before its end" if self.interrupted else "")
 
     @property
     def worst(self) -> Finding | None:
