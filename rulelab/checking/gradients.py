@@ -236,9 +236,7 @@ class _Listening(Cache):
         super().__init__()
         self.rules: dict[int, Rule] = {}
 
-    def ask(
-        self, target: Any, types_of_arguments: tuple, config: Any = None, mode: str = "rrule"
-    ) -> Any:
+    def ask(self, target: Any, types_of_arguments: tuple, config: Any = None, mode: str = "rrule") -> Any:
         answer = super().ask(target, types_of_arguments, config, mode)
         if isinstance(answer, Found) and not answer.rule.house:
             self.rules[id(answer.rule)] = answer.rule
