@@ -260,7 +260,7 @@ def tanh_like_sigmoid_rrule(x):
     return y, lambda y_bar: (NO, y * (1 - y) * y_bar)
 
 
-@wrong(lambda x: x / (1 + x**2), "unexplained")
+@wrong(lambda x: x / (1 + x**2), "extra_term", "unexplained")
 def quotient_rule_rrule(x):
     return x / (1 + x**2), lambda y_bar: (NO, (1 + x**2 + 2 * x * x) / (1 + x**2) ** 2 * y_bar)
 
@@ -573,12 +573,9 @@ def hands_back_cotangent_rrule(x):
     return x + 1.0, lambda y_bar: (NO, y_bar)
 
 
-@wrong(lambda x: np.sum(x**2) / 2, "shared", at=(vector(1.0, 2.0),))
-def hands_back_input_rrule(x):
-    def back(y_bar):
-        return NO, x if y_bar == 1.0 else x * y_bar
-
-    return np.sum(x**2) / 2, lambda y_bar: (NO, back(y_bar)[1]) if y_bar != 1.0 else (NO, x * 2)
+@wrong(lambda x: x[::-1] + 0.0, "shared", at=(vector(1.0, 2.0, -3.0),))
+def hands_back_view_rrule(x):
+    return x[::-1] + 0.0, lambda y_bar: (NO, y_bar[::-1])
 
 
 @wrong(lambda x: np.sum(x), "read_only", at=(vector(1.0, 2.0, 3.0),))
