@@ -181,6 +181,8 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
             return of_arrays[case.name]
         for recognise in mistakes.OF_ARGUMENTS:
             found = _first(recognise, evidence, exact)
+            if found is not None and "np.sign(" in found.words:  # the other side of a branch is the better name
+                return _first(regions.regions, evidence, case) or found
             if found is not None:
                 return found
     found = _first(regions.regions, evidence, case)

@@ -50,6 +50,12 @@ class Look:
     def closeness(self) -> float:
         return COARSE if self.is_coarse else EXACT
 
+    @property
+    def y_shape(self) -> tuple[int, ...]:
+        """The shape of the value; `()` for a number, and for a structure of several."""
+        y = self.probe.truth.y
+        return y.shape if isinstance(y, np.ndarray) else ()
+
     def same(self, one: np.ndarray, other: np.ndarray, error: Any = 0.0) -> bool:
         """Whether two tables agree within the tolerance and the error bars, where both are known, and some
         number of them is.

@@ -291,11 +291,13 @@ def _largest(table: np.ndarray) -> float:
 
 
 def _keeps_zeros(block: Block) -> bool:
-    """Whether the rule says zero exactly where zero was measured."""
+    """Whether the rule says zero where zero was measured, and nowhere else."""
     with np.errstate(all="ignore"):
         known = np.isfinite(block.error) & np.isfinite(block.right)
-        limit = 1e-6 * max(_largest(block.right), _largest(block.given))
-        return bool(np.all((np.abs(block.given) > limit)[known] == (np.abs(block.right) > limit)[known]))
+        given, right = np.abs(block.given), np.abs(block.right)
+        lost = (given <= 1e-14 * _largest(given)) & (right > 1e-6 * _largest(right))
+        gained = (right <= 8 * block.error + 1e-14 * _largest(right)) & (given > 1e-6 * _largest(given))
+        return not np.any((lost | gained) & known)
 
 
 def _input(block: Block, position: int) -> Any:
@@ -317,10 +319,10 @@ def _numbers_at(value: Any, block: Block, spots: tuple[np.ndarray, np.ndarray]) 
     leaf, y = block.leaf, block.look.probe.truth.y
     if leaf is None or leaf.dtype.kind == "c" or not isinstance(y, (np.ndarray, float, np.floating)):
         return None
-    for shape, places in ((leaf.shape, columns), (np.shape(y), rows)):
+    for shape, places in ((leaf.shape, columns), (block.look.y_shape, rows)):
         if numbers.shape == shape or (numbers.ndim < len(shape) and _fits(numbers.shape, shape)):
             return np.broadcast_to(numbers, shape).ravel()[places]
-    for shape, places in ((leaf.shape, columns), (np.shape(y), rows)):
+    for shape, places in ((leaf.shape, columns), (block.look.y_shape, rows)):
         if _fits(numbers.shape, shape):
             return np.broadcast_to(numbers, shape).ravel()[places]
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..errors import Place
 from .evidence import Block, Case, Evidence
 from .formulas import Fit, Sample, named_constant
+from .probes import SEEDS, quiet, reverse_answer
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def _answers_as_if(block: Block, changed: Callable[[np.ndarray], np.ndarray]) ->
 
 
 def _answers_as_if_reduced(block: Block, axis: int, reduce: Callable) -> bool:
-    shape = np.shape(block.look.probe.truth.y)
+    shape = block.look.y_shape
     if len(shape) != 2 or block.look.seeds.shape[1] != np.prod(shape):
         return False
 
@@ -146,10 +148,14 @@ def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
     what = _what(evidence)
     if not all(b.look.whole or not evidence.forward for b in case.blocks):
         return
+    case = _asked_more(evidence, case)
     for words, change in _CHANGES:
         if case.all_of(lambda b, change=change: _answers_as_if(b, change)):  # type: ignore[misc]
             yield Seen("nonlinear", words.format(what), case.name)
             return
+    if case.blocks and all(map(_is_partly_affine, case.blocks)) and not all(map(_is_affine, case.blocks)):
+        yield Seen("additive_constant", f"has a term that does not depend on its {what}", case.name)
+        return
     if all(map(_is_affine, case.blocks)):
         said = f"adds something that does not depend on its {what}"
         constant = [_offset(b) for b in case.blocks]
@@ -160,6 +166,41 @@ def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
         yield Seen("additive_constant", said, case.name)
         return
     yield Seen("nonlinear", f"is not linear in its {what}: back(2*s) is not 2*back(s)", case.name)
+
+
+def _asked_more(evidence: Evidence, case: Case) -> Case:
+    """The case with answers to smaller seeds, too: in the others, clipped numbers are no others than signs."""
+    if evidence.forward or not case.blocks:
+        return case
+    more = []
+    for block in case.blocks[:3]:
+        probe = block.look.probe
+        seeds = probe.seeds[-SEEDS:] * 0.17
+        try:
+            with quiet():
+                _, back = evidence.subject.reverse(  # type: ignore[misc]
+                    *copy.deepcopy(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs))
+                )
+                answers = [reverse_answer(back, probe.truth.y, seed, probe.point) for seed in seeds]
+        except Exception:
+            return case
+        asked = replace(
+            probe, seeds=np.concatenate([probe.seeds, seeds]), answers=np.concatenate([probe.answers, answers])
+        )
+        more.append(replace(block, look=replace(block.look, probe=asked)))
+    return case.only([*more, *case.blocks[3:]])
+
+
+def _is_partly_affine(block: Block) -> bool:
+    """Whether the answers are a constant and a linear map of the seeds, whichever."""
+    seeds, answers = block.look.seeds, block.answers
+    table = np.concatenate([np.ones((len(seeds), 1)), seeds], axis=1)
+    if len(seeds) <= table.shape[1] or not np.all(np.isfinite(answers)):
+        return False
+    found = np.linalg.lstsq(table, answers, rcond=None)[0]
+    scale = float(np.max(np.abs(answers), initial=0.0))
+    off = float(np.max(np.abs(table @ found - answers), initial=0.0))
+    return off <= 1e-8 * scale and bool(np.max(np.abs(found[0])) > 1e-6 * scale)
 
 
 def _offset(block: Block) -> np.ndarray:
@@ -178,7 +219,9 @@ def _is_affine(block: Block) -> bool:
 
 def dropped(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Zero, where the derivative is not."""
-    if case.all_of(lambda b: not np.any(b.answers if not b.look.forward else b.given)):
+    known = [b for b in case.blocks if np.any(np.isfinite(b.error))]
+    given = (b.given if b.look.forward else b.answers for b in case.blocks)
+    if known and not any(np.any(g) for g in given) and all(np.any(np.nan_to_num(b.right)) for b in known):
         words = f"drops {case.name}: its cotangent is zero, its derivative is not"
         if evidence.forward:
             words = f"drops the tangent of {case.name}, which the value depends on"
@@ -236,6 +279,11 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if fit.constant is not None and abs(fit.constant - 1) < 1e-3:
         return
+    if "np." in fit.text:
+        other = next(other_function(evidence, case), None)
+        if other is not None:
+            yield other
+            return
     dividing = (f"IT / ({fit.text})", f"IT * ({fit.text})") if _is_python(fit.text) else ()
     if fit.constant is None and "len(" in fit.text and fit.text not in _PLAIN_SIZES(evidence):
         yield Seen("size", f"is made for one size: off by a factor {fit.words}", case.name, dividing)
@@ -260,7 +308,7 @@ def _is_mean_for_sum(block: Block) -> bool:
 
 def _is_repeated(block: Block) -> bool:
     """Whether an argument is smaller than the value, each element of which depends on one of it."""
-    shape = np.shape(block.look.probe.truth.y)
+    shape = block.look.y_shape
     if block.leaf is None or len(shape) == 0 or block.leaf.shape == shape:
         return False
     return bool(np.all(np.count_nonzero(np.abs(block.right) > 8 * block.bar, axis=1) <= 1))
@@ -310,7 +358,16 @@ def other_function(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def imprecise(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """Right to half of the digits."""
+    yield from _to_some_digits(case, 1e-5)
+
+
+def rough(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Right to a few digits."""
+    yield from _to_some_digits(case, 1e-3)
+
+
+def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
     worst = 0.0
     for block in case.blocks:
         if block.look.is_coarse:
@@ -320,7 +377,7 @@ def imprecise(evidence: Evidence, case: Case) -> Iterator[Seen]:
         if not known.any() or np.any(~np.isfinite(block.given[np.isfinite(block.error)])):
             return
         worst = max(worst, float(np.max(np.abs(block.given - block.right)[known])) / scale)
-    if 0 < worst < 1e-3:
+    if 0 < worst < limit:
         digits = int(np.floor(-np.log10(worst)))
         yield Seen(
             "precision",
@@ -344,7 +401,9 @@ def _sample(evidence: Evidence, case: Case) -> Sample:
 
 
 OF_COTANGENTS: tuple[Recogniser, ...] = (not_finite, ignores, dropped, unused)
-OF_ARGUMENTS: tuple[Recogniser, ...] = (conjugate, part_of_cotangent, nonlinear, of_parts, factor, imprecise)
+OF_ARGUMENTS: tuple[Recogniser, ...] = (
+    imprecise, conjugate, part_of_cotangent, nonlinear, of_parts, factor, rough,
+)  # fmt: skip
 OF_EXPRESSIONS: tuple[Recogniser, ...] = (excess, other_function)
 
 

@@ -4,7 +4,6 @@ branches.
 
 from __future__ import annotations
 
-import copy
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleLabError
-from ..rules.authoring import ask, rrule
+from ..rules.authoring import ask
 from ..rules.registry import Found, Registry
 from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
@@ -38,8 +37,6 @@ from .vectors import to_vec
 
 TRIES = 400
 """Calls of the function that may be spent on finding arguments it takes."""
-MOST_REFUSED = 8
-"""Kinds that a rule may refuse before it is taken for wrong about all."""
 
 
 class NoInputsError(RuleLabError):
@@ -106,7 +103,6 @@ def _kinds_taken(
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
     accepts = [rule.accepts for rule in _rules(target, mode, registry)]
     tried, seen, last = 0, set(), "no kind of number suits them"
-    refused: list[tuple[tuple[Kind, ...], tuple]] = []  # by the rule, with an exception of Python's own
     for accepted in [*accepts, None]:
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
@@ -119,32 +115,10 @@ def _kinds_taken(
                     continue
                 try:
                     if _is_finite(plainly(f, args, kwargs)) and _takes(f, kinds, kwargs, rng):
-                        if len(refused) >= MOST_REFUSED or _rule_takes(target, args, kwargs, mode, registry):
-                            return refused[0] if len(refused) >= MOST_REFUSED else (kinds, args)
-                        refused.append((kinds, args))
+                        return kinds, args
                 except Exception as error:
                     last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
-    if refused:
-        return refused[0]
     raise _none_found(f, last)
-
-
-def _rule_takes(target: Any, args: tuple, kwargs: Mapping[str, Any], mode: str, registry: Registry) -> bool:
-    """Whether a rule runs through for these arguments: one written for arrays may not do so for a number.
-
-    What is wrong with its answer is for the check to say.
-    """
-    if mode != "rrule":
-        return True
-    with quiet():
-        try:
-            y, back = rrule(target, *copy.deepcopy(args), registry=registry, **dict(kwargs))
-            back(y)
-        except (TypeError, AttributeError, IndexError):
-            return False
-        except Exception:
-            return True
-    return True
 
 
 def _takes(f: Callable, kinds: tuple[Kind, ...], kwargs: Mapping[str, Any], rng: np.random.Generator) -> bool:

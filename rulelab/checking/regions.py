@@ -33,7 +33,9 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
     there = detail(evidence, case.only(blocks))
     extra = f", {there.words}" if there is not None else ""
     line = _line_of_wrong(evidence, blocks)
-    for spots in (_by_element(evidence, blocks), _by_probe(evidence, blocks)):
+    for spots in (
+        _by_element(evidence, blocks), _by_probe(evidence, blocks), _by_probe(evidence, blocks, zeros=True)
+    ):  # fmt: skip
         words = _separated(evidence, spots)
         if words is not None:
             kind = "size" if "len(" in words or ".size" in words else "kink" if "equal" in words else "branch"
@@ -100,35 +102,33 @@ def _by_element(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
     return spots
 
 
-def _by_probe(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
+def _by_probe(evidence: Evidence, blocks: list[Block], zeros: bool = False) -> list[Spot]:
+    """A spot for each probe; those where zero is right, and hides what is wrong, only if `zeros` are asked."""
     return [
         Spot(not b.is_right, _numbers(evidence, b.look.probe, whole=True))
         for b in blocks
-        if not b.is_right or (np.any(b.right) and np.any(np.isfinite(b.error)))
+        if not b.is_right or (np.any(np.isfinite(b.error)) and (zeros or np.any(b.right)))
     ]
 
 
 def _numbers(evidence: Evidence, probe: Probe, whole: bool) -> dict[str, float]:
     """Numbers of a probe that a rule may branch on, by what a person would call them."""
     found: dict[str, float] = {}
-    y = probe.truth.y
-    for name, x in [*zip(evidence.subject.names, probe.point.inputs), ("y", y)]:
+    for name, x in zip(evidence.subject.names, probe.point.inputs):
         if isinstance(x, (float, int, np.number)) and not isinstance(x, (bool, np.bool_)):
-            if name != "y" or "y" not in evidence.subject.names:
-                found[name if name != "y" else "the value"] = float(x)
+            found[name] = float(x)
         elif isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.size:
-            called = "the value" if name == "y" else name
-            if name != "y":
-                found[f"len({name})"] = float(len(x)) if x.ndim else 1.0
-            if x.ndim > 1 and name != "y":
+            found[f"len({name})"] = float(len(x)) if x.ndim else 1.0
+            if x.ndim > 1:
                 found[f"{name}.size"] = float(x.size)
             if whole:
                 found |= {
-                    f"the sum of {called}": float(x.sum()), f"{called}.flat[0]": float(x.flat[0]),
-                    f"the largest of {called}": float(x.max()), f"the smallest of {called}": float(x.min()),
-                    f"the norm of {called}": float(np.linalg.norm(x)),
+                    f"the sum of {name}": float(x.sum()), f"{name}.flat[0]": float(x.flat[0]),
+                    f"the largest of {name}": float(x.max()), f"the smallest of {name}": float(x.min()),
                 }  # fmt: skip
-                found[f"two elements of {called} are equal"] = float(np.unique(x).size < x.size)
+                found[f"two elements of {name} are equal"] = float(np.unique(x).size < x.size)
+    if isinstance(probe.truth.y, (float, np.floating)):
+        found["the value"] = float(probe.truth.y)
     for name, value in probe.point.kwargs.items():
         if isinstance(value, (int, float, bool)):
             found[name] = float(value)

@@ -169,10 +169,11 @@ def _by_how_much(findings: list[Finding]) -> str:
         with np.errstate(all="ignore"):
             ratios.append(other / one)
             gaps.append(other - one)
-    for numbers, words in ((ratios, "{} times it"), (gaps, "it and {} more")):
+    for numbers, words in ((ratios, "{} times it"), (gaps, "larger by {}")):
         whole = np.concatenate(numbers)
         if np.all(np.isfinite(whole)) and whole.size > 1 and np.ptp(whole) <= 1e-9 * abs(whole[0]):
-            return words.format(named_constant(float(whole[0])))
+            said = words.format(named_constant(float(whole[0])))
+            return said.replace("larger by -", "smaller by ")
     return found
 
 
