@@ -59,7 +59,7 @@ _PAGE = """\
 <p class="rulelab-label">Also: {{ one.words | printable }}</p>
 {%- endif %}
 {%- if one.place %}
-<p class="rulelab-label">The mistake: {{ one.place.label() | printable }}</p>
+<p class="rulelab-label">{{ "Where to look" if one.mistake == "unexplained" else "The mistake" }}: {{ one.place.label() | printable }}</p>
 <pre tabindex="0" role="group" aria-label="the line of the mistake">{{ one.place | code }}</pre>
 {%- endif %}
 {%- if one.advice %}
