@@ -128,10 +128,11 @@ class RuleCheck(Report):
         yield f"{self.extent}, {self.closing}"
 
     def other_findings(self) -> Iterator[str]:
-        """What was found besides the verdict and the worst number, and warnings; each once."""
-        shown = {d.words for d in self.diagnoses} | {self.reason}
+        """Warnings, and where no mistake explains it, what was found besides the verdict; each once."""
+        shown = {self.reason}
         for finding in self.findings:
-            if finding.level == WARNING or (finding.words not in shown and finding.worst is None):
+            told = finding.level == WARNING or (not self.diagnoses and finding.worst is None)
+            if told and finding.words not in shown:
                 shown.add(finding.words)
                 yield f"{'warning' if finding.level == WARNING else 'found'}: {finding.words}"
 

@@ -101,9 +101,16 @@ def test_the_text_never_needs_more_than_a_screen():
         checks=checks,
     )
     lines = str(report).splitlines()
-    assert len(lines) <= 35
-    assert "and 38 more findings" in lines and "and 6 more mistakes" in lines
+    assert len(lines) <= 32 and "and 6 more mistakes" in lines
     assert any(re.fullmatch(r"and \d+ more lines", line) for line in lines)
+    assert "and 38 more findings" in str(dataclasses.replace(report, diagnoses=()))
+
+
+def test_findings_that_a_mistake_explains_are_in_the_table_only():
+    """Warnings are always told."""
+    found = (WORST, Finding("linear", "is not linear"), Finding("output tangent", "all ones", WARNING))
+    assert list(wrong(findings=found).other_findings()) == ["warning: all ones"]
+    assert "found: is not linear" in str(wrong(findings=found, diagnoses=()))
 
 
 def test_a_finding_is_said_once():
