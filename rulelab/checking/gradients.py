@@ -1,4 +1,4 @@
-"""Is this gradient right? The gradient of any real function against differences: `grad_check`, `test_gradient`."""
+"""Is this gradient right? That of any real function against differences: `grad_check`, `test_gradient`."""
 
 from __future__ import annotations
 

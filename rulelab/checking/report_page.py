@@ -1,4 +1,4 @@
-"""The report of a check as HTML: the verdict, the mistake with its line and the corrected one, numbers, tables."""
+"""The report of a check as HTML: the verdict, the mistake with its line, a corrected one, numbers, tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _PAGE = """\
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ t.caption | printable }}">
 <table aria-label="{{ t.caption | printable }}">
 <thead><tr>{% for name in t.columns %}
-{%- if name %}<th scope="col">{{ name | printable }}</th>{% else %}<td></td>{% endif %}{% endfor %}</tr></thead>
+{%- if name %}<th scope="col">{{ name | printable }}</th>{% else %}<td></td>{% endif %}
+{%- endfor %}</tr></thead>
 <tbody>
 {%- for row in t.rows %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
@@ -59,7 +60,8 @@ _PAGE = """\
 <p class="rulelab-label">Also: {{ one.words | printable }}</p>
 {%- endif %}
 {%- if one.place %}
-<p class="rulelab-label">{{ "Where to look" if one.mistake == "unexplained" else "The mistake" }}: {{ one.place.label() | printable }}</p>
+<p class="rulelab-label">{{ "Where to look" if one.mistake == "unexplained" else "The mistake" }}:
+{{ one.place.label() | printable }}</p>
 <pre tabindex="0" role="group" aria-label="the line of the mistake">{{ one.place | code }}</pre>
 {%- endif %}
 {%- if one.advice %}
@@ -68,7 +70,9 @@ _PAGE = """\
 {%- if one.diff %}
 <p class="rulelab-label">Corrected, and right at every point of this check</p>
 <pre tabindex="0" role="group" aria-label="the corrected line">
-{%- for sign, line in changed(one.diff) %}<span class="rulelab-line{{ sign }}">{{ line | printable }}</span>{% endfor -%}
+{%- for sign, line in changed(one.diff) -%}
+<span class="rulelab-line{{ sign }}">{{ line | printable }}</span>
+{%- endfor -%}
 </pre>
 {%- endif %}
 {%- endfor %}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import Place, RuleError, printable
 from ..tables import Page, Report, Table, engineering
@@ -124,7 +124,8 @@ class RuleCheck(Report):
         yield from _at_most(MOST_FOUND, list(self.other_findings()), "finding")
         yield from (f"note: {note}" for note in self.notes)
         if self.failed_checks():
-            yield from _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that failed").text().split("\n")
+            table = _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that failed")
+            yield from table.text().split("\n")
         yield f"{self.extent}, {self.closing}"
 
     def other_findings(self) -> Iterator[str]:
@@ -172,7 +173,7 @@ class RuleCheck(Report):
             yield f"at {where}"
 
     says = "the rule gives"
-    wrong_error = WrongRuleError
+    wrong_error: ClassVar[type[RuleError]] = WrongRuleError
 
     def where(self, finding: Finding) -> str:
         """The inputs, and the cotangent, at which something was found."""
@@ -262,7 +263,7 @@ class RuleCheck(Report):
         """This report, if the rule is right; WrongRuleError or InconclusiveCheckError otherwise."""
         if self:
             return self
-        kind = self.wrong_error if self.verdict == WRONG else InconclusiveCheckError
+        kind: Any = self.wrong_error if self.verdict == WRONG else InconclusiveCheckError
         fixes = [d.advice for d in self.diagnoses if d.advice] or ["print the report: error.report"]
         where = next((d.place for d in self.diagnoses if d.place is not None), self.place)
         error = kind(

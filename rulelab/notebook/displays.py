@@ -352,7 +352,7 @@ class Defined(Report):
             "kind": self.kind,
             "defined at": self.cell,
             "in the place of": list(self.replaced),
-            "check": self.check if self.check is None or isinstance(self.check, str) else self.check.to_dict(),
+            "check": self.check.to_dict() if isinstance(self.check, RuleCheck) else self.check,
             "remarks": list(self.remarks),
         }
 

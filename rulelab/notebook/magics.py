@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
@@ -10,7 +11,6 @@ from IPython.core.magic_arguments import argument
 from ..ad.matrices import hessian, withjacobian
 from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel, in_rounds
-from ..pieces import run
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without, first_difference
@@ -22,6 +22,7 @@ from ..checking.subjects import NoRuleError
 from ..checking.testers import checking
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
+from ..pieces import run
 from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
 from ..rules.targets import key_of
@@ -121,8 +122,9 @@ class RuleLab(ManneredMagics, Settings):
         return Defined(name, run.function.__name__, label, of, remarks, replaced)
 
     def _checked(self, method, args, defined: Defined, mode: str = "rrule") -> Defined:
-        """What a cell defined, with the verdict of a quick check where one is wanted; the rule is in its place
-        whatever that says.
+        """What a cell defined, with the verdict of a quick check where one is wanted.
+
+        The rule is in its place whatever that says.
         """
         if args.check or self.check == "quick":
             try:
@@ -140,8 +142,8 @@ class RuleLab(ManneredMagics, Settings):
         try:
             f = lookup(name, self.shell.user_ns)
             given, _ = self._where(name, f)
-            options = {"fkwargs": given.kwargs, "mode": mode, "registry": self.session.registry}
-            return run(checking(f, *given.args, depth="quick", **options))
+            options: dict[str, Any] = {"mode": mode, "registry": self.session.registry}
+            return run(checking(f, *given.args, fkwargs=given.kwargs, depth="quick", **options))
         except Exception as error:
             return f"not checked: {in_one_line(error)}"
 
@@ -154,8 +156,8 @@ class RuleLab(ManneredMagics, Settings):
         compared = self.session.last_compared(name, f) if domain is None else None
         if compared is None:
             return Invocation(f, (), {}), ""
-        where = f"the arguments are those of {compared.magic} in {compared.cell}; --at or --domain gives others"
-        return Invocation(f, compared.args, compared.kwargs), where
+        where = f"the arguments are those of {compared.magic} in {compared.cell}"
+        return Invocation(f, compared.args, compared.kwargs), f"{where}; --at or --domain gives others"
 
     def _remember(self, method, names: tuple[str, ...], given: Invocation) -> None:
         """Keep the arguments of a comparison: a check of a rule begins with them."""
@@ -514,7 +516,7 @@ class RuleLab(ManneredMagics, Settings):
         args, at = self.with_at(self.rule_check, line, scope, needed=False)
         f = self.function(self.rule_check, args.function, scope)
         given, where = self._where(args.function, f, at, args.domain)
-        options = {"mode": "frule"} if args.frule else {}
+        options: dict[str, Any] = {"mode": "frule"} if args.frule else {}
         if args.order is not None:
             options["order"] = args.order
         try:
@@ -723,9 +725,9 @@ class RuleLab(ManneredMagics, Settings):
         """Everything about F and F_CR on one panel: gradients, times, checks, code, and what SymPy says.
 
         It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
-        the size N; Run on its page Check asks the rule at many points. Below the panel stands what it showed, for readers without a kernel. Without widgets
-        everything is measured at once; Ctrl-C shows what there is. As the last line of a cell it shows
-        itself; elsewhere, as in a loop, write `p = %rule_lab …` and `display(p)`.
+        the size N; Run on its page Check asks the rule at many points. Below the panel stands what it
+        showed, for readers without a kernel. Without widgets everything is measured at once; Ctrl-C shows
+        what there is. As the last line of a cell it shows itself; elsewhere, as in a loop, write `p = %rule_lab …` and `display(p)`.
 
         Examples::
 

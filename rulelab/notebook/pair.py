@@ -119,7 +119,7 @@ class Pair:
         run(self.timing(**options))
 
     def checking(self, *, deep: bool = False) -> PairCheck:
-        """The check of the twin's rule by numbers, at the arguments and around them; NoRuleError without one."""
+        """The check of the twin's rule by numbers, around the arguments; NoRuleError without a rule."""
         return PairCheck(self, "deep" if deep else "normal")
 
     def glance(self) -> None:
@@ -250,7 +250,7 @@ class Timing:
 
 
 class PairCheck:
-    """The check of the rule of a pair's twin, in pieces; the pair keeps its report, unless it saw no point."""
+    """The check of the rule of a pair's twin, in pieces; the pair keeps the report of what was looked at."""
 
     def __init__(self, pair: Pair, depth: str):
         self.pair, self.rule = pair, pair.rule

@@ -181,7 +181,7 @@ class Runner:
 
 
 class Barred:
-    """A measurement that shows, where it takes longer than a second, how far it is: for a magic, which waits."""
+    """A measurement that shows how far it is, once it has taken a second: for a magic, which waits."""
 
     def __init__(self, measurement: Measurement, doing: str):
         self.measurement, self.doing, self.result = measurement, doing, measurement.result

@@ -16,8 +16,8 @@ from typing import Any
 
 import ipywidgets as W
 
-from ..pieces import Measurement, Progress
 from ..errors import printable
+from ..pieces import Measurement, Progress
 from . import tabs
 from .displays import error_in_words
 from .pair import SIZES, Overview, Pair, html_of, sizes_between
@@ -279,7 +279,10 @@ class Check:
         self.run = _button("Run", "Check the rule at many points", board.callback(self._run))
         self.stop = _button("Stop", "End the check and keep the points that are whole", board.stop)
         self.deep = W.Checkbox(
-            value=False, description="Deep: three times as many points", indent=False, layout=W.Layout(width="auto")
+            value=False,
+            description="Deep: three times as many points",
+            indent=False,
+            layout=W.Layout(width="auto"),
         )
         self.progress = _progress()
         self.shown = W.HTML()

@@ -1,4 +1,4 @@
-"""The face of a check: words carry the verdict, a diff is a diff, what is long is folded, a screen is enough."""
+"""The face of a check: words carry the verdict, a diff is one, the long is folded, a screen is enough."""
 
 import dataclasses
 import re
