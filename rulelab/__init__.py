@@ -24,6 +24,7 @@ from .ad.nested import TABLE as _NESTED
 from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare
 from .checking.lint import rule_lint
+from .checking.testers import rule_check
 from .compiler.cache import StaleRuleWarning, refresh
 from .compiler.reading import adjoint_source
 from .errors import (

@@ -15,6 +15,13 @@ from .findiff import (
     fd_vjp,
     forward_fdm,
 )
+from .gradients import (
+    GradientCheck,
+    WrongGradientError,
+    check_gradient,
+    grad_check,
+    test_gradient,
+)
 from .lint import Lint, rule_lint
 from .oracles import (
     Measured,
@@ -52,6 +59,7 @@ __all__ = [
     "DomainError",
     "FiniteDifferenceConfig",
     "FiniteDifferenceMethod",
+    "GradientCheck",
     "InconclusiveCheckError",
     "Kind",
     "Leaf",
@@ -61,10 +69,12 @@ __all__ = [
     "NoRuleError",
     "RuleCheck",
     "Settings",
+    "WrongGradientError",
     "WrongRuleError",
     "backward_fdm",
     "central_fdm",
     "check_frule",
+    "check_gradient",
     "check_rrule",
     "check_scalar",
     "checking",
@@ -80,6 +90,7 @@ __all__ = [
     "fd_jvp",
     "fd_vjp",
     "forward_fdm",
+    "grad_check",
     "gradient_like",
     "leaves",
     "measured_jacobian",
@@ -89,6 +100,7 @@ __all__ = [
     "rule_check",
     "rule_lint",
     "test_frule",
+    "test_gradient",
     "test_rrule",
     "test_scalar",
     "to_vec",

@@ -1,17 +1,242 @@
-"""Which mistake is behind a wrong rule."""
+"""Which mistake is behind a wrong rule, on which line, and what the line should be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
+from ..errors import Place
+from . import arrays, mistakes, regions, symptoms
 from .closeness import Closeness
+from .corrections import Surgery, surgery
+from .evidence import Case, Evidence, evidence_of
 from .findings import Diagnosis, Finding
+from .mistakes import Seen
 from .probes import Probe
 from .subjects import Subject
+
+MISTAKES = {
+    "ignores_cotangent": "the pullback does not use its cotangent",
+    "part_of_cotangent": "the pullback uses a part of its cotangent, or its sum, in place of all its elements",
+    "nonlinear": "the answer is not linear in the cotangent",
+    "additive_constant": "something is added that does not depend on the cotangent",
+    "sign": "the sign is wrong",
+    "factor": "a factor is missing or too many",
+    "size": "the rule is made for one size of its arguments",
+    "lacks_term": "a term is missing",
+    "extra_term": "there is a term too many",
+    "other_function": "it is the derivative of something else",
+    "conjugate": "a conjugate is missing or too many",
+    "transposed": "something is transposed",
+    "elementwise_product": "an elementwise product stands where a product of matrices belongs",
+    "matrix_product": "a product of matrices stands where an elementwise one belongs",
+    "swapped_arguments": "the cotangents of two arguments are exchanged",
+    "dropped_argument": "the cotangent of an argument is zero, its derivative is not",
+    "unused_argument": "an argument that the value does not depend on has a cotangent",
+    "broadcast_sum": "the sum over an axis along which an argument was repeated is missing",
+    "wrong_axis": "the sum goes over the wrong axis",
+    "mean_for_sum": "a mean stands where a sum belongs",
+    "branch": "the rule is wrong on one side of a branch, or at some points only",
+    "kink": "the rule is wrong at a kink or at a tie",
+    "dtype": "the rule is wrong in single precision",
+    "layout": "the rule is wrong for arrays that are not contiguous",
+    "precision": "digits are lost",
+    "not_finite": "nan or inf where the derivative is finite",
+    "value": "the rule gives another value than the function",
+    "raises": "the rule raises an exception",
+    "count": "the pullback returns another number of cotangents",
+    "none": "the pullback returns None for a cotangent",
+    "zero_class": "the pullback returns a class in place of a zero",
+    "shape": "a cotangent has another shape than its argument",
+    "kind": "a cotangent is of another kind than its argument",
+    "writes": "the rule writes to what it was lent",
+    "shared": "a cotangent shares memory with something else",
+    "read_only": "a cotangent cannot be written to",
+    "stateful": "the answer depends on what was asked before",
+    "keeps_uncopied": "the pullback uses what the caller may have changed meanwhile",
+    "thunk": "a delayed cotangent is not treated as a plain one",
+    "unexplained": "no simple mistake explains the numbers",
+}
+"""Every mistake there is a name for, in general words; a diagnosis has exact ones."""
+
+ADVICE = {
+    "ignores_cotangent": "multiply by the cotangent that the pullback is handed",
+    "part_of_cotangent": "use every element of the cotangent: the value has several",
+    "nonlinear": "a pullback is a linear map: use the cotangent once, as a factor",
+    "additive_constant": "leave out the term without the cotangent",
+    "size": "ask the argument for its size",
+    "conjugate": "for complex numbers x_bar is conj(dy/dx) times y_bar",
+    "broadcast_sum": "sum the cotangent over the axes along which the argument was repeated",
+    "wrong_axis": "sum over the axes along which the argument was repeated, and over no others",
+    "mean_for_sum": "sum; nothing is divided by the number of repeats",
+    "branch": "compare the branches of the rule with those of the function",
+    "kink": "let the cotangents of equal arguments add up to one share, or choose one of them",
+    "dtype": "look for a constant of size 1e-8 or a dtype that is written out",
+    "layout": "use shapes and indices, not .ravel(order=…), .data or strides",
+    "precision": "use the formula of the derivative, in the dtype of the argument",
+    "not_finite": "choose the derivative there, before dividing",
+    "value": "return what the function returns, as the first of the two",
+    "count": "return rl.NoTangent() for the function itself, then one cotangent for each argument",
+    "none": "return rl.ZeroTangent() if the derivative is zero, rl.NoTangent() if there is none",
+    "zero_class": "call it: rl.NoTangent()",
+    "shape": "return a cotangent of the shape of the argument",
+    "kind": "return numbers where the argument has numbers",
+    "writes": "work on a copy",
+    "shared": "return a new array: x_bar.copy()",
+    "read_only": "return a new array: np.array(x_bar)",
+    "stateful": "let the pullback change nothing that it uses: make new arrays at each call",
+    "keeps_uncopied": "keep a copy of what the pullback needs",
+    "thunk": "give the cotangent to rl.unthunk before using it",
+    "dropped_argument": "return its cotangent; rl.NoTangent() is for what cannot be perturbed",
+    "unused_argument": "return rl.ZeroTangent() for it",
+    "swapped_arguments": "return the cotangents in the order of the arguments",
+}
+"""What to do about a mistake, where the correction is not found."""
+
+_LOG = logging.getLogger(__name__)
+
+
+class Strict:
+    """Whether a recogniser that fails raises, as in our own tests, or is passed over."""
+
+    raises = False
 
 
 def diagnose(
     subject: Subject, probes: list[Probe], compared: list[tuple[Probe, Closeness]], findings: list[Finding]
 ) -> Iterator[Diagnosis]:
-    """The mistakes that explain what was found, the likeliest first."""
-    yield from ()
+    """The mistakes that explain what was found, the likeliest first; usually one.
+
+    Whatever fails in here costs a diagnosis and nothing else.
+    """
+    evidence = evidence_of(subject, probes, compared, findings)
+    seen = _explained(evidence)
+    if not seen:
+        return
+    groups = _grouped(evidence, seen)
+    operation = _tried(lambda: surgery(subject, probes))
+    diff = _tried(lambda: operation.correction(_leading(groups))) if operation else None
+    for number, (one, same) in enumerate(groups):
+        place = one.place or (_tried(lambda one=one: operation.place_of(one.argument)) if operation else None)
+        if number == 0 and diff is not None:
+            place = _place_of_edit(operation, diff[0]) if one.place is None else place
+        yield Diagnosis(
+            one.mistake,
+            one.words,
+            one.argument if len(same) == 1 else None,
+            place,
+            diff[1] if diff is not None and number == 0 else "",
+            "" if diff is not None and number == 0 else ADVICE.get(one.mistake, ""),
+        )
+
+
+def _place_of_edit(operation: Surgery | None, edits: list) -> Place | None:
+    assert operation is not None
+    return operation.anatomy.source.place(edits[0].old)
+
+
+def _leading(groups: list[tuple[Seen, list[Seen]]]) -> list[Seen]:
+    """What a correction has to put right: all arguments of all diagnoses."""
+    return [one for _, same in groups for one in same]
+
+
+def _explained(evidence: Evidence) -> list[Seen]:
+    """What is seen, by the rule that what comes first makes what follows: writes before numbers, a refusal
+    before everything.
+    """
+    effects = symptoms.shared_cause(list(_guarded(symptoms.effects_seen, evidence)))
+    strong = [one for one in effects if one.mistake in ("writes", "stateful")]
+    if strong:
+        return strong[:1]
+    refused = list(_guarded(symptoms.failures, evidence))
+    of_arrays = {one.argument: one for one in _guarded(arrays.of_arrays, evidence)}
+    if refused:
+        return [one for one in of_arrays.values() if refused[0].mistake == "shape"] or refused[:1]
+    value = list(_guarded(symptoms.value_seen, evidence))
+    numbers = list(_of_cases(evidence, of_arrays))
+    if value and not numbers:
+        return value
+    weak = [*numbers, *value, *effects]
+    if not weak:
+        weak = list(_guarded(symptoms.kinks_seen, evidence))
+    return weak if numbers or value else weak[:1]
+
+
+def _of_cases(evidence: Evidence, of_arrays: dict[str | None, Seen]) -> Iterator[Seen]:
+    """The mistake of each argument that is wrong."""
+    for case in evidence.cases:
+        yield _of_case(evidence, case, of_arrays)
+
+
+def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) -> Seen:
+    fine = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
+    exact = case.only(fine)
+    if not all(b.is_right for b in fine):
+        for recognise in mistakes.OF_COTANGENTS:
+            found = _first(recognise, evidence, exact)
+            if found is not None:
+                return found
+        if case.name in of_arrays:
+            return of_arrays[case.name]
+        for recognise in mistakes.OF_ARGUMENTS:
+            found = _first(recognise, evidence, exact)
+            if found is not None and "np.sign(" in found.words:  # the other side of a branch is the better name
+                return _first(regions.regions, evidence, case) or found
+            if found is not None:
+                return found
+    found = _first(regions.regions, evidence, case)
+    if found is not None:
+        return found
+    for recognise in mistakes.OF_EXPRESSIONS:
+        found = _first(recognise, evidence, exact)
+        if found is not None:
+            return found
+    return Seen("unexplained", f"its {'tangent' if evidence.forward else 'cotangent'} is wrong", case.name)
+
+
+def _first(recognise: Callable, evidence: Evidence, case: Case) -> Seen | None:
+    return _tried(lambda: next(iter(recognise(evidence, case)), None))
+
+
+def _guarded(recognise: Callable[[Evidence], Iterable[Seen]], evidence: Evidence) -> list[Seen]:
+    return _tried(lambda: list(recognise(evidence))) or []
+
+
+def _tried(work: Callable):  # type: ignore[no-untyped-def]
+    """What some work gives; None where it fails, which is a fault of ours and no affair of the author's."""
+    try:
+        return work()
+    except Exception:
+        if Strict.raises:
+            raise
+        _LOG.debug("a recogniser failed", exc_info=True)
+        return None
+
+
+def _grouped(evidence: Evidence, seen: list[Seen]) -> list[tuple[Seen, list[Seen]]]:
+    """Those that say the same of several arguments as one, with the arguments named where there are others."""
+    groups: dict[tuple[str, str], list[Seen]] = {}
+    for one in seen:
+        groups.setdefault((one.mistake, one.words), []).append(one)
+    everything = len(evidence.arguments)
+    found = []
+    for same in groups.values():
+        one = same[0]
+        names = [s.argument for s in same if s.argument]
+        # What holds of all arguments needs no name.
+        if not one.whole and names and 0 < len(names) < everything:
+            one = replace(one, words=_naming(evidence, one.words, names))
+        found.append((one, same))
+    return found
+
+
+def _naming(evidence: Evidence, words: str, names: list[str]) -> str:
+    if evidence.forward:
+        return f"{words}, in the part of {_row(names)}"
+    return f"{words}, in the cotangent{'s' if len(names) > 1 else ''} of {_row(names)}"
+
+
+def _row(names: list[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

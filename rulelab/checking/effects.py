@@ -11,11 +11,11 @@ import numpy as np
 from ..ad import reverse
 from ..errors import MutatedAfterCaptureError, RuleError, RuleLabError
 from ..rules.lent import Lent
-from ..tangents.thunks import Thunk
+from ..tangents.thunks import Thunk, unthunk
 from .findings import UNKNOWN, Finding
 from .perturb import plainly
 from .probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
-from .subjects import Subject
+from .subjects import Subject, raw_pullback
 from .vectors import cotangent_like, cotangent_vec, to_vec
 
 
@@ -40,6 +40,8 @@ def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
     if watched is not None:
         yield watched
     yield from _writes(subject, probe)
+    if watched is None:
+        yield from _one_buffer(subject, probe)
     yield from _state(subject, probe, other)
 
 
@@ -76,6 +78,28 @@ def _writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
     changed = lent.changed()
     if changed is not None:
         yield Finding("effects", f"changes {changed}, which it was only lent", argument=changed, probe=probe)
+
+
+def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether an answer still stands when the rule has been asked for another one, by a call of its own."""
+    point, y = probe.point, probe.truth.y
+    with quiet():
+        try:
+            backs = [raw_pullback(_called(subject, copy.deepcopy(point.inputs), point)[1]) for _ in range(2)]
+            first = backs[0](cotangent_like(y, probe.seeds[-1]))
+            lent = Lent([("the answer", first)] if not isinstance(first, tuple) else _answers(subject, first))
+            backs[1](cotangent_like(y, probe.seeds[-2]))
+        except Exception:
+            return  # the probe itself has told
+    changed = lent.changed()
+    if changed is not None:
+        words = f"changed what it had returned before, {changed}, when it was called again: one buffer for all calls"
+        yield Finding("effects", words, probe=probe)
+
+
+def _answers(subject: Subject, first: tuple) -> list[tuple[str, Any]]:
+    names = (subject.name, *subject.names)
+    return [(f"the cotangent of {name}", unthunk(bar)) for name, bar in zip(names, first)]
 
 
 def _state(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:

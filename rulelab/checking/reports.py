@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from textwrap import dedent
+from typing import Any, ClassVar
 
-from ..errors import Place, RuleError
-from ..tables import Page, Report, Table
+from ..errors import Place, RuleError, printable
+from ..tables import Page, Report, Table, engineering
 from .comparison import plain_data, shortened
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
+from .report_page import html_of_check
 
 RIGHT = "right"
+CORRECTED = "corrected, and right at every point of this check:"
+MOST_FOUND, MOST_ROWS, MOST_LINES = 3, 6, 8
+"""Lines of one kind that the text of a report has: it is to fit on a screen."""
 
 
 class WrongRuleError(RuleError, AssertionError):
@@ -84,62 +89,145 @@ class RuleCheck(Report):
         if self.verdict == RIGHT:
             return f"{who} is right at {_counted(len(self.points), 'point')}."
         if self.verdict == WRONG:
-            words = self.diagnoses[0].words if self.diagnoses else self._first(WRONG).words
-            return f"{who} is wrong: {words}."
+            return f"{who} is wrong: {self.reason}."
         if self.interrupted and not any(f.level == UNKNOWN for f in self.findings):
             return f"{who}: stopped after {_counted(len(self.points), 'point')}, at which it is right."
-        words = self._first(UNKNOWN).words if any(f.level == UNKNOWN for f in self.findings) else "no point"
-        return f"{who} can be neither confirmed nor refuted: {words}."
+        return f"{who} can be neither confirmed nor refuted: {self.reason}."
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is not "right", in words: the mistake, or what was found; empty where it is."""
+        if self.verdict == WRONG:
+            return self.diagnoses[0].words if self.diagnoses else self._first(WRONG).words
+        if any(finding.level == UNKNOWN for finding in self.findings):
+            return self._first(UNKNOWN).words
+        return "" if self.verdict == RIGHT else "it was stopped" if self.points else "no point"
+
+    @property
+    def in_short(self) -> str:
+        """The verdict in one line, with the line of the mistake: for a place where there is no room."""
+        if self.verdict == RIGHT:
+            return f"right at {_counted(len(self.points), 'point')}, in {engineering(self.seconds, 's')}"
+        place = self.diagnoses[0].place if self.diagnoses else None
+        return f"{self.verdict}: {self.reason}" + (f" ({place.label()})" if place is not None else "")
 
     def _first(self, level: str) -> Finding:
         return next(finding for finding in self.findings if finding.level == level)
 
     def lines(self) -> Iterator[str]:
-        """Everything below the verdict that is said in sentences: mistakes, worst numbers, notes."""
-        for number, one in enumerate(self.diagnoses):
-            if number:
-                yield f"also: {one.words}"
-            if one.advice:
-                yield f"do: {one.advice}"
-            if one.place is not None:
-                yield from one.place.lines()
-            if one.diff:
-                yield "corrected, and right at every point of this check:"
-                yield from (f"    {line}" for line in one.diff.splitlines())
+        """The report as lines of text, at most a screen: what is left out is counted."""
+        yield self.sentence
+        for one in self.diagnoses[:1]:
+            yield from _diagnosis_lines(one)
+        yield from _at_most(MOST_FOUND, [f"also: {one.words}" for one in self.diagnoses[1:]], "mistake")
         yield from self.worst_lines()
-        shown = {d.words for d in self.diagnoses} | {self._first(self.verdict).words for _ in "1" if not self}
-        for finding in self.findings:
-            if finding.level == WARNING or (finding.words not in shown and finding.worst is None):
-                yield f"{'warning' if finding.level == WARNING else 'found'}: {finding.words}"
+        yield from _at_most(MOST_FOUND, list(self.other_findings()), "finding")
         yield from (f"note: {note}" for note in self.notes)
+        if self.failed_checks():
+            table = _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that failed")
+            yield from table.text().split("\n")
+        yield f"{self.extent}, {self.closing}"
+
+    def other_findings(self) -> Iterator[str]:
+        """Warnings, and where no mistake explains it, what was found besides the verdict; each once."""
+        shown = {self.reason}
+        for finding in self.findings:
+            told = finding.level == WARNING or (not self.diagnoses and finding.worst is None)
+            if told and finding.words not in shown:
+                shown.add(finding.words)
+                yield f"{'warning' if finding.level == WARNING else 'found'}: {finding.words}"
+
+    def failed_checks(self) -> list[Checked]:
+        """The kinds of checks with another verdict than "right"."""
+        return [check for check in self.checks if check.verdict != RIGHT]
+
+    @property
+    def extent(self) -> str:
+        """How much was looked at: the number of checks and of points."""
+        if not self.points:
+            return "No point was looked at"
+        return f"{_counted(len(self.checks), 'check')} at {_counted(len(self.points), 'point')}"
+
+    @property
+    def closing(self) -> str:
+        """How long it took, and whether it was stopped."""
+        return engineering(self.seconds, "s") + (", stopped before its end" if self.interrupted else "")
+
+    @property
+    def worst(self) -> Finding | None:
+        """The first finding that has numbers: `worst` of it is the one that is furthest off."""
+        return next((finding for finding in self.findings if finding.worst is not None), None)
 
     def worst_lines(self) -> Iterator[str]:
         """The number that is furthest off, with both values and the error bar, and where that was."""
-        bad = [finding for finding in self.findings if finding.worst is not None]
-        if not bad:
+        finding = self.worst
+        if finding is None or finding.worst is None:
             return
-        finding = bad[0]
         worst = finding.worst
-        assert worst is not None
         yield (
-            f"{finding.check} {worst.name}: the rule gives {worst.found:.10g}, "
+            f"{finding.check} {worst.name}: {self.says} {worst.found:.10g}, "
             f"differences {worst.expected:.10g} ± {worst.error:.1g}"
         )
-        if finding.probe is not None:
-            at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.names, finding.probe.point.inputs))
-            seed = f", for the cotangent {_numbers(worst.seed)}" if worst.seed else ""
-            yield f"at {at}{seed}"
+        where = self.where(finding)
+        if where:
+            yield f"at {where}"
+
+    says = "the rule gives"
+    wrong_error: ClassVar[type[RuleError]] = WrongRuleError
+
+    def where(self, finding: Finding) -> str:
+        """The inputs, and the cotangent, at which something was found."""
+        if finding.probe is None:
+            return ""
+        at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.names, finding.probe.point.inputs))
+        seed = finding.worst.seed if finding.worst is not None else ()
+        what = "tangent" if self.mode == "frule" else "cotangent"
+        return at + (f", for the {what} {_numbers(seed)}" if seed else "")
+
+    def __str__(self) -> str:
+        return "\n".join(printable(line) for line in self.lines())
+
+    def _repr_html_(self) -> str:
+        return html_of_check(self)
 
     def page(self) -> Page:
-        rows = tuple((c.name, c.verdict, str(c.times), c.words) for c in self.checks)
-        tables = [Table("Checks", ("check", "verdict", "times", ""), rows, folded=not rows or bool(self))]
-        points = tuple((str(i), p.origin, *p.inputs) for i, p in enumerate(self.points, 1))
-        if points:
-            columns = ("point", "from", *self.names)
-            caption = f"Inputs of the {_counted(len(points), 'point')}"
-            tables.append(Table(caption, columns, points, folded=True))
-        closing = f"{self.seconds:.2g} s" + (", stopped before its end" if self.interrupted else "")
-        return Page((self.sentence, *self.lines()), tuple(tables), (closing,))
+        tables = [
+            Table(f"The mistake: {one.words}", ("", "text"), tuple(_diagnosis_rows(one)), verbatim=("text",))
+            for one in self.diagnoses
+        ]
+        tables.append(self.checks_table(folded=bool(self)))
+        if self.points:
+            tables.append(self.points_table())
+        lead = (self.sentence, *self.worst_lines())
+        notes = (*self.other_findings(), *(f"note: {note}" for note in self.notes), self.closing)
+        return Page(lead, tuple(tables), notes)
+
+    def numbers_table(self) -> Table | None:
+        """The number that is furthest off beside what it should be; None where none is wrong."""
+        finding = self.worst
+        if finding is None or finding.worst is None:
+            return None
+        worst = finding.worst
+        row = (
+            f"{finding.check} {worst.name}",
+            f"{worst.found:.10g}",
+            f"{worst.expected:.10g} ± {worst.error:.1g}",
+            f"{abs(worst.found - worst.expected):.3g}",
+        )
+        return Table("Furthest off", ("", self.says, "differences", "apart"), (row,))
+
+    def checks_table(self, folded: bool = False) -> Table:
+        """The kinds of checks, a row for each."""
+        return _checks_table(self.checks, "Checks", folded)
+
+    def points_table(self) -> Table:
+        """The points that were looked at, a row for each."""
+        rows = tuple((str(i), p.origin, *p.inputs) for i, p in enumerate(self.points, 1))
+        count = max((len(p.inputs) for p in self.points), default=0)
+        names = (*self.names, *("" for _ in range(len(self.names), count)))[:count]
+        return Table(
+            f"Inputs of the {_counted(len(rows), 'point')}", ("point", "from", *names), rows, folded=True
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -175,7 +263,7 @@ class RuleCheck(Report):
         """This report, if the rule is right; WrongRuleError or InconclusiveCheckError otherwise."""
         if self:
             return self
-        kind = WrongRuleError if self.verdict == WRONG else InconclusiveCheckError
+        kind: Any = self.wrong_error if self.verdict == WRONG else InconclusiveCheckError
         fixes = [d.advice for d in self.diagnoses if d.advice] or ["print the report: error.report"]
         where = next((d.place for d in self.diagnoses if d.place is not None), self.place)
         error = kind(
@@ -200,6 +288,50 @@ def _finding(finding: Finding) -> dict[str, Any]:
         else {"name": worst.name, "found": worst.found, "expected": worst.expected, "error": worst.error},
         "inputs": None if finding.probe is None else plain_data(list(finding.probe.point.inputs)),
     }
+
+
+def _diagnosis_lines(one: Diagnosis) -> Iterator[str]:
+    """The line of the mistake with a caret, what to do, and the corrected line."""
+    if one.place is not None:
+        yield from one.place.lines()
+    if one.advice:
+        yield f"do: {one.advice}"
+    if one.diff:
+        yield CORRECTED
+        yield from _at_most(MOST_LINES, [f"    {line}" for line in changed_lines(one.diff)], "line")
+
+
+def _diagnosis_rows(one: Diagnosis) -> Iterator[tuple[str, str]]:
+    if one.place is not None:
+        first, *caret = one.place.lines()
+        yield "where", first
+        yield from (("", line) for line in caret)
+    if one.advice:
+        yield "do", one.advice
+    for number, line in enumerate(changed_lines(one.diff)):
+        yield ("" if number else "corrected"), line
+
+
+def changed_lines(diff: str) -> list[str]:
+    """The lines of a unified diff without its headings, and without the indent that they all share.
+
+    >>> changed_lines("--- a\\n+++ b\\n@@ -1 +1 @@\\n-    x = 1\\n+    x = 2\\n")
+    ['- x = 1', '+ x = 2']
+    """
+    kept = [line for line in diff.splitlines() if line and not line.startswith(("---", "+++", "@@"))]
+    signs, lines = [line[0] for line in kept], [line[1:].expandtabs(4) for line in kept]
+    return [f"{sign} {line}".rstrip() for sign, line in zip(signs, dedent("\n".join(lines)).split("\n"))]
+
+
+def _checks_table(checks: Iterable[Checked], caption: str, folded: bool = False) -> Table:
+    rows = tuple((c.name, c.verdict, str(c.times), c.words) for c in checks)
+    return Table(caption, ("check", "verdict", "times", "in words"), rows, folded)
+
+
+def _at_most(most: int, lines: list[str], what: str) -> Iterator[str]:
+    yield from lines[:most]
+    if len(lines) > most:
+        yield f"and {_counted(len(lines) - most, f'more {what}')}"
 
 
 def _counted(number: int, what: str) -> str:

@@ -34,7 +34,7 @@ def lab(
     run: bool = False,
     widgets: bool | None = None,
 ) -> Any:
-    """The panel of a function and its twin at `args`: gradients side by side, times, code, proof.
+    """The panel of a function and its twin at `args`: gradients side by side, times, checks, code, proof.
 
     `make(n)` gives the arguments of size n, for the times against N; without it arrays are drawn anew.
     `rounds` are those of a full duel. With `run` everything is measured before the panel opens, else a duel

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..checking.advices import Advice
 from ..checking.comparison import plain_data, shortened
+from ..checking.reports import RuleCheck
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
 from ..tables import Page, Report, Table, name_latex
@@ -311,6 +312,8 @@ class Stub(Source):
 class Defined(Report):
     """What `%%rrule`, `%%frule` or `%scalar_rule` did: which name now has which rule, from which cell, what
     was there before, and remarks for its author.
+
+    `check` is the `RuleCheck` of it where one was wanted, or words where there is none.
     """
 
     def __init__(
@@ -325,11 +328,21 @@ class Defined(Report):
     ):
         self.name, self.rule, self.cell, self.of, self.remarks = name, rule, cell, of, tuple(remarks)
         self.replaced, self.kind = tuple(replaced), kind
+        self.check: RuleCheck | str | None = None
 
     def page(self) -> Page:
         copy = f", a copy of {self.of}," if self.of is not None else ""
         before = f", in the place of {', '.join(self.replaced)}" if self.replaced else ""
-        return Page((f"{self.name}{copy} now has the {self.kind} {self.rule}{before}.",), (), self.remarks)
+        lead = f"{self.name}{copy} now has the {self.kind} {self.rule}{before}."
+        checked = () if self.check is None else (self._checked(),)
+        return Page((lead, *checked), (), self.remarks)
+
+    def _checked(self) -> str:
+        """The verdict of the check in one line."""
+        if self.check is None or isinstance(self.check, str):
+            return f"Check: {self.check}."
+        more = "" if self.check else f" %rule_check {self.name} shows more."
+        return f"Check: {self.check.in_short}.{more}"
 
     def to_dict(self) -> dict:
         return {
@@ -339,6 +352,7 @@ class Defined(Report):
             "kind": self.kind,
             "defined at": self.cell,
             "in the place of": list(self.replaced),
+            "check": self.check.to_dict() if isinstance(self.check, RuleCheck) else self.check,
             "remarks": list(self.remarks),
         }
 
@@ -462,6 +476,13 @@ def error_lines(error: RuleLabError) -> list[str]:
     if isinstance(error, (MutationError, ForeignCallError)) and "%rule_stub" not in str(error):
         lines.append(f"do: write a rule; %rule_stub {_culprit(error)} puts its skeleton in the next cell")
     return lines[:6] if len(lines) <= 6 else [*lines[:5], lines[-1]]
+
+
+def in_one_line(error: BaseException) -> str:
+    """What an error says, in a line, without where it was."""
+    if isinstance(error, RuleLabError):
+        return " ".join(str(error.found).split())
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
 
 
 def error_in_words(error: BaseException) -> str:

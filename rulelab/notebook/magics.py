@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
@@ -13,7 +14,12 @@ from ..bench.duel import GradientDuel, in_rounds
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without, first_difference
+from ..checking.gradients import gradient_checking
 from ..checking.lint import rule_lint
+from ..checking.points import NoInputsError
+from ..checking.reports import RuleCheck
+from ..checking.subjects import NoRuleError
+from ..checking.testers import checking
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..pieces import run
@@ -34,18 +40,25 @@ from .displays import (
     Undone,
     WhichRules,
     advice_in_short,
+    in_one_line,
 )
 from .manners import (
     AT,
+    CHECK,
     EXPRESSION,
     OUTPUT,
+    Invocation,
     ManneredMagics,
     faced,
     parse_arguments,
+    parse_domain,
     parse_partials,
     raw_rest,
     refuse_to_overwrite,
 )
+from .running import Barred
+from .session import Compared as ComparedAt
+from .session import lookup
 from .settings import Settings
 
 MODE = argument(
@@ -70,6 +83,7 @@ class RuleLab(ManneredMagics, Settings):
     @faced(plain="@rl.rrule_for(f)")
     @argument("name", metavar="NAME", help="the function that gets the rule: f, np.sin, Bar.method")
     @argument("--of", metavar="F", help="make NAME a copy of F first, unless it is one already")
+    @CHECK
     @OUTPUT
     def rrule(self, line, scope, cell=None):
         """Make the last function of the cell the reverse rule of NAME.
@@ -90,7 +104,7 @@ class RuleLab(ManneredMagics, Settings):
         __tracebackhide__ = True
         args = parse_arguments(self.rrule, line)
         refuse_to_overwrite(self.rrule, args.output, (args.name, args.of))
-        return self.kept(args, self._defined(args.name, args.of, cell, line))
+        return self._checked(self.rrule, args, self._defined(args.name, args.of, cell, line))
 
     def _defined(self, name: str, of: str | None, cell: str, line: str) -> Defined:
         __tracebackhide__ = True
@@ -107,6 +121,49 @@ class RuleLab(ManneredMagics, Settings):
         remarks = self._advised(name, target, run.function) if self.advice else ()
         return Defined(name, run.function.__name__, label, of, remarks, replaced)
 
+    def _checked(self, method, args, defined: Defined, mode: str = "rrule") -> Defined:
+        """What a cell defined, with the verdict of a quick check where one is wanted.
+
+        The rule is in its place whatever that says.
+        """
+        if args.check or self.check == "quick":
+            try:
+                defined.check = self._quickly(defined.name, mode)
+            except KeyboardInterrupt:
+                defined.check = "stopped"
+        self.kept(args, defined)
+        if defined.check == "stopped" or getattr(defined.check, "interrupted", False):
+            self.show(defined)
+            raise Interrupted(f"{method.spelled}: the check was stopped; the rule is in its place")
+        return defined
+
+    def _quickly(self, name: str, mode: str) -> RuleCheck | str:
+        """The quick check of the rule of a name, or why there is none, in words."""
+        try:
+            f = lookup(name, self.shell.user_ns)
+            given, _ = self._where(name, f)
+            options: dict[str, Any] = {"mode": mode, "registry": self.session.registry}
+            return run(checking(f, *given.args, fkwargs=given.kwargs, depth="quick", **options))
+        except Exception as error:
+            return f"not checked: {in_one_line(error)}"
+
+    def _where(self, name: str, f, at: Invocation | None = None, domain=None) -> tuple[Invocation, str]:
+        """The arguments of a check, and in words where they come from: `--at`, else the last comparison; none
+        where they are to be drawn.
+        """
+        if at is not None:
+            return at, "the arguments are those given by --at" if at.args else ""
+        compared = self.session.last_compared(name, f) if domain is None else None
+        if compared is None:
+            return Invocation(f, (), {}), ""
+        where = f"the arguments are those of {compared.magic} in {compared.cell}"
+        return Invocation(f, compared.args, compared.kwargs), f"{where}; --at or --domain gives others"
+
+    def _remember(self, method, names: tuple[str, ...], given: Invocation) -> None:
+        """Keep the arguments of a comparison: a check of a rule begins with them."""
+        compared = ComparedAt(given.args, given.kwargs, method.spelled, cell_label(self.shell))
+        self.session.remember_comparison(names, compared)
+
     def _advised(self, name: str, target, rule) -> tuple[str, ...]:
         """The advices on a rule that was just defined, a line for each."""
         try:
@@ -118,6 +175,7 @@ class RuleLab(ManneredMagics, Settings):
     @line_cell_magic
     @faced(plain="@rl.frule_for(f)")
     @argument("name", metavar="NAME", help="the function that gets the rule: f, np.sin, Bar.method")
+    @CHECK
     @OUTPUT
     def frule(self, line, scope, cell=None):
         """Make the last function of the cell the forward rule of NAME.
@@ -141,9 +199,8 @@ class RuleLab(ManneredMagics, Settings):
         label = cell_label(self.shell)
         replaced = self.session.attach_frule(args.name, target, run.function, label)
         remarks = self._advised(args.name, target, run.function) if self.advice else ()
-        return self.kept(
-            args, Defined(args.name, run.function.__name__, label, None, remarks, replaced, "forward rule")
-        )
+        defined = Defined(args.name, run.function.__name__, label, None, remarks, replaced, "forward rule")
+        return self._checked(self.frule, args, defined, "frule")
 
     def _target(self, method, name: str, rule):
         target = self.session.rule_target(name, None, self.shell.user_ns, method.spelled)
@@ -156,9 +213,10 @@ class RuleLab(ManneredMagics, Settings):
     @line_cell_magic
     @faced(
         plain="rl.scalar_rule(f, lambda out, x, y: (y * out, x * out))",
-        usage="[-o RESULT] (NAME | F(x, y): PARTIALS)",
+        usage="[--check] [-o RESULT] (NAME | F(x, y): PARTIALS)",
         in_line=True,
     )
+    @CHECK
     @OUTPUT
     @argument(
         "expression",
@@ -201,7 +259,8 @@ class RuleLab(ManneredMagics, Settings):
         target = self._target(self.scalar_rule, name, partials)
         label = cell_label(self.shell)
         replaced = self.session.attach_scalar(name, target, partials, label)
-        return self.kept(args, Defined(name, said, label, None, (), replaced, "scalar rule"))
+        defined = Defined(name, said, label, None, (), replaced, "scalar rule")
+        return self._checked(self.scalar_rule, args, defined)
 
     @line_magic
     @faced(plain="rl.which_rule(f, x, y, k=1)", usage="[-o RESULT] (EXPR | F)")
@@ -424,6 +483,102 @@ class RuleLab(ManneredMagics, Settings):
         args, call = self.with_call(self.adjoint, line, scope)
         return self.kept(args, Source(adjoint_source(call.function, *call.args, **call.kwargs)))
 
+    # -- checking --------------------------------------------------------------------------------------------
+
+    @line_magic
+    @faced(plain="rl.rule_check(f, x, y)")
+    @argument("function", metavar="F", help="the function whose rule is checked")
+    @argument("--order", type=int, choices=[1, 2], metavar="N", help="2: the rule of second derivatives too")
+    @argument("--deep", action="store_true", help="look at three times as many points")
+    @argument("--frule", action="store_true", help="check the forward rule")
+    @argument(
+        "--domain",
+        type=parse_domain,
+        metavar="WORDS",
+        help='where to draw the arguments: positive, "(0, 1)", "complex vector", "x: positive, A: symmetric"',
+    )
+    @OUTPUT
+    @AT
+    def rule_check(self, line, scope):
+        """Whether the rule of F is right, by numbers: right, wrong with the mistake, or inconclusive.
+
+        Every cotangent is compared with two families of finite differences, at points on both sides of every
+        branch that can be found. They begin at the arguments of --at, else at those of the last comparison
+        of F, else they are drawn. Ctrl-C ends it early and shows what there is.
+
+        Examples::
+
+            %rule_check mse_cr
+            %rule_check mse_cr --deep -o report --at y, yh
+            %rule_check area --domain "(0, 10)"
+        """
+        __tracebackhide__ = True
+        args, at = self.with_at(self.rule_check, line, scope, needed=False)
+        f = self.function(self.rule_check, args.function, scope)
+        given, where = self._where(args.function, f, at, args.domain)
+        options: dict[str, Any] = {"mode": "frule"} if args.frule else {}
+        if args.order is not None:
+            options["order"] = args.order
+        try:
+            check = checking(
+                f,
+                *given.args,
+                fkwargs=given.kwargs,
+                depth="deep" if args.deep else "normal",
+                domain=args.domain,
+                registry=self.session.registry,
+                **options,
+            )
+        except NoInputsError:
+            self._need_rule(args.function, f, options.get("mode", "rrule"))
+            raise
+        return self._ran(self.rule_check, args, check, f"check of {args.function}", where)
+
+    def _need_rule(self, name: str, f, mode: str) -> None:
+        """NoRuleError where there is no rule at all, so that no arguments suit it."""
+        if not which_rule(f, mode=mode, registry=self.session.registry):
+            raise NoRuleError(
+                f"{name} has no {mode}",
+                asked=f"a check of the {mode} of {name}",
+                fixes=(f"write one: %%{mode} {name}",),
+            ) from None
+
+    def _ran(self, method, args, check, doing: str, where: str = ""):
+        """The report of a check that is driven to its end; Ctrl-C shows what there is, and is told."""
+        __tracebackhide__ = True
+        found = run(Barred(check, doing))
+        if found.interrupted and not found.points:
+            raise KeyboardInterrupt
+        if where:
+            found = replace(found, notes=(where, *found.notes))
+        self.kept(args, found)
+        if found.interrupted:
+            self.show(found)
+            points = "1 point" if len(found.points) == 1 else f"{len(found.points)} points"
+            raise Interrupted(f"{method.spelled} was stopped after {points}; the report shows these")
+        return found
+
+    @line_magic
+    @faced(plain="rulelab.checking.grad_check(f, x, y)", usage="[-o RESULT] EXPR")
+    @OUTPUT
+    @EXPRESSION
+    def grad_check(self, line, scope):
+        """Whether the gradient of a call is right, by numbers: with rules of yours in it or without.
+
+        It is compared with finite differences, number by number where there are few and in random
+        directions, at the arguments of the call and near them. Ctrl-C ends it early and shows what there is.
+
+        Examples::
+
+            %grad_check mse(y, yh)
+            %grad_check -o report f(2.0, k=3)
+        """
+        __tracebackhide__ = True
+        args, call = self.with_call(self.grad_check, line, scope)
+        need_positional(call.function, call.args, call.kwargs)
+        check = gradient_checking(call.function, *call.args, fkwargs=call.kwargs)
+        return self._ran(self.grad_check, args, check, f"check of {_called(call.function)}")
+
     # -- comparing -------------------------------------------------------------------------------------------
 
     @line_magic
@@ -454,6 +609,7 @@ class RuleLab(ManneredMagics, Settings):
         comparison = (compare if args.without is None else compare_without)(
             f, other, *given.args, settings=Compared(names=names), **given.kwargs
         )
+        self._remember(self.grad_compare, names if args.without is None else names[:1], given)
         return self.kept(args, comparison)
 
     @line_magic
@@ -566,12 +722,12 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @AT
     def rule_lab(self, line, scope):
-        """Everything about F and F_CR on one panel: gradients, times, code, and what SymPy says of the rule.
+        """Everything about F and F_CR on one panel: gradients, times, checks, code, and what SymPy says.
 
         It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
-        the size N. Below the panel stands what it showed, for readers without a kernel. Without widgets
-        everything is measured at once; Ctrl-C shows what there is. As the last line of a cell it shows
-        itself; elsewhere, as in a loop, write `p = %rule_lab …` and `display(p)`.
+        the size N; Run on its page Check asks the rule at many points. Below the panel stands what it
+        showed, for readers without a kernel. Without widgets everything is measured at once; Ctrl-C shows
+        what there is. As the last line of a cell it shows itself; elsewhere, as in a loop, write `p = %rule_lab …` and `display(p)`.
 
         Examples::
 
@@ -584,6 +740,7 @@ class RuleLab(ManneredMagics, Settings):
         widgets = False if args.no_widget else None
         options = {"kwargs": given.kwargs, "rounds": self.rounds, "run": args.run, "widgets": widgets}
         panel = self.kept(args, lab(f, f_cr, given.args, **options))
+        self._remember(self.rule_lab, (args.function, args.twin), given)
         if panel.interrupted:
             self.show(panel)
             raise Interrupted("%rule_lab was stopped before its end; what is shown was measured until then")

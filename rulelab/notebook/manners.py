@@ -21,6 +21,7 @@ from IPython.core.magic import Magics, needs_local_scope, no_var_expand, output_
 from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from IPython.utils.process import arg_split
 
+from ..checking.perturb import DomainError, kind_named
 from .cells import Interrupted, MagicError, evaluate, parse
 from .session import Session, lookup
 
@@ -56,6 +57,11 @@ OUTPUT = argument(
 )
 HELP = argument("-h", "--help", action=_AskHelp, nargs=0, help="print this help")
 EXPRESSION = argument("expression", metavar="EXPR", nargs="...", help="one call, f(x, y, k=1)")
+
+
+CHECK = argument(
+    "--check", action="store_true", help="check the rule by numbers at once, in a third of a second at most"
+)
 
 
 class Invocation(NamedTuple):
@@ -364,6 +370,31 @@ def parse_partials(magic: str, line: str) -> tuple[str, str, ast.expr]:
     if not isinstance(tree, ast.Lambda) or ast.dump(tree.body) != ast.dump(wanted):
         raise MagicError(f"{magic}: the partial derivatives must be one expression, not `{body}`")
     return name, text, tree
+
+
+def parse_domain(text: str) -> Any:
+    """What `--domain` takes: words, an interval, or either for each parameter; in quotes where it has spaces.
+
+    >>> parse_domain('"positive vector"'), parse_domain("(0,1)"), parse_domain("'x: positive, A: square'")
+    ('positive vector', (0, 1), {'x': 'positive', 'A': 'square'})
+    """
+    bare = text.strip().strip("'\"").strip()
+    named = re.findall(r"(\w+)\s*:\s*(.+?)\s*(?=,\s*\w+\s*:|$)", bare)
+    try:
+        if named:
+            return {name: _domain_of_one(words) for name, words in named}
+        return _domain_of_one(bare)
+    except DomainError as error:
+        raise argparse.ArgumentTypeError("; ".join((error.found, *error.fixes))) from None
+
+
+def _domain_of_one(words: str) -> Any:
+    try:
+        found = ast.literal_eval(words) if words.startswith("(") else words
+        kind_named(found)
+    except (TypeError, ValueError, SyntaxError):
+        raise DomainError(f"a domain reads (low, high), not {words}") from None
+    return found
 
 
 def parse_generator(text: str) -> ast.Lambda:

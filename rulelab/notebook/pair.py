@@ -1,4 +1,5 @@
-"""What the panel shows of one pair, a function and its twin, without widgets: gradients, times, code, proof.
+"""What the panel shows of one pair, a function and its twin, without widgets: gradients, times, checks, code,
+proof.
 
 A `Pair` holds what was asked and what has been found so far; the functions below it turn that into the
 sections of the panel, each a sequence of things that have an HTML face and are words as strings.
@@ -23,6 +24,8 @@ from ..bench.first import FirstGradient, first_gradient_of
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare
+from ..checking.reports import RuleCheck
+from ..checking.testers import checking
 from ..compiler.cache import DEFAULT as CACHE
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.reading import AdjointSource, adjoint_source
@@ -68,11 +71,12 @@ class Pair:
         self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
         self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
         self.size = size_of([*self.args, *self.kwargs.values()])
-        self.compared_by = self.timed_by = self.proved_by = self.rule
+        self.compared_by = self.timed_by = self.checked_by = self.proved_by = self.rule
         start = clock()
         self.comparison: Comparison = compare(f, f_cr, *self.args, **self.kwargs)
         self.compared_in = clock() - start
         self.times: Times | None = None
+        self.check: Any = None
         self.proof: Any = None
 
     @property
@@ -114,6 +118,10 @@ class Pair:
         __tracebackhide__ = True
         run(self.timing(**options))
 
+    def checking(self, *, deep: bool = False) -> PairCheck:
+        """The check of the twin's rule by numbers, around the arguments; NoRuleError without a rule."""
+        return PairCheck(self, "deep" if deep else "normal")
+
     def glance(self) -> None:
         """A duel of about a second, for a first look; none where the calls alone would take longer."""
         __tracebackhide__ = True
@@ -132,10 +140,16 @@ class Pair:
             self.times = None
 
     def measure_all(self) -> None:
-        """Time everything and ask SymPy; Ctrl-C ends it, and keeps what there is."""
+        """Time everything, check the rule and ask SymPy; Ctrl-C ends it, and keeps what there is."""
         __tracebackhide__ = True
         self.time(sizes=sizes_between(*SIZES))
         if self.times is not None and self.times.interrupted:
+            return
+        try:
+            run(self.checking())
+        except RuleLabError as error:
+            self.check = Words(error_in_words(error))
+        if getattr(self.check, "interrupted", False):
             return
         try:
             self.prove()
@@ -235,6 +249,27 @@ class Timing:
         return times
 
 
+class PairCheck:
+    """The check of the rule of a pair's twin, in pieces; the pair keeps the report of what was looked at."""
+
+    def __init__(self, pair: Pair, depth: str):
+        self.pair, self.rule = pair, pair.rule
+        self.check = checking(pair.f_cr, *pair.args, fkwargs=pair.kwargs, depth=depth)
+
+    def pieces(self) -> Iterator[Progress]:
+        """The check, a point at each step; how far it is, in percent."""
+        __tracebackhide__ = True
+        for step in self.check.pieces():
+            yield Progress(round(100 * step.done / max(1, step.total)), 100, step.doing)
+
+    def result(self, *, interrupted: bool = False) -> RuleCheck:
+        """The report of what is there."""
+        report = self.check.result(interrupted=interrupted)
+        if report.points or not interrupted or self.pair.check is None:
+            self.pair.check, self.pair.checked_by = report, self.rule
+        return report
+
+
 # -- sections ------------------------------------------------------------------------------------------------
 
 
@@ -277,6 +312,13 @@ def times(pair: Pair) -> list[Any]:
     if found.scaling is not None:
         parts += [figures.scaling_picture(found.scaling), found.scaling]
     return [part for part in parts if part is not None]
+
+
+def checks(pair: Pair) -> list[Any]:
+    """What numbers say of the rule of the twin, once it was checked."""
+    if pair.check is None:
+        return [Words("Not checked yet. Run asks the rule at many points, and compares it with differences.")]
+    return [*_older(pair, pair.checked_by, "Checked"), pair.check]
 
 
 def code(pair: Pair) -> list[Any]:

@@ -13,10 +13,12 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from types import FrameType
 from typing import Any
 
+from ..ad.progress import Progress as Bar
 from ..bench.clock import Clock
 from ..pieces import Measurement, Progress
 
@@ -176,6 +178,26 @@ class Runner:
         except Exception as failed:  # nobody waits for the task: it would be lost there
             error = error or failed
         ended(report, error, stopped)
+
+
+class Barred:
+    """A measurement that shows how far it is, once it has taken a second: for a magic, which waits."""
+
+    def __init__(self, measurement: Measurement, doing: str):
+        self.measurement, self.doing, self.result = measurement, doing, measurement.result
+
+    def pieces(self) -> Iterator[Progress]:
+        """The pieces of the measurement."""
+        __tracebackhide__ = True
+        steps = iter(self.measurement.pieces())
+        first = next(steps, None)
+        if first is None:
+            return
+        with Bar(first.total, self.doing) as bar:
+            for step in chain([first], steps):
+                if bar.done < bar.total:
+                    bar.step()
+                yield step
 
 
 class Throttle:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -44,6 +44,19 @@ class Stays(NamedTuple):
     kind: str
 
 
+class Compared(NamedTuple):
+    """The arguments that a function was last compared at: by which magic, in which cell."""
+
+    args: tuple
+    kwargs: dict[str, Any]
+    magic: str
+    cell: str
+
+
+MOST_COMPARED = 32
+"""Functions of which the arguments of the last comparison are kept; the oldest are forgotten."""
+
+
 @dataclass
 class Session:
     """The state of one notebook. `last` is what the last magic found, complete or cut short by Ctrl-C."""
@@ -51,7 +64,27 @@ class Session:
     registry: Registry = DEFAULT
     rules: dict[str, Attached] = field(default_factory=dict)
     staying: dict[tuple[str, str], Stays] = field(default_factory=dict)
+    compared: dict[str, Compared] = field(default_factory=dict)
     last: Any = None
+
+    def remember_comparison(self, names: Iterable[str], compared: Compared) -> None:
+        """Keep the arguments of a comparison for the functions of these names."""
+        for name in names:
+            self.compared.pop(name, None)
+            self.compared[name] = compared
+        while len(self.compared) > MOST_COMPARED:
+            del self.compared[next(iter(self.compared))]
+
+    def last_compared(self, name: str, f: Callable) -> Compared | None:
+        """The arguments of the last comparison of a function, or of the one that it is a copy of.
+
+        None where there was none, and where `f`, which the name stands for now, does not take them.
+        """
+        attached = self.rules.get(name)
+        found = self.compared.get(name)
+        if found is None and attached is not None and attached.of is not None:
+            found = self.compared.get(attached.of)
+        return found if found is not None and _takes(f, found) else None
 
     def rule_target(self, name: str, of: str | None, namespace: dict, magic: str = "%%rrule") -> Any:
         """The object that `%%rrule NAME [--of F]` puts its rule on; for a new NAME with `--of F`, a twin of
@@ -266,6 +299,17 @@ def lookup(name: str, namespace: Mapping) -> Any:
     for part in rest:
         found = getattr(found, part, None)
     return found
+
+
+def _takes(f: Callable, compared: Compared) -> bool:
+    """Whether a function has parameters for these arguments."""
+    try:
+        inspect.signature(f).bind(*compared.args, **compared.kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # a C function that states none
+        pass
+    return True
 
 
 def same_target(one, other) -> bool:

@@ -41,6 +41,11 @@ class Settings(HasTraits):
     advice = Bool(True, help="show the advices of %rule_lint below a rule that %%rrule defines").tag(
         config=True
     )
+    check = Enum(
+        ["never", "quick"],
+        default_value="never",
+        help="quick: check each rule by numbers where a cell defines it, as its option --check does",
+    ).tag(config=True)
     short_errors = Bool(True, help="show rulelab's own errors in their six lines, without the traceback").tag(
         config=True
     )

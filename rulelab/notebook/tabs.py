@@ -49,7 +49,7 @@ def content(tab: Tab, of: pair.Pair) -> tuple[Any, ...]:
 def overview(of: pair.Pair, folded: bool = False) -> pair.Overview:
     """Everything that the panel shows of a pair at this moment, without widgets."""
     sections = tuple((tab.name, content(tab, of)) for tab in registered())
-    interrupted = of.times is not None and of.times.interrupted
+    interrupted = any(getattr(found, "interrupted", False) for found in (of.times, of.check))
     return pair.Overview(of.title, sections, folded, interrupted)
 
 
@@ -66,5 +66,6 @@ def _live(name: str) -> Callable[[pair.Pair, Any], Any]:
 
 register(Tab("Gradients", 10, pair.gradients, _live("Gradients")))
 register(Tab("Times", 20, pair.times, _live("Times")))
+register(Tab("Check", 25, pair.checks, _live("Check")))
 register(Tab("Code", 30, pair.code))
 register(Tab("Symbolic", 40, pair.symbolic, _live("Symbolic")))

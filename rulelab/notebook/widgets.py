@@ -197,12 +197,7 @@ class Times:
         )
         self.stop = _button("Stop", "End the run and keep the rounds that are whole", board.stop)
         self.rounds = _number("Rounds:", pair.rounds, 1, 100_000)
-        self.progress = W.IntProgress(
-            max=100,
-            description="Progress:",
-            style={"description_width": "initial"},
-            layout=W.Layout(width="16em"),
-        )
+        self.progress = _progress()
         self.smallest = _number("Smallest N:", SIZES[0], 1, LARGEST)
         self.largest = _number("Largest N:", SIZES[1], 1, LARGEST)
         self.count = _number("How many sizes:", SIZES[2], 1, 50)
@@ -274,6 +269,45 @@ class Times:
 
     def show(self) -> None:
         self.shown.value = html_of("Times", _section("Times", self.pair))
+
+
+class Check:
+    """The live tab of the check by numbers: Run, Stop, and the report of what was looked at."""
+
+    def __init__(self, pair: Pair, board: Board):
+        self.pair, self.board = pair, board
+        self.run = _button("Run", "Check the rule at many points", board.callback(self._run))
+        self.stop = _button("Stop", "End the check and keep the points that are whole", board.stop)
+        self.deep = W.Checkbox(
+            value=False,
+            description="Deep: three times as many points",
+            indent=False,
+            layout=W.Layout(width="auto"),
+        )
+        self.progress = _progress()
+        self.shown = W.HTML()
+        self.widget = W.VBox([_row(self.run, self.stop, self.deep, self.progress), self.shown])
+        board.when_opened("Check", self.show)
+        self.show()
+
+    def _run(self, pressed: Any = None) -> None:
+        if self.board.runner.running:
+            raise Refused("A run is going on. Press Stop first, or wait for its end.")
+        self.board.say("Checking …")
+        self.board.start(self.pair.checking(deep=self.deep.value), self._told, self._ended)
+
+    def _told(self, progress: Progress) -> None:
+        self.progress.value = progress.done
+        self.board.say(f"Checking, {progress.done} %: {progress.doing}")
+
+    def _ended(self, report: Any) -> None:
+        self.progress.value = 0 if report.interrupted else 100
+        self.show()
+        kept = self.pair.check is report
+        self.board.say(report.sentence if kept else "Stopped before a point was whole; the report is older.")
+
+    def show(self) -> None:
+        self.shown.value = html_of("Check", _section("Check", self.pair))
 
 
 class Symbolic:
@@ -455,6 +489,15 @@ def _button(words: str, explained: str, pressed: Callable[..., None]) -> W.Butto
     button = W.Button(description=words, tooltip=explained, layout=W.Layout(width="auto", min_width="6em"))
     button.on_click(pressed)
     return button
+
+
+def _progress() -> W.IntProgress:
+    return W.IntProgress(
+        max=100,
+        description="Progress:",
+        style={"description_width": "initial"},
+        layout=W.Layout(width="16em"),
+    )
 
 
 def _number(name: str, value: int, least: int, most: int) -> W.BoundedIntText:

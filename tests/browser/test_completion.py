@@ -40,7 +40,7 @@ def check_offered(notebook, text, *wanted):
 def test_the_popup_lists_options_functions_and_names(empty_notebook):
     """Options after a dash, functions after a space, and Python where Python stands."""
     empty_notebook.run_cell(f"{FUNCTION}\ncubed = np.ones(3)\ncubic = 2.0")
-    check_offered(empty_notebook, "%%rrule -", "--of", "-o")
+    check_offered(empty_notebook, "%%rrule -", "--check", "--of", "-o")
     check_offered(empty_notebook, "%%rrule ", "cubes", "np.")
     check_offered(empty_notebook, "%rule_symbolic np.sin", "np.sin", "np.sinh")
     # Two words of the cell begin so: a single one JupyterLab would take before the kernel has answered.

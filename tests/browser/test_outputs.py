@@ -25,6 +25,9 @@ def addone(x):
         x[i] = x[i] + 1
     return np.sum(x ** 2)
 
+def noise(x):
+    return x + rng.random()
+
 square = lambda x: x ** 2.0
 features, weights = rng.random((6, 4)), rng.random(4)"""
 
@@ -34,10 +37,24 @@ def area_cr_rrule(r):
     return np.pi * r ** 2.0, lambda y_bar: (rl.NoTangent(), 2.0 * np.pi * r * y_bar)"""
 AREA_WRONG = AREA_RULES.replace("area_cr", "area_wrong").replace("2.0 * np.pi * r *", "np.pi * r *")
 
+NOISE_RULE = """\
+%%rrule noise --check
+def noise_rrule(x):
+    return noise(x), lambda y_bar: (rl.NoTangent(), x * y_bar)"""
+
 CELLS = (
     AREA_RULES,
     AREA_WRONG,
     "%rule_lint area_cr",
+    "%rule_check area_cr",
+    "%rule_check area_wrong --domain positive",
+    "%rule_check mse_cr --at y, yh",
+    "%rule_check mse_wrong --at y[:12], yh[:12]",
+    "%grad_check mse(y, yh)",
+    "%grad_check mse_wrong(y, yh)",
+    NOISE_RULE,
+    "%rule_check noise",
+    RULE.replace("--of mse", "--of mse --check"),
     "%rules",
     "%gradient mse(y, yh)",
     "%gradient rescale(weights, features)",
@@ -72,6 +89,8 @@ FAILING = (
     "%grad_compare mse --at y, yh",
     "%gradient mse(y, yh",
     "%grad_bench mse nobody --at y, yh",
+    "%rule_check mse",
+    "%rule_check mse_cr --domain positve",
 )
 
 UNFOLD = "() => document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true; })"

@@ -185,6 +185,52 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     lab_page.unharmed()
 
 
+def test_the_rule_is_checked_on_its_own_page(lab_page):
+    """Run, the verdict in words, Stop with what there is, the report in the copy below; in both themes."""
+    lab_page.open("%rule_lab mse mse_wrong --at y[:12], yh[:12]", WRONG_RULE)
+    lab_page.tab("Check")
+    assert "Not checked yet" in lab_page.panel.inner_text()
+    lab_page.press("Run")
+    lab_page.status("mse_wrong_rrule of mse_wrong is wrong")
+    assert "Furthest off" in lab_page.panel.inner_text()
+    assert lab_page.violations() == []
+    lab_page.picture("panel-check.png")
+    lab_page.page.evaluate(DARK)
+    lab_page.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    assert lab_page.violations() == []
+    lab_page.page.evaluate(LIGHT)
+    copy = lab_page.page.locator(".rulelab-copy")
+    copy.filter(has_text="mse_wrong_rrule of mse_wrong is wrong").wait_for(state="attached")
+    lab_page.unharmed()
+
+
+def test_a_long_check_is_stopped(lab_page):
+    """Other cells run meanwhile; Stop shows the points that are whole."""
+    lab_page.open(
+        "%rule_lab slow slow_cr --at y[:20]",
+        "import time\n"
+        "def slow(x):\n"
+        "    time.sleep(0.003)\n"
+        "    return float(np.sum(x * x))\n"
+        "slow_cr = rl.twin(slow, 'slow_cr')\n"
+        "@rl.rrule_for(slow_cr)\n"
+        "def slow_cr_rrule(x):\n"
+        "    def slow_cr_pullback(y_bar):\n"
+        "        return rl.NoTangent(), 2 * x * y_bar\n"
+        "    return float(np.sum(x * x)), slow_cr_pullback",
+    )
+    lab_page.tab("Check")
+    lab_page.panel.get_by_role("checkbox", name="Deep: three times as many points").check()
+    lab_page.press("Run")
+    lab_page.status("Checking, ")
+    assert lab_page.notebook.run_cell("6 * 7").strip() == "42"
+    lab_page.status("Checking, ")
+    lab_page.press("Stop")
+    lab_page.status("stopped after")
+    assert "stopped before its end" in lab_page.panel.inner_text()
+    lab_page.unharmed()
+
+
 def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     """While its kernel lives, whatever the theme."""
     lab_page.open("%rule_lab mse mse_wrong --at y, yh", WRONG_RULE)

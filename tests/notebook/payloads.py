@@ -21,8 +21,12 @@ from rulelab.bench import (
     save,
     scaling,
 )
+from rulelab.checking import GradientCheck, RuleCheck
+from rulelab.checking.closeness import Worst
 from rulelab.checking.comparison import compare, compare_without
+from rulelab.checking.findings import WARNING, Diagnosis, Finding
 from rulelab.checking.lint import rule_lint
+from rulelab.checking.reports import Checked, LookedAt
 from rulelab.errors import ForeignCallError, Place, register_cell_label
 from rulelab.notebook import tabs
 from rulelab.notebook.displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub
@@ -80,6 +84,7 @@ def reports(word: str, folder: Path) -> dict[str, object]:
             "without": compare_without(f, twin, point),
             "profile": profile(_with_source(word), 2.0, seconds=0.01),
             "symbolic": prove(*_about_numbers(word)),
+            **_checks(word),
             **_measured(word, f, twin, point, folder),
             "overview": overview(word),
         }
@@ -99,6 +104,35 @@ def _of_rules(word, f, f_rule):
         "source": Source(source),
         "stub": Stub(source, word),
         "defined": Defined(word, word, word, word, (word,)),
+    }
+
+
+def _checks(word):
+    """Reports of a wrong rule and of a wrong gradient, the word in every field that holds words."""
+    place = Place(word, 1, 0, 3, function=word, text=word)
+    one = " ".join(word.split())
+    diff = f"--- {one}\n+++ {one}\n@@ -1 +1 @@\n-    {one}\n+    {one}\n"
+    parts = {
+        "function": word,
+        "mode": word,
+        "names": (word,),
+        "place": place,
+        "checks": (Checked(word, "wrong", 1, word),),
+        "findings": (
+            Finding(word, word, argument=word, worst=Worst(word, 1.0, 2.0, 0.1, (1.0,))),
+            Finding(word, word + "!"),
+            Finding(word, word, WARNING),
+        ),
+        "diagnoses": (Diagnosis(word, word, word, place, diff, word), Diagnosis(word, word, word)),
+        "points": (LookedAt(word, (word,)),),
+        "notes": (word,),
+    }
+    checked = Defined(word, word, word)
+    checked.check = RuleCheck(by=word, **parts)
+    return {
+        "check": RuleCheck(by=word, **parts),
+        "gradient check": GradientCheck(by=word, rules=(word,), **parts),
+        "checked": checked,
     }
 
 

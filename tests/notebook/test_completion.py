@@ -20,10 +20,10 @@ def offered(notebook):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("%%rrule --", ["--of", "--output"]),
+        ("%%rrule --", ["--check", "--of", "--output"]),
         ("%%rrule --h", ["--help"]),
         ("%gradient --output", ["--output"]),
-        ("%%rrule -", ["--of", "-o"]),
+        ("%%rrule -", ["--check", "--of", "-o"]),
         ("%%rrule mse_cr --of m", ["mse"]),
         ("%%rrule ot", ["other"]),
         ("%grad_compare --", ["--without", "--at", "--output"]),
@@ -34,6 +34,9 @@ def offered(notebook):
         ("%grad_refresh ", ["now", "auto", "manual", "-o"]),
         ("%grad_refresh ma", ["manual"]),
         ("%rule_symbolic add", ["addone"]),
+        ("%rule_check add", ["addone"]),
+        ("%rule_check mse --d", ["--deep", "--domain"]),
+        ("%grad_check add", ["addone"]),
         ("x = 3\n%rule_stub add", ["addone"]),
         ("%gradient -", ["-o"]),
     ],
@@ -66,7 +69,7 @@ def test_functions_of_modules_and_classes(notebook, offered, text, expected):
         "    @property\n    def boom(self):\n        raise SystemExit\n"
         "    def _own(self):\n        pass\nbar = Bar()\n"
     )
-    found = [text for text in offered(text) if text not in {"Bar.mro", "-o", "--of", "--at", "--without"}]
+    found = [text for text in offered(text) if text not in {"Bar.mro", "-o", "--of", "--check", "--at", "--without"}]
     assert sorted(found) == sorted(expected)
 
 

@@ -143,6 +143,8 @@ RESULTS = {
     "jacobian": "%jacobian -o kept np.cumsum(y)",
     "hessian": "%hessian -o kept mse --at y, yh=yh",
     "adjoint": "%adjoint -o kept mse(y, yh)",
+    "rule_check": "%rule_check mse_cr -o kept --at y, yh",
+    "grad_check": "%grad_check -o kept mse(y, yh)",
     "grad_compare": "%grad_compare mse mse_cr -o kept --at y, yh",
     "grad_bench": "%grad_bench mse mse_cr --rounds 8 -o kept --at y, yh",
     "grad_profile": "%grad_profile --seconds 0.02 -o kept mse(y, yh)",
@@ -232,6 +234,8 @@ def loss(x):
         "%grad_compare loss --without slow --at 2.0",
         "%grad_bench loss loss --at 2.0",
         "%rule_symbolic slow",
+        "%rule_check slow --at 2.0",
+        "%grad_check loss(2.0)",
     ],
 )
 def test_ctrl_c_before_there_is_a_result(notebook, line):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab import pieces
+from rulelab.checking import NoRuleError
 from rulelab.compiler.cache import DEFAULT as CACHE
 from rulelab.errors import MeasurementError
 from rulelab.notebook import lab, pair, tabs
@@ -113,7 +115,8 @@ def test_what_was_found_by_an_older_rule_says_so():
     opened = pair.Pair(cube, cube_cr, (2.0,))
     opened.time(rounds=8)
     opened.proof = pair.Words("proved")
-    sections = pair.gradients, pair.times, pair.symbolic
+    pieces.run(opened.checking())
+    sections = pair.gradients, pair.times, pair.checks, pair.symbolic
     assert not any("before the rule of cube_cr was changed" in text(section(opened)) for section in sections)
     rl.rrule_for(cube_cr)(stated(4.0))
     assert all("before the rule of cube_cr was changed" in text(section(opened)) for section in sections)
@@ -193,6 +196,33 @@ def test_times_are_a_duel_first_gradients_and_sizes(opened):
     assert "against N" in shown and "[picture: " in shown and "At the size N = 8" in shown
     assert opened.times.sentence.startswith("Done: 8 of 8 rounds and 2 of 2 sizes.")
     json.dumps(opened.times.to_dict(), default=str)
+
+
+def test_a_check_is_kept_with_the_rule_it_was_of(opened):
+    """At the arguments of the pair; what it says is on the page."""
+    assert "Not checked yet" in text(pair.checks(opened))
+    rule = opened.rule
+    steps = list(opened.checking().pieces())
+    assert steps[-1].done == steps[-1].total == 100 and opened.check is None
+    check = opened.checking()
+    list(check.pieces())
+    report = check.result()
+    assert opened.check is report and opened.checked_by is rule
+    assert report.verdict == "right" and report.points[0].origin == "given"
+    assert "mse_cr_rrule of mse_cr is right" in text(pair.checks(opened))
+
+
+def test_a_twin_without_a_rule_cannot_be_checked():
+    """The error says so; a lab without widgets has it on the page, and its other pages."""
+
+    def square(x):
+        return x * x
+
+    opened = pair.Pair(square, square, (3.0,))
+    with pytest.raises(NoRuleError, match="square has no rrule"):
+        opened.checking()
+    opened.measure_all()
+    assert "square has no rrule" in text(pair.checks(opened)) and opened.proof is not None
 
 
 def test_a_glance_is_a_duel_of_a_second(opened):
@@ -313,11 +343,11 @@ def test_a_lab_without_widgets_measures_everything_at_once():
     shown = lab(mse, mse_cr, (Y, YH), widgets=False)
     for face in (str(shown), shown._repr_html_(), shown.to_markdown()):
         for words in ("Gradients", "Values and gradients", "Time of one call", "mse_pullback", "PROVED"):
-            assert words in face
+            assert words in face and "is right at" in face
     html = shown._repr_html_()
     assert "<script" not in html and "What the panel showed" not in html
     assert html.count("<img alt=") == html.count("<img") == 1
-    assert set(json.loads(shown.to_json())) == {"gradients", "times", "code", "symbolic"}
+    assert set(json.loads(shown.to_json())) == {"gradients", "times", "check", "code", "symbolic"}
     assert shown.to_latex() and not shown.interrupted
 
 

@@ -28,19 +28,19 @@ def names():
     return [tab.name for tab in tabs.registered()]
 
 
-def test_four_tabs_come_with_the_house():
-    """In the order in which a rule is judged."""
-    assert names() == ["Gradients", "Times", "Code", "Symbolic"]
+def test_five_tabs_come_with_the_house():
+    """Each in its place."""
+    assert names() == ["Gradients", "Times", "Check", "Code", "Symbolic"]
 
 
 def test_a_tab_is_added_in_its_place_and_replaced_by_its_name(register, square):
-    """The checks go before the code; a better proof takes the place of the simple one."""
-    register(tabs.Tab("Check", 25, lambda of: [pair.Words(f"checked {of.title}")]))
+    """What costs goes before the code; a better proof takes the place of the simple one."""
+    register(tabs.Tab("Costs", 27, lambda of: [pair.Words(f"costs of {of.title}")]))
     register(tabs.Tab("Symbolic", 40, lambda of: [pair.Words("proved")]))
-    assert names() == ["Gradients", "Times", "Check", "Code", "Symbolic"]
+    assert names() == ["Gradients", "Times", "Check", "Costs", "Code", "Symbolic"]
     shown = str(tabs.overview(square))
-    assert "checked square and square" in shown and "proved" in shown
-    assert shown.index("checked") < shown.index("def square")
+    assert "costs of square and square" in shown and "proved" in shown
+    assert shown.index("costs of") < shown.index("def square")
 
 
 def test_a_tab_that_fails_says_so_and_the_others_stay(register, square):
@@ -49,7 +49,7 @@ def test_a_tab_that_fails_says_so_and_the_others_stay(register, square):
     def broken(of):
         return [1 / 0]
 
-    register(tabs.Tab("Check", 25, broken))
+    register(tabs.Tab("Costs", 27, broken))
     shown = tabs.overview(square)
     assert "ZeroDivisionError" in str(shown) and "return [1 / 0]" in shown._repr_html_()
     assert "def square" in str(shown)

@@ -67,6 +67,16 @@ def pages(panel):
     return next(w for w in parts(panel.widget) if isinstance(w, ipywidgets.Tab))
 
 
+def turn_to(panel, name):
+    pages(panel).selected_index = list(pages(panel).titles).index(name)
+
+
+def on_page(panel, page, name):
+    """The control of this name on one page."""
+    children = pages(panel).children[list(pages(panel).titles).index(page)]
+    return next(w for w in parts(children) if getattr(w, "description", None) == name)
+
+
 def shown(panel, name):
     """The HTML of one page."""
     page = pages(panel).children[pages(panel).titles.index(name)]
@@ -171,15 +181,53 @@ def test_stop_without_a_run_says_so(panel):
     assert "Nothing is running" in status(panel)
 
 
+def test_run_on_the_page_check_judges_the_rule(panel):
+    """The verdict is in the status line, the report on the page; `Deep` looks at more points."""
+    assert "Not checked yet" in shown(panel, "Check")
+    on_page(panel, "Check", "Run").click()
+    assert "mse_cr_rrule of mse_cr is right at" in status(panel)
+    assert "Checks: " in shown(panel, "Check") and panel.to_dict()["check"][0]["verdict"] == "right"
+    points = len(panel.pair.check.points)
+    on_page(panel, "Check", "Deep: three times as many points").value = True
+    on_page(panel, "Check", "Run").click()
+    assert len(panel.pair.check.points) > 2 * points
+
+
+def test_a_wrong_rule_is_told_on_the_page_check():
+    """With the number that is furthest off."""
+
+    def cube(x):
+        return x * x * x
+
+    cube_cr = rl.twin(cube, "cube_cr")
+    rl.rrule_for(cube_cr)(lambda x: (cube(x), lambda y_bar: (rl.NoTangent(), 4.0 * x * x * y_bar)))
+    opened = new_panel(cube, cube_cr, (2.0,))
+    on_page(opened, "Check", "Run").click()
+    assert "is wrong" in status(opened) and "Furthest off" in shown(opened, "Check")
+    opened.close()
+
+
+def test_a_function_without_a_rule_is_told_on_the_page_check():
+    """In the status line; what the page showed stays."""
+
+    def square(x):
+        return x * x
+
+    opened = new_panel(square, square, (3.0,))
+    on_page(opened, "Check", "Run").click()
+    assert "square has no rrule" in status(opened) and "Not checked yet" in shown(opened, "Check")
+    opened.close()
+
+
 def test_symbolic_is_asked_when_its_page_is_opened_and_only_then(panel):
     """Once; `Ask again` asks again."""
-    pages(panel).selected_index = 2
+    turn_to(panel, "Code")
     assert panel.pair.proof is None
-    pages(panel).selected_index = 3
+    turn_to(panel, "Symbolic")
     assert "PROVED" in shown(panel, "Symbolic") and "PROVED" in status(panel)
     first = panel.pair.proof
     pages(panel).selected_index = 0
-    pages(panel).selected_index = 3
+    turn_to(panel, "Symbolic")
     assert panel.pair.proof is first
     named(panel, "Ask again").click()
     assert panel.pair.proof is not first
@@ -192,7 +240,7 @@ def test_a_function_without_a_rule_is_told_on_the_page_symbolic():
         return x * x
 
     opened = new_panel(square, square, (3.0,))
-    pages(opened).selected_index = 3
+    turn_to(opened, "Symbolic")
     assert "no rule" in status(opened).lower() or "RuleError" in status(opened)
     opened.close()
 
@@ -229,7 +277,7 @@ def test_code_is_that_of_the_rule_that_counts_when_its_page_is_opened():
     rl.rrule_for(cube_cr)(first_rrule)
     opened = new_panel(cube, cube_cr, (2.0,))
     rl.rrule_for(cube_cr)(second_rrule)
-    pages(opened).selected_index = list(pages(opened).titles).index("Code")
+    turn_to(opened, "Code")
     assert "second_rrule" in shown(opened, "Code") and "first_rrule" not in shown(opened, "Code")
     pages(opened).selected_index = 0
     assert "before the rule of cube_cr was changed" in shown(opened, "Gradients")
@@ -273,9 +321,9 @@ def test_an_error_at_a_later_size_keeps_what_was_measured():
 # -- on an event loop ----------------------------------------------------------------------------------------
 
 
-def on_a_loop(scenario):
+def on_a_loop(scenario, opened_on=None):
     async def main():
-        opened = new_panel()
+        opened = new_panel() if opened_on is None else Panel(opened_on())
         try:
             await scenario(opened)
         finally:
@@ -298,6 +346,54 @@ def test_stop_ends_a_run_and_shows_the_rounds_there_are():
         assert "Interrupted after" in shown(opened, "Times")
 
     on_a_loop(scenario)
+
+
+def slow_pair():
+    """A pair of which each call takes a while, so that a check of it can be stopped."""
+
+    def slow(x):
+        time.sleep(0.002)
+        return float(np.sum(x * x))
+
+    slow_cr = rl.twin(slow, "slow_cr")
+
+    @rl.rrule_for(slow_cr)
+    def slow_cr_rrule(x):
+        def slow_cr_pullback(y_bar):
+            return rl.NoTangent(), 2 * x * y_bar
+
+        return float(np.sum(x * x)), slow_cr_pullback
+
+    return pair.Pair(slow, slow_cr, (np.arange(4.0),))
+
+
+def test_stop_ends_a_check_and_shows_the_points_there_are():
+    """A second Run meanwhile is refused, the timing's as well: one run at a time."""
+
+    async def scenario(opened):
+        on_page(opened, "Check", "Deep: three times as many points").value = True
+        on_page(opened, "Check", "Run").click()
+        await until(lambda: "Checking, " in status(opened))
+        on_page(opened, "Times", "Run").click()
+        assert "A run is going on" in status(opened)
+        on_page(opened, "Check", "Stop").click()
+        await until(lambda: "stopped after" in status(opened))
+        assert "stopped before its end" in shown(opened, "Check")
+        assert opened.pair.check.interrupted and not opened.pair.check
+
+    on_a_loop(scenario, slow_pair)
+
+
+def test_a_check_stopped_before_its_first_point_keeps_the_older_report(panel):
+    """And the status line says that the report is older."""
+    on_page(panel, "Check", "Run").click()
+    before = panel.pair.check
+    check = panel.pair.checking()
+    report = check.result(interrupted=True)
+    assert panel.pair.check is before and report is not before
+    stopped = widgets.Check(panel.pair, panel._board)
+    stopped._ended(report)
+    assert "the report is older" in status(panel)
 
 
 def test_a_thousand_quick_changes_compare_seldom_and_show_the_last():
@@ -402,11 +498,10 @@ def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped():
             opened.pair.proof = rl.symbolic.prove(mse_cr, time_limit=0.5, stop=lambda: True)
 
         opened.pair.prove = prove
-        pages(opened).selected_index = 3
+        turn_to(opened, "Symbolic")
         await until(asked.is_set)
         assert "SymPy is at work" in status(opened)
-        page = pages(opened).children[3]
-        next(w for w in parts(page) if getattr(w, "description", "") == "Stop").click()
+        on_page(opened, "Symbolic", "Stop").click()
         await until(lambda: "SymPy has answered: UNDECIDED" in status(opened))
         assert "stopped before it was decided" in shown(opened, "Symbolic")
 

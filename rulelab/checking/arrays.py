@@ -1,0 +1,277 @@
+"""Mistakes of array rules, seen in what the author's pullback returned for one cotangent, of whatever shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero
+from .evidence import COARSE, EXACT, Evidence, raw_cotangents
+from .mistakes import Seen
+from .probes import Probe
+from .vectors import Leaf
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a pullback returned for one argument, and what was `expected` of it, of the argument's shape.
+
+    `seed` is the cotangent it was handed; `weighted`, of the shape of the value, holds what each number of
+    the value adds to the cotangent.
+    """
+
+    name: str
+    seed: np.ndarray
+    found: np.ndarray
+    expected: np.ndarray
+    weighted: np.ndarray
+    others: dict[str, np.ndarray]
+    slack: float
+    is_repeated: bool
+
+    def gives(self, guess: np.ndarray) -> bool:
+        return _same(self.found, guess, self.slack)
+
+
+def _same(one: np.ndarray, other: np.ndarray, slack: float) -> bool:
+    if one.shape != other.shape or not one.size:
+        return False
+    with np.errstate(all="ignore"):
+        scale = max(float(np.max(np.abs(one))), float(np.max(np.abs(other))))
+        return bool(np.all(np.abs(one - other) <= slack * scale)) and bool(np.isfinite(scale))
+
+
+def returned_by(evidence: Evidence) -> dict[str, list[Returned]]:
+    """What was returned, for each real argument, at every probe; nothing where that is not all known."""
+    found: dict[str, list[Returned]] = {}
+    probes = [p for p in evidence.probes if p.truth.whole and not _is_coarse(p)]
+    if evidence.forward:
+        return found
+    for probe in probes:
+        for name, one in _returned_at(evidence, probe):
+            found.setdefault(name, []).append(one)
+    return {name: every for name, every in found.items() if len(every) == len(probes)}
+
+
+def _is_coarse(probe: Probe) -> bool:
+    return any(leaf.dtype.itemsize < 8 for leaf in (*probe.truth.inputs, *probe.truth.outputs))
+
+
+def _returned_at(evidence: Evidence, probe: Probe) -> Iterator[tuple[str, Returned]]:
+    raw = raw_cotangents(probe)
+    y = probe.truth.y
+    if raw is None or not isinstance(y, (np.ndarray, float, np.floating)) or np.asarray(y).dtype.kind != "f":
+        return
+    bars, seed = raw
+    value, error = probe.truth.slopes.value, probe.truth.slopes.error
+    inputs = dict(zip(evidence.subject.names, probe.point.inputs))
+    arrays = {n: np.asarray(x, float) for n, x in inputs.items() if _is_real(x)}
+    for (name, x), bar in zip(inputs.items(), bars):
+        leaf = _leaf_of(probe, name)
+        if leaf is None or not _is_real(x):
+            continue
+        columns = slice(leaf.start, leaf.stop)
+        block, bad = value[:, columns], error[:, columns]
+        given = _array(bar)
+        if given is None or not np.all(np.isfinite(bad)) or not np.all(np.isfinite(block)):
+            continue
+        scale = float(np.max(np.abs(block), initial=0.0)) or 1.0
+        slack = EXACT + 20 * float(np.max(bad, initial=0.0)) / scale
+        repeated = np.count_nonzero(np.abs(block) > 8 * bad, axis=1)
+        yield (
+            name,
+            Returned(
+                name,
+                seed.reshape(np.shape(y)),
+                given,
+                (seed @ block).reshape(leaf.shape),
+                (seed * block.sum(1)).reshape(np.shape(y)),
+                arrays,
+                min(slack, COARSE),
+                bool(np.all(repeated <= 1)) and leaf.shape != np.shape(y),
+            ),
+        )
+
+
+def _is_real(x: Any) -> bool:
+    return isinstance(x, (float, np.floating)) or (isinstance(x, np.ndarray) and x.dtype.kind == "f")
+
+
+def _leaf_of(probe: Probe, name: str) -> Leaf | None:
+    return next((leaf for leaf in probe.truth.inputs if leaf.name == name), None)
+
+
+def _array(bar: Any) -> np.ndarray | None:
+    try:
+        bar = unthunk(bar)
+    except Exception:
+        return None
+    if isinstance(bar, AbstractZero) or bar is None or isinstance(bar, type):
+        return None
+    try:
+        given = np.asarray(bar)
+    except Exception:
+        return None
+    return given.astype(float) if given.dtype.kind in "fiu" else None
+
+
+# --- what may have happened ---------------------------------------------------------------------------------
+
+
+def of_arrays(evidence: Evidence) -> Iterator[Seen]:
+    """The mistakes that the arrays themselves show, for each argument that is wrong."""
+    every = returned_by(evidence)
+    wrong = {name: group for name, group in every.items() if not all(one.gives(one.expected) for one in group)}
+    seen = list(_swapped(every, wrong))
+    yield from seen
+    done = {one.argument for one in seen}
+    for name, group in wrong.items():
+        if name in done:
+            continue
+        for recognise in (_missing_sum, _transposed, _products, _unrepeated):
+            found = next(recognise(group), None)
+            if found is not None:
+                yield found
+                break
+
+
+def _swapped(every: dict[str, list[Returned]], wrong: dict[str, list[Returned]]) -> Iterator[Seen]:
+    for one, other in combinations(wrong, 2):
+        pairs = list(zip(every[one], every[other]))
+        if all(a.gives(b.expected) and b.gives(a.expected) for a, b in pairs):
+            words = f"swaps the cotangents of {one} and {other}"
+            yield Seen("swapped_arguments", words, one, whole=True)
+            yield Seen("swapped_arguments", words, other, whole=True)
+
+
+def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
+    """An argument that was repeated along axes: its cotangent is a sum over them."""
+    if not all(one.is_repeated for one in group):
+        return
+    name = group[0].name
+    axes = [_summed_axes(one) for one in group]
+    if any(a is None for a in axes):
+        return
+    wanted = axes[0]
+    edits = ("NP.sum(IT)",) if group[0].expected.ndim == 0 else (f"NP.sum(IT, axis={_tuple(wanted)})",)
+    edits += ("NP.sum(IT, axis=0)", "NP.sum(IT, axis=1)", f"IT.sum(axis=tuple(range(IT.ndim - NP.ndim({name}))))")
+    if all(one.gives(one.weighted) and one.weighted.shape != one.expected.shape for one in group):
+        yield Seen(
+            "broadcast_sum", f"lacks a sum over {_axes(wanted)}, along which {name} is repeated", name, edits
+        )
+        return
+    for other in _other_axes(group[0].weighted.ndim):
+        if other != wanted and all(_reduced(one, other) for one in group):
+            words = f"sums over {_axes(other)}; {name} is repeated along {_axes(wanted)}"
+            yield Seen("wrong_axis", words, name)
+            return
+
+
+def _summed_axes(one: Returned) -> tuple[int, ...] | None:
+    """The axes over which the parts are to be summed."""
+    for axes in _other_axes(one.weighted.ndim):
+        if _same(one.weighted.sum(axis=axes).reshape(-1), one.expected.reshape(-1), one.slack):
+            return axes
+    return None
+
+
+def _other_axes(count: int) -> list[tuple[int, ...]]:
+    return [axes for size in range(1, count + 1) for axes in combinations(range(count), size)]
+
+
+def _reduced(one: Returned, axes: tuple[int, ...]) -> bool:
+    if max(axes) >= one.weighted.ndim:
+        return False
+    total = one.weighted.sum(axis=axes)
+    return _same(one.found.reshape(-1), total.reshape(-1), one.slack)
+
+
+def _axes(axes: tuple[int, ...] | None) -> str:
+    numbers = [str(a) for a in axes or ()]
+    return f"axis {numbers[0]}" if len(numbers) == 1 else f"axes {' and '.join(numbers)}"
+
+
+def _tuple(axes: tuple[int, ...] | None) -> str:
+    axes = axes or ()
+    return str(axes[0]) if len(axes) == 1 else str(axes)
+
+
+def _transposed(group: list[Returned]) -> Iterator[Seen]:
+    if all(one.found.ndim == 2 and _same(one.found.T, one.expected, one.slack) for one in group):
+        yield Seen("transposed", "is transposed", group[0].name, ("IT.T", "(IT).T"))
+
+
+_PRODUCTS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
+    ("y_bar @ {}.T", lambda s, u: s @ u.T),
+    ("{}.T @ y_bar", lambda s, u: u.T @ s),
+    ("y_bar @ {}", lambda s, u: s @ u),
+    ("{} @ y_bar", lambda s, u: u @ s),
+    ("y_bar * {}", lambda s, u: s * u),
+    ("np.outer(y_bar, {})", lambda s, u: np.outer(s, u)),
+    ("np.outer({}, y_bar)", lambda s, u: np.outer(u, s)),
+    ("(y_bar @ {}).T", lambda s, u: (s @ u).T),
+    ("({} @ y_bar).T", lambda s, u: (u @ s).T),
+    ("y_bar.T @ {}", lambda s, u: s.T @ u),
+    ("{} @ y_bar.T", lambda s, u: u @ s.T),
+    ("y_bar.T @ {}.T", lambda s, u: s.T @ u.T),
+    ("{}.T @ y_bar.T", lambda s, u: u.T @ s.T),
+)
+
+
+def _products(group: list[Returned]) -> Iterator[Seen]:
+    """One product where another belongs."""
+    wanted = _product_of(group, lambda one: one.expected)
+    if wanted is None:
+        return
+    found = _product_of(group, lambda one: one.found)
+    if found is None or found == wanted:
+        return
+    text = wanted.replace("y_bar", "BAR")
+    words = f"gives {found} where the derivative is {wanted}"
+    if "*" in found and "@" in wanted:
+        yield Seen("elementwise_product", f"has an elementwise product for a product of matrices: {words}", group[0].name, (text,))
+    elif "@" in found and "*" in wanted:
+        yield Seen("matrix_product", f"has a product of matrices for an elementwise one: {words}", group[0].name, (text,))
+    else:
+        yield Seen("transposed", f"has something transposed: {words}", group[0].name, (text,))
+
+
+def _product_of(group: list[Returned], what: Callable[[Returned], np.ndarray]) -> str | None:
+    for name in group[0].others:
+        for text, form in _PRODUCTS:
+            if all(_is_product(one, name, form, what(one)) for one in group):
+                return text.format(name)
+    return None
+
+
+def _is_product(one: Returned, name: str, form: Callable, wanted: np.ndarray) -> bool:
+    other = one.others.get(name)
+    if other is None or other.ndim == 0 or one.seed.ndim == 0:
+        return False
+    try:
+        return _same(np.asarray(form(one.seed, other)), wanted, one.slack)
+    except ValueError:
+        return False
+
+
+def _unrepeated(group: list[Returned]) -> Iterator[Seen]:
+    """A cotangent that is to be repeated along the axes that the function has summed."""
+    if all(one.found.shape != one.expected.shape and _fits(one.found, one.expected, one.slack) for one in group):
+        yield Seen(
+            "shape",
+            f"has the shape of the value where that of {group[0].name} is asked",
+            group[0].name,
+            (f"NP.broadcast_to(IT, NP.shape({group[0].name})).copy()", f"IT * NP.ones_like({group[0].name})"),
+        )
+
+
+def _fits(found: np.ndarray, expected: np.ndarray, slack: float) -> bool:
+    try:
+        return _same(np.broadcast_to(found, expected.shape), expected, slack)
+    except ValueError:
+        return False

@@ -1,0 +1,227 @@
+"""What the probes of a wrong rule have to say, as matrices: beside each other, argument by argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .closeness import Closeness
+from .findings import WRONG, Finding
+from .probes import SEEDS, Probe
+from .subjects import Subject
+from .vectors import Leaf
+
+EXACT, COARSE = 1e-7, 2e-3
+"""How far, relatively, a number may be from what a mistake would give; the second in single precision."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One probe as matrices of shape (numbers out, numbers in): what the rule says and what was measured.
+
+    Of a function with too many numbers the rows are seeds and the columns directions; then nothing is known
+    of single arguments, and it is not `whole`. `wrong` are the numbers beyond the tolerance.
+    """
+
+    probe: Probe
+    given: np.ndarray
+    right: np.ndarray
+    error: np.ndarray
+    wrong: np.ndarray
+    whole: bool
+    forward: bool
+
+    @property
+    def seeds(self) -> np.ndarray:
+        """The cotangents (forwards: the tangents) that the rule was asked with."""
+        return self.probe.seeds
+
+    @cached_property
+    def is_coarse(self) -> bool:
+        """Whether some number in or out is in less than double precision."""
+        leaves = (*self.probe.truth.inputs, *self.probe.truth.outputs)
+        return any(leaf.dtype.itemsize < (16 if leaf.dtype.kind == "c" else 8) for leaf in leaves)
+
+    @property
+    def closeness(self) -> float:
+        return COARSE if self.is_coarse else EXACT
+
+    @property
+    def y_shape(self) -> tuple[int, ...]:
+        """The shape of the value; `()` for a number, and for a structure of several."""
+        y = self.probe.truth.y
+        return y.shape if isinstance(y, np.ndarray) else ()
+
+    def same(self, one: np.ndarray, other: np.ndarray, error: Any = 0.0) -> bool:
+        """Whether two tables agree within the tolerance and the error bars, where both are known, and some
+        number of them is.
+        """
+        if one.shape != other.shape:
+            return False
+        with np.errstate(all="ignore"):
+            known = np.isfinite(other) & np.isfinite(np.broadcast_to(error, other.shape))
+            if not known.any():
+                return False
+            one, other = one[known], other[known]
+            bars = np.broadcast_to(error, known.shape)[known]
+            scale = max(float(np.max(np.abs(other))), float(np.max(np.abs(one))) if np.all(np.isfinite(one)) else 0)
+            limit = self.closeness * (np.maximum(np.abs(one), np.abs(other)) + 1e-3 * scale) + 8 * bars
+            return bool(np.all(np.abs(one - other) <= limit))
+
+
+@dataclass(frozen=True)
+class Block:
+    """The columns of a look that belong to one argument, or to one leaf of it."""
+
+    look: Look
+    leaf: Leaf | None
+    columns: slice
+
+    @property
+    def given(self) -> np.ndarray:
+        return self.look.given[:, self.columns]
+
+    @property
+    def right(self) -> np.ndarray:
+        return self.look.right[:, self.columns]
+
+    @property
+    def error(self) -> np.ndarray:
+        return self.look.error[:, self.columns]
+
+    @property
+    def wrong(self) -> np.ndarray:
+        return self.look.wrong[:, self.columns]
+
+    @cached_property
+    def bar(self) -> float:
+        """The largest error bar, for combinations of several numbers."""
+        finite = self.error[np.isfinite(self.error)]
+        return float(finite.max(initial=0.0))
+
+    @property
+    def answers(self) -> np.ndarray:
+        """What was answered to each seed: of a cotangent this argument's part, of a tangent all."""
+        answers = self.look.probe.answers
+        return answers if self.look.forward or not self.look.whole else answers[:, self.columns]
+
+    def asked(self, seeds: np.ndarray) -> np.ndarray:
+        """What a right rule would have answered to these seeds; nan where that is not known."""
+        if self.look.forward:
+            return seeds @ self.look.right.T
+        return seeds @ self.right
+
+    def gives(self, matrix: np.ndarray) -> bool:
+        """Whether the rule says this, in place of what was measured."""
+        return self.look.same(self.given, matrix, np.maximum(self.bar, 0.0))
+
+    @property
+    def is_right(self) -> bool:
+        return not self.wrong.any()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every number of it could be measured."""
+        return bool(np.all(np.isfinite(self.error)) and np.all(np.isfinite(self.right)))
+
+
+@dataclass(frozen=True)
+class Case:
+    """All blocks of one argument, a block for each probe that the rule answered at."""
+
+    name: str
+    blocks: tuple[Block, ...]
+
+    def all_of(self, holds: Callable[[Block], bool]) -> bool:
+        """Whether something holds at every probe, and there is one."""
+        return bool(self.blocks) and all(map(holds, self.blocks))
+
+    def only(self, blocks: list[Block]) -> Case:
+        return Case(self.name, tuple(blocks))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything a doctor looks at: the subject, the probes with their matrices, what was found."""
+
+    subject: Subject
+    probes: list[Probe]
+    findings: list[Finding]
+    looks: tuple[Look, ...]
+
+    @property
+    def forward(self) -> bool:
+        return self.subject.reverse is None
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """The arguments whose cotangents are wrong somewhere, each with its blocks."""
+        found = [case for case in self.arguments if not all(b.is_right for b in case.blocks)]
+        return tuple(found)
+
+    @cached_property
+    def arguments(self) -> tuple[Case, ...]:
+        """Every argument with numbers; one nameless case of all where single ones cannot be told apart."""
+        whole = [look for look in self.looks if look.whole]
+        if not whole:
+            blocks = tuple(Block(look, None, slice(None)) for look in self.looks)
+            return (Case("", blocks),) if blocks else ()
+        by_name: dict[str, list[Block]] = {}
+        for look in whole:
+            for leaf in look.probe.truth.inputs:
+                if leaf.stop > leaf.start:
+                    by_name.setdefault(leaf.name, []).append(Block(look, leaf, slice(leaf.start, leaf.stop)))
+        return tuple(Case(name, tuple(blocks)) for name, blocks in by_name.items())
+
+    @property
+    def wrong(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.level == WRONG]
+
+    def of_check(self, check: str) -> list[Finding]:
+        return [finding for finding in self.wrong if finding.check == check]
+
+
+def evidence_of(
+    subject: Subject, probes: list[Probe], compared: list[tuple[Probe, Closeness]], findings: list[Finding]
+) -> Evidence:
+    """The matrices of all probes that the rule answered at."""
+    forward = subject.reverse is None
+    looks = [look for probe, close in compared if (look := _look(probe, close, forward)) is not None]
+    return Evidence(subject, probes, findings, tuple(looks))
+
+
+def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
+    truth = probe.truth
+    if not truth.whole or not close.whole:
+        return Look(probe, close.found, close.expected, close.error, close.wrong, False, forward)
+    count = truth.directions.shape[1] if forward else probe.units
+    if not count:
+        return None
+    given, wrong = probe.answers[:count], close.wrong[:count]
+    if forward:
+        given, wrong = given.T, wrong.T
+    if given.shape != truth.slopes.value.shape:
+        return None
+    # A number that is off for some random seed only is off in every column that it was made of.
+    if not wrong.any() and close.wrong.any():
+        rest = close.wrong[count:]
+        wrong = wrong | (rest.any(1).any() if forward else rest.any(0)[None, :])
+    return Look(probe, given, truth.slopes.value, truth.slopes.error, wrong, True, forward)
+
+
+def raw_cotangents(probe: Probe) -> tuple[tuple, np.ndarray] | None:
+    """What the author's own pullback returned for the arguments, and the seed it was given; None where it
+    returned no tuple for all of them.
+    """
+    if not isinstance(probe.raw, tuple) or len(probe.raw) != 1 + len(probe.point.inputs):
+        return None
+    return probe.raw[1:], probe.seeds[-SEEDS]
+
+
+def input_named(probe: Probe, subject: Subject) -> Iterator[tuple[str, Any]]:
+    """The inputs of a probe by their names."""
+    yield from zip(subject.names, probe.point.inputs)

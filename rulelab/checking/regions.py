@@ -1,0 +1,228 @@
+"""Where a rule is wrong that is right elsewhere: a side of a branch, a tie, a size, a dtype, a layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import Place
+from .evidence import Block, Case, Evidence
+from .mistakes import Seen, detail
+from .perturb import landmarks
+from .probes import Probe
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One number in, or one probe: whether the rule is wrong there, and the numbers that may tell why."""
+
+    wrong: bool
+    numbers: dict[str, float]
+
+
+def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """Where the cotangent of an argument is wrong, if it is right at some probe or in some element."""
+    twin = _only_twins(evidence, case)
+    if twin is not None:
+        yield twin
+        return
+    blocks = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
+    there = detail(evidence, case.only(blocks))
+    extra = f", {there.words}" if there is not None else ""
+    line = _line_of_wrong(evidence, blocks)
+    for spots in (
+        _by_element(evidence, blocks), _by_probe(evidence, blocks), _by_probe(evidence, blocks, zeros=True)
+    ):  # fmt: skip
+        words = _separated(evidence, spots)
+        if words is not None:
+            kind = "size" if "len(" in words or ".size" in words else "kink" if "equal" in words else "branch"
+            yield Seen(kind, f"wrong where {words}{extra}", case.name, place=line)
+            return
+    if line is not None:
+        yield Seen("branch", f"wrong where this line of it runs{extra}", case.name, place=line)
+        return
+    if any(b.is_right and np.any(b.right) for b in blocks):
+        yield Seen("branch", f"wrong at some points and right at others{extra}", case.name)
+
+
+def _only_twins(evidence: Evidence, case: Case) -> Seen | None:
+    """Right in double precision and in C order, and wrong otherwise."""
+    coarse = [b for b in case.blocks if b.look.is_coarse]
+    fine = [b for b in case.blocks if not b.look.is_coarse]
+    if coarse and fine and all(b.is_right for b in fine) and any(not b.is_right for b in coarse):
+        return Seen("dtype", "wrong in single precision, right in double", case.name)
+    if coarse and fine and all(b.is_right for b in coarse) and all(not b.is_right for b in fine):
+        if _is_close(fine):
+            return None  # of rounding: `imprecise` has its say
+    gaps = [b for b in case.blocks if _has_gaps(b.look.probe)]
+    rest = [b for b in case.blocks if not _has_gaps(b.look.probe)]
+    if gaps and rest and all(not b.is_right for b in gaps) and all(b.is_right for b in rest):
+        words = "wrong for arrays that are not contiguous in memory, such as views and transposes"
+        return Seen("layout", words, case.name)
+    return None
+
+
+def _is_close(blocks: list[Block]) -> bool:
+    return all(np.allclose(b.given, b.right, rtol=1e-3, equal_nan=True) for b in blocks)
+
+
+def _has_gaps(probe: Probe) -> bool:
+    arrays = [x for x in probe.point.inputs if isinstance(x, np.ndarray) and x.size > 1]
+    return any(not x.flags.c_contiguous for x in arrays)
+
+
+# --- what separates -----------------------------------------------------------------------------------------
+
+
+def _by_element(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
+    """A spot for each number of the argument, where each goes to its own numbers of the value."""
+    spots: list[Spot] = []
+    for block in blocks:
+        leaf = block.leaf
+        if leaf is None or leaf.dtype.kind != "f" or leaf.shape == ():
+            return []
+        numbers = _numbers(evidence, block.look.probe, whole=False)
+        arrays = {
+            name: np.broadcast_to(x, leaf.shape).ravel()
+            for name, x in _arrays(evidence, block.look.probe)
+            if _fits(np.shape(x), leaf.shape)
+        }
+        for column in range(leaf.stop - leaf.start):
+            right, given = block.right[:, column], block.given[:, column]
+            wrong = bool(block.wrong[:, column].any())
+            if not wrong and not (np.any(right) or np.any(given)):
+                continue
+            if not np.all(np.isfinite(block.error[:, column])):
+                continue
+            own = {name: float(x[column]) for name, x in arrays.items()}
+            spots.append(Spot(wrong, {**own, **numbers}))
+    return spots
+
+
+def _by_probe(evidence: Evidence, blocks: list[Block], zeros: bool = False) -> list[Spot]:
+    """A spot for each probe; those where zero is right, and hides what is wrong, only if `zeros` are asked."""
+    return [
+        Spot(not b.is_right, _numbers(evidence, b.look.probe, whole=True))
+        for b in blocks
+        if not b.is_right or (np.any(np.isfinite(b.error)) and (zeros or np.any(b.right)))
+    ]
+
+
+def _numbers(evidence: Evidence, probe: Probe, whole: bool) -> dict[str, float]:
+    """Numbers of a probe that a rule may branch on, by what a person would call them."""
+    found: dict[str, float] = {}
+    for name, x in zip(evidence.subject.names, probe.point.inputs):
+        if isinstance(x, (float, int, np.number)) and not isinstance(x, (bool, np.bool_)):
+            found[name] = float(x)
+        elif isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.size:
+            found[f"len({name})"] = float(len(x)) if x.ndim else 1.0
+            if x.ndim > 1:
+                found[f"{name}.size"] = float(x.size)
+            if whole:
+                found |= {
+                    f"the sum of {name}": float(x.sum()), f"{name}.flat[0]": float(x.flat[0]),
+                    f"the largest of {name}": float(x.max()), f"the smallest of {name}": float(x.min()),
+                }  # fmt: skip
+                found[f"two elements of {name} are equal"] = float(np.unique(x).size < x.size)
+    if isinstance(probe.truth.y, (float, np.floating)):
+        found["the value"] = float(probe.truth.y)
+    for name, value in probe.point.kwargs.items():
+        if isinstance(value, (int, float, bool)):
+            found[name] = float(value)
+    return found
+
+
+def _arrays(evidence: Evidence, probe: Probe) -> Iterator[tuple[str, Any]]:
+    for name, x in zip(evidence.subject.names, probe.point.inputs):
+        if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+            yield name, x
+
+
+def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, into) == into
+    except ValueError:
+        return False
+
+
+def _separated(evidence: Evidence, spots: list[Spot]) -> str | None:
+    """The condition on one number that holds where the rule is wrong and nowhere else."""
+    wrong = [s for s in spots if s.wrong]
+    right = [s for s in spots if not s.wrong]
+    if not wrong or len(right) < 1 or len(wrong) + len(right) < 3:
+        return None
+    names = [n for n in wrong[0].numbers if all(n in s.numbers for s in spots)]
+    marks = landmarks(evidence.subject.codes)
+    for name in names:
+        bad = np.array([s.numbers[name] for s in wrong])
+        good = np.array([s.numbers[name] for s in right])
+        if not (np.all(np.isfinite(bad)) and np.all(np.isfinite(good))):
+            continue
+        if name.endswith("equal"):
+            if bad.all() and not good.any():
+                return name
+            continue
+        words = _by_mark(name, bad, good, marks) or _by_size(name, bad, good)
+        if words is not None:
+            return words
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            if any(mark in one + other for mark in ("len(", "the ", ".")):
+                continue
+            bad = np.array([s.numbers[one] - s.numbers[other] for s in wrong])
+            good = np.array([s.numbers[one] - s.numbers[other] for s in right])
+            for sign, holds in _SIGNS:
+                if np.all(holds(bad)) and not np.any(holds(good)):
+                    return f"{one} {sign} {other}"
+    return None
+
+
+_SIGNS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
+    ("<", lambda d: d < 0),
+    (">", lambda d: d > 0),
+    ("==", lambda d: d == 0),
+)
+
+
+def _by_mark(name: str, bad: np.ndarray, good: np.ndarray, marks: tuple[float, ...]) -> str | None:
+    for mark in marks:
+        for sign, holds in _SIGNS:
+            if np.all(holds(bad - mark)) and not np.any(holds(good - mark)):
+                return f"{name} {sign} {mark:g}"
+        if mark > 0 and not name.startswith("len("):
+            if np.all(np.abs(bad) > mark) and not np.any(np.abs(good) > mark):
+                return f"abs({name}) > {mark:g}"
+            if np.all(np.abs(bad) < mark) and not np.any(np.abs(good) < mark):
+                return f"abs({name}) < {mark:g}"
+    return None
+
+
+def _by_size(name: str, bad: np.ndarray, good: np.ndarray) -> str | None:
+    """Of sizes, which are few whole numbers: larger ones, smaller ones, or all but one."""
+    if not (name.startswith("len(") or name.endswith(".size")):
+        return None
+    if bad.min() > good.max():
+        return f"{name} > {good.max():g}"
+    if bad.max() < good.min():
+        return f"{name} < {good.min():g}"
+    if np.ptp(good) == 0 and not np.any(bad == good[0]):
+        return f"{name} is not {good[0]:g}"
+    return None
+
+
+def _line_of_wrong(evidence: Evidence, blocks: list[Block]) -> Place | None:
+    """The first line of the rule that ran at all probes where it is wrong and at none where it is right."""
+    codes = frozenset(evidence.subject.rule_codes)
+    wrong = [b.look.probe.lines for b in blocks if not b.is_right]
+    right = [b.look.probe.lines for b in blocks if b.is_right]
+    if not wrong or not right:
+        return None
+    only = frozenset.intersection(*wrong) - frozenset.union(*right)
+    own = sorted(((line, code) for code, line in only if code in codes), key=lambda pair: pair[0])
+    if not own:
+        return None
+    line, code = own[0]
+    return Place(code.co_filename, line, function=code.co_name)

@@ -1,0 +1,157 @@
+"""The report of a check as HTML: the verdict, the mistake with its line, a corrected one, numbers, tables."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Place, printable
+
+if TYPE_CHECKING:
+    from .reports import RuleCheck
+
+_PAGE = """\
+{%- macro table(t) %}
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ t.caption | printable }}">
+<table aria-label="{{ t.caption | printable }}">
+<thead><tr>{% for name in t.columns %}
+{%- if name %}<th scope="col">{{ name | printable }}</th>{% else %}<td></td>{% endif %}
+{%- endfor %}</tr></thead>
+<tbody>
+{%- for row in t.rows %}
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
+{%- else %}<td>{{ cell | printable }}</td>{% endif %}{% endfor %}</tr>
+{%- endfor %}
+</tbody></table></div>
+{%- endmacro %}
+<div class="rulelab-check rulelab-{{ report.verdict }} tex2jax_ignore mathjax_ignore">
+<style>
+.rulelab-check { color: var(--jp-content-font-color1, inherit); padding: 0.1em 0 0.1em 0.8em;
+  border-left: 4px solid var(--jp-border-color1, #9e9e9e); max-width: 72em; }
+.rulelab-check.rulelab-right { border-left-color: var(--jp-success-color1, #388e3c); }
+.rulelab-check.rulelab-wrong { border-left-color: var(--jp-error-color1, #d32f2f); }
+.rulelab-check.rulelab-inconclusive { border-left-color: var(--jp-warn-color1, #f57c00); }
+.rulelab-check p { margin: 0.3em 0; overflow-wrap: anywhere; }
+.rulelab-check .rulelab-verdict { font-weight: 600; font-size: 1.05em; }
+.rulelab-check .rulelab-quiet { color: var(--jp-content-font-color2, inherit); font-size: 0.92em; }
+.rulelab-check .rulelab-label { font-weight: 600; margin: 0.7em 0 0.1em; }
+.rulelab-check.rulelab-check pre { font-family: var(--jp-code-font-family, monospace);
+  font-size: var(--jp-code-font-size, 13px); line-height: 1.4; margin: 0.2em 0; padding: 0.35em 0.6em;
+  overflow-x: auto; white-space: pre; word-break: normal; overflow-wrap: normal; color: inherit;
+  background: transparent; border: 1px solid var(--jp-border-color2, #bdbdbd); border-radius: 3px; }
+.rulelab-check pre .rulelab-line { display: block; width: max-content; min-width: 100%; }
+.rulelab-check pre .rulelab-minus { background: rgba(211, 47, 47, 0.14); }
+.rulelab-check pre .rulelab-plus { background: rgba(56, 142, 60, 0.16); }
+.rulelab-check .rulelab-scroll { overflow-x: auto; max-width: 100%; }
+.rulelab-check.rulelab-check table { border-collapse: collapse; margin: 0.2em 0;
+  font-size: var(--jp-code-font-size, 13px); font-variant-numeric: tabular-nums; }
+.rulelab-check.rulelab-check th, .rulelab-check.rulelab-check td { text-align: left; vertical-align: top;
+  padding: 0.15em 1.2em 0.15em 0; background: transparent; white-space: nowrap; font-weight: 400;
+  border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
+.rulelab-check.rulelab-check thead th { font-weight: 600; }
+.rulelab-check td, .rulelab-check tbody th { font-family: var(--jp-code-font-family, monospace); }
+.rulelab-check details { margin: 0.3em 0; }
+.rulelab-check summary { cursor: pointer; }
+</style>
+<p class="rulelab-verdict">{{ report.sentence | printable }}</p>
+<p class="rulelab-quiet">{{ about | printable }}</p>
+{%- for one in report.diagnoses %}
+{%- if not loop.first %}
+<p class="rulelab-label">Also: {{ one.words | printable }}</p>
+{%- endif %}
+{%- if one.place %}
+<p class="rulelab-label">{{ "Where to look" if one.mistake == "unexplained" else "The mistake" }}:
+{{ one.place.label() | printable }}</p>
+<pre tabindex="0" role="group" aria-label="the line of the mistake">{{ one.place | code }}</pre>
+{%- endif %}
+{%- if one.advice %}
+<p><strong>Do:</strong> {{ one.advice | printable }}</p>
+{%- endif %}
+{%- if one.diff %}
+<p class="rulelab-label">Corrected, and right at every point of this check</p>
+<pre tabindex="0" role="group" aria-label="the corrected line">
+{%- for sign, line in changed(one.diff) -%}
+<span class="rulelab-line{{ sign }}">{{ line | printable }}</span>
+{%- endfor -%}
+</pre>
+{%- endif %}
+{%- endfor %}
+{%- if numbers %}
+<p class="rulelab-label">Furthest off</p>
+{{- table(numbers) }}
+{%- if where %}
+<p class="rulelab-quiet">at {{ where | printable }}</p>
+{%- endif %}
+{%- endif %}
+{%- for line in others %}
+<p>{{ line | printable }}</p>
+{%- endfor %}
+{%- if report.checks %}
+<details{% if open %} open{% endif %}><summary>{{ summary | printable }}</summary>
+{{- table(checks) }}
+</details>
+{%- endif %}
+{%- if report.points %}
+<details><summary>{{ points.caption | printable }}</summary>
+{{- table(points) }}
+</details>
+{%- endif %}
+{%- for note in report.notes %}
+<p class="rulelab-quiet">Note: {{ note | printable }}</p>
+{%- endfor %}
+</div>"""
+
+_CLASSES = {"-": " rulelab-minus", "+": " rulelab-plus"}
+
+
+def html_of_check(report: RuleCheck) -> str:
+    """The page of one report: escaped, without script, its tables folded."""
+    numbers = report.numbers_table()
+    found = report.worst
+    return _template().render(
+        report=report,
+        about=f"{_stated(report)}{report.extent}, {report.closing}",
+        numbers=numbers,
+        where=report.where(found) if found is not None else "",
+        others=list(report.other_findings()),
+        summary=_counts(report),
+        open=bool(report.failed_checks()) and not report.diagnoses,
+        checks=report.checks_table(),
+        points=report.points_table(),
+    )
+
+
+def _stated(report: RuleCheck) -> str:
+    return f"Stated at {report.place.label()}. " if report.place is not None else ""
+
+
+def _counts(report: RuleCheck) -> str:
+    """How many of the checks came out how, in words."""
+    verdicts = [check.verdict for check in report.checks]
+    counts = [f"{verdicts.count(word)} {word}" for word in ("right", "wrong", "inconclusive")]
+    return "Checks: " + ", ".join(words for words in counts if not words.startswith("0 "))
+
+
+def _marked(diff: str) -> list[tuple[str, str]]:
+    """Each line of a diff with the class that it gets."""
+    from .reports import changed_lines  # which shows itself by this module
+
+    return [(_CLASSES.get(line[:1], ""), line) for line in changed_lines(diff)]
+
+
+def _code(place: Place) -> str:
+    """The author's line and the caret below it, without the name of the place before it."""
+    head = printable(f"{place.label()}: ")
+    lines = place.lines()
+    return "\n".join(line[len(head) :] for line in lines) if lines[0].startswith(head) else "\n".join(lines)
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined  # here, because `import rulelab` must stay light
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.filters["printable"] = lambda words: printable(str(words))
+    environment.filters["code"] = _code
+    environment.globals["changed"] = _marked
+    return environment.from_string(_PAGE)

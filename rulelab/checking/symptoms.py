@@ -1,0 +1,196 @@
+"""Mistakes that show in what a rule raises, refuses, writes to or shares, before its numbers are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError
+from ..tangents.zeros import AbstractZero
+from .evidence import Evidence
+from .findings import Finding
+from .formulas import named_constant
+from .mistakes import Seen
+from .probes import Probe
+from .vectors import to_vec
+
+_COPY = ("NP.array(IT)", "IT.copy()", "NP.array(IT, copy=True)")
+
+
+def failures(evidence: Evidence) -> Iterator[Seen]:
+    """What the rule raised, or what was refused of its answer, at the first probe that failed."""
+    failed = [p for p in evidence.probes if p.failure is not None]
+    if not failed:
+        return
+    seen = _refused(evidence, failed[0])
+    if seen is not None:
+        if len(failed) < len(evidence.probes) and seen.mistake == "raises":
+            seen = _raised(failed[0], _where(evidence, failed[0]))
+        yield seen
+
+
+def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
+    error, raw = probe.failure, probe.raw
+    words = _plain(evidence, getattr(error, "found", ""))
+    if isinstance(error, RuleEffectsError):
+        return _of_effect(evidence, error.found)
+    if isinstance(error, RuleCountError):
+        return Seen("count", words)
+    if isinstance(error, RuleShapeError):
+        return Seen("shape", words, _argument_in(evidence, words))
+    if isinstance(error, RuleDtypeError):
+        return Seen("kind", words, _argument_in(evidence, words))
+    if isinstance(error, RuleError):
+        name = _place_of(evidence, raw, lambda bar: bar is None)
+        if name is not None or "None for" in words:
+            edits = ("rl.ZeroTangent()", "rl.NoTangent()", "ZeroTangent()", "NoTangent()")
+            return Seen("none", words, name, edits)
+        name = _place_of(evidence, raw, lambda bar: isinstance(bar, type) and issubclass(bar, AbstractZero))
+        if name is not None or "the class" in words:
+            return Seen("zero_class", words, name, ("IT()",))
+        if "must return" in words or "returned None, not" in words or "itself, which holds no numbers" in words:
+            return Seen("count", words)
+    if error is not None:
+        return _raised(probe, "")
+    return None
+
+
+def _raised(probe: Probe, where: str) -> Seen:
+    error = probe.failure
+    said = getattr(error, "found", None) or " ".join(str(error).split())
+    return Seen("raises", f"raises {type(error).__name__}{where}: {said}")
+
+
+def _where(evidence: Evidence, probe: Probe) -> str:
+    from .comparison import shortened
+
+    names = zip(evidence.subject.names, probe.point.inputs)
+    return " at " + ", ".join(f"{name} = {shortened(x)}" for name, x in names)
+
+
+def _plain(evidence: Evidence, found: str) -> str:
+    """What a refusal says, without the name of the pullback in front, which the sentence has already."""
+    raw = " ".join(found.split())
+    rule = getattr(evidence.subject.rule, "function", None)
+    names = [getattr(rule, "__name__", "")]
+    for code in evidence.subject.rule_codes:
+        names.append(code.co_name)
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        for start in (f"{name} ", f"the rrule {name} of {evidence.subject.name} ", f"the frule {name} of {evidence.subject.name} "):
+            if raw.startswith(start):
+                return raw[len(start) :]
+    return raw
+
+
+def _place_of(evidence: Evidence, raw: Any, is_one: Callable[[Any], bool]) -> str | None:
+    if not isinstance(raw, tuple):
+        return None
+    for name, bar in zip(("", *evidence.subject.names), raw):
+        if is_one(bar):
+            return name or None
+    return None
+
+
+def _argument_in(evidence: Evidence, words: str) -> str | None:
+    for name in evidence.subject.names:
+        if f"for {name}:" in words or f"for {name} " in words or words.endswith(f"for {name}"):
+            return name
+    return None
+
+
+# --- what a rule does besides -------------------------------------------------------------------------------
+
+_EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("lent", "writes", (), "writes"),
+    ("changes its argument", "writes", (), "writes"),
+    ("cannot be written to", "read_only", _COPY, ""),
+    ("shares memory", "shared", _COPY, ""),
+    ("called again with the same cotangent", "stateful", (), ""),
+    ("changed what it had returned before", "stateful", _COPY, ""),
+    ("asked about other arguments", "stateful", (), ""),
+    ("asked about the same arguments again", "stateful", (), ""),
+    ("fails when it is called again", "stateful", (), ""),
+    ("has changed the", "keeps_uncopied", (), ""),
+    ("delayed cotangent", "thunk", ("rl.unthunk(IT)",), ""),
+    ("add_into", "thunk", (), ""),
+    ("digits are lost", "precision", (), ""),
+    ("returned nan", "not_finite", (), ""),
+    ("returned inf", "not_finite", (), ""),
+)
+
+
+def effects_seen(evidence: Evidence) -> Iterator[Seen]:
+    """What the effects of the rule say, writes before whatever follows from them."""
+    found = [s for f in evidence.of_check("effects") if (s := _of_effect(evidence, f.words)) is not None]
+    order = [kind for _, kind, _, _ in _EFFECTS]
+    yield from sorted(found, key=lambda one: order.index(one.mistake))
+
+
+def _of_effect(evidence: Evidence, found: str) -> Seen | None:
+    words = _plain(evidence, found)
+    for mark, kind, edits, _ in _EFFECTS:
+        if mark in words:
+            argument = _argument_in(evidence, words)
+            if kind == "writes":
+                words = words.replace("changed ", "writes to ", 1).replace("changes ", "writes to ", 1)
+            return Seen(kind, words, argument, edits, whole=True)
+    return None
+
+
+def shared_cause(seen: list[Seen]) -> list[Seen]:
+    """Without what only follows: an array that is written to is also shared."""
+    kinds = {one.mistake for one in seen}
+    if "writes" in kinds:
+        return [one for one in seen if one.mistake == "writes"]
+    return seen
+
+
+# --- the value ----------------------------------------------------------------------------------------------
+
+
+def value_seen(evidence: Evidence) -> Iterator[Seen]:
+    """How the value that the rule gives differs from that of the function."""
+    findings = evidence.of_check("value")
+    if not findings:
+        return
+    yield Seen("value", f"gives another value than the function: {_by_how_much(findings)}", whole=True)
+
+
+def _by_how_much(findings: list[Finding]) -> str:
+    found = findings[0].words
+    probes = [f.probe for f in findings if f.probe is not None]
+    ratios, gaps = [], []
+    for probe in probes:
+        one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+        if one.shape != other.shape or not one.size:
+            return found
+        with np.errstate(all="ignore"):
+            ratios.append(other / one)
+            gaps.append(other - one)
+    for numbers, words in ((ratios, "{} times it"), (gaps, "larger by {}")):
+        whole = np.concatenate(numbers)
+        if np.all(np.isfinite(whole)) and whole.size > 1 and np.ptp(whole) <= 1e-9 * abs(whole[0]):
+            said = words.format(named_constant(float(whole[0])))
+            return said.replace("larger by -", "smaller by ")
+    return found
+
+
+# --- kinks --------------------------------------------------------------------------------------------------
+
+
+def kinks_seen(evidence: Evidence) -> Iterator[Seen]:
+    """A number at a kink that is none of the generalised gradient's."""
+    findings = evidence.of_check("kink")
+    if not findings:
+        return
+    probe = findings[0].probe
+    tied = probe is not None and _has_ties(probe)
+    words = findings[0].words.removeprefix("at a kink the rule ")
+    yield Seen("kink", f"wrong {'at a tie' if tied else 'at a kink'}: {words}", whole=True)
+
+
+def _has_ties(probe: Probe) -> bool:
+    numbers = to_vec(tuple(probe.point.inputs))[0]
+    return bool(np.unique(numbers).size < numbers.size)
