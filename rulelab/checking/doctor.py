@@ -151,10 +151,12 @@ def _explained(evidence: Evidence) -> list[Seen]:
         return strong[:1]
     refused = list(_guarded(symptoms.failures, evidence))
     of_arrays = {one.argument: one for one in _guarded(arrays.of_arrays, evidence)}
-    if refused:
-        return [one for one in of_arrays.values() if refused[0].mistake == "shape"] or refused[:1]
-    value = list(_guarded(symptoms.value_seen, evidence))
     numbers = list(_of_cases(evidence, of_arrays))
+    if refused:
+        shaped = [one for one in of_arrays.values() if refused[0].mistake == "shape"]
+        # What is wrong where it does answer comes first: that it also fails elsewhere is another matter.
+        return shaped or [*numbers, refused[0]]
+    value = list(_guarded(symptoms.value_seen, evidence))
     if value and not numbers:
         return value
     weak = [*numbers, *value, *effects]

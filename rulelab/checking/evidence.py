@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .closeness import Closeness
+from .closeness import Closeness, Tolerance, closeness
 from .findings import WRONG, Finding
-from .probes import SEEDS, Probe
+from .points import usable
+from .probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
 from .subjects import Subject
 from .vectors import Leaf
 
@@ -211,6 +212,18 @@ def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
         rest = close.wrong[count:]
         wrong = wrong | (rest.any(1).any() if forward else rest.any(0)[None, :])
     return Look(probe, given, truth.slopes.value, truth.slopes.error, wrong, True, forward)
+
+
+def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look | None:
+    """What the rule says at one more point; None where the function or the rule has nothing to say there."""
+    y = usable(evidence.subject, point)
+    if y is None:
+        return None
+    ask = probe_forward if evidence.forward else probe_reverse
+    probe = ask(evidence.subject, point, truth_at(evidence.subject, point, rng, y=y), rng)
+    if probe.failure is not None:
+        return None
+    return _look(probe, closeness(probe, Tolerance.of(probe), evidence.forward), evidence.forward)
 
 
 def raw_cotangents(probe: Probe) -> tuple[tuple, np.ndarray] | None:

@@ -117,6 +117,7 @@ class Sample:
             yield f"len({name})", self._repeated([shape[0] for shape in shapes])
             if all(len(shape) > 1 for shape in shapes):
                 yield f"{name}.shape[1]", self._repeated([shape[1] for shape in shapes])
+            if any(len(shape) > 1 for shape in shapes):
                 yield f"{name}.size", self._repeated([math.prod(shape) for shape in shapes])
 
     def _repeated(self, numbers: list[float]) -> np.ndarray:
@@ -174,8 +175,9 @@ class _Family:
                 found += [(text, values), (f"1/{text}", 1 / values)]
             for text, function in _FUNCTIONS:
                 found += [(text.format(name), function(values)) for name, values in atoms]
-            for i, (one, a) in enumerate(atoms[:_PAIRS]):
-                for other, b in atoms[:_PAIRS][i + 1 :]:
+            single = [(name, values) for name, values in atoms if "(" not in name][:_PAIRS]
+            for i, (one, a) in enumerate(single):
+                for other, b in single[i + 1 :]:
                     found += [(f"{one}*{other}", a * b), (f"{one}/{other}", a / b), (f"{other}/{one}", b / a)]
                     found += [(f"{one}**2*{other}", a**2 * b), (f"{one}*{other}**2", a * b**2)]
                     found += [(f"({one} + {other})", a + b), (f"({one} - {other})", a - b)]

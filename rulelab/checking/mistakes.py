@@ -285,15 +285,17 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
             yield other
             return
     dividing = (f"IT / ({fit.text})", f"IT * ({fit.text})") if _is_python(fit.text) else ()
-    if fit.constant is None and "len(" in fit.text and fit.text not in _PLAIN_SIZES(evidence):
+    of_size = "len(" in fit.text or ".size" in fit.text or ".shape" in fit.text
+    if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
         yield Seen("size", f"is made for one size: off by a factor {fit.words}", case.name, dividing)
         return
     yield Seen("factor", f"off by a factor {fit.words}", case.name, dividing)
 
 
-def _PLAIN_SIZES(evidence: Evidence) -> set[str]:
+def _plain_sizes(evidence: Evidence) -> set[str]:
     names = (*evidence.subject.names, "y")
-    return {form.format(name) for name in names for form in ("len({})", "1/len({})")}
+    forms = ("len({})", "{}.size", "{}.shape[1]")
+    return {start + form.format(name) for name in names for form in forms for start in ("", "1/")}
 
 
 def _is_mean_for_sum(block: Block) -> bool:
@@ -362,6 +364,13 @@ def imprecise(evidence: Evidence, case: Case) -> Iterator[Seen]:
     yield from _to_some_digits(case, 1e-5)
 
 
+def _all_answers(block: Block) -> tuple[np.ndarray, np.ndarray]:
+    """The answers to every seed, and what they should have been."""
+    if block.look.whole:
+        return block.answers, block.asked(block.look.seeds)
+    return block.given, block.right
+
+
 def rough(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Right to a few digits."""
     yield from _to_some_digits(case, 1e-3)
@@ -372,11 +381,12 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
     for block in case.blocks:
         if block.look.is_coarse:
             continue
-        known = np.isfinite(block.error) & np.isfinite(block.given)
-        scale = max(float(np.max(np.abs(block.right[known]), initial=0.0)), 1e-300)
-        if not known.any() or np.any(~np.isfinite(block.given[np.isfinite(block.error)])):
+        found, wanted = _all_answers(block)
+        known = np.isfinite(wanted)
+        scale = max(float(np.max(np.abs(wanted[known]), initial=0.0)), 1e-300)
+        if not known.any() or not np.all(np.isfinite(found[known])):
             return
-        worst = max(worst, float(np.max(np.abs(block.given - block.right)[known])) / scale)
+        worst = max(worst, float(np.max(np.abs(found - wanted)[known])) / scale)
     if 0 < worst < limit:
         digits = int(np.floor(-np.log10(worst)))
         yield Seen(
