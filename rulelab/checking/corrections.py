@@ -34,7 +34,7 @@ from .vectors import to_vec
 
 MOST_TRIED = 160
 """Single changes of a rule that are tried."""
-SECONDS = 0.12
+SECONDS = 0.1
 """How long to look for a correction."""
 _numbers = itertools.count(1)
 
@@ -72,7 +72,9 @@ class Surgery:
         if self.rule.partials is not None:
             found += self._partials(root)
         elif self.rule.mode == "frule":
-            found += [v.elts[1] for v in self.anatomy.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2]
+            found += [
+                v.elts[1] for v in self.anatomy.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2
+            ]
         else:
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
@@ -112,6 +114,9 @@ class Surgery:
         """Changes to try, the likeliest first: those of the mistake, then small ones anywhere in the rule."""
         targets = self.cotangents_of(seen.argument)
         bars = self._bars()
+        if seen.mistake in ("sign", "factor"):
+            for node in targets:
+                yield from _left_out(node)
         for node in targets:
             made = self._made(node) if isinstance(node, ast.Name) else None
             for it in (node, *([made] if made is not None else ())):
@@ -257,8 +262,8 @@ class Surgery:
         changed = self._changed(edits)
         if changed is None:
             return False
-        order = sorted(self.probes, key=_cost)
-        return all(is_right_at(changed, p, argument, p is order[0]) for p in order)
+        first = self.probes[0]
+        return all(is_right_at(changed, p, argument, p is first) for p in self.probes)
 
     def _changed(self, edits: list[Edit]) -> Subject | None:
         """The subject with the rule so edited, or None where that cannot be run."""
@@ -358,8 +363,10 @@ def _with(tree: Any, edits: list[Edit]) -> Any:
 
 
 def _code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
-    """The code of a function or a lambda from its tree alone, its free names as cells of those that are."""
-    tree = copy.deepcopy(tree)
+    """The code of a function or a lambda from its tree alone, its free names as cells of those that are.
+
+    The tree is used up.
+    """
     if isinstance(tree, ast.Lambda):
         inner: Any = ast.Expr(tree)
     else:
@@ -408,8 +415,16 @@ def _same_value(probe: Probe) -> bool:
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
 
 
-def _cost(probe: Probe) -> int:
-    return probe.truth.slopes.value.size
+def _left_out(within: ast.expr) -> Iterator[Edit]:
+    """A sign or a factor left out, which reads better than another one to make up for it."""
+    for node in ast.walk(within):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            yield Edit(node, node.operand)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            yield Edit(node, node.left)
+            yield Edit(node, node.right)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            yield Edit(node, node.left)
 
 
 def _is_stored(node: ast.expr) -> bool:
@@ -450,7 +465,10 @@ def _other_calls(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def surgery(subject: Subject, probes: list[Probe]) -> Surgery | None:
-    """The rule's text, ready to be changed; None where there is no rule of an author's, or no text."""
+    """The rule's text, ready to be changed; None where there is no rule of an author's, or no text.
+
+    Corrections are tried at the probes in this order: those first at which the rule is wrong.
+    """
     rule = subject.rule
     if rule is None or rule.house:
         return None

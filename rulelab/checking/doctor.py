@@ -115,7 +115,9 @@ def diagnose(
     if not seen:
         return
     groups = _grouped(evidence, seen)
-    operation = _tried(lambda: surgery(subject, probes))
+    wrong = {id(finding.probe) for finding in evidence.wrong}
+    ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
+    operation = _tried(lambda: surgery(subject, ordered))
     diff = _tried(lambda: operation.correction(_leading(groups))) if operation else None
     for number, (one, same) in enumerate(groups):
         place = one.place or (_tried(lambda one=one: operation.place_of(one.argument)) if operation else None)
@@ -183,7 +185,9 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
             return of_arrays[case.name]
         for recognise in mistakes.OF_ARGUMENTS:
             found = _first(recognise, evidence, exact)
-            if found is not None and "np.sign(" in found.words:  # the other side of a branch is the better name
+            if (
+                found is not None and "np.sign(" in found.words
+            ):  # the other side of a branch is the better name
                 return _first(regions.regions, evidence, case) or found
             if found is not None:
                 return found

@@ -69,7 +69,9 @@ class Look:
                 return False
             one, other = one[known], other[known]
             bars = np.broadcast_to(error, known.shape)[known]
-            scale = max(float(np.max(np.abs(other))), float(np.max(np.abs(one))) if np.all(np.isfinite(one)) else 0)
+            scale = max(
+                float(np.max(np.abs(other))), float(np.max(np.abs(one))) if np.all(np.isfinite(one)) else 0
+            )
             limit = self.closeness * (np.maximum(np.abs(one), np.abs(other)) + 1e-3 * scale) + 8 * bars
             return bool(np.all(np.abs(one - other) <= limit))
 

@@ -79,7 +79,9 @@ class Sample:
 
     def measured(self) -> Fit | None:
         """What the measured numbers are."""
-        return self.fit(self.right, self._closeness * np.abs(self.right) + self._bars) if self.size > 1 else None
+        return (
+            self.fit(self.right, self._closeness * np.abs(self.right) + self._bars) if self.size > 1 else None
+        )
 
     def fit(self, target: np.ndarray, limit: np.ndarray) -> Fit | None:
         """The simplest expression that is all of these numbers, up to a plain constant."""
@@ -192,7 +194,9 @@ class _Family:
         if constant is not None:
             return constant
         table = self.table[1:]
-        if not table.size or np.any((np.abs(target) <= limit) & (np.abs(table) > limit).all(0) & (target == 0)):
+        if not table.size or np.any(
+            (np.abs(target) <= limit) & (np.abs(table) > limit).all(0) & (target == 0)
+        ):
             return None
         with np.errstate(all="ignore"):
             weights = np.abs(table)

@@ -74,7 +74,10 @@ _PARTS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
     ("uses only the first element of its cotangent", lambda s: _kept(s, 0)),
     ("uses only the last element of its cotangent", lambda s: _kept(s, s.shape[1] - 1)),
     ("uses the sum of its cotangent in place of its elements", lambda s: _filled(s, s.sum(1, keepdims=True))),
-    ("uses the mean of its cotangent in place of its elements", lambda s: _filled(s, s.mean(1, keepdims=True))),
+    (
+        "uses the mean of its cotangent in place of its elements",
+        lambda s: _filled(s, s.mean(1, keepdims=True)),
+    ),
     ("uses the largest element of its cotangent only", lambda s: _filled(s, s.max(1, keepdims=True))),
     ("uses the elements of its cotangent in reverse order", lambda s: s[:, ::-1]),
 )
@@ -185,7 +188,9 @@ def _asked_more(evidence: Evidence, case: Case) -> Case:
         except Exception:
             return case
         asked = replace(
-            probe, seeds=np.concatenate([probe.seeds, seeds]), answers=np.concatenate([probe.answers, answers])
+            probe,
+            seeds=np.concatenate([probe.seeds, seeds]),
+            answers=np.concatenate([probe.answers, answers]),
         )
         more.append(replace(block, look=replace(block.look, probe=asked)))
     return case.only([*more, *case.blocks[3:]])
@@ -251,7 +256,9 @@ def conjugate(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 def _is_complex(block: Block) -> bool:
     outputs = block.look.probe.truth.outputs
-    return (block.leaf is not None and block.leaf.dtype.kind == "c") or any(o.dtype.kind == "c" for o in outputs)
+    return (block.leaf is not None and block.leaf.dtype.kind == "c") or any(
+        o.dtype.kind == "c" for o in outputs
+    )
 
 
 def _conjugated(block: Block, inner: bool, outer: bool) -> np.ndarray:
@@ -340,7 +347,9 @@ def excess(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 def _is_of_one_element(case: Case) -> bool:
     """Whether each number in goes to one number out, so that a term of the derivative goes with the cotangent."""
-    return case.all_of(lambda b: b.leaf is not None and (b.right.shape[0] == 1 or b.right.shape[0] == b.right.shape[1]))
+    return case.all_of(
+        lambda b: b.leaf is not None and (b.right.shape[0] == 1 or b.right.shape[0] == b.right.shape[1])
+    )
 
 
 def other_function(evidence: Evidence, case: Case) -> Iterator[Seen]:

@@ -229,7 +229,11 @@ def _pairs(names: list[str], wrong: list[Spot], right: list[Spot]) -> list[str]:
     for one, other in itertools.combinations([n for n in names if not n.endswith("equal")], 2):
         bad = np.array([s.numbers[one] - s.numbers[other] for s in wrong])
         good = np.array([s.numbers[one] - s.numbers[other] for s in right])
-        found += [f"{one} {sign} {other}" for sign, holds in _SIGNS if np.all(holds(bad)) and not np.any(holds(good))]
+        found += [
+            f"{one} {sign} {other}"
+            for sign, holds in _SIGNS
+            if np.all(holds(bad)) and not np.any(holds(good))
+        ]
     return found
 
 

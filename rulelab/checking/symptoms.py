@@ -50,7 +50,11 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
         name = _place_of(evidence, raw, lambda bar: isinstance(bar, type) and issubclass(bar, AbstractZero))
         if name is not None or "the class" in words:
             return Seen("zero_class", words, name, ("IT()",))
-        if "must return" in words or "returned None, not" in words or "itself, which holds no numbers" in words:
+        if (
+            "must return" in words
+            or "returned None, not" in words
+            or "itself, which holds no numbers" in words
+        ):
             return Seen("count", words)
     if error is not None:
         return _raised(probe, "")
@@ -78,7 +82,11 @@ def _plain(evidence: Evidence, found: str) -> str:
     for code in evidence.subject.rule_codes:
         names.append(code.co_name)
     for name in sorted(filter(None, names), key=len, reverse=True):
-        for start in (f"{name} ", f"the rrule {name} of {evidence.subject.name} ", f"the frule {name} of {evidence.subject.name} "):
+        for start in (
+            f"{name} ",
+            f"the rrule {name} of {evidence.subject.name} ",
+            f"the frule {name} of {evidence.subject.name} ",
+        ):
             if raw.startswith(start):
                 return raw[len(start) :]
     return raw

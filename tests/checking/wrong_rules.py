@@ -20,7 +20,7 @@ REGISTRY = Registry()
 NO = rl.NoTangent()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One function with its rule: the names of the mistake, none for a right rule."""
 
@@ -63,7 +63,10 @@ def vector(*numbers):
 
 
 A23, B34 = np.arange(6.0).reshape(2, 3) / 4 - 0.7, np.cos(np.arange(12.0)).reshape(3, 4)
-S3, T3 = np.array([[1.0, 2.5, -0.5], [0.25, 3.0, 1.5], [-2.0, 0.75, 1.25]]), np.sin(np.arange(9.0)).reshape(3, 3) + 2
+S3, T3 = (
+    np.array([[1.0, 2.5, -0.5], [0.25, 3.0, 1.5], [-2.0, 0.75, 1.25]]),
+    np.sin(np.arange(9.0)).reshape(3, 3) + 2,
+)
 Z3 = np.array([1 + 2j, 0.5 - 1j, -1.5 + 0.25j])
 
 # --- the three of the reference texts -----------------------------------------------------------------------
@@ -348,7 +351,9 @@ def swapped_rrule(a, b):
     return a * b, lambda y_bar: (NO, a * y_bar, b * y_bar)
 
 
-@wrong(lambda a, b: np.sum(a) * np.sum(b**2), "swapped_arguments", at=(vector(1.0, 2.0), vector(0.5, -1.0, 2.0)))
+@wrong(
+    lambda a, b: np.sum(a) * np.sum(b**2), "swapped_arguments", at=(vector(1.0, 2.0), vector(0.5, -1.0, 2.0))
+)
 def swapped_shapes_rrule(a, b):
     def swapped_pullback(y_bar):
         a_bar = np.full(a.shape, np.sum(b**2)) * y_bar
