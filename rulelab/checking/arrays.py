@@ -1,4 +1,4 @@
-"""Mistakes of array rules, seen in what the author's pullback returned for one cotangent, of whatever shape."""
+"""Mistakes of array rules, seen in what the author's pullback returned for a cotangent, of whatever shape."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from .evidence import COARSE, EXACT, Evidence, raw_cotangents
-from .mistakes import Seen
+from .evidence import COARSE, EXACT, Evidence, Seen, raw_cotangents
 from .probes import Probe
 from .vectors import Leaf
 
@@ -160,7 +159,9 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
     if any(a is None for a in axes):
         return
     wanted = axes[0]
-    edits = ("NP.sum(IT)",) if group[0].expected.ndim == 0 else (f"NP.sum(IT, axis={_tuple(wanted)})",)
+    edits: tuple[str, ...] = (
+        ("NP.sum(IT)",) if group[0].expected.ndim == 0 else (f"NP.sum(IT, axis={_tuple(wanted)})",)
+    )
     edits += (
         "NP.sum(IT, axis=0)",
         "NP.sum(IT, axis=1)",

@@ -10,15 +10,14 @@ from ..errors import Place
 from . import arrays, mistakes, regions, symptoms
 from .closeness import Closeness
 from .corrections import Surgery, surgery
-from .evidence import Case, Evidence, evidence_of
+from .evidence import Case, Evidence, Seen, evidence_of
 from .findings import Diagnosis, Finding
-from .mistakes import Seen
 from .probes import Probe
 from .subjects import Subject
 
 MISTAKES = {
     "ignores_cotangent": "the pullback does not use its cotangent",
-    "part_of_cotangent": "the pullback uses a part of its cotangent, or its sum, in place of all its elements",
+    "part_of_cotangent": "the pullback uses a part of its cotangent, or a sum of it, for all its elements",
     "nonlinear": "the answer is not linear in the cotangent",
     "additive_constant": "something is added that does not depend on the cotangent",
     "sign": "the sign is wrong",
@@ -209,7 +208,7 @@ def _guarded(recognise: Callable[[Evidence], Iterable[Seen]], evidence: Evidence
     return _tried(lambda: list(recognise(evidence))) or []
 
 
-def _tried(work: Callable):  # type: ignore[no-untyped-def]
+def _tried(work: Callable):
     """What some work gives; None where it fails, which is a fault of ours and no affair of the author's."""
     try:
         return work()
@@ -221,7 +220,7 @@ def _tried(work: Callable):  # type: ignore[no-untyped-def]
 
 
 def _grouped(evidence: Evidence, seen: list[Seen]) -> list[tuple[Seen, list[Seen]]]:
-    """Those that say the same of several arguments as one, with the arguments named where there are others."""
+    """Those that say the same of several arguments as one, the arguments named where there are others."""
     groups: dict[tuple[str, str], list[Seen]] = {}
     for one in seen:
         groups.setdefault((one.mistake, one.words), []).append(one)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..errors import Place
 from .closeness import Closeness, Tolerance, closeness
 from .findings import WRONG, Finding
 from .points import usable
@@ -188,6 +189,24 @@ class Evidence:
         return [finding for finding in self.wrong if finding.check == check]
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A mistake that explains the numbers of one argument at every probe (of no argument: of all).
+
+    `words` complete "the rule of f is wrong: …" without the argument. `edits` are Python expressions that
+    may put it right, in which IT stands for what the rule returns now, BAR for the cotangent it was handed
+    and NP for NumPy.
+    """
+
+    mistake: str
+    words: str
+    argument: str | None = None
+    edits: tuple[str, ...] = ()
+    place: Place | None = None
+    whole: bool = field(default=False, compare=False)
+    """Whether the words name all arguments that they are about."""
+
+
 def evidence_of(
     subject: Subject, probes: list[Probe], compared: list[tuple[Probe, Closeness]], findings: list[Finding]
 ) -> Evidence:
@@ -212,7 +231,8 @@ def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
     # A number that is off for some random seed only is off in every column that it was made of.
     if not wrong.any() and close.wrong.any():
         rest = close.wrong[count:]
-        wrong = wrong | (rest.any(1).any() if forward else rest.any(0)[None, :])
+        spread = np.full(wrong.shape[1], rest.any()) if forward else rest.any(0)
+        wrong = wrong | np.asarray(spread)[None, :]
     return Look(probe, given, truth.slopes.value, truth.slopes.error, wrong, True, forward)
 
 

@@ -101,10 +101,13 @@ class Sample:
 
     def _atom(self, name: str, values: list[Any]) -> Iterator[tuple[str, np.ndarray]]:
         columns = [_numbers_at(v, b, s) for v, b, s in zip(values, self.case.blocks, self._spots)]
-        if all(column is not None for column in columns):
-            yield name, np.concatenate([np.zeros(0), *columns])  # type: ignore[list-item]
-        arrays = [np.asarray(v) if isinstance(v, np.ndarray) and v.ndim else None for v in values]
-        if all(array is not None and array.dtype.kind == "f" and array.size for array in arrays):
+        known = [column for column in columns if column is not None]
+        if len(known) == len(columns):
+            yield name, np.concatenate([np.zeros(0), *known])
+        arrays = [
+            v for v in values if isinstance(v, np.ndarray) and v.ndim and v.dtype.kind == "f" and v.size
+        ]
+        if len(arrays) == len(values):
             for text, number in _TOTALS:
                 yield text.format(name), self._repeated([number(array) for array in arrays])
 
@@ -249,7 +252,8 @@ def _plain_fraction(c: float) -> Fraction | None:
     return near if near and abs(near) <= 6 and abs(float(near) - c) <= 1e-6 * abs(c) else None
 
 
-_BASES = (("", 1.0), ("pi", math.pi), ("1/pi", 1 / math.pi), ("sqrt(2)", math.sqrt(2)), ("sqrt(pi)", math.sqrt(math.pi)),
+_BASES = (("", 1.0), ("pi", math.pi), ("1/pi", 1 / math.pi), ("sqrt(2)", math.sqrt(2)),
+          ("sqrt(pi)", math.sqrt(math.pi)),
           ("1/sqrt(pi)", 1 / math.sqrt(math.pi)), ("log(2)", math.log(2)), ("log(10)", math.log(10)),
           ("1/log(2)", 1 / math.log(2)), ("1/log(10)", 1 / math.log(10)))  # fmt: skip
 

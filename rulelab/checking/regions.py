@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import Place
-from .evidence import Block, Case, Evidence, look_at
-from .mistakes import Seen, detail
+from .evidence import Block, Case, Evidence, Seen, look_at
+from .mistakes import detail
 from .perturb import landmarks, revalued
 from .probes import Probe
 
@@ -138,7 +138,7 @@ def _by_element(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
 
 
 def _by_probe(evidence: Evidence, blocks: list[Block], zeros: bool = False) -> list[Spot]:
-    """A spot for each probe; those where zero is right, and hides what is wrong, only if `zeros` are asked."""
+    """A spot for each probe; those where zero is right, which hides mistakes, only if `zeros`."""
     return [
         Spot(not b.is_right, _numbers(evidence, b.look.probe, whole=True))
         for b in blocks

@@ -1,4 +1,4 @@
-"""Mistakes that show in what a rule raises, refuses, writes to or shares, before its numbers are looked at."""
+"""Mistakes that show in what a rule raises, writes to or shares, before its numbers are looked at."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from ..errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError
 from ..tangents.zeros import AbstractZero
-from .evidence import Evidence
+from .evidence import Evidence, Seen
 from .findings import Finding
 from .formulas import named_constant
-from .mistakes import Seen
 from .probes import Probe
 from .vectors import to_vec
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import wrong_rules as rules  # noqa: E402
 
 WAITING = {"max_counts_ties", "sort", "softmax", "two_values"}
-"""Cases for checks that always look at points with ties (`checks.TIED`), and at kinks by the nearby slopes."""
+"""Cases for checks that always look at points with ties, and at kinks by the slopes nearby."""
 CHECKS_LOOK_AT_TIES = importlib.util.find_spec("rulelab.checking.checks") is not None
 NAMED = 0.9
 """The part of the wrong rules of which the first diagnosis must be the right one."""
