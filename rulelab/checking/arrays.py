@@ -1,4 +1,4 @@
-"""Mistakes of array rules, seen in what the author's pullback returned for one cotangent, of whatever shape."""
+"""Mistakes of array rules, seen in what the author's pullback returned for a cotangent, of whatever shape."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from .evidence import COARSE, EXACT, Evidence, raw_cotangents
-from .mistakes import Seen
+from .evidence import COARSE, EXACT, Evidence, Seen, raw_cotangents
 from .probes import Probe
 from .vectors import Leaf
 
@@ -126,7 +125,9 @@ def _array(bar: Any) -> np.ndarray | None:
 def of_arrays(evidence: Evidence) -> Iterator[Seen]:
     """The mistakes that the arrays themselves show, for each argument that is wrong."""
     every = returned_by(evidence)
-    wrong = {name: group for name, group in every.items() if not all(one.gives(one.expected) for one in group)}
+    wrong = {
+        name: group for name, group in every.items() if not all(one.gives(one.expected) for one in group)
+    }
     seen = list(_swapped(every, wrong))
     yield from seen
     done = {one.argument for one in seen}
@@ -158,8 +159,14 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
     if any(a is None for a in axes):
         return
     wanted = axes[0]
-    edits = ("NP.sum(IT)",) if group[0].expected.ndim == 0 else (f"NP.sum(IT, axis={_tuple(wanted)})",)
-    edits += ("NP.sum(IT, axis=0)", "NP.sum(IT, axis=1)", f"IT.sum(axis=tuple(range(IT.ndim - NP.ndim({name}))))")
+    edits: tuple[str, ...] = (
+        ("NP.sum(IT)",) if group[0].expected.ndim == 0 else (f"NP.sum(IT, axis={_tuple(wanted)})",)
+    )
+    edits += (
+        "NP.sum(IT, axis=0)",
+        "NP.sum(IT, axis=1)",
+        f"IT.sum(axis=tuple(range(IT.ndim - NP.ndim({name}))))",
+    )
     if all(one.gives(one.weighted) and one.weighted.shape != one.expected.shape for one in group):
         yield Seen(
             "broadcast_sum", f"lacks a sum over {_axes(wanted)}, along which {name} is repeated", name, edits
@@ -234,9 +241,19 @@ def _products(group: list[Returned]) -> Iterator[Seen]:
     text = wanted.replace("y_bar", "BAR")
     words = f"gives {found} where the derivative is {wanted}"
     if "*" in found and "@" in wanted:
-        yield Seen("elementwise_product", f"has an elementwise product for a product of matrices: {words}", group[0].name, (text,))
+        yield Seen(
+            "elementwise_product",
+            f"has an elementwise product for a product of matrices: {words}",
+            group[0].name,
+            (text,),
+        )
     elif "@" in found and "*" in wanted:
-        yield Seen("matrix_product", f"has a product of matrices for an elementwise one: {words}", group[0].name, (text,))
+        yield Seen(
+            "matrix_product",
+            f"has a product of matrices for an elementwise one: {words}",
+            group[0].name,
+            (text,),
+        )
     else:
         yield Seen("transposed", f"has something transposed: {words}", group[0].name, (text,))
 
@@ -261,7 +278,9 @@ def _is_product(one: Returned, name: str, form: Callable, wanted: np.ndarray) ->
 
 def _unrepeated(group: list[Returned]) -> Iterator[Seen]:
     """A cotangent that is to be repeated along the axes that the function has summed."""
-    if all(one.found.shape != one.expected.shape and _fits(one.found, one.expected, one.slack) for one in group):
+    if all(
+        one.found.shape != one.expected.shape and _fits(one.found, one.expected, one.slack) for one in group
+    ):
         yield Seen(
             "shape",
             f"has the shape of the value where that of {group[0].name} is asked",

@@ -1,4 +1,4 @@
-"""A wrong rule with one expression changed: tried at every probe, and shown as a diff if it is right there."""
+"""A wrong rule with one expression changed: tried at every probe, shown as a diff if it is right there."""
 
 from __future__ import annotations
 
@@ -8,43 +8,44 @@ import copy
 import dataclasses
 import difflib
 import itertools
-import textwrap
 import time
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import Place, RuleLabError
-from ..parsing import compiled, parse
+from ..parsing import parse
 from ..rules.calling import apply_frule, apply_rrule
 from ..rules.rule import Rule
 from ..rules.scalar import scalar_frule, scalar_rrule
 from ..tangents.zeros import NoTangent
 from .anatomy import Anatomy, anatomy_of, assigned_once, names_in, own_nodes
 from .closeness import Tolerance, closeness
+from .edits import (
+    OTHER_COMPARISONS,
+    OTHER_OPERATORS,
+    Edit,
+    code_of,
+    dump_of,
+    is_stored,
+    left_out,
+    other_calls,
+    replaced,
+    with_edits,
+)  # fmt: skip
 from .effects import effects_of
+from .evidence import Seen
 from .kinks import kink_findings
-from .mistakes import Seen
 from .probes import Probe, probe_forward, probe_reverse
 from .subjects import Subject
 from .vectors import to_vec
 
 MOST_TRIED = 160
 """Single changes of a rule that are tried."""
-SECONDS = 0.12
+SECONDS = 0.1
 """How long to look for a correction."""
-_numbers = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class Edit:
-    """One expression of a rule's text and what to write in its place."""
-
-    old: ast.expr
-    new: ast.expr
 
 
 class Surgery:
@@ -72,7 +73,9 @@ class Surgery:
         if self.rule.partials is not None:
             found += self._partials(root)
         elif self.rule.mode == "frule":
-            found += [v.elts[1] for v in self.anatomy.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2]
+            found += [
+                v.elts[1] for v in self.anatomy.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2
+            ]
         else:
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
@@ -112,6 +115,9 @@ class Surgery:
         """Changes to try, the likeliest first: those of the mistake, then small ones anywhere in the rule."""
         targets = self.cotangents_of(seen.argument)
         bars = self._bars()
+        if seen.mistake in ("sign", "factor"):
+            for node in targets:
+                yield from left_out(node)
         for node in targets:
             made = self._made(node) if isinstance(node, ast.Name) else None
             for it in (node, *([made] if made is not None else ())):
@@ -170,14 +176,14 @@ class Surgery:
         scopes: list[ast.AST] = [*self.anatomy.pullbacks, self.anatomy.node]
         for root in itertools.chain(waiting, (n for scope in scopes for n in own_nodes(scope))):
             for node in ast.walk(root):
-                if isinstance(node, ast.expr) and id(node) not in seen and not _is_stored(node):
+                if isinstance(node, ast.expr) and id(node) not in seen and not is_stored(node):
                     seen.add(id(node))
                     yield node
 
     def _neighbours(self, node: ast.expr) -> Iterator[ast.expr]:
         """What an author may have meant by an expression: the same with one small thing changed."""
         if isinstance(node, ast.BinOp):
-            for operator in _OTHER_OPERATORS.get(type(node.op), ()):
+            for operator in OTHER_OPERATORS.get(type(node.op), ()):
                 yield ast.BinOp(node.left, operator(), node.right)
             if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.Pow)):
                 yield ast.BinOp(node.right, node.op, node.left)
@@ -187,16 +193,17 @@ class Surgery:
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield node.operand
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            for value in (node.value + 1, node.value - 1, 2 * node.value, -node.value, node.value / 2):
+            number: Any = node.value
+            for value in (number + 1, number - 1, 2 * number, -number, number / 2):
                 yield ast.Constant(value)
             for name in self.anatomy.parameters:
                 yield parse(f"len({name})", mode="eval").body
         elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-            for operator in _OTHER_COMPARISONS:
+            for operator in OTHER_COMPARISONS:
                 if not isinstance(node.ops[0], operator):
                     yield ast.Compare(node.left, [operator()], node.comparators)
         elif isinstance(node, ast.Call):
-            yield from _other_calls(node)
+            yield from other_calls(node)
         elif isinstance(node, ast.Attribute) and node.attr == "T":
             yield node.value
         elif isinstance(node, ast.Name):
@@ -257,8 +264,8 @@ class Surgery:
         changed = self._changed(edits)
         if changed is None:
             return False
-        order = sorted(self.probes, key=_cost)
-        return all(is_right_at(changed, p, argument, p is order[0]) for p in order)
+        first = self.probes[0]
+        return all(is_right_at(changed, p, argument, p is first) for p in self.probes)
 
     def _changed(self, edits: list[Edit]) -> Subject | None:
         """The subject with the rule so edited, or None where that cannot be run."""
@@ -292,9 +299,9 @@ class Surgery:
 
         Only its code is compiled; no statement around it is run, so that nothing is bound anew.
         """
-        tree = _with(self.anatomy.node, edits)
+        tree = with_edits(self.anatomy.node, edits)
         try:
-            code = _code_of(tree, self.function.__code__)
+            code = code_of(tree, self.function.__code__)
         except (SyntaxError, ValueError, TypeError):
             return None
         old = self.function
@@ -312,66 +319,18 @@ class Surgery:
         lines = [line.rstrip("\n") for line in source.lines]
         if any((edit.old.end_lineno or 0) > len(lines) for edit in edits):
             return ""
-        wanted = ast.dump(_with(self.anatomy.node, edits))
+        wanted = ast.dump(with_edits(self.anatomy.node, edits))
         name = Place(source.filename, 1).label().split(", line")[0]
         ordered = sorted(edits, key=lambda e: (e.old.lineno, e.old.col_offset), reverse=True)
         for form in ("{}", "({})"):
             changed, fewer = lines, 0
             for edit in ordered:
-                changed = _replaced(changed, edit.old, form.format(ast.unparse(edit.new)))
+                changed = replaced(changed, edit.old, form.format(ast.unparse(edit.new)))
                 fewer += (edit.old.end_lineno or edit.old.lineno) - edit.old.lineno
-            if _dump_of(changed, self.anatomy.node, fewer) == wanted:
+            if dump_of(changed, self.anatomy.node, fewer) == wanted:
                 made = difflib.unified_diff(lines, changed, name, f"{name}, corrected", lineterm="", n=0)
                 return "\n".join(made)
         return ""
-
-
-def _replaced(lines: list[str], old: ast.expr, text: str) -> list[str]:
-    first, last = old.lineno - 1, (old.end_lineno or old.lineno) - 1
-    before = lines[first].encode()[: old.col_offset].decode()
-    after = lines[last].encode()[old.end_col_offset :].decode()
-    return [*lines[:first], before + text + after, *lines[last + 1 :]]
-
-
-def _dump_of(lines: list[str], node: Any, fewer: int) -> str:
-    """The tree of a function after its text was changed; empty where that is no Python any more."""
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    last = (node.end_lineno or node.lineno) - fewer
-    text = textwrap.dedent("\n".join(lines[first - 1 : last]))
-    try:
-        tree = parse(text)
-    except (SyntaxError, ValueError):
-        try:
-            tree = parse(f"({text.strip()})")
-        except (SyntaxError, ValueError):
-            return ""
-    for found in ast.walk(tree):
-        if type(found) is type(node) and getattr(found, "name", "") == getattr(node, "name", ""):
-            return ast.dump(found)
-    return ""
-
-
-def _with(tree: Any, edits: list[Edit]) -> Any:
-    """A copy of a tree with the edits made in it."""
-    memo: dict[int, Any] = {id(edit.old): copy.deepcopy(edit.new) for edit in edits}
-    return copy.deepcopy(tree, memo)
-
-
-def _code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
-    """The code of a function or a lambda from its tree alone, its free names as cells of those that are."""
-    tree = copy.deepcopy(tree)
-    if isinstance(tree, ast.Lambda):
-        inner: Any = ast.Expr(tree)
-    else:
-        tree.decorator_list, inner = [], tree
-    binders = [ast.arg(name) for name in like.co_freevars]
-    arguments = ast.arguments([], binders, None, [], [], None, [])
-    outer = ast.FunctionDef("around", arguments, [inner], [], None)
-    module = ast.fix_missing_locations(ast.Module([outer], []))
-    code = compiled(module, f"<corrected rule {next(_numbers)}>")
-    (around,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
-    inside = [c for c in around.co_consts if isinstance(c, types.CodeType) and c.co_name == like.co_name]
-    return inside[0] if len(inside) == 1 else None
 
 
 def is_right_at(
@@ -408,49 +367,11 @@ def _same_value(probe: Probe) -> bool:
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
 
 
-def _cost(probe: Probe) -> int:
-    return probe.truth.slopes.value.size
-
-
-def _is_stored(node: ast.expr) -> bool:
-    return isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
-
-
-_OTHER_OPERATORS: dict[type, tuple[type, ...]] = {
-    ast.Add: (ast.Sub, ast.Mult),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div, ast.MatMult, ast.Add),
-    ast.Div: (ast.Mult,),
-    ast.MatMult: (ast.Mult,),
-    ast.FloorDiv: (ast.Div,),
-}
-_OTHER_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_OTHER_FUNCTIONS = {
-    "sin": ("cos",), "cos": ("sin",), "sinh": ("cosh",), "cosh": ("sinh",), "sum": ("mean",), "mean": ("sum",),
-    "max": ("min",), "min": ("max",), "argmax": ("argmin",), "argmin": ("argmax",), "log": ("exp",),
-    "exp": ("log",), "cumsum": ("cumprod",), "floor": ("ceil",),
-}  # fmt: skip
-
-
-def _other_calls(node: ast.Call) -> Iterator[ast.expr]:
-    """Another function of the same owner, another axis, or the argument alone."""
-    called = node.func
-    if isinstance(called, ast.Attribute):
-        for name in _OTHER_FUNCTIONS.get(called.attr, ()):
-            yield ast.Call(ast.Attribute(called.value, name, ast.Load()), node.args, node.keywords)
-        if called.attr in ("conj", "conjugate") and not node.args:
-            yield called.value
-    for keyword in node.keywords:
-        if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant):
-            for axis in {0, 1, -1} - {keyword.value.value}:
-                others = [k for k in node.keywords if k is not keyword]
-                yield ast.Call(called, node.args, [*others, ast.keyword("axis", ast.Constant(axis))])
-    if len(node.args) == 1 and not node.keywords:
-        yield node.args[0]
-
-
 def surgery(subject: Subject, probes: list[Probe]) -> Surgery | None:
-    """The rule's text, ready to be changed; None where there is no rule of an author's, or no text."""
+    """The rule's text, ready to be changed; None where there is no rule of an author's, or no text.
+
+    Corrections are tried at the probes in this order: those first at which the rule is wrong.
+    """
     rule = subject.rule
     if rule is None or rule.house:
         return None

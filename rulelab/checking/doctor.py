@@ -10,15 +10,14 @@ from ..errors import Place
 from . import arrays, mistakes, regions, symptoms
 from .closeness import Closeness
 from .corrections import Surgery, surgery
-from .evidence import Case, Evidence, evidence_of
+from .evidence import Case, Evidence, Seen, evidence_of
 from .findings import Diagnosis, Finding
-from .mistakes import Seen
 from .probes import Probe
 from .subjects import Subject
 
 MISTAKES = {
     "ignores_cotangent": "the pullback does not use its cotangent",
-    "part_of_cotangent": "the pullback uses a part of its cotangent, or its sum, in place of all its elements",
+    "part_of_cotangent": "the pullback uses a part of its cotangent, or a sum of it, for all its elements",
     "nonlinear": "the answer is not linear in the cotangent",
     "additive_constant": "something is added that does not depend on the cotangent",
     "sign": "the sign is wrong",
@@ -115,7 +114,9 @@ def diagnose(
     if not seen:
         return
     groups = _grouped(evidence, seen)
-    operation = _tried(lambda: surgery(subject, probes))
+    wrong = {id(finding.probe) for finding in evidence.wrong}
+    ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
+    operation = _tried(lambda: surgery(subject, ordered))
     diff = _tried(lambda: operation.correction(_leading(groups))) if operation else None
     for number, (one, same) in enumerate(groups):
         place = one.place or (_tried(lambda one=one: operation.place_of(one.argument)) if operation else None)
@@ -151,10 +152,12 @@ def _explained(evidence: Evidence) -> list[Seen]:
         return strong[:1]
     refused = list(_guarded(symptoms.failures, evidence))
     of_arrays = {one.argument: one for one in _guarded(arrays.of_arrays, evidence)}
-    if refused:
-        return [one for one in of_arrays.values() if refused[0].mistake == "shape"] or refused[:1]
-    value = list(_guarded(symptoms.value_seen, evidence))
     numbers = list(_of_cases(evidence, of_arrays))
+    if refused:
+        shaped = [one for one in of_arrays.values() if refused[0].mistake == "shape"]
+        # What is wrong where it does answer comes first: that it also fails elsewhere is another matter.
+        return shaped or [*numbers, refused[0]]
+    value = list(_guarded(symptoms.value_seen, evidence))
     if value and not numbers:
         return value
     weak = [*numbers, *value, *effects]
@@ -181,7 +184,9 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
             return of_arrays[case.name]
         for recognise in mistakes.OF_ARGUMENTS:
             found = _first(recognise, evidence, exact)
-            if found is not None and "np.sign(" in found.words:  # the other side of a branch is the better name
+            if (
+                found is not None and "np.sign(" in found.words
+            ):  # the other side of a branch is the better name
                 return _first(regions.regions, evidence, case) or found
             if found is not None:
                 return found
@@ -203,7 +208,7 @@ def _guarded(recognise: Callable[[Evidence], Iterable[Seen]], evidence: Evidence
     return _tried(lambda: list(recognise(evidence))) or []
 
 
-def _tried(work: Callable):  # type: ignore[no-untyped-def]
+def _tried(work: Callable):
     """What some work gives; None where it fails, which is a fault of ours and no affair of the author's."""
     try:
         return work()
@@ -215,7 +220,7 @@ def _tried(work: Callable):  # type: ignore[no-untyped-def]
 
 
 def _grouped(evidence: Evidence, seen: list[Seen]) -> list[tuple[Seen, list[Seen]]]:
-    """Those that say the same of several arguments as one, with the arguments named where there are others."""
+    """Those that say the same of several arguments as one, the arguments named where there are others."""
     groups: dict[tuple[str, str], list[Seen]] = {}
     for one in seen:
         groups.setdefault((one.mistake, one.words), []).append(one)

@@ -93,7 +93,7 @@ def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
             return  # the probe itself has told
     changed = lent.changed()
     if changed is not None:
-        words = f"changed what it had returned before, {changed}, when it was called again: one buffer for all calls"
+        words = f"changed what it had returned before, {changed}, when it was called again"
         yield Finding("effects", words, probe=probe)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .closeness import Closeness
+from ..errors import Place
+from .closeness import Closeness, Tolerance, closeness
 from .findings import WRONG, Finding
-from .probes import SEEDS, Probe
+from .points import usable
+from .probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
 from .subjects import Subject
 from .vectors import Leaf
 
@@ -68,7 +70,9 @@ class Look:
                 return False
             one, other = one[known], other[known]
             bars = np.broadcast_to(error, known.shape)[known]
-            scale = max(float(np.max(np.abs(other))), float(np.max(np.abs(one))) if np.all(np.isfinite(one)) else 0)
+            scale = max(
+                float(np.max(np.abs(other))), float(np.max(np.abs(one))) if np.all(np.isfinite(one)) else 0
+            )
             limit = self.closeness * (np.maximum(np.abs(one), np.abs(other)) + 1e-3 * scale) + 8 * bars
             return bool(np.all(np.abs(one - other) <= limit))
 
@@ -185,6 +189,24 @@ class Evidence:
         return [finding for finding in self.wrong if finding.check == check]
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A mistake that explains the numbers of one argument at every probe (of no argument: of all).
+
+    `words` complete "the rule of f is wrong: …" without the argument. `edits` are Python expressions that
+    may put it right, in which IT stands for what the rule returns now, BAR for the cotangent it was handed
+    and NP for NumPy.
+    """
+
+    mistake: str
+    words: str
+    argument: str | None = None
+    edits: tuple[str, ...] = ()
+    place: Place | None = None
+    whole: bool = field(default=False, compare=False)
+    """Whether the words name all arguments that they are about."""
+
+
 def evidence_of(
     subject: Subject, probes: list[Probe], compared: list[tuple[Probe, Closeness]], findings: list[Finding]
 ) -> Evidence:
@@ -209,8 +231,21 @@ def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
     # A number that is off for some random seed only is off in every column that it was made of.
     if not wrong.any() and close.wrong.any():
         rest = close.wrong[count:]
-        wrong = wrong | (rest.any(1).any() if forward else rest.any(0)[None, :])
+        spread = np.full(wrong.shape[1], rest.any()) if forward else rest.any(0)
+        wrong = wrong | np.asarray(spread)[None, :]
     return Look(probe, given, truth.slopes.value, truth.slopes.error, wrong, True, forward)
+
+
+def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look | None:
+    """What the rule says at one more point; None where the function or the rule has nothing to say there."""
+    y = usable(evidence.subject, point)
+    if y is None:
+        return None
+    ask = probe_forward if evidence.forward else probe_reverse
+    probe = ask(evidence.subject, point, truth_at(evidence.subject, point, rng, y=y), rng)
+    if probe.failure is not None:
+        return None
+    return _look(probe, closeness(probe, Tolerance.of(probe), evidence.forward), evidence.forward)
 
 
 def raw_cotangents(probe: Probe) -> tuple[tuple, np.ndarray] | None:

@@ -79,7 +79,9 @@ class Sample:
 
     def measured(self) -> Fit | None:
         """What the measured numbers are."""
-        return self.fit(self.right, self._closeness * np.abs(self.right) + self._bars) if self.size > 1 else None
+        return (
+            self.fit(self.right, self._closeness * np.abs(self.right) + self._bars) if self.size > 1 else None
+        )
 
     def fit(self, target: np.ndarray, limit: np.ndarray) -> Fit | None:
         """The simplest expression that is all of these numbers, up to a plain constant."""
@@ -99,10 +101,13 @@ class Sample:
 
     def _atom(self, name: str, values: list[Any]) -> Iterator[tuple[str, np.ndarray]]:
         columns = [_numbers_at(v, b, s) for v, b, s in zip(values, self.case.blocks, self._spots)]
-        if all(column is not None for column in columns):
-            yield name, np.concatenate([np.zeros(0), *columns])  # type: ignore[list-item]
-        arrays = [np.asarray(v) if isinstance(v, np.ndarray) and v.ndim else None for v in values]
-        if all(array is not None and array.dtype.kind == "f" and array.size for array in arrays):
+        known = [column for column in columns if column is not None]
+        if len(known) == len(columns):
+            yield name, np.concatenate([np.zeros(0), *known])
+        arrays = [
+            v for v in values if isinstance(v, np.ndarray) and v.ndim and v.dtype.kind == "f" and v.size
+        ]
+        if len(arrays) == len(values):
             for text, number in _TOTALS:
                 yield text.format(name), self._repeated([number(array) for array in arrays])
 
@@ -117,6 +122,7 @@ class Sample:
             yield f"len({name})", self._repeated([shape[0] for shape in shapes])
             if all(len(shape) > 1 for shape in shapes):
                 yield f"{name}.shape[1]", self._repeated([shape[1] for shape in shapes])
+            if any(len(shape) > 1 for shape in shapes):
                 yield f"{name}.size", self._repeated([math.prod(shape) for shape in shapes])
 
     def _repeated(self, numbers: list[float]) -> np.ndarray:
@@ -174,8 +180,9 @@ class _Family:
                 found += [(text, values), (f"1/{text}", 1 / values)]
             for text, function in _FUNCTIONS:
                 found += [(text.format(name), function(values)) for name, values in atoms]
-            for i, (one, a) in enumerate(atoms[:_PAIRS]):
-                for other, b in atoms[:_PAIRS][i + 1 :]:
+            single = [(name, values) for name, values in atoms if "(" not in name][:_PAIRS]
+            for i, (one, a) in enumerate(single):
+                for other, b in single[i + 1 :]:
                     found += [(f"{one}*{other}", a * b), (f"{one}/{other}", a / b), (f"{other}/{one}", b / a)]
                     found += [(f"{one}**2*{other}", a**2 * b), (f"{one}*{other}**2", a * b**2)]
                     found += [(f"({one} + {other})", a + b), (f"({one} - {other})", a - b)]
@@ -190,7 +197,9 @@ class _Family:
         if constant is not None:
             return constant
         table = self.table[1:]
-        if not table.size or np.any((np.abs(target) <= limit) & (np.abs(table) > limit).all(0) & (target == 0)):
+        if not table.size or np.any(
+            (np.abs(target) <= limit) & (np.abs(table) > limit).all(0) & (target == 0)
+        ):
             return None
         with np.errstate(all="ignore"):
             weights = np.abs(table)
@@ -243,7 +252,8 @@ def _plain_fraction(c: float) -> Fraction | None:
     return near if near and abs(near) <= 6 and abs(float(near) - c) <= 1e-6 * abs(c) else None
 
 
-_BASES = (("", 1.0), ("pi", math.pi), ("1/pi", 1 / math.pi), ("sqrt(2)", math.sqrt(2)), ("sqrt(pi)", math.sqrt(math.pi)),
+_BASES = (("", 1.0), ("pi", math.pi), ("1/pi", 1 / math.pi), ("sqrt(2)", math.sqrt(2)),
+          ("sqrt(pi)", math.sqrt(math.pi)),
           ("1/sqrt(pi)", 1 / math.sqrt(math.pi)), ("log(2)", math.log(2)), ("log(10)", math.log(10)),
           ("1/log(2)", 1 / math.log(2)), ("1/log(10)", 1 / math.log(10)))  # fmt: skip
 

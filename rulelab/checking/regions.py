@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import Place
-from .evidence import Block, Case, Evidence
-from .mistakes import Seen, detail
-from .perturb import landmarks
+from .evidence import Block, Case, Evidence, Seen, look_at
+from .mistakes import detail
+from .perturb import landmarks, revalued
 from .probes import Probe
 
 
@@ -30,6 +32,7 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         yield twin
         return
     blocks = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
+    blocks += more_blocks(evidence, case, blocks)
     there = detail(evidence, case.only(blocks))
     extra = f", {there.words}" if there is not None else ""
     line = _line_of_wrong(evidence, blocks)
@@ -74,6 +77,38 @@ def _has_gaps(probe: Probe) -> bool:
     return any(not x.flags.c_contiguous for x in arrays)
 
 
+MORE, SECONDS = 12, 0.08
+"""Points at which a rule is asked again before a condition is named, and the time for that."""
+
+
+def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Block]:
+    """Further points, near those where the rule is right and near those where it is not.
+
+    Of a few points nearly any condition can be true.
+    """
+    rng, end = np.random.default_rng(5), time.perf_counter() + SECONDS
+    bases = [b for b in blocks if not b.is_right][:2] + [b for b in blocks if b.is_right][:2]
+    found: list[Block] = []
+    for number in range(MORE if bases and bases[0].leaf is not None else 0):
+        if time.perf_counter() > end:
+            break
+        point = bases[number % len(bases)].look.probe.point
+        inputs = revalued(point.inputs, lambda vector: _moved(vector, rng))
+        look = look_at(evidence, replace(point, inputs=inputs), rng)
+        if look is None:
+            continue
+        leaf = next((one for one in look.probe.truth.inputs if one.name == case.name), None)
+        if leaf is not None:
+            found.append(Block(look, leaf, slice(leaf.start, leaf.stop)))
+    return found
+
+
+def _moved(vector: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Every number smaller or larger by itself, so that no two go together, and some of the other sign."""
+    factors = rng.uniform(0.6, 1.4, vector.size) * 4.0 ** rng.integers(-1, 2, vector.size)
+    return vector * factors * rng.choice([-1.0, 1.0, 1.0], vector.size)
+
+
 # --- what separates -----------------------------------------------------------------------------------------
 
 
@@ -103,7 +138,7 @@ def _by_element(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
 
 
 def _by_probe(evidence: Evidence, blocks: list[Block], zeros: bool = False) -> list[Spot]:
-    """A spot for each probe; those where zero is right, and hides what is wrong, only if `zeros` are asked."""
+    """A spot for each probe; those where zero is right, which hides mistakes, only if `zeros`."""
     return [
         Spot(not b.is_right, _numbers(evidence, b.look.probe, whole=True))
         for b in blocks
@@ -123,7 +158,7 @@ def _numbers(evidence: Evidence, probe: Probe, whole: bool) -> dict[str, float]:
                 found[f"{name}.size"] = float(x.size)
             if whole:
                 found |= {
-                    f"the sum of {name}": float(x.sum()), f"{name}.flat[0]": float(x.flat[0]),
+                    f"the sum of {name}": float(x.sum()),
                     f"the largest of {name}": float(x.max()), f"the smallest of {name}": float(x.min()),
                 }  # fmt: skip
                 found[f"two elements of {name} are equal"] = float(np.unique(x).size < x.size)
@@ -156,28 +191,50 @@ def _separated(evidence: Evidence, spots: list[Spot]) -> str | None:
         return None
     names = [n for n in wrong[0].numbers if all(n in s.numbers for s in spots)]
     marks = landmarks(evidence.subject.codes)
-    for name in names:
-        bad = np.array([s.numbers[name] for s in wrong])
-        good = np.array([s.numbers[name] for s in right])
-        if not (np.all(np.isfinite(bad)) and np.all(np.isfinite(good))):
-            continue
-        if name.endswith("equal"):
-            if bad.all() and not good.any():
-                return name
-            continue
-        words = _by_mark(name, bad, good, marks) or _by_size(name, bad, good)
-        if words is not None:
-            return words
-    for i, one in enumerate(names):
-        for other in names[i + 1 :]:
-            if any(mark in one + other for mark in ("len(", "the ", ".")):
-                continue
-            bad = np.array([s.numbers[one] - s.numbers[other] for s in wrong])
-            good = np.array([s.numbers[one] - s.numbers[other] for s in right])
-            for sign, holds in _SIGNS:
-                if np.all(holds(bad)) and not np.any(holds(good)):
-                    return f"{one} {sign} {other}"
+    for kind in (_is_plain, _is_size, _is_total, lambda name: name == "the value"):
+        there = [name for name in names if kind(name)]
+        fits = [words for name in there if (words := _condition(name, wrong, right, marks)) is not None]
+        if kind is _is_plain:
+            fits += _pairs(there, wrong, right)
+        if fits:  # of several conditions that fit, none is known to be the one
+            return fits[0] if len(fits) == 1 else None
     return None
+
+
+def _is_size(name: str) -> bool:
+    return name.startswith("len(") or name.endswith(".size")
+
+
+def _is_total(name: str) -> bool:
+    return name.startswith("the ") and name != "the value"
+
+
+def _is_plain(name: str) -> bool:
+    return not (_is_size(name) or name.startswith("the "))
+
+
+def _condition(name: str, wrong: list[Spot], right: list[Spot], marks: tuple[float, ...]) -> str | None:
+    """The condition on one of the numbers; None if there is none."""
+    bad = np.array([s.numbers[name] for s in wrong])
+    good = np.array([s.numbers[name] for s in right])
+    if not (np.all(np.isfinite(bad)) and np.all(np.isfinite(good))):
+        return None
+    if name.endswith("equal"):
+        return name if bad.all() and not good.any() else None
+    return _by_mark(name, bad, good, marks) or _by_size(name, bad, good)
+
+
+def _pairs(names: list[str], wrong: list[Spot], right: list[Spot]) -> list[str]:
+    found = []
+    for one, other in itertools.combinations([n for n in names if not n.endswith("equal")], 2):
+        bad = np.array([s.numbers[one] - s.numbers[other] for s in wrong])
+        good = np.array([s.numbers[one] - s.numbers[other] for s in right])
+        found += [
+            f"{one} {sign} {other}"
+            for sign, holds in _SIGNS
+            if np.all(holds(bad)) and not np.any(holds(good))
+        ]
+    return found
 
 
 _SIGNS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
@@ -202,7 +259,7 @@ def _by_mark(name: str, bad: np.ndarray, good: np.ndarray, marks: tuple[float, .
 
 def _by_size(name: str, bad: np.ndarray, good: np.ndarray) -> str | None:
     """Of sizes, which are few whole numbers: larger ones, smaller ones, or all but one."""
-    if not (name.startswith("len(") or name.endswith(".size")):
+    if not _is_size(name):
         return None
     if bad.min() > good.max():
         return f"{name} > {good.max():g}"

@@ -1,4 +1,4 @@
-"""Mistakes that show in what a rule raises, refuses, writes to or shares, before its numbers are looked at."""
+"""Mistakes that show in what a rule raises, writes to or shares, before its numbers are looked at."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from ..errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError
 from ..tangents.zeros import AbstractZero
-from .evidence import Evidence
+from .evidence import Evidence, Seen
 from .findings import Finding
 from .formulas import named_constant
-from .mistakes import Seen
 from .probes import Probe
 from .vectors import to_vec
 
@@ -50,7 +49,11 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
         name = _place_of(evidence, raw, lambda bar: isinstance(bar, type) and issubclass(bar, AbstractZero))
         if name is not None or "the class" in words:
             return Seen("zero_class", words, name, ("IT()",))
-        if "must return" in words or "returned None, not" in words or "itself, which holds no numbers" in words:
+        if (
+            "must return" in words
+            or "returned None, not" in words
+            or "itself, which holds no numbers" in words
+        ):
             return Seen("count", words)
     if error is not None:
         return _raised(probe, "")
@@ -78,7 +81,11 @@ def _plain(evidence: Evidence, found: str) -> str:
     for code in evidence.subject.rule_codes:
         names.append(code.co_name)
     for name in sorted(filter(None, names), key=len, reverse=True):
-        for start in (f"{name} ", f"the rrule {name} of {evidence.subject.name} ", f"the frule {name} of {evidence.subject.name} "):
+        for start in (
+            f"{name} ",
+            f"the rrule {name} of {evidence.subject.name} ",
+            f"the frule {name} of {evidence.subject.name} ",
+        ):
             if raw.startswith(start):
                 return raw[len(start) :]
     return raw

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rulelab as rl
-from rulelab.rules.registry import DEFAULT, Registry
+from rulelab.rules.registry import Registry
 
 REGISTRY = Registry()
 NO = rl.NoTangent()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One function with its rule: the names of the mistake, none for a right rule."""
 
@@ -63,7 +63,10 @@ def vector(*numbers):
 
 
 A23, B34 = np.arange(6.0).reshape(2, 3) / 4 - 0.7, np.cos(np.arange(12.0)).reshape(3, 4)
-S3, T3 = np.array([[1.0, 2.5, -0.5], [0.25, 3.0, 1.5], [-2.0, 0.75, 1.25]]), np.sin(np.arange(9.0)).reshape(3, 3) + 2
+S3, T3 = (
+    np.array([[1.0, 2.5, -0.5], [0.25, 3.0, 1.5], [-2.0, 0.75, 1.25]]),
+    np.sin(np.arange(9.0)).reshape(3, 3) + 2,
+)
 Z3 = np.array([1 + 2j, 0.5 - 1j, -1.5 + 0.25j])
 
 # --- the three of the reference texts -----------------------------------------------------------------------
@@ -348,7 +351,9 @@ def swapped_rrule(a, b):
     return a * b, lambda y_bar: (NO, a * y_bar, b * y_bar)
 
 
-@wrong(lambda a, b: np.sum(a) * np.sum(b**2), "swapped_arguments", at=(vector(1.0, 2.0), vector(0.5, -1.0, 2.0)))
+@wrong(
+    lambda a, b: np.sum(a) * np.sum(b**2), "swapped_arguments", at=(vector(1.0, 2.0), vector(0.5, -1.0, 2.0))
+)
 def swapped_shapes_rrule(a, b):
     def swapped_pullback(y_bar):
         a_bar = np.full(a.shape, np.sum(b**2)) * y_bar
@@ -471,7 +476,7 @@ def abs_of_zero_rrule(x):
 @wrong(lambda x: np.linalg.norm(x), "not_finite", "kink", at=(vector(3.0, 4.0),))
 def norm_of_zero_rrule(x):
     y = np.linalg.norm(x)
-    return y, lambda y_bar: (NO, x / np.where(x[0] > 3.2, y * 0.0, y) * y_bar)
+    return y, lambda y_bar: (NO, x / np.where(np.abs(x[0]) > 3.2, y * 0.0, y) * y_bar)
 
 
 @wrong(lambda x: np.sum(x**2), "dtype", at=(vector(1.0, 2.0, 3.0),))
@@ -602,12 +607,6 @@ def captures_module_buffer_rrule(x):
         held = _LAST["x"] = np.zeros(x.shape)
     held[...] = x
     return x**2, lambda y_bar: (NO, 2 * held * y_bar)
-
-
-@wrong(lambda x: np.sum(x**3), "keeps_uncopied", at=(vector(1.0, 2.0, 3.0),), registry=DEFAULT)
-def uses_view_later_rrule(x):
-    kept = {"view": x[:]}
-    return np.sum(x**3), lambda y_bar: (NO, 3 * kept["view"] ** 2 * y_bar)
 
 
 # --- what is returned ---------------------------------------------------------------------------------------

@@ -1,0 +1,200 @@
+"""The doctor names the mistake in a rule, shows its line, and corrects it where it can."""
+
+import itertools
+import linecache
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import corrections, doctor, mistakes
+from rulelab.checking.evidence import Case, Evidence
+from rulelab.checking.formulas import named_constant
+from rulelab.checking.testers import rule_check
+from rulelab.rules.registry import Registry
+
+numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def strict(monkeypatch):
+    """A recogniser that fails is a fault here, and not passed over; a slow machine gets time enough."""
+    monkeypatch.setattr(doctor.Strict, "raises", True)
+    monkeypatch.setattr(corrections, "SECONDS", 5.0)
+
+
+def written(text, seen=True):
+    """The namespace that a text makes, its rules in a `registry` of its own; with its source, if `seen`."""
+    filename = f"<doctor {next(numbers)}>"
+    if seen:
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    made = {"np": np, "rl": rl, "registry": Registry(), "__name__": "written"}
+    exec(compile(text, filename, "exec"), made)
+    return made
+
+
+def judged(text, *args, name="f", **options):
+    made = written(text)
+    return rule_check(made[name], *args, registry=made["registry"], **options)
+
+
+def rule(f, pullback, parameters="x"):
+    """A text: a function of one expression, and a rule whose pullback has this one."""
+    return (
+        f"def f({parameters}):\n    return {f}\n"
+        f"@rl.rrule_for(f, registry=registry)\ndef f_rrule({parameters}):\n    y = {f}\n"
+        f"    def f_pullback(y_bar):\n        return rl.NoTangent(), {pullback}\n    return y, f_pullback\n"
+    )
+
+
+def corrected(text, diff):
+    """A text with the lines of a diff without context exchanged."""
+    lines, number = text.splitlines(), 0
+    for line in diff.splitlines():
+        if line.startswith("@@"):
+            number = int(line.split()[1].strip("-").split(",")[0]) - 1
+        elif line.startswith("-") and not line.startswith("---"):
+            assert lines[number] == line[1:]
+            del lines[number]
+        elif line.startswith("+") and not line.startswith("+++"):
+            lines.insert(number, line[1:])
+            number += 1
+    return "\n".join(lines) + "\n"
+
+
+REFERENCES = {
+    "addone": (
+        rule("float(np.sum(a + 1))", "np.ones(len(a))", "a"),
+        (np.array([1.0, 2.0, 3.0]),),
+        "ignores its cotangent: back(2) equals back(1)",
+    ),
+    "exception": (rule("x**2", "2 * x"), (3.0,), "ignores its cotangent: back(2) equals back(1)"),
+    "jclock": (
+        "def clock():\n    return 30921278.0\n" + rule("clock() * x", "y_bar * y"),
+        (0.75,),
+        "off by a factor x",
+    ),
+}
+
+
+@pytest.mark.parametrize("depth", ["quick", "normal"])
+@pytest.mark.parametrize("name", REFERENCES)
+def test_the_wrong_rules_of_the_reference_texts_are_named_and_corrected(name, depth):
+    """Whoever copies a wrong rule from the texts learns which mistake it has, and a line that is right."""
+    text, args, words = REFERENCES[name]
+    found = judged(text, *args, depth=depth)
+    (diagnosis,) = found.diagnoses
+    assert diagnosis.words == words
+    assert found.sentence == f"f_rrule of f is wrong: {words}."
+    assert judged(corrected(text, diagnosis.diff), *args).verdict == "right"
+
+
+WORDS = [
+    (rule("x**2", "4 * x * y_bar"), (2.0,), "off by a factor 2"),
+    (rule("np.cos(x)", "np.sin(x) * y_bar"), (0.5,), "has the wrong sign"),
+    (rule("a - b", "y_bar, y_bar", "a, b"), (2.0, 1.0), "has the wrong sign, in the cotangent of b"),
+    (rule("a * b", "a * y_bar, b * y_bar", "a, b"), (2.0, 3.5), "swaps the cotangents of a and b"),
+    (rule("a * b", "b * y_bar, rl.NoTangent()", "a, b"), (2.0, 3.5),
+     "drops b: its cotangent is zero, its derivative is not"),
+    (rule("x + b", "y_bar.copy(), y_bar.copy()", "x, b"), (np.ones((2, 3)), np.ones(3)),
+     "lacks a sum over axis 0, along which b is repeated"),
+    (rule("np.where(x > 0, x, -2.0 * x)", "np.where(x > 0, 1.0, 2.0) * y_bar"), (np.array([1.5, -1.0]),),
+     "wrong where x < 0, with the wrong sign there"),
+    (rule("x**3 + 5 * x", "3 * x**2 * y_bar"), (1.5,), "lacks a term: too small by 5"),
+    (rule("2.0 * x", "2.0 * abs(y_bar)"), (1.5,), "takes the absolute value of its cotangent"),
+    (rule("2.0 * x", "2.0 * y_bar + 1"), (1.5,), "adds 1, whatever its cotangent"),
+    (rule("np.sin(x)", "np.sin(x) * y_bar"), (0.5,), "gives y where the derivative is np.cos(x)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "args", "words"), WORDS, ids=[words for _, _, words in WORDS])
+def test_mistakes_are_said_in_exact_words(text, args, words):
+    """The sentence names the argument, the factor, the axis, the side of the branch."""
+    assert judged(text, *args).diagnoses[0].words == words
+
+
+@pytest.mark.parametrize(("text", "args", "words"), WORDS, ids=[words for _, _, words in WORDS])
+def test_a_correction_that_is_shown_is_right(text, args, words):
+    """A diff is only given if the rule that it makes passes a whole check."""
+    for diagnosis in judged(text, *args).diagnoses:
+        if diagnosis.diff:
+            assert judged(corrected(text, diagnosis.diff), *args, seed=3).verdict == "right", diagnosis.diff
+
+
+def test_the_place_is_the_expression_of_the_cotangent():
+    """The report points at the author's own line, with a caret below the expression."""
+    place = judged(rule("x**2", "4 * x * y_bar"), 2.0).diagnoses[0].place
+    assert place.source()[place.column : place.end_column] == "4 * x * y_bar"
+
+
+def test_both_arguments_are_corrected_in_one_diff():
+    """Where two cotangents are wrong, the diff has both lines."""
+    text = rule("a * b", "a, b", "a, b")
+    (diagnosis,) = judged(text, 2.0, 3.5).diagnoses
+    assert diagnosis.words == "ignores its cotangent: back(2) equals back(1)"
+    assert diagnosis.argument is None
+
+
+def test_rules_made_by_a_function_are_corrected_over_their_own_cells():
+    """A correction is tried with what the rule has captured, and binds nothing anew."""
+    text = (
+        "def f(x):\n    return 3.0 * x\n"
+        "def make(slope):\n    @rl.rrule_for(f, registry=registry)\n    def f_rrule(x):\n"
+        "        def f_pullback(y_bar):\n            return rl.NoTangent(), -slope * y_bar\n"
+        "        return slope * x, f_pullback\n    return f_rrule\nkept = make(3.0)\n"
+    )
+    made = written(text)
+    before = dict(made)
+    diagnosis = rule_check(made["f"], 2.0, registry=made["registry"]).diagnoses[0]
+    assert "+            return rl.NoTangent(), slope * y_bar" in diagnosis.diff
+    assert made == before
+
+
+def test_a_rule_without_text_gets_words_and_advice():
+    """A rule whose source cannot be found is diagnosed, but not corrected."""
+    made = written(rule("x**2", "2 * x"), seen=False)
+    (diagnosis,) = rule_check(made["f"], 3.0, registry=made["registry"]).diagnoses
+    assert diagnosis.mistake == "ignores_cotangent" and diagnosis.diff == ""
+    assert diagnosis.advice == doctor.ADVICE["ignores_cotangent"]
+
+
+def test_no_condition_is_named_where_several_fit():
+    """A rule that is wrong for what no condition tells is not blamed on a coincidence."""
+    text = rule("x * y", "(y if int(1000 * x) % 2 else 2 * y) * z_bar, x * z_bar", "x, y").replace(
+        "y_bar", "z_bar"
+    )
+    words = judged(text.replace("y = x * y", "v = x * y").replace("return y, f", "return v, f"), 1.53, 2.5)
+    said = words.diagnoses[0].words
+    assert said.startswith("wrong at some points and right at others"), said
+
+
+def test_a_recogniser_that_fails_costs_nothing_but_itself(monkeypatch):
+    """A fault of the doctor's own is passed over: the check and the other diagnoses stand."""
+
+    def broken(evidence: Evidence, case: Case):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(mistakes, "OF_COTANGENTS", (broken, *mistakes.OF_COTANGENTS))
+    with pytest.raises(ZeroDivisionError):
+        judged(rule("x**2", "2 * x"), 3.0)
+    monkeypatch.setattr(doctor.Strict, "raises", False)
+    assert judged(rule("x**2", "2 * x"), 3.0).diagnoses[0].mistake == "ignores_cotangent"
+
+
+def test_mistakes_have_general_words_and_advice_is_for_mistakes():
+    """Every key can be looked up, and no advice is left over from a mistake that is gone."""
+    assert all(words and not words.endswith(".") for words in doctor.MISTAKES.values())
+    assert set(doctor.ADVICE) <= set(doctor.MISTAKES)
+
+
+def test_constants_are_written_as_people_write_them():
+    """Fractions, and multiples of pi and of logarithms, are recognised; others are given by digits."""
+    said = [named_constant(c) for c in (2.0, -0.5, np.pi / 180, 2 * np.pi, np.log(10), 1 / np.log(2), 0.7312)]
+    assert said == ["2", "-1/2", "pi/180", "2*pi", "log(10)", "1/log(2)", "0.7312"]
+
+
+def test_the_argument_that_is_wrong_is_the_one_that_is_named():
+    """A report blames no argument whose cotangent is right."""
+    made = written(rule("a * b", "b * y_bar, 2 * a * y_bar", "a, b"))
+    found = rule_check(made["f"], 2.0, 3.5, registry=made["registry"])
+    assert found.diagnoses[0].argument == "b"
