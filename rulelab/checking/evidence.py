@@ -12,10 +12,10 @@ import numpy as np
 from ..errors import Place
 from .closeness import Closeness, Tolerance, closeness
 from .findings import WRONG, Finding
-from .points import usable
+from .perturb import plainly
 from .probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
 from .subjects import Subject
-from .vectors import Leaf
+from .vectors import Leaf, to_vec
 
 EXACT, COARSE = 1e-7, 2e-3
 """How far, relatively, a number may be from what a mistake would give; the second in single precision."""
@@ -238,8 +238,11 @@ def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
 
 def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look | None:
     """What the rule says at one more point; None where the function or the rule has nothing to say there."""
-    y = usable(evidence.subject, point)
-    if y is None:
+    try:
+        y = plainly(evidence.subject.primal, point.inputs, point.kwargs)
+    except Exception:
+        return None
+    if not np.all(np.isfinite(to_vec(y)[0])):
         return None
     ask = probe_forward if evidence.forward else probe_reverse
     probe = ask(evidence.subject, point, truth_at(evidence.subject, point, rng, y=y), rng)
