@@ -247,7 +247,8 @@ class Checking:
         for _ in range(NUDGES):
             again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng))
             if again is not None and again.shape == probe.answers.shape:
-                moved = (again - probe.answers)[: len(noise)]
+                with np.errstate(invalid="ignore"):
+                    moved = (again - probe.answers)[: len(noise)]
                 if not compared.whole and self.subject.reverse is not None:
                     moved = moved @ probe.truth.directions
                 noise = np.fmax(noise, np.abs(moved))

@@ -165,7 +165,8 @@ def _compared(
         limit = tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole)
         limit = limit + BARS * bars + rounding * np.abs(seeds).max(1, initial=0.0, keepdims=True)
         apart = np.abs(found - expected)
-        wrong = known & ~(apart <= limit)  # a nan of the rule is wrong where the derivative is known
+        # nan and inf of the rule are wrong where the derivative is known: an inf would make its own limit.
+        wrong = known & (~(apart <= limit) | ~np.isfinite(found))
     return Closeness(found, expected, bars, wrong, known, columns, seeds, whole)
 
 

@@ -350,7 +350,7 @@ def is_right_at(
         return all(leaf.name != argument for leaf in close.wrong_leaves())
     if close.wrong.any() or not _same_value(again):
         return False
-    if any(True for _ in kink_findings(subject, again, close)):
+    if any(True for _ in kink_findings(subject, again, close, rng)):
         return False
     return not with_effects or not any(True for _ in effects_of(subject, again, None))
 

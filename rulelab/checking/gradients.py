@@ -118,7 +118,7 @@ class GradientChecking:
         self._judge(point, y)
 
     def _judge(self, point: Point, y: Any) -> None:
-        truth = truth_at(self.subject, point, self.rng, None, y)
+        truth = truth_at(self.subject, point, self.rng, y)
         with quiet():
             try:
                 found = reverse.gradient(self.f, *copy.deepcopy(point.inputs), **copy.deepcopy(self.kwargs))

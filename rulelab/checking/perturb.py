@@ -47,7 +47,7 @@ def rand_tangent(x: Any, rng: np.random.Generator | None = None) -> Any:
 
     >>> rng = np.random.default_rng(0)
     >>> rand_tangent(1.0, rng), rand_tangent("a", rng)
-    (6.32, NoTangent())
+    (7.66, NoTangent())
     """
     rng = np.random.default_rng() if rng is None else rng
     vector, back = to_vec(x)
@@ -320,7 +320,9 @@ def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: 
     def moved(vector: np.ndarray) -> np.ndarray:
         factors = scale * rng.uniform(0.6, 1.4, vector.size)
         if flips:
-            factors = factors * rng.choice([-1.0, 1.0], vector.size)
+            signs = rng.choice([-1.0, 1.0], vector.size)
+            signs[rng.integers(vector.size)] = -1.0
+            factors = factors * signs
         zero = vector == 0
         return _few_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
 
@@ -345,7 +347,9 @@ def nudged(args: tuple, rng: np.random.Generator) -> tuple:
     for x in args:
         vector, back = to_vec(x)
         eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
-        found.append(back(vector * (1.0 + eps * rng.choice([-1.0, 1.0, 2.0], vector.size))))
+        moved = back(vector * (1.0 + eps * rng.choice([-1.0, 1.0, 2.0], vector.size)))
+        # The layout stays: it may be what a rule goes wrong with.
+        found.append(_with_gaps(moved) if _has_gaps(x) else moved)
     return tuple(found)
 
 
@@ -382,6 +386,15 @@ def laid_out_otherwise(args: tuple) -> tuple | None:
     """
     found = tuple(_with_gaps(x) if isinstance(x, np.ndarray) and x.size > 1 else x for x in args)
     return found if any(f is not x for f, x in zip(found, args)) else None
+
+
+def _has_gaps(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and not x.flags.c_contiguous and not x.flags.f_contiguous
+
+
+def fresh(args: tuple) -> tuple:
+    """Copies of arguments that lie in memory as these do."""
+    return tuple(_with_gaps(x) if _has_gaps(x) else copy.deepcopy(x) for x in args)
 
 
 def _with_gaps(x: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ branches.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleLabError
-from ..rules.authoring import ask
+from ..rules.authoring import ask, rrule
 from ..rules.registry import Found, Registry
 from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
@@ -117,6 +118,7 @@ def _kinds_taken(
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
     relations: dict[str, tuple[bool, bool]] = {}
+    refused: list[tuple[Kind, ...]] = []
     for accepted in [*accepts, None]:
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
@@ -131,17 +133,48 @@ def _kinds_taken(
                 try:
                     y = plainly(f, args, kwargs)
                     relation = _relation(args, y)
-                    if not _is_finite(y) or relation != relations.setdefault("first", relation):
+                    if not _is_finite(y) or relation != relations.get("first", relation):
                         continue
                     if _takes(f, kinds, kwargs, rng):
+                        if len(refused) < MOST_REFUSED and not _rule_takes(target, args, kwargs, asked):
+                            refused.append(kinds)
+                            continue
+                        if len(refused) == MOST_REFUSED and not found:
+                            return (refused[0],)
+                        relations["first"] = relation
                         found[forms] = kinds
                         if len(found) == 3 or not several and set(forms) <= _ONE_IS_ENOUGH:
                             return tuple(found.values())
                 except Exception as error:
                     last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
-    if found:
-        return tuple(found.values())
+    if found or refused:
+        return tuple(found.values()) or (refused[0],)
     raise _none_found(f, last)
+
+
+MOST_REFUSED = 8
+"""Kinds that a rule may fail for before it is taken for wrong about all."""
+
+
+def _rule_takes(
+    target: Any, args: tuple, kwargs: Mapping[str, Any], asked: tuple[str, Any, Registry]
+) -> bool:
+    """Whether a rule runs through for these arguments: one written for arrays may not do so for a number.
+
+    What is wrong with its answer is for the check to say.
+    """
+    mode, config, registry = asked
+    if mode != "rrule":
+        return True
+    with quiet():
+        try:
+            y, back = rrule(target, *copy.deepcopy(args), config=config, registry=registry, **dict(kwargs))
+            back(y)
+        except (TypeError, AttributeError, IndexError):
+            return False
+        except Exception:
+            return True
+    return True
 
 
 _ONE_IS_ENOUGH = {"number", "integer", "list"}
@@ -200,7 +233,7 @@ def _none_found(f: Callable, why: str) -> NoInputsError:
         asked=f"a check of the rule of {name}",
         fixes=(
             "give them: %rule_check f --at 2.0, [1.0, 2.0]",
-            'or their kinds: domain={"x": "positive vector"}',
+            'their kinds: domain={"x": "positive vector"}',
         ),
         read="howto/check-a-rule",
     )

@@ -17,7 +17,7 @@ import numpy as np
 from ..tangents.zeros import NoTangent
 from . import oracles
 from .findiff import FiniteDifferenceMethod, estimate_step
-from .perturb import plainly
+from .perturb import fresh, plainly
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
 
@@ -254,7 +254,7 @@ def probe_reverse(
     rows: list[np.ndarray] = []
     with watched_lines(subject) as lines, quiet():
         try:
-            y, back = subject.reverse(*copy.deepcopy(point.inputs), **copy.deepcopy(dict(point.kwargs)))
+            y, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
             like = truth.y
             with contextlib.suppress(Exception):
                 raw = raw_pullback(back)(cotangent_like(like, drawn[0]))
@@ -272,12 +272,12 @@ def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray |
     with quiet():
         try:
             if subject.reverse is not None:
-                _, back = subject.reverse(*copy.deepcopy(inputs), **copy.deepcopy(kwargs))
+                _, back = subject.reverse(*fresh(inputs), **copy.deepcopy(kwargs))
                 return np.array([reverse_answer(back, probe.truth.y, seed, point) for seed in probe.seeds])
             assert subject.forward is not None
             rows = []
             for seed in probe.seeds:
-                _, y_dot = subject.forward(tangents_of(point, seed), *copy.deepcopy(inputs), **kwargs)
+                _, y_dot = subject.forward(tangents_of(point, seed), *fresh(inputs), **kwargs)
                 rows.append(cotangent_vec(probe.truth.y, y_dot))
             return np.array(rows)
         except Exception:
@@ -312,7 +312,7 @@ def probe_forward(subject: Subject, point: Point, truth: Truth, rng: np.random.G
             for seed in seeds:
                 tangents = tangents_of(point, seed)
                 y, y_dot = subject.forward(
-                    tangents, *copy.deepcopy(point.inputs), **copy.deepcopy(dict(point.kwargs))
+                    tangents, *fresh(point.inputs), **copy.deepcopy(dict(point.kwargs))
                 )
                 rows.append(cotangent_vec(truth.y, y_dot))
         except Exception as error:

@@ -727,7 +727,8 @@ class RuleLab(ManneredMagics, Settings):
         It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
         the size N; Run on its page Check asks the rule at many points. Below the panel stands what it
         showed, for readers without a kernel. Without widgets everything is measured at once; Ctrl-C shows
-        what there is. As the last line of a cell it shows itself; elsewhere, as in a loop, write `p = %rule_lab …` and `display(p)`.
+        what there is. As the last line of a cell it shows itself; elsewhere, as in a loop, write
+        `p = %rule_lab …` and `display(p)`.
 
         Examples::
 

@@ -44,7 +44,7 @@ def test_the_mistake_leads():
     told = Diagnosis("sign", "has the wrong sign for x", "x", place, "-a\n+b", "negate it")
     text = str(report(Finding("cotangent of", "the cotangent of x is wrong"), diagnoses=(told,)))
     assert text.splitlines()[0] == "f_rrule of f is wrong: has the wrong sign for x."
-    assert "do: negate it" in text and "f.py, line 3" in text and "    +b" in text
+    assert "do: negate it" in text and "f.py, line 3" in text and "    + b" in text
 
 
 def test_both_numbers_and_the_error_bar_are_shown():
