@@ -15,6 +15,7 @@ from ..errors import RuleLabError
 from ..rules.authoring import ask
 from ..rules.listing import has_word
 from ..rules.registry import DEFAULT, Found, Registry
+from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of
 from ..rulesets import catalogue
@@ -28,22 +29,23 @@ RIGHT, WRONG, UNKNOWN, ERROR = "right", "wrong", "inconclusive", "error"
 
 
 class JobError(RuleLabError):
-    """Checks that cannot be set up as they were asked for, or a worker that finds another rule than was meant."""
+    """Checks that cannot be set up as asked, or a worker that finds another rule than was meant."""
 
 
 @dataclass(frozen=True)
 class Job:
     """One check of one rule, named so that any process that can import its module finds it.
 
-    `target` is the function as a person calls it and `mode` "rrule" or "frule". A rule of the house is asked at
-    check point `point` of its `table`; a rule of a module, stated `where`, at arguments that are drawn for
-    it: `rule` says which one of the target it is and `number` which of several that are called the same.
+    `target` is the function as a person calls it and `mode` "rrule" or "frule". A rule of the house is asked
+    at check point `point` of its `table`; a rule of a module, stated `where`, at arguments that are drawn
+    for it: `accepts` and `place` say which rule of the target it is, `number` which of several alike.
     """
 
     target: str
     mode: str
     where: Where | None = None
-    rule: str = ""
+    accepts: str = ""
+    place: str = ""
     number: int = 0
     table: str = ""
     point: int = 0
@@ -58,12 +60,15 @@ class Job:
 
     @property
     def label(self) -> str:
-        """Which check this is, in words: `rrule of np.sin, point 3`."""
-        at = f", point {self.point + 1}" if self.table else (f" {self.rule}" if self.rule else "")
-        more = (f", number {self.number + 1}" if self.number else "") + (
-            f", seed {self.seed}" if self.seed else ""
-        )
-        return f"{self.mode} of {self.target}{at}{more}"
+        """Which check this is, in words: `rrule of np.sin, point 3`, `frule of area(r)`."""
+        at = f", point {self.point + 1}" if self.table else self.accepts
+        number = f", number {self.number + 1}" if self.number else ""
+        return f"{self.mode} of {self.target}{at}{number}" + (f", seed {self.seed}" if self.seed else "")
+
+    @property
+    def rule(self) -> tuple:
+        """What the checks of one rule have in common."""
+        return self.family, self.target, self.mode, self.accepts, self.place, self.number
 
     def begun(self) -> Checking:
         """The check, ready to be driven, in this process."""
@@ -99,11 +104,12 @@ def module_jobs(
     chosen = [s for s in stated if _is_named(name_of(s.target), names)]
     _all_met(names, [name_of(s.target) for s in chosen], [name_of(s.target) for s in stated])
     wanted = _domain(domain, chosen)
-    numbers: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple, int] = {}
     jobs = []
     for one in chosen:
-        job = Job(name_of(one.target), one.rule.mode, where, _signature(one), seed=seed, depth=depth)
-        key = (job.target, job.mode, job.rule)
+        rule = one.rule
+        job = Job(name_of(one.target), rule.mode, where, str(rule.accepts), _place(rule), seed=seed, depth=depth)
+        key = job.rule
         numbers[key] = numbers.get(key, -1) + 1
         own = wanted if isinstance(wanted, str) else _of_parameters(one.target, wanted)
         jobs.append(dataclasses.replace(job, number=numbers[key], domain=own))
@@ -173,10 +179,8 @@ def _domain(
     return tuple((name, words) for name, words in domain)
 
 
-def _signature(stated: Stated) -> str:
-    """What tells a rule of a target from the others: the types it takes, and where it was written."""
-    place = stated.rule.place.label() if stated.rule.place is not None else "somewhere"
-    return f"{stated.rule.accepts} at {place}"
+def _place(rule: Rule) -> str:
+    return rule.place.label() if rule.place is not None else ""
 
 
 # --- in the process that checks -----------------------------------------------------------------------------
@@ -186,9 +190,7 @@ def _at_point(job: Job) -> Checking:
     table = next((t for t in catalogue.tables() if t.name == job.table), None)
     points = table.points if table is not None else []
     if job.point >= len(points) or name_of(points[job.point][0]) != job.target:
-        raise JobError(
-            f"the worker has another {job.table} than was meant: is its rulelab of another version?"
-        )
+        raise JobError(f"the worker has another {job.table} than was meant: is its rulelab another version?")
     target, args, kwargs = points[job.point]
     return checking(target, *args, mode=job.mode, fkwargs=kwargs, depth=job.depth, seed=job.seed)
 
@@ -197,9 +199,10 @@ def _of_module(job: Job) -> Checking:
     assert job.where is not None
     load(job.where)
     same = [s for s in all_stated() if (name_of(s.target), s.rule.mode) == (job.target, job.mode)]
-    stated = [s for s in same if s.rule.differentiable and _signature(s) == job.rule]
+    alike = [s for s in same if (str(s.rule.accepts), _place(s.rule)) == (job.accepts, job.place)]
+    stated = [s for s in alike if s.rule.differentiable]
     if job.number >= len(stated):
-        raise JobError(f"the worker does not find this rule: is its {job.where} of another version?")
+        raise JobError(f"the worker does not find this rule: is its {job.where} another version?")
     target, rule = stated[job.number]
     options: dict[str, Any] = {"mode": job.mode, "depth": job.depth, "seed": job.seed}
     options["domain"] = job.domain if isinstance(job.domain, str) else dict(job.domain) or None
@@ -212,7 +215,7 @@ def _of_module(job: Job) -> Checking:
 
 
 def done(job: Job, limit: float | None = None) -> dict[str, Any]:
-    """Make a check, and tell of it in plain data, whatever happens: verdict, sentence, lines, report, seconds.
+    """Make a check and tell of it in plain data, whatever happens: verdict, sentence, lines, report, time.
 
     After `limit` seconds no further point is looked at. What goes wrong with the check itself is told as the
     verdict "error".

@@ -33,16 +33,15 @@ def document(name: str, cases: Sequence[Case], seconds: float) -> str:
     <testsuites name="checks" tests="1" failures="0" errors="0" time="0.250">
     """
     kinds = [_ELEMENTS.get(case.verdict) for case in cases]
-    counts = {
+    facts = {
+        "name": _text(name),
         "tests": str(len(cases)),
-        "failures": _count(kinds, "failure"),
-        "errors": _count(kinds, "error"),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+        "time": f"{seconds:.3f}",
     }
-    root = ElementTree.Element("testsuites", name=_text(name), **counts, time=f"{seconds:.3f}")
-    skipped = _count(kinds, "skipped")
-    suite = ElementTree.SubElement(
-        root, "testsuite", name=_text(name), **counts, skipped=skipped, time=f"{seconds:.3f}"
-    )
+    root = ElementTree.Element("testsuites", facts)
+    suite = ElementTree.SubElement(root, "testsuite", {**facts, "skipped": str(kinds.count("skipped"))})
     for case in cases:
         _add(suite, case)
     ElementTree.indent(root)
@@ -50,20 +49,15 @@ def document(name: str, cases: Sequence[Case], seconds: float) -> str:
 
 
 def _add(suite: ElementTree.Element, case: Case) -> None:
-    element = ElementTree.SubElement(
-        suite, "testcase", classname=_text(case.family), name=_text(case.name), time=f"{case.seconds:.3f}"
-    )
+    facts = {"classname": _text(case.family), "name": _text(case.name), "time": f"{case.seconds:.3f}"}
+    element = ElementTree.SubElement(suite, "testcase", facts)
     kind = _ELEMENTS.get(case.verdict)
     if kind is None:
         return
-    attributes = {} if kind == "skipped" else {"type": case.verdict}
-    inner = ElementTree.SubElement(element, kind, message=_text(case.message), **attributes)
+    told = {"message": _text(case.message)} | ({} if kind == "skipped" else {"type": case.verdict})
+    inner = ElementTree.SubElement(element, kind, told)
     if kind != "skipped":
         inner.text = "\n".join(map(_text, case.details.split("\n")))
-
-
-def _count(kinds: list[str | None], kind: str) -> str:
-    return str(kinds.count(kind))
 
 
 def _text(words: str) -> str:
@@ -72,7 +66,7 @@ def _text(words: str) -> str:
 
 
 def save(text: str, path: Path) -> None:
-    """Write a file in one step: who reads it finds the old one or the new one whole. RecordError otherwise."""
+    """Write a file in one step: who reads it finds the old one or the new one whole. RecordError if not."""
     name = None
     try:
         with tempfile.NamedTemporaryFile(

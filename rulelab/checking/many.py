@@ -69,9 +69,9 @@ class Outcome:
 class ManyChecks(Report):
     """Whether all rules of a set are right, as far as numbers can say.
 
-    `outcomes` are in the order of the jobs, whatever order they ended in; `waiting` are the jobs that were not
-    reached before it was stopped. `verdict` is "wrong" if any rule is, else "inconclusive" if anything is not
-    known; it is true where all are right. Two runs of the same jobs are equal, wherever they were made:
+    `outcomes` are in the order of the jobs, whatever order they ended in; `waiting` are the jobs that were
+    not reached before it was stopped. `verdict` is "wrong" if any rule is, else "inconclusive" if anything is
+    not known; it is true where all are right. Two runs of the same jobs are equal, wherever they were made:
     `seconds` and `events` (processes that were lost, and the like) do not count.
     """
 
@@ -113,9 +113,7 @@ class ManyChecks(Report):
         ]
         total = len(self.outcomes) + len(self.waiting)
         words = ", ".join(filter(None, told)) if total != counts[RIGHT] else "all right"
-        rules = len(
-            {(o.job.family, o.job.target, o.job.mode, o.job.rule, o.job.number) for o in self.outcomes}
-        )
+        rules = len({job.rule for job in (*(o.job for o in self.outcomes), *self.waiting)})
         return f"{_counted(total, 'check')} of {_counted(rules, 'rule')}: {words}."
 
     def lines(self) -> Iterator[str]:
@@ -169,7 +167,8 @@ class ManyChecks(Report):
 
 
 def _row(outcome: Outcome) -> tuple[str, str, str, str]:
-    return outcome.job.label, outcome.job.family, outcome.verdict, outcome.sentence
+    job = outcome.job
+    return job.label, job.place or job.family, outcome.verdict, outcome.sentence
 
 
 def _counted(number: int, what: str) -> str:

@@ -136,7 +136,7 @@ def rules_stated(where: Where, registry: Registry = DEFAULT) -> tuple[Stated, ..
 
 
 def all_stated(registry: Registry = DEFAULT) -> Iterator[Stated]:
-    """The rules of all authors, those of the house left out, in the order in which their functions got one."""
+    """The rules of all authors, the house's left out, in the order in which their functions got one."""
     for entry in registry.entries():
         target = entry.target()
         if target is not None:
