@@ -43,15 +43,26 @@ def check_vjp(f: Callable, vjp: Vjp, *args: Any, **options: Any) -> RuleCheck:
     return finished(vjp_checking(f, vjp, *args, **options))
 
 
-def vjp_checking(f: Callable, vjp: Vjp, *args: Any, by: str | None = None, **options: Any) -> Checking:
-    """The check of a vjp, not begun: for whoever drives it in pieces. See `check_vjp`."""
+def vjp_checking(
+    f: Callable,
+    vjp: Vjp,
+    *args: Any,
+    by: str | None = None,
+    names: tuple[str, ...] | None = None,
+    **options: Any,
+) -> Checking:
+    """The check of a vjp, not begun: for whoever drives it in pieces. See `check_vjp`.
+
+    `names` are those of the arguments, by default the names of the parameters of `f`.
+    """
     primal, place = _plain(f), _place(vjp)
+    names = positional_names(f) if names is None else names
     name = getattr(vjp, "__name__", "the vjp") if by is None else by
     registry = Registry()  # of its own: what is judged here is nobody's rule
     rule = Rule(
         getattr(f, "__name__", type(f).__name__),
         "rrule",
-        _as_rule(vjp, name, _names(f)),
+        _as_rule(vjp, name, names),
         Accepts((), ANY),
         place,
         takes_keywords=True,
@@ -61,7 +72,7 @@ def vjp_checking(f: Callable, vjp: Vjp, *args: Any, by: str | None = None, **opt
     count = len(check.first.inputs)
     check.subject = dataclasses.replace(
         check.subject,
-        names=_padded(_names(f), count),
+        names=_padded(names, count),
         rule=None,  # the function that states it is ours; the lines to look at are those of the vjp
         place=place,
         codes=tuple(dict.fromkeys((*codes_of(vjp), *codes_of(f)))),
@@ -70,7 +81,7 @@ def vjp_checking(f: Callable, vjp: Vjp, *args: Any, by: str | None = None, **opt
     return check
 
 
-def _plain(f: Callable) -> types.FunctionType:
+def _plain(f: Callable) -> Callable:
     """A function that does what `f` does, and that no rule is for; `f` may be any callable."""
 
     @functools.wraps(f)
@@ -137,7 +148,7 @@ def _place(vjp: Callable) -> Place | None:
     return Place.of_function(vjp) if isinstance(getattr(vjp, "__code__", None), types.CodeType) else None
 
 
-def _names(f: Callable) -> tuple[str, ...]:
+def positional_names(f: Callable) -> tuple[str, ...]:
     """The names of the positional parameters, as far as they are known."""
     try:
         parameters = inspect.signature(f).parameters.values()

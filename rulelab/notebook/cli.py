@@ -1,4 +1,4 @@
-"""The command line: `rulelab lab | repl | tour | rules | check`, each the start of something that lives elsewhere."""
+"""The command line: `rulelab lab | repl | tour | rules | check`, each the start of what lives elsewhere."""
 
 from __future__ import annotations
 
