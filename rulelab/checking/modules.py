@@ -18,6 +18,9 @@ from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
 
 
+_OURS = os.path.join(str(Path(__file__).parents[1]), "")
+
+
 class ModuleError(RuleLabError):
     """A module whose rules were to be checked cannot be imported, or states none."""
 
@@ -119,7 +122,8 @@ def _not_imported(where: Where, error: Exception) -> ModuleError:
 
 
 def _is_machinery(filename: str) -> bool:
-    return filename == __file__ or filename.startswith("<frozen") or "importlib" in Path(filename).parts
+    """Whether a line is Python's or ours: its author looks for their own."""
+    return filename.startswith(("<frozen", _OURS)) or "importlib" in Path(filename).parts
 
 
 def rules_stated(where: Where, registry: Registry = DEFAULT) -> tuple[Stated, ...]:

@@ -107,7 +107,8 @@ class RuleCheck(Report):
                 yield "corrected, and right at every point of this check:"
                 yield from (f"    {line}" for line in one.diff.splitlines())
         yield from self.worst_lines()
-        shown = {d.words for d in self.diagnoses} | {self._first(self.verdict).words for _ in "1" if not self}
+        said = next((f.words for f in self.findings if f.level == self.verdict), "")  # in the sentence
+        shown = {*(d.words for d in self.diagnoses), said}
         for finding in self.findings:
             if finding.level == WARNING or (finding.words not in shown and finding.worst is None):
                 yield f"{'warning' if finding.level == WARNING else 'found'}: {finding.words}"
