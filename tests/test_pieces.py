@@ -5,8 +5,8 @@ import gc
 import pytest
 
 from rulelab.bench.duel import DuelRun, GradientDuel
-from rulelab.pieces import Progress, run
 from rulelab.bench.scaling import ScalingRun
+from rulelab.pieces import Progress, run
 from rulelab.tables import Page, Report
 
 

@@ -176,10 +176,12 @@ def pullback(
         seed = _seed(shown, y_bar)
         outer = enter()
         try:
-            found = inner(seed)
+            _, *found = inner(seed)
         finally:
             leave(outer)
-        return tuple(to_natural(x, found[1 + number]) for number, x in enumerate(entered))
+        shared = [to_natural(x, x_bar) for x, x_bar in zip(entered, found)]
+        # A rule of the house answers for its first arguments; the others were refused if they can vary.
+        return (*shared, *(None,) * (len(entered) - len(shared)))
 
     back.__name__ = (
         f"{getattr(f, '__name__', 'f')}_pullback"

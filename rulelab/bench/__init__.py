@@ -1,10 +1,10 @@
 """Is this rule worth it? Two functions timed against each other, with a verdict one can trust."""
 
+from ..pieces import Measurement, Progress, run
 from .clock import Memory, memory_of
 from .duel import Duel, DuelRun, GradientDuel, Timings, duel, gradient_duel, measure
 from .environment import environment
 from .first import FirstGradient, first_gradient
-from ..pieces import Measurement, Progress, run
 from .profile import Profile, profile
 from .records import RecordComparison, compare_records, load, save
 from .scaling import Scaling, ScalingLine, ScalingRun, scaling

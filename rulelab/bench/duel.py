@@ -16,11 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from ..ad import reverse
+from ..pieces import Progress, checked_rounds, checked_seconds, run
 from ..tables import Page, Report, Table, engineering, saved_number
 from .calls import Timed, argument_tuple, copied, gradient_of, name_of, plain, refusal, timed_gradient
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
-from ..pieces import Progress, checked_rounds, checked_seconds, run
 from .rounds import Contestant, Rounds, Thunk
 
 ROUNDS = 60

@@ -22,6 +22,7 @@ from ..compiler.operands import describe
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.source import find_source
 from ..errors import Place, RuleLabError
+from ..pieces import Progress, checked_seconds, run
 from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
 from .calls import argument_tuple, copied
@@ -29,7 +30,6 @@ from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
 from .linetimes import Costs, LineClock, Path, Recorded, Spent, calibrated, least, recorded, without_probes
-from ..pieces import Progress, checked_seconds, run
 
 SECONDS = 1.0
 """The time that the rounds may take together, if one round does not take longer."""

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .clock import Clock, Memory, calibrated, memory_of, seconds_per_call
 from ..pieces import Progress
+from .clock import Clock, Memory, calibrated, memory_of, seconds_per_call
 
 BLOCKS = 4
 """Blocks of each contestant in a round; the fastest of them is its time in that round."""

@@ -13,12 +13,12 @@ import numpy as np
 
 from ..ad import reverse
 from ..errors import MeasurementError
+from ..pieces import Progress, checked_rounds, checked_seconds, run
 from ..tables import Page, Report, Table, engineering, saved_number
 from .calls import Timed, copied, gradient_of, headline, name_of, plain, refusal, timed_gradient
 from .clock import Clock, wall
 from .duel import Timings, timings_of
 from .environment import environment, warnings_of
-from ..pieces import Progress, checked_rounds, checked_seconds, run
 from .rounds import Rounds
 
 SIZES = (10, 32, 100, 316, 1000, 3162, 10_000)

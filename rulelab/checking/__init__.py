@@ -1,24 +1,48 @@
-"""Is this rule right? By numbers: finite differences, and two functions side by side."""
+"""Is this rule right? By numbers: finite differences, testers of rules, and two functions side by side."""
 
 from .comparison import Comparison, Settings, compare, compare_without
+from .configs import FiniteDifferenceConfig
 from .lint import Lint, rule_lint
-from .oracles import Measured, measured_jacobian, measured_jvp
-from .vectors import Leaf, cotangent_like, cotangent_vec, gradient_like, leaves, to_vec
+from .perturb import DomainError, Kind, rand_tangent, with_tangent
+from .points import NoInputsError
+from .reports import InconclusiveCheckError, RuleCheck, WrongRuleError
+from .subjects import NoRuleError
+from .testers import (
+    Checking,
+    check_frule,
+    check_rrule,
+    check_scalar,
+    checking,
+    rule_check,
+    test_frule,
+    test_rrule,
+    test_scalar,
+)
 
 __all__ = [
+    "Checking",
     "Comparison",
-    "Leaf",
+    "DomainError",
+    "FiniteDifferenceConfig",
+    "InconclusiveCheckError",
+    "Kind",
     "Lint",
-    "Measured",
+    "NoInputsError",
+    "NoRuleError",
+    "RuleCheck",
     "Settings",
+    "WrongRuleError",
+    "check_frule",
+    "check_rrule",
+    "check_scalar",
+    "checking",
     "compare",
     "compare_without",
-    "cotangent_like",
-    "cotangent_vec",
-    "gradient_like",
-    "leaves",
-    "measured_jacobian",
-    "measured_jvp",
+    "rand_tangent",
+    "rule_check",
     "rule_lint",
-    "to_vec",
+    "test_frule",
+    "test_rrule",
+    "test_scalar",
+    "with_tangent",
 ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .probes import Probe
-from .vectors import Leaf
+from .vectors import Leaf, to_vec
 
 TOLERANCE = {8: 1e-9, 4: 2e-4, 2: 2e-2}
 """Relative and absolute tolerance by the bytes of the coarsest floating number that takes part."""
@@ -67,6 +67,10 @@ class Closeness:
     seeds: np.ndarray
     whole: bool
 
+    def without_nan(self) -> Closeness:
+        """The same, but a nan of the rule is not held against it: for points at a kink or a jump."""
+        return replace(self, wrong=self.wrong & ~np.isnan(self.found))
+
     def wrong_leaves(self) -> tuple[Leaf, ...]:
         """The leaves of which some number is wrong."""
         if not self.whole:
@@ -109,10 +113,23 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
         weights = rows if probe.truth.whole else np.eye(value.shape[1])
         expected, bars = weighted(weights, value.T, error.T)
         found, columns, seeds = probe.answers[: len(rows)], probe.truth.outputs, rows
-        return _compared(found, expected, bars, tolerance, columns, seeds, True)
+        compared = _compared(found, expected, bars, tolerance, columns, seeds, True, _rounding(probe))
+        return compared if probe.truth.is_smooth else compared.without_nan()
     expected, bars = weighted(probe.seeds, value, error)
     found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
-    return _compared(found, expected, bars, tolerance, probe.truth.inputs, probe.seeds, probe.truth.whole)
+    compared = _compared(
+        found, expected, bars, tolerance, probe.truth.inputs, probe.seeds, probe.truth.whole, _rounding(probe)
+    )
+    return compared if probe.truth.is_smooth else compared.without_nan()
+
+
+def _rounding(probe: Probe) -> float:
+    """What rounding of the value may leave in a derivative, per unit of the seed: a few of its last digits
+    over the size of the numbers that are moved.
+    """
+    y, x = to_vec(probe.truth.y)[0], to_vec(probe.point.inputs)[0]
+    moved = max(float(np.abs(x).max(initial=0.0)), 1.0)
+    return 16 * np.finfo(float).eps * float(np.abs(y[np.isfinite(y)]).max(initial=0.0)) / moved
 
 
 def weighted(weights: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -136,15 +153,15 @@ def _compared(
     columns: tuple[Leaf, ...],
     seeds: np.ndarray,
     whole: bool,
+    rounding: float,
 ) -> Closeness:
     known = np.isfinite(bars) & np.isfinite(expected)
     if not found.size:
         return Closeness(found, expected, bars, np.zeros(found.shape, bool), known, columns, seeds, whole)
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(found), np.abs(expected))
-        limit = (
-            tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole) + BARS * bars
-        )
+        limit = tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole)
+        limit = limit + BARS * bars + rounding * np.abs(seeds).max(1, initial=0.0, keepdims=True)
         apart = np.abs(found - expected)
         wrong = known & ~(apart <= limit)  # a nan of the rule is wrong where the derivative is known
     return Closeness(found, expected, bars, wrong, known, columns, seeds, whole)

@@ -125,13 +125,11 @@ def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Fin
         yield Finding("effects", f"a delayed cotangent is evaluated {len(counted)} times", probe=probe)
 
 
-def changed_later(subject: Subject, probe: Probe, f: Callable, rule_is_taken: bool) -> Iterator[Finding]:
+def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
     """Whether what the caller does afterwards to the inputs, or to the value, reaches the pullback.
 
     Asked of `rulelab.pullback`, which guards what rules keep: the old derivative or a refusal.
     """
-    if not rule_is_taken:
-        return
     for what in ("inputs", "value"):
         inputs = copy.deepcopy(probe.point.inputs)
         with quiet():
@@ -156,8 +154,8 @@ def _overwritten(x: Any) -> bool:
         x[...] = x + 1.5
         return True
     if isinstance(x, (tuple, list)):
-        return any([_overwritten(part) for part in x])
-    return any([_overwritten(part) for part in x.values()]) if isinstance(x, dict) else False
+        return bool(sum(_overwritten(part) for part in x))
+    return bool(sum(_overwritten(part) for part in x.values())) if isinstance(x, dict) else False
 
 
 def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:

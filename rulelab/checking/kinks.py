@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -26,15 +27,16 @@ def kink_findings(subject: Subject, probe: Probe, compared: Closeness) -> Iterat
         return
     x, f = vector_function(subject, probe.point)
     for direction in _directions(x.size):
-        sides = [_one_sided(f, x, sign * direction) for sign in (1.0, -1.0)]
-        if any(side is None for side in sides):
+        right, backwards = _one_sided(f, x, direction), _one_sided(f, x, -direction)
+        if right is None or backwards is None:
             continue
-        right, left = sides[0], -sides[1]
+        left = -backwards
         low, high = np.minimum(left, right), np.maximum(left, right)
         found = probe.matrix @ direction
-        slack = _LOOSE * (1.0 + np.abs(low) + np.abs(high))
-        if np.any((found < low - slack) | (found > high + slack)):
-            k = int(np.argmax(np.maximum(low - found, found - high)))
+        slack = _LOOSE * (1e-3 + np.abs(low) + np.abs(high))
+        outside = np.where(np.isnan(found), -np.inf, np.maximum(low - found, found - high)) - slack
+        if np.any(outside > 0):
+            k = int(np.argmax(outside))
             yield Finding(
                 "kink",
                 f"at a kink the rule gives {found[k]:.6g} along the direction {_shown(direction)}, "
@@ -54,14 +56,14 @@ def _one_sided(f: Callable, x: np.ndarray, direction: np.ndarray) -> np.ndarray 
     """The slope of f from x to one side; None where the differences do not settle."""
     try:
         with np.errstate(all="ignore"):
-            here = f(x)
-            slopes = [(f(x + h * direction) - here) / h for h in STEPS]
+            here, size = f(x), max(1.0, float(np.abs(x).max(initial=0.0)))
+            slopes = [(f(x + h * size * direction) - here) / (h * size) for h in STEPS]
     except Exception:
         return None
     # Two first-order differences with steps 4h and h: the error of h falls out.
-    better = [(4 * fine - coarse) / 3 for coarse, fine in zip(slopes, slopes[1:])]
+    better = [(4 * fine - coarse) / 3 for coarse, fine in itertools.pairwise(slopes)]
     last, before = better[-1], better[-2]
-    if not np.all(np.isfinite(last)) or np.any(np.abs(last - before) > 1e-5 * (1 + np.abs(last))):
+    if not np.all(np.isfinite(last)) or np.any(np.abs(last - before) > 1e-5 * (1e-3 + np.abs(last))):
         return None
     return last
 

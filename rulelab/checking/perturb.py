@@ -39,7 +39,7 @@ def with_tangent(x: Any, dx: Any) -> WithTangent:
 
 
 def rand_tangent(x: Any, rng: np.random.Generator | None = None) -> Any:
-    """A random tangent for `x`: numbers of two decimals between -9 and 9, never zero, in the structure of `x`.
+    """A random tangent for `x`: two decimals, between -9 and 9, never zero, in the structure of `x`.
 
     Short decimals make a failing test readable. Arrays keep shape and dtype, complex numbers get both parts;
     integers, text, functions and whatever else cannot be moved get NoTangent(). A structure without any
@@ -290,7 +290,7 @@ def narrowed(kinds: tuple[Kind, ...]) -> Iterator[tuple[Kind, ...]]:
         )
 
 
-# --- more points ----------------------------------------------------------------------------------------------
+# --- more points ------------------------------------------------------------------------------------------
 
 
 def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:

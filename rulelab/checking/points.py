@@ -54,33 +54,38 @@ class Source:
         domain: Mapping[str, Kind],
         rng: np.random.Generator,
         mode: str,
+        config: Any,
         registry: Registry,
+        several: bool = False,
     ) -> None:
         self.f, self.kwargs, self.rng = f, kwargs, rng
-        self.kinds: tuple[Kind, ...] = ()
-        self.constant: frozenset[int] = frozenset()
+        self.choices: tuple[tuple[Kind, ...], ...] = ()
+        self.notes: tuple[str, ...] = ()
         if given is not None:
-            self.args = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
+            plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
+            self.args, self.notes = _movable(f, plain, kwargs)
             return
-        self.kinds, self.args = _kinds_taken(f, kwargs, domain, rng, mode, registry)
+        self.choices = _kinds_taken(f, kwargs, domain, rng, (mode, config, registry), several)
+        self.args = tuple(draw(kind, rng) for kind in self.choices[0])
 
     @property
     def drawn(self) -> bool:
         """Whether the arguments are ours and not the caller's."""
-        return bool(self.kinds)
+        return bool(self.choices)
 
     def args_at(self, number: int) -> tuple:
         """The arguments of the point of this number; the first are those the caller gave."""
         if number == 0:
             return self.args
         scale = DRAWN_SCALES[number % len(DRAWN_SCALES)]
-        if not self.kinds:
+        if not self.choices:
             return jittered(self.args, self.rng, flips=number % 3 == 2, scale=1.0 if number < 3 else scale)
-        return tuple(draw(kind, self.rng, number, scale) for kind in self.kinds)
+        kinds = self.choices[number % len(self.choices)]
+        return tuple(draw(kind, self.rng, number, scale) for kind in kinds)
 
     def origin(self, number: int) -> str:
         """Where the numbers of that point come from, in words."""
-        if self.kinds:
+        if self.choices:
             return "drawn"
         return "given" if number == 0 else "near those given"
 
@@ -90,10 +95,13 @@ def _kinds_taken(
     kwargs: Mapping[str, Any],
     domain: Mapping[str, Kind],
     rng: np.random.Generator,
-    mode: str,
-    registry: Registry,
-) -> tuple[tuple[Kind, ...], tuple]:
-    """The first kinds that the function, and a rule of it, take; and one draw of them."""
+    asked: tuple[str, Any, Registry],
+    several: bool,
+) -> tuple[tuple[Kind, ...], ...]:
+    """The first kinds that the function, and a rule of it, take.
+
+    Where these are arrays, or if `several` are wanted, up to three of different forms.
+    """
     target, bound = resolve(f)
     if bound:
         raise _none_found(f, "its object's numbers are not drawn")
@@ -101,24 +109,75 @@ def _kinds_taken(
     unknown = set(domain) - set(names) - set(_all_names(target))
     if unknown:
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
+    mode, config, registry = asked
     accepts = [rule.accepts for rule in _rules(target, mode, registry)]
-    tried, seen, last = 0, set(), "no kind of number suits them"
+    tried, last = 0, "no kind of number suits them"
+    seen: set[tuple[Kind, ...]] = set()
+    found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
+    relations: dict[str, tuple[bool, bool]] = {}
     for accepted in [*accepts, None]:
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
-                if kinds in seen or tried >= TRIES:
+                forms = tuple(kind.form for kind in kinds)
+                if kinds in seen or tried >= TRIES or forms in found:
                     continue
                 seen.add(kinds)
                 tried += 1
                 args = tuple(draw(kind, rng) for kind in kinds)
-                if not isinstance(ask(target, args, dict(kwargs), mode, None, registry), Found):
+                if not isinstance(ask(target, args, dict(kwargs), mode, config, registry), Found):
                     continue
                 try:
-                    if _is_finite(plainly(f, args, kwargs)) and _takes(f, kinds, kwargs, rng):
-                        return kinds, args
+                    y = plainly(f, args, kwargs)
+                    relation = _relation(args, y)
+                    if not _is_finite(y) or relation != relations.setdefault("first", relation):
+                        continue
+                    if _takes(f, kinds, kwargs, rng):
+                        found[forms] = kinds
+                        if len(found) == 3 or not several and set(forms) <= _ONE_IS_ENOUGH:
+                            return tuple(found.values())
                 except Exception as error:
                     last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
+    if found:
+        return tuple(found.values())
     raise _none_found(f, last)
+
+
+_ONE_IS_ENOUGH = {"number", "integer", "list"}
+
+
+def _relation(args: tuple, y: Any) -> tuple[bool, bool]:
+    """How a value goes with its arguments: whether it is one number, whether it has the rank of the first.
+
+    A function that takes vectors to a number is another function where it takes matrices to vectors.
+    """
+    return to_vec(y)[0].size == 1, _rank(y) == _rank(args[0])
+
+
+def _rank(x: Any) -> int:
+    return x.ndim if isinstance(x, np.ndarray) else 0
+
+
+def _movable(f: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[tuple, tuple[str, ...]]:
+    """Arguments with something to move: integers become floats where there is nothing else, and f agrees."""
+    if to_vec(args)[0].size:
+        held = [repr(x) for x in args if isinstance(x, (int, np.integer)) and not isinstance(x, bool)]
+        return args, (f"{', '.join(held)}: integers are held fixed",) if held else ()
+    wide = tuple(_as_float(x) for x in args)
+    if not to_vec(wide)[0].size:
+        return args, ()
+    try:
+        same = np.allclose(plainly(f, wide, kwargs), plainly(f, args, kwargs), equal_nan=True)
+    except Exception:
+        return args, ()
+    return (wide, ("integers were taken as floats",)) if same else (args, ())
+
+
+def _as_float(x: Any) -> Any:
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+        return float(x)
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iu":
+        return x.astype(float)
+    return [_as_float(part) for part in x] if type(x) is list else x
 
 
 def _takes(f: Callable, kinds: tuple[Kind, ...], kwargs: Mapping[str, Any], rng: np.random.Generator) -> bool:

@@ -1,4 +1,4 @@
-"""One point of a check: the derivative there by differences, what the rule says, and which lines it reached."""
+"""One point of a check: the derivative there by differences, what the rule says, which lines it reached."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ class Truth:
     directions: np.ndarray
     slopes: oracles.Measured
     whole: bool
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether a derivative was found everywhere: at a kink or a jump a rule may give what it likes."""
+        return bool(self.slopes.known().all())
 
     @property
     def jacobian(self) -> oracles.Measured:
@@ -130,15 +135,30 @@ def truth_at(
     outputs = leaves(y, "y")
     count, size = vector.size, (outputs[-1].stop if outputs else 0)
     named = named_leaves(subject, point)
+    if not count or not size:
+        nothing = oracles.Measured(np.zeros((size, count)), np.zeros((size, count)))
+        return Truth(y, named, outputs, np.eye(count), nothing, whole=True)
     if count <= FEW and size <= FEW:
-        measured = oracles.measured_jacobian(f, vector, domain=domain)
+        measured = _sharp(oracles.measured_jacobian(f, vector, domain=domain))
         return Truth(y, named, outputs, np.eye(count), measured, whole=True)
     directions = _directions(rng, count)
     columns = [oracles.measured_jvp(f, vector, d, domain=domain) for d in directions.T]
     slopes = oracles.Measured(
         np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1)
     )
-    return Truth(y, named, outputs, directions, slopes, whole=False)
+    return Truth(y, named, outputs, directions, _sharp(slopes), whole=False)
+
+
+BLUNT = 1e-3
+"""Error bars longer than this part of the largest number of their output say nothing."""
+
+
+def _sharp(measured: oracles.Measured) -> oracles.Measured:
+    """The measurement without the numbers of which hardly a digit is known."""
+    known = measured.known()
+    largest = np.where(known, np.abs(measured.value), 0.0).max(1, initial=0.0, keepdims=True)
+    blunt = ~known | (measured.error > BLUNT * np.maximum(np.abs(measured.value), 1e-3 * largest) + 1e-9)
+    return oracles.Measured(np.where(blunt, np.nan, measured.value), np.where(blunt, np.inf, measured.error))
 
 
 def _directions(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -162,12 +182,16 @@ def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
     return tuple(found)
 
 
-def probe_reverse(subject: Subject, point: Point, truth: Truth, rng: np.random.Generator) -> Probe:
-    """The rule asked for cotangents at a point of known derivative."""
+def probe_reverse(
+    subject: Subject, point: Point, truth: Truth, rng: np.random.Generator, own: np.ndarray | None = None
+) -> Probe:
+    """The rule asked for cotangents at a point of known derivative; `own` seeds come in place of random
+    ones.
+    """
     assert subject.reverse is not None
     size = truth.outputs[-1].stop if truth.outputs else 0
     units = size if truth.whole else 0
-    drawn = _random_seeds(rng, SEEDS, size)
+    drawn = _random_seeds(rng, SEEDS, size) if own is None else own
     seeds = np.concatenate([np.eye(size), drawn]) if units else drawn
     y: Any = None
     raw: Any = None
@@ -202,7 +226,7 @@ def vector_of(point: Point, cotangents: tuple) -> np.ndarray:
 
 
 def probe_forward(subject: Subject, point: Point, truth: Truth, rng: np.random.Generator) -> Probe:
-    """The forward rule asked for tangents at a point of known derivative: `answers[i]` goes with `seeds[i]`."""
+    """The forward rule asked for tangents at a point of known derivative."""
     assert subject.forward is not None
     count = truth.inputs[-1].stop if truth.inputs else 0
     seeds = np.concatenate([truth.directions.T, _random_seeds(rng, 2, count)])

@@ -95,7 +95,7 @@ class RuleCheck(Report):
         return next(finding for finding in self.findings if finding.level == level)
 
     def lines(self) -> Iterator[str]:
-        """Everything below the verdict that is said in sentences: mistakes, worst numbers, warnings, notes."""
+        """Everything below the verdict that is said in sentences: mistakes, worst numbers, notes."""
         for number, one in enumerate(self.diagnoses):
             if number:
                 yield f"also: {one.words}"

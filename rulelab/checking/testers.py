@@ -1,379 +1,111 @@
-"""Is this rule right? Every check that numbers allow, at points of many kinds: `rule_check` and the testers."""
+"""Is this rule right? What an author calls: `rule_check`, and the testers for a test suite."""
 
 from __future__ import annotations
 
 import dataclasses
-import time
-import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..errors import RuleLabError
-from ..pieces import Progress
-from ..rules.registry import DEFAULT, Registry
+from ..rules.authoring import ask
+from ..rules.capabilities import RuleConfig
+from ..rules.registry import DEFAULT, Found, Registry
+from ..rules.rule import Rule
+from ..rules.targets import resolve
 from ..tangents.zeros import AbstractZero
-from . import doctor, effects
-from .closeness import Closeness, Tolerance, closeness
-from .comparison import shortened
-from .findings import UNKNOWN, WRONG, Diagnosis, Finding
-from .kinks import kink_findings
-from .perturb import Kind, WithTangent, kind_named, plainly
-from .points import Source, lines_of, odd_points, reaching, required_names, twins_of, usable
-from .probes import Point, Probe, named_leaves, probe_forward, probe_reverse, truth_at
-from .reports import Checked, LookedAt, RuleCheck
-from .subjects import Subject, subject_of
-from .vectors import leaves, to_vec
-
-POINTS = {"quick": 3, "normal": 8, "deep": 24}
-"""Points drawn for each depth of a check, before those that reach further lines."""
-MORE = {"quick": 2, "normal": 8, "deep": 24}
-QUICK_SECONDS = 0.25
-
-
-class Checking:
-    """A check in pieces, one point each; `result` may be asked for at any moment.
-
-    `depth` is "quick" (stops at the first wrong point, and after a quarter of a second), "normal" or "deep".
-    """
-
-    def __init__(
-        self,
-        subject: Subject,
-        source: Source,
-        first: Point,
-        *,
-        f: Callable | None = None,
-        depth: str = "normal",
-        rng: np.random.Generator,
-        rtol: float | None = None,
-        atol: float | None = None,
-        interval: Any = None,
-        seeds: np.ndarray | None = None,
-        registry: Registry = DEFAULT,
-    ) -> None:
-        self.subject, self.source, self.first, self.f = subject, source, first, f
-        self.depth, self.rng, self.rtol, self.atol = depth, rng, rtol, atol
-        self.interval, self.registry = interval, registry
-        self.probes: list[Probe] = []
-        self.findings: list[Finding] = []
-        self.diagnoses: tuple[Diagnosis, ...] = ()
-        self.compared: list[tuple[Probe, Closeness]] = []
-        self.times: dict[str, int] = {}
-        self.skipped = 0
-        self.reached: set[tuple[types.CodeType, int]] = set()
-        self.seconds = 0.0
-        self._started = 0.0
-        self.own_seeds = seeds
-
-    # -- the work --------------------------------------------------------------------------------------------
-
-    def pieces(self) -> Iterator[Progress]:
-        """Do the check, a point at each step."""
-        self._started = time.perf_counter()
-        total = POINTS[self.depth] + 3
-        try:
-            for done, words in enumerate(self._steps(), 1):
-                yield Progress(min(done, total), total, words)
-                if self._is_enough():
-                    break
-            self._diagnose()
-            yield Progress(total, total, "the mistake" if self.findings else "all checks")
-        finally:
-            self.seconds = time.perf_counter() - self._started
-
-    def _is_enough(self) -> bool:
-        wrong = any(finding.level == WRONG for finding in self.findings)
-        late = time.perf_counter() - self._started > QUICK_SECONDS
-        return self.depth == "quick" and (wrong and len(self.probes) > 1 or late and bool(self.probes))
-
-    def _steps(self) -> Iterator[str]:
-        y = plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
-        unsteady = effects.primal_is_steady(self.subject, self.first, y)
-        if unsteady is not None:
-            self.findings.append(unsteady)
-            yield "the function"
-            return
-        self._look(self.first, y)
-        yield self.first.origin
-        if self.probes and self.probes[0].failure is None:
-            self._ask_effects(self.probes[0], None)
-            for point in twins_of(self.first):
-                self._look_like(point, self.probes[0])
-                yield point.origin
-        for number in range(1, POINTS[self.depth]):
-            self._look_somewhere(number)
-            yield f"point {number + 1}"
-        for point in reaching(self.subject, self._candidates(), self.reached, MORE[self.depth]):
-            self._look(point)
-            yield point.origin
-        if len(self.probes) > 1 and self.depth != "quick":
-            self._ask_effects(self.probes[-1], self.probes[0])
-            yield "effects"
-
-    def _candidates(self) -> Iterator[Point]:
-        for probe in self.probes[:3]:
-            yield from odd_points(self.subject, probe.point, self.rng)
-        for number in range(20):
-            yield self._point(number + 1)
-
-    def _point(self, number: int) -> Point:
-        inputs = self._inputs(self.source.args_at(number))
-        return Point(inputs, self.first.kwargs, self.source.origin(number), self.first.constant)
-
-    def _inputs(self, args: tuple) -> tuple:
-        """The inputs that go with arguments: the object of a method before them, defaults after."""
-        extra = len(self.first.inputs) - len(args)
-        if not extra:
-            return args
-        if self.source.args and self.first.inputs[0] is not self.source.args[0]:
-            return (self.first.inputs[0], *args)
-        return (*args, *self.first.inputs[len(args) :])
-
-    def _look_somewhere(self, number: int) -> None:
-        for attempt in range(4):
-            point = self._point(number + 7 * attempt)
-            y = usable(self.subject, point)
-            if y is not None:
-                self._look(point, y)
-                return
-            self.skipped += 1
-
-    def _look(self, point: Point, y: Any = None) -> None:
-        truth = truth_at(self.subject, point, self.rng, self.interval, y)
-        self._judge(self._probe(point, truth))
-
-    def _look_like(self, point: Point, like: Probe) -> None:
-        """At the numbers of a point whose derivative is known."""
-        y = usable(self.subject, point)
-        if y is None or not _same_form(y, like.truth.y):
-            return
-        truth = dataclasses.replace(
-            like.truth, y=y, inputs=named_leaves(self.subject, point), outputs=leaves(y, "y")
-        )
-        self._judge(self._probe(point, truth))
-
-    def _probe(self, point: Point, truth: Any) -> Probe:
-        ask = probe_reverse if self.subject.reverse is not None else probe_forward
-        return ask(self.subject, point, truth, self.rng)
-
-    # -- the judgement ---------------------------------------------------------------------------------------
-
-    def _judge(self, probe: Probe) -> None:
-        self.probes.append(probe)
-        self.reached |= probe.lines
-        self.findings += self._of_probe(probe)
-
-    def _of_probe(self, probe: Probe) -> Iterator[Finding]:
-        forward = self.subject.reverse is None
-        self._count("answer")
-        if probe.failure is not None:
-            yield _failed(probe)
-            return
-        self._count("value")
-        yield from _value_findings(probe)
-        yield from _linear_findings(probe, forward)
-        self._count("linear")
-        compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
-        self.compared.append((probe, compared))
-        what = "tangent of" if forward else "cotangent of"
-        for leaf in compared.columns:
-            self._count(f"{what} {leaf.name}")
-        for leaf in compared.wrong_leaves():
-            worst = compared.worst(leaf)
-            words = f"the {what} {leaf.name} is wrong" if compared.whole else f"a {what.split()[0]} is wrong"
-            yield Finding(what, words, WRONG, leaf.name, worst, probe)
-        yield from kink_findings(self.subject, probe, compared)
-
-    def _ask_effects(self, probe: Probe, other: Probe | None) -> None:
-        if probe.failure is None:
-            self._count("effects")
-            self.findings += effects.effects_of(self.subject, probe, other)
-            if self.f is not None and self.subject.reverse is not None and self.depth != "quick":
-                taken = self.registry is DEFAULT and len(self.subject.names) == len(probe.point.inputs)
-                self.findings += effects.changed_later(self.subject, probe, self.f, taken)
-
-    def _count(self, check: str) -> None:
-        self.times[check] = self.times.get(check, 0) + 1
-
-    def _diagnose(self) -> None:
-        self.findings += self._unknown_findings()
-        self.findings = _each_once(self.findings)
-        if any(finding.level == WRONG for finding in self.findings):
-            self.diagnoses = tuple(doctor.diagnose(self.subject, self.probes, self.compared, self.findings))
-
-    def _unknown_findings(self) -> Iterator[Finding]:
-        """Leaves of which no number could be measured at any point."""
-        forward = self.subject.reverse is None
-        known: dict[str, bool] = {}
-        for _, compared in self.compared:
-            for leaf in compared.columns:
-                block = slice(leaf.start, leaf.stop) if compared.whole else slice(None)
-                there = bool(compared.known[:, block].any()) or leaf.start == leaf.stop
-                known[leaf.name] = known.get(leaf.name, False) or there
-        for name, is_known in known.items():
-            if not is_known:
-                what = f"the {'tangent' if forward else 'cotangent'} of {name}"
-                yield Finding(
-                    "measurement",
-                    f"no two differences agree on {what} at any point: a kink, a jump, or noise",
-                    UNKNOWN,
-                    name,
-                )
-
-    # -- the report ------------------------------------------------------------------------------------------
-
-    def result(self, *, interrupted: bool = False) -> RuleCheck:
-        """The report of what is there."""
-        points = tuple(
-            LookedAt(p.point.origin, tuple(shortened(x) for x in p.point.inputs)) for p in self.probes
-        )
-        return RuleCheck(
-            function=self.subject.name,
-            mode=self.subject.mode,
-            by=self.subject.by,
-            names=self.subject.names,
-            place=self.subject.place,
-            checks=tuple(self._checks()),
-            findings=tuple(self.findings),
-            diagnoses=self.diagnoses,
-            points=points,
-            notes=tuple(self._notes()),
-            seconds=self.seconds or time.perf_counter() - self._started,
-            interrupted=interrupted,
-        )
-
-    def _checks(self) -> Iterator[Checked]:
-        for name, times in self.times.items():
-            found = [f for f in self.findings if _is_of(f, name)]
-            levels = {f.level for f in found}
-            verdict = next((level for level in (WRONG, UNKNOWN) if level in levels), "right")
-            yield Checked(name, verdict, times, found[0].words if found else _PROMISES.get(name, ""))
-
-    def _notes(self) -> Iterator[str]:
-        if self.source.drawn:
-            shown = ", ".join(f"{n}: {k}" for n, k in zip(self.subject.names, self.source.kinds))
-            yield f"arguments were drawn ({shown}); --at or domain= chooses others"
-        if self.skipped:
-            yield f"{self.skipped} points were left out, because {self.subject.name} has no finite value there"
-        missed = lines_of(self.subject.rule_codes) - self.reached
-        if self.reached and missed and self.depth != "quick":
-            numbers = sorted({line for _, line in missed})
-            at = ", ".join(map(str, numbers[:6]))
-            yield (
-                f"no point reached line {at} of the rule"
-                if len(numbers) == 1
-                else (f"no point reached the lines {at} of the rule")
-            )
-
-
-_PROMISES = {
-    "answer": "a tuple of the right count, shapes and dtypes",
-    "value": "the rule gives the value of the function",
-    "linear": "for cotangents s and t: 0, 2s, s + t",
-    "effects": "asked twice and in between, writes to nothing, shares nothing",
-}
-
-
-def _is_of(finding: Finding, name: str) -> bool:
-    return name in (finding.check, f"{finding.check} {finding.argument}") or (
-        finding.check == "measurement" and name.endswith(f" of {finding.argument}")
-    )
-
-
-def _each_once(findings: list[Finding]) -> list[Finding]:
-    """The first of those that say the same."""
-    first: dict[tuple[str, str, str], Finding] = {}
-    for finding in findings:
-        first.setdefault((finding.check, finding.words, finding.level), finding)
-    return list(first.values())
-
-
-def _same_form(y: Any, like: Any) -> bool:
-    return to_vec(y)[0].size == to_vec(like)[0].size
-
-
-def _failed(probe: Probe) -> Finding:
-    error = probe.failure
-    if isinstance(error, RuleLabError):
-        return Finding("answer", error.found, probe=probe)
-    text = " ".join(str(error).split())
-    return Finding("answer", f"raises {type(error).__name__}: {text}", probe=probe)
-
-
-def _value_findings(probe: Probe) -> Iterator[Finding]:
-    """Whether the rule gives the value of the function, to rounding."""
-    plain, given = probe.truth.y, probe.y
-    one, other = to_vec(plain)[0], to_vec(given)[0]
-    if one.shape != other.shape or np.shape(plain) != np.shape(given):
-        words = f"the rule gives {shortened(given)} for a value of {shortened(plain)}"
-        yield Finding("value", words, probe=probe)
-        return
-    limit = Tolerance.of(probe)
-    off = np.abs(one - other) > limit.rtol * np.maximum(np.abs(one), np.abs(other)) + limit.atol * 1e-3
-    if np.any(off):
-        words = f"the value by the rule is {shortened(given)}, by the function {shortened(plain)}"
-        yield Finding("value", words, probe=probe)
-
-
-def _linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
-    """Whether an answer to a random seed is made of the answers to unit seeds."""
-    basis = probe.units or (probe.truth.directions.shape[1] if forward and probe.truth.whole else 0)
-    if not basis:
-        return
-    units, seeds = probe.answers[:basis], probe.seeds[basis:]
-    made = seeds @ units
-    given = probe.answers[basis:]
-    limit = Tolerance.of(probe)
-    scale = np.abs(seeds) @ np.abs(units)
-    with np.errstate(all="ignore"):
-        off = np.abs(given - made) > limit.rtol * 10 * np.maximum(scale, np.abs(given)) + 1e-300
-    if np.any(off):
-        what = "tangent" if forward else "cotangent"
-        yield Finding("linear", f"the answer is not linear in the {what}", probe=probe)
-
-
-# --- what authors call --------------------------------------------------------------------------------------
+from .checks import POINTS, Checking
+from .configs import ad_config
+from .findings import Finding
+from .perturb import Kind, WithTangent, kind_named
+from .points import Source, required_names
+from .probes import Point
+from .reports import RuleCheck
+from .subjects import NoRuleError, Subject, subject_of
+from .vectors import cotangent_vec
 
 
 def checking(
     f: Callable,
     *args: Any,
-    mode: str = "rrule",
+    mode: str | None = None,
     depth: str = "normal",
+    order: int = 1,
     domain: Any = None,
+    output_tangent: Any = None,
     rtol: float | None = None,
     atol: float | None = None,
     fkwargs: Mapping[str, Any] | None = None,
-    config: Any = None,
+    config: RuleConfig | None = None,
     seed: int = 0,
     rng: np.random.Generator | None = None,
     registry: Registry = DEFAULT,
 ) -> Checking:
     """The check of the rule of `f`, not begun: for whoever drives it in pieces. See `rule_check`."""
+    _check_options(depth, order, mode)
     rng = np.random.default_rng(seed) if rng is None else rng
-    kwargs = dict(fkwargs or {})
+    kwargs, config = dict(fkwargs or {}), ad_config() if config is None else config
+    mode = _mode_of(f, registry) if mode is None else mode
     kinds, interval = _domain(f, domain)
-    source = Source(f, args or None, kwargs, kinds, rng, mode, registry)
+    source = Source(f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep")
     subject, inputs = subject_of(f, source.args, kwargs, mode, config, registry)
-    constant = frozenset(
-        i for i, x in enumerate(args) if isinstance(x, WithTangent) and isinstance(x.tangent, AbstractZero)
+    shift = 1 if inputs and (not source.args or inputs[0] is not source.args[0]) else 0
+    held = frozenset(
+        (*(i + shift for i in _constants(args)), *_unanswered(subject, inputs, config, registry))
     )
-    shift = len(inputs) - len(source.args) if args and inputs and inputs[0] is not source.args[0] else 0
-    first = Point(inputs, kwargs, source.origin(0), frozenset(i + shift for i in constant))
+    first = Point(inputs, kwargs, source.origin(0), held)
     return Checking(
         subject,
         source,
         first,
-        f=f,
+        f=subject.primal if registry is DEFAULT else None,
         depth=depth,
+        order=order,
         rng=rng,
         rtol=rtol,
         atol=atol,
         interval=interval,
-        registry=registry,
+        output_tangent=output_tangent,
+        other=_other_mode(f, source.args, kwargs, config, registry) if mode == "rrule" else None,
     )
+
+
+def _check_options(depth: str, order: int, mode: str | None) -> None:
+    if depth not in POINTS:
+        raise RuleLabError(f"depth is one of {', '.join(map(repr, POINTS))}, not {depth!r}")
+    if order not in (1, 2):
+        raise RuleLabError(f"order is 1 or 2, not {order!r}")
+    if mode not in (None, "rrule", "frule"):
+        raise RuleLabError(f"mode is 'rrule' or 'frule', not {mode!r}")
+
+
+def _mode_of(f: Callable, registry: Registry) -> str:
+    """Reverse, unless there are forward rules only."""
+    entry = registry.entry(resolve(f)[0])
+    rules = (*entry.user, *entry.house) if entry is not None else ()
+    modes = {rule.mode for rule in rules if isinstance(rule, Rule)}
+    return "frule" if modes == {"frule"} else "rrule"
+
+
+def _constants(args: tuple) -> Iterator[int]:
+    for i, x in enumerate(args):
+        if isinstance(x, WithTangent) and isinstance(x.tangent, AbstractZero):
+            yield i
+
+
+def _unanswered(subject: Subject, inputs: tuple, config: Any, registry: Registry) -> Iterator[int]:
+    """The inputs that a rule of the house takes as constants: the AD refuses calls in which they vary."""
+    found = ask(subject.primal, inputs, {}, "rrule", config, registry)
+    if isinstance(found, Found) and found.rule.house and found.rule.leading is not None:
+        yield from range(found.rule.leading, len(inputs))
+
+
+def _other_mode(f: Callable, args: tuple, kwargs: dict, config: Any, registry: Registry) -> Subject | None:
+    try:
+        return subject_of(f, args, kwargs, "frule", config, registry)[0]
+    except NoRuleError:
+        return None
 
 
 def _domain(f: Callable, domain: Any) -> tuple[dict[str, Kind], Any]:
@@ -404,9 +136,12 @@ def rule_check(f: Callable, *args: Any, **options: Any) -> RuleCheck:
     what the rule does besides is watched. The report, a `RuleCheck`, says right, wrong (with the mistake) or
     inconclusive; it is true where the rule is right.
 
-    Options: `mode` "rrule" or "frule"; `depth` "quick", "normal" or "deep"; `domain`, an interval, words such
-    as "positive" or a dict of them by parameter; `rtol` and `atol` (by dtype: 1e-9 for float64); `fkwargs`,
-    keyword arguments of `f`; `config`, `registry`; `seed` or `rng` for the points. NoRuleError where no rule
+    Options: `mode` "rrule" or "frule" (by default the reverse rule, if there is one); `depth` "quick",
+    "normal" or "deep"; `order=2` for second derivatives too; `domain`, an interval, words such as "positive"
+    or a dict of them by parameter; `output_tangent`, one more cotangent to ask about; `rtol` and `atol` (by
+    dtype: 1e-9 for float64); `fkwargs`, keyword arguments of `f`; `config`, for rules that ask for one (the
+    AD's own by default); `registry`; `seed` or `rng` for the points. An argument given by `with_tangent(x,
+    NoTangent())` is held fixed. NoRuleError where no rule
     applies, NoInputsError where no arguments are found.
 
     >>> import rulelab as rl
@@ -436,6 +171,30 @@ def test_frule(f: Callable, *args: Any, **options: Any) -> RuleCheck:
     return rule_check(f, *args, mode="frule", **options).raise_unless_right()
 
 
-for _tester in (test_rrule, test_frule):
-    _tester.__test__ = False  # type: ignore[attr-defined]  # pytest takes whatever is called test… for a test
-check_rrule, check_frule = test_rrule, test_frule
+def test_scalar(f: Callable, z: complex, **options: Any) -> RuleCheck:
+    """Passes if both rules of `f`, a function of one number, are right around `z`; the report of the rrule.
+
+    A real cotangent and the same number as a complex one must give the same. NoRuleError where one of the
+    rules is missing; all else as for `test_rrule`.
+    """
+    test_frule(f, z, **options)
+    report = test_rrule(f, z, **options)
+    _same_for_complex_cotangents(f, z, report, options)
+    return report
+
+
+def _same_for_complex_cotangents(f: Callable, z: Any, report: RuleCheck, options: dict[str, Any]) -> None:
+    registry, config = options.get("registry", DEFAULT), options.get("config") or ad_config()
+    subject, inputs = subject_of(f, (z,), dict(options.get("fkwargs") or {}), "rrule", config, registry)
+    assert subject.reverse is not None
+    _, back = subject.reverse(*inputs)
+    real, wide = (cotangent_vec(inputs[0], back(seed)[0]) for seed in (1.25, 1.25 + 0j))
+    if not np.allclose(real, wide, rtol=1e-12, equal_nan=True):
+        found = Finding("cotangent", "the cotangents 1.25 and 1.25+0j give different answers")
+        dataclasses.replace(report, findings=(*report.findings, found)).raise_unless_right()
+
+
+_TESTERS: tuple[Any, ...] = (test_rrule, test_frule, test_scalar)
+for _tester in _TESTERS:
+    _tester.__test__ = False  # pytest takes whatever is called test… for a test
+check_rrule, check_frule, check_scalar = test_rrule, test_frule, test_scalar

@@ -476,6 +476,7 @@ class Push:
             else:
                 tangents.append(dot(number))
         self.check_covered(g, rule, names)
+        self.check_answered(g, rule, call)
         given_all = (*leading, (Ref((G_DOT,)), *tangents), *_refs(ARGS, args)[:count])
         words = {name: arg(count + k) for k, name in enumerate(names)}
         return Program(rule.function, given_all, words, trusted=rule.hands_out)
@@ -503,6 +504,24 @@ class Push:
                 )
         given = tuple([x_dot if type(x_dot) is Ref else NO for x_dot in positional_dots])
         return positional, given, taken_keywords(rule, words, names)
+
+    def check_answered(self, g: Any, rule: Rule, call: Call) -> None:
+        """NotDifferentiableError where something varies for which the reverse rule of the house has no
+        cotangent: the forward rule then has no use for its tangent either, and would lose it without a word.
+        """
+        _, _, args, dots, names, _ = call
+        positional = args[: len(args) - len(names)]
+        reverse = self.cache.ask(g, types_of(positional), self.config)
+        if rule.partials is not None or not isinstance(reverse, Found) or not reverse.rule.house:
+            return
+        leading = reverse.rule.leading
+        if leading is None or not reverse.rule.differentiable:
+            return
+        for number, (x, x_dot) in enumerate(zip(positional, dots)):
+            if number >= leading and _varies(x, x_dot) and _is_inexact(x):
+                known = _parameter_names(reverse.rule.function) or ()
+                name = known[number] if number < len(known) else f"argument {number + 1}"
+                self.pullbacks.refuse_lost(g, name, x, None)
 
     def check_covered(self, g: Any, rule: Rule, names: tuple[str, ...]) -> None:
         """KeywordError for a keyword that a rule of the house does not know: `where=`, `dtype=`."""

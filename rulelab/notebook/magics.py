@@ -10,13 +10,13 @@ from IPython.core.magic_arguments import argument
 from ..ad.matrices import hessian, withjacobian
 from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel, in_rounds
-from ..pieces import run
 from ..bench.profile import SECONDS, profile_call
 from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without, first_difference
 from ..checking.lint import rule_lint
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
+from ..pieces import run
 from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
 from ..rules.targets import key_of

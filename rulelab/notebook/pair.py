@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..bench import pieces
+
 from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
 from ..bench.duel import ROUNDS, Duel, GradientDuel
 from ..bench.first import FirstGradient, first_gradient_of
-from ..pieces import Progress
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare
@@ -29,6 +28,7 @@ from ..compiler.cache import DEFAULT as CACHE
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.reading import AdjointSource, adjoint_source
 from ..errors import MeasurementError, RuleLabError, printable
+from ..pieces import Progress, run
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from ..tables import Page, Report, Table, engineering
@@ -113,7 +113,7 @@ class Pair:
     def time(self, **options: Any) -> None:
         """Measure the times now, to the end or until Ctrl-C, and keep what there is."""
         __tracebackhide__ = True
-        pieces.run(self.timing(**options))
+        run(self.timing(**options))
 
     def glance(self) -> None:
         """A duel of about a second, for a first look; none where the calls alone would take longer."""

@@ -16,8 +16,8 @@ from typing import Any
 
 import ipywidgets as W
 
-from ..pieces import Measurement, Progress
 from ..errors import printable
+from ..pieces import Measurement, Progress
 from . import tabs
 from .displays import error_in_words
 from .pair import SIZES, Overview, Pair, html_of, sizes_between

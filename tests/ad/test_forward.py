@@ -341,3 +341,18 @@ def test_a_global_array_that_the_sweep_has_read(f, part):
         rl.gradient(outer, 1.5)
     TABLE[:] = [2.0, 3.0]
     assert_at_rest()
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (lambda h: np.gradient(np.arange(5.0) ** 2, h), (2.0,)),
+        (lambda k: np.polyint(np.arange(3.0), 1, k), (3.0,)),
+        (lambda b: np.logspace(0.3, 2.0, 4, True, b), (2.0,)),
+    ],
+    ids=["the spacing of np.gradient", "the constant of np.polyint", "the base of np.logspace"],
+)
+def test_an_argument_that_no_rule_answers_for_is_refused_forwards_too(f, args):
+    """Its tangent is not lost without a word: the derivative would be a wrong zero."""
+    with pytest.raises(rl.NotDifferentiableError, match="gives no derivative for its argument"):
+        rl.pushforward(f, *args)(1.0)

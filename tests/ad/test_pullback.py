@@ -193,3 +193,12 @@ def test_two_pullbacks_of_one_function():
     assert back_1(1.0)[0].tolist() == [2.0, 4.0, 6.0]
     assert back_2(1.0)[0].tolist() == [4.0, 12.0, 24.0]
     assert back_1(1.0)[0].tolist() == [2.0, 4.0, 6.0]
+
+
+def test_arguments_that_a_rule_of_the_house_does_not_answer_for():
+    """They have None, as everything that cannot vary has."""
+    _, back = rl.pullback(np.convolve, np.array([1.0, 2.0]), np.array([3.0]), "full")
+    x_bar, y_bar, mode_bar = back(np.array([1.0, 10.0]))
+    np.testing.assert_allclose(x_bar, [3.0, 30.0])
+    np.testing.assert_allclose(y_bar, [21.0])
+    assert mode_bar is None

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from rulelab.pieces import Progress
 from rulelab.notebook.running import LONG_PIECE, Interruption, Refused, Runner, Throttle
+from rulelab.pieces import Progress
 
 
 class Counting:

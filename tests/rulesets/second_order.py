@@ -27,6 +27,7 @@ from rule_points import (
     widen_all,
 )
 
+from rulelab.compiler import heap
 from rulelab.compiler.cache import Cache
 from rulelab.compiler.pullbacks import Pullbacks
 from rulelab.rules.registry import DEFAULT
@@ -103,9 +104,13 @@ class Frule:
         tangents, args, kwargs = (NoTangent(), *self.dots), frozen(self.case.args), self.kwargs
         varied = {path[0] for path in self.steps}
         active = (False, True, *[i in varied for i in range(len(args))], *[False] * len(kwargs))
-        with np.errstate(all="ignore"):
-            handler = PULLBACKS.find(self.function, (tangents, *args), kwargs, active, None)
-            return handler(tangents, *args, **kwargs)
+        outer = heap.enter()
+        try:
+            with np.errstate(all="ignore"):
+                handler = PULLBACKS.find(self.function, (tangents, *args), kwargs, active, None)
+                return handler(tangents, *args, **kwargs)
+        finally:
+            heap.leave(outer)
 
 
 def tolerance_of(case):
