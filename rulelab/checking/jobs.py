@@ -108,7 +108,9 @@ def module_jobs(
     jobs = []
     for one in chosen:
         rule = one.rule
-        job = Job(name_of(one.target), rule.mode, where, str(rule.accepts), _place(rule), seed=seed, depth=depth)
+        job = Job(
+            name_of(one.target), rule.mode, where, str(rule.accepts), _place(rule), seed=seed, depth=depth
+        )
         key = job.rule
         numbers[key] = numbers.get(key, -1) + 1
         own = wanted if isinstance(wanted, str) else _of_parameters(one.target, wanted)
@@ -206,11 +208,13 @@ def _of_module(job: Job) -> Checking:
     target, rule = stated[job.number]
     options: dict[str, Any] = {"mode": job.mode, "depth": job.depth, "seed": job.seed}
     options["domain"] = job.domain if isinstance(job.domain, str) else dict(job.domain) or None
-    alone = Registry()
+    if len([s for s in same if s.target is target]) == 1:
+        return checking(target, **options)
+    alone = Registry()  # arguments are to be drawn for this rule and for no other of its function
     alone.register(rule, target)
     check = checking(target, registry=alone, **options)
     if DEFAULT.ask(target, types_of(check.first.inputs), job.mode) == Found(rule):
-        check.registry = DEFAULT  # then what `rulelab.pullback` does with the rule is looked at too
+        check.f = check.subject.primal  # then what `rulelab.pullback` does with the rule is looked at too
     return check
 
 

@@ -17,7 +17,6 @@ from ..errors import RuleLabError
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
 
-
 _OURS = os.path.join(str(Path(__file__).parents[1]), "")
 
 
