@@ -29,6 +29,10 @@ class ExecutorError(RuleLabError):
     """An executor that takes no jobs."""
 
 
+def _counted(number: int, one: str, several: str, what: str) -> tuple[str, ...]:
+    return (f"{number} {one if number == 1 else several} {what}",) if number else ()
+
+
 @dataclass
 class Events:
     """What happened on the way and is no part of the result: jobs handed out anew, processes ended."""
@@ -39,16 +43,9 @@ class Events:
 
     def lines(self) -> tuple[str, ...]:
         """In words, nothing for what did not happen."""
-        told = [
-            f"{self.again} {'job was' if self.again == 1 else 'jobs were'} handed out anew, "
-            "because the process that had it was lost"
-            if self.again
-            else "",
-            f"{self.late} {'process was' if self.late == 1 else 'processes were'} ended at the limit of time"
-            if self.late
-            else "",
-        ]
-        return tuple(words for words in (*told, *self.words) if words)
+        again = _counted(self.again, "job was", "jobs were", "lost on the way and handed out anew")
+        late = _counted(self.late, "process was", "processes were", "ended at the limit of time")
+        return (*again, *late, *self.words)
 
 
 # --- processes of our own -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ CASES = [
     Case("frule of m", "np", "skipped", "not reached"),
 ]
 
-# The elements and attributes that the usual readers (Jenkins, GitLab, GitHub actions) take, and which they need.
+# The elements that the usual readers take: children, attributes that they need, attributes that they allow.
 SCHEMA = {
     "testsuites": ({"testsuite"}, {"name"}, {"name", "tests", "failures", "errors", "time"}),
     "testsuite": (
