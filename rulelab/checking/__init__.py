@@ -1,14 +1,27 @@
 """Is this rule right? By numbers: finite differences, testers of rules, and two functions side by side."""
 
+from .checks import Checking
 from .comparison import Comparison, Settings, compare, compare_without
 from .configs import FiniteDifferenceConfig
+from .findiff import (
+    FiniteDifferenceMethod,
+    backward_fdm,
+    central_fdm,
+    estimate_step,
+    extrapolate_fdm,
+    fd_gradient,
+    fd_jacobian,
+    fd_jvp,
+    fd_vjp,
+    forward_fdm,
+)
 from .lint import Lint, rule_lint
+from .oracles import Measured, measured_jacobian, measured_jvp
 from .perturb import DomainError, Kind, rand_tangent, with_tangent
 from .points import NoInputsError
 from .reports import InconclusiveCheckError, RuleCheck, WrongRuleError
 from .subjects import NoRuleError
 from .testers import (
-    Checking,
     check_frule,
     check_rrule,
     check_scalar,
@@ -18,31 +31,58 @@ from .testers import (
     test_rrule,
     test_scalar,
 )
+from .vectors import (
+    Leaf,
+    cotangent_like,
+    cotangent_vec,
+    gradient_like,
+    leaves,
+    to_vec,
+)
 
 __all__ = [
     "Checking",
     "Comparison",
     "DomainError",
     "FiniteDifferenceConfig",
+    "FiniteDifferenceMethod",
     "InconclusiveCheckError",
     "Kind",
+    "Leaf",
     "Lint",
+    "Measured",
     "NoInputsError",
     "NoRuleError",
     "RuleCheck",
     "Settings",
     "WrongRuleError",
+    "backward_fdm",
+    "central_fdm",
     "check_frule",
     "check_rrule",
     "check_scalar",
     "checking",
     "compare",
     "compare_without",
+    "cotangent_like",
+    "cotangent_vec",
+    "estimate_step",
+    "extrapolate_fdm",
+    "fd_gradient",
+    "fd_jacobian",
+    "fd_jvp",
+    "fd_vjp",
+    "forward_fdm",
+    "gradient_like",
+    "leaves",
+    "measured_jacobian",
+    "measured_jvp",
     "rand_tangent",
     "rule_check",
     "rule_lint",
     "test_frule",
     "test_rrule",
     "test_scalar",
+    "to_vec",
     "with_tangent",
 ]

@@ -71,6 +71,11 @@ class Closeness:
         """The same, but a nan of the rule is not held against it: for points at a kink or a jump."""
         return replace(self, wrong=self.wrong & ~np.isnan(self.found))
 
+    def with_noise(self, noise: np.ndarray) -> Closeness:
+        """The same, with the noise of the rule's own arithmetic counted among the error bars."""
+        wrong = self.wrong & (np.abs(self.found - self.expected) > BARS * (self.error + noise))
+        return replace(self, wrong=wrong | self.wrong & ~np.isfinite(self.found), error=self.error + noise)
+
     def wrong_leaves(self) -> tuple[Leaf, ...]:
         """The leaves of which some number is wrong."""
         if not self.whole:
@@ -124,12 +129,9 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
 
 
 def _rounding(probe: Probe) -> float:
-    """What rounding of the value may leave in a derivative, per unit of the seed: a few of its last digits
-    over the size of the numbers that are moved.
-    """
-    y, x = to_vec(probe.truth.y)[0], to_vec(probe.point.inputs)[0]
-    moved = max(float(np.abs(x).max(initial=0.0)), 1.0)
-    return 16 * np.finfo(float).eps * float(np.abs(y[np.isfinite(y)]).max(initial=0.0)) / moved
+    """What rounding of the value may leave in a derivative: a few of its last digits."""
+    y = to_vec(probe.truth.y)[0]
+    return 4 * np.finfo(float).eps * float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
 
 
 def weighted(weights: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

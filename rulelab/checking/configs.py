@@ -9,7 +9,7 @@ from ..ad import forward, reverse
 from ..rules.authoring import frule, rrule
 from ..rules.capabilities import RuleConfig
 from ..tangents.zeros import NoTangent, ZeroTangent
-from . import findiff
+from .findiff import fd_jvp, fd_vjp
 
 
 def ad_config() -> RuleConfig:
@@ -48,7 +48,7 @@ def _measured_pullback(f: Callable, *args: Any, **kwargs: Any) -> tuple[Any, Cal
         return f(*xs, **kwargs)
 
     def pullback(y_bar: Any) -> tuple:
-        return (NoTangent(), *(_entry(x_bar) for x_bar in findiff.fd_vjp(called, y_bar, *args)))
+        return (NoTangent(), *(_entry(x_bar) for x_bar in fd_vjp(called, y_bar, *args)))
 
     return f(*args, **kwargs), pullback
 
@@ -57,7 +57,7 @@ def _measured_pushforward(tangents: tuple, f: Callable, *args: Any, **kwargs: An
     by_rule = frule(tangents, f, *args, **kwargs)
     if by_rule is not None:
         return by_rule
-    return f(*args, **kwargs), findiff.fd_jvp(lambda *xs: f(*xs, **kwargs), tuple(tangents[1:]), *args)
+    return f(*args, **kwargs), fd_jvp(lambda *xs: f(*xs, **kwargs), tuple(tangents[1:]), *args)
 
 
 def _entry(x_bar: Any) -> Any:

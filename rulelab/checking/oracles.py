@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .findiff import noise_level
+
 RATIO = 3.0
 """From one step of the ladder of central differences to the next."""
 LEVELS = 6
@@ -17,10 +19,16 @@ FIRST = 0.3
 """The first step of the ladder, as a part of the length on which the function is thought to change."""
 NODES = np.array([0.09, 0.32, 0.66, 1.0])
 """Where the one-sided differences look, as parts of their own largest step."""
-ONE_SIDED = 0.07
-"""That largest step, as a part of the largest step the chosen central difference was made from."""
+ONE_SIDED = 2.0
+"""That largest step, as a multiple of the smallest one the chosen central difference was made from."""
 NEAR_NOISE = 1e-6
 """Distance of the points at which noise is looked for, as a part of the same length."""
+JUMP = 1e-9
+"""The part of its value by which a function may jump close to `x`: less is taken for rounding within it."""
+TOO_NOISY = 1e-3
+"""The noise, as a part of the values, at which nothing is known: it may be a very fast oscillation."""
+LOWER_ORDER = 0.1
+"""The part of the last extrapolation that counts as error, beside the change from step to step."""
 SAFETY = 2.0
 """By how much an error bar is longer than the error that was estimated."""
 _EPS = float(np.finfo(np.float64).eps)
@@ -53,8 +61,9 @@ def measured_jvp(f: Callable, x: np.ndarray, v: np.ndarray, *, domain: Any = Non
     """The derivative of `f(x + t * v)` by `t` at 0, for `f` from real vectors to real vectors.
 
     `x` and `v` have the shape (n,), the result that of `f(x)`, (m,). `domain` is (lo, hi), numbers or arrays
-    of shape (n,): `f` is asked only within. A point at which `f` raises ArithmeticError or ValueError, or gives
-    nan, is left out. `f` gets a fresh vector at each call, about 27 times.
+    of shape (n,): `f` is asked only within. A point at which `f` raises ArithmeticError or ValueError, or has
+    no finite real value, is left out. `f` gets a fresh vector at each call, about 27 times, and up to
+    50 where the first steps were not the right ones.
 
     Raises ValueError where `x` lies outside of the domain, and what `f` raises at `x` itself.
 
@@ -73,16 +82,15 @@ def measured_jacobian(f: Callable, x: np.ndarray, *, domain: Any = None) -> Meas
     """The Jacobian of `f`, from real vectors to real vectors, at `x`: `value[k, i]` is d f(x)[k] / d x[i].
 
     `x` has the shape (n,), the result (m, n). All else is as in `measured_jvp`; `f` is called about 20 times
-    for each column.
+    for each column, and up to 36 times for a few.
 
-    Two families of differences must agree. The first are central differences with six steps, each a third
-    of the one before, extrapolated to step zero (Richardson 1911, with the error estimate of C. J. F. Ridders,
-    Advances in Engineering Software 4 (1982) 75-76). The second are extrapolated one-sided differences at
-    other, smaller distances, on each side for itself: at a kink the two sides differ, and the entry is
-    unknown. The noise of `f` is measured at seven points close to `x` by a difference table (R. W. Hamming,
-    Introduction to Applied Numerical Analysis, 1971; J. J. Moré and S. M. Wild, SIAM J. Sci. Comput. 33
-    (2011) 1292-1314). The error bar is what the extrapolation still changed, plus the noise, plus the
-    distance between the families.
+    Two families of differences must agree. The first are central differences with six steps, each a third of
+    the one before, extrapolated to step zero (as in C. J. F. Ridders, Advances in Engineering Software 4
+    (1982) 75-76). The second are extrapolated one-sided differences at other distances, on each side for
+    itself: at a kink the two sides differ, and the entry is unknown. Six points close to `x` tell how exactly
+    `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: on a flight of steps
+    they do not. The error bar is what the extrapolation still changed, plus the noise, plus the distance
+    between the families.
 
     >>> found = measured_jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]), np.array([2.0, 3.0]))
     >>> np.round(found.value, 8)
@@ -94,6 +102,77 @@ def measured_jacobian(f: Callable, x: np.ndarray, *, domain: Any = None) -> Meas
     return Measured(np.ascontiguousarray(value.T), np.ascontiguousarray(error.T))
 
 
+def complex_step(f: Callable, x: float) -> Any:
+    """The derivative at `x` from one value beside the real line, `f(x + ih).imag / h`; None where `f` is not
+    shown to be analytic there.
+
+    `f` takes a number and returns a number or an array. The result is exact to rounding. What has no complex
+    derivative (`abs`, `norm`, `var`, `slogdet`, a conjugate) loses the imaginary part, and would give 0 or a
+    part of the derivative. So the number counts only where the value is complex, its real part is `f(x)`, and
+    it is within the error bar of `measured_jvp`.
+
+    W. Squire and G. Trapp, "Using Complex Variables to Estimate Derivatives of Real Functions", SIAM Review
+    40 (1998) 110-112, doi:10.1137/S003614459631241X.
+
+    >>> float(complex_step(np.sin, 1.0)) == float(np.cos(1.0))
+    True
+    >>> print(complex_step(np.abs, -2.0), complex_step(lambda x: x * np.abs(x), 2.0))
+    None None
+    """
+    x = float(x)
+    step = 2.0**-100 * max(abs(x), 1.0)
+    try:
+        with np.errstate(all="ignore"):
+            plain, beside = np.asarray(f(x)), np.asarray(f(complex(x, step)))
+    except (TypeError, AttributeError, *_NO_VALUE):
+        return None
+    if plain.dtype.kind not in "fiu" or beside.dtype.kind != "c" or beside.shape != plain.shape:
+        return None
+    if not np.allclose(beside.real, plain, rtol=1e-13, atol=0.0):
+        return None
+    return _confirmed_by_differences(f, x, beside.imag / step)
+
+
+def mp_derivative(f: Callable, x: float) -> float | None:
+    """The derivative at `x` of a scalar function with 50 digits, rounded to a float; None where its code does
+    not run on mpmath numbers.
+
+    Code that turns the number into a float on its way (`math.sin`) loses the digits, and would give a wrong
+    derivative; so the number counts only within the error bar of `measured_jvp`.
+
+    >>> mp_derivative(lambda x: x**3 / (1 + x), 2.0) == 28 / 9
+    True
+    >>> import math
+    >>> print(mp_derivative(lambda x: x * math.sin(x), 2.0))
+    None
+    """
+    import mpmath
+
+    x = float(x)
+    try:
+        with mpmath.workdps(50):
+            value = mpmath.diff(f, mpmath.mpf(x))
+    except (TypeError, AttributeError, *_NO_VALUE, mpmath.libmp.NoConvergence):
+        return None
+    if not isinstance(value, mpmath.mpf):
+        return None
+    return _confirmed_by_differences(f, x, np.asarray(float(value)))
+
+
+def _confirmed_by_differences(f: Callable, x: float, derivative: np.ndarray) -> Any:
+    """The derivative where differences agree with each entry of it, else None."""
+    if not np.all(np.isfinite(derivative)):
+        return None
+    try:
+        found = measured_jvp(lambda t: np.ravel(f(float(t[0]))), np.array([x]), np.ones(1))
+    except (TypeError, *_NO_VALUE):
+        return None
+    apart = np.abs(found.value - derivative.ravel())
+    if not np.all(apart <= found.error + 1e-14 * np.abs(derivative.ravel())) or not found.known().all():
+        return None
+    return derivative[()] if derivative.ndim else float(derivative)
+
+
 def _vector(x: Any, name: str) -> np.ndarray:
     x = np.array(x, dtype=np.float64)
     if x.ndim != 1:
@@ -103,7 +182,7 @@ def _vector(x: Any, name: str) -> np.ndarray:
 
 @dataclass
 class _Found:
-    """What a family says: value and error bar for each (column, output), and the largest step it came from."""
+    """What a family says: value and error bar for each (column, output), and the smallest step in it."""
 
     value: np.ndarray
     bar: np.ndarray
@@ -136,15 +215,20 @@ class _Measurement:
         """Value and error, of shape (columns, outputs)."""
         with np.errstate(all="ignore"):
             self.at_x = self._first()
+            if not self.x.size or not self.at_x.size:
+                return np.zeros((2, self.columns, self.at_x.size))  # type: ignore[return-value]
             self._set_scales()
-            self.noise = self._noise()
+            self._look_near()
             return self._answer()
 
     # --- asking the function
 
     def _first(self) -> np.ndarray:
-        y = np.array(self.f(self.x.copy()), dtype=np.float64)
+        y = np.asarray(self.f(self.x.copy()))
         self.calls += 1
+        if y.dtype.kind not in "fiub":
+            raise TypeError(f"the function must return a real vector, not one of {y.dtype}")
+        y = np.array(y, np.float64)
         if y.ndim != 1:
             raise ValueError(f"the function must return a vector, not something of shape {y.shape}")
         return y
@@ -153,12 +237,12 @@ class _Measurement:
         """The function's values there; nan where there are none."""
         self.calls += 1
         try:
-            y = np.array(self.f(point), dtype=np.float64)
+            y = np.asarray(self.f(point))
         except _NO_VALUE:
             return np.full_like(self.at_x, np.nan)
-        if y.shape != self.at_x.shape:
+        if y.shape != self.at_x.shape or y.dtype.kind not in "fiub":
             return np.full_like(self.at_x, np.nan)
-        return y
+        return np.array(y, np.float64)
 
     def _moved(self, column: int, t: float) -> tuple[np.ndarray, float]:
         """The values at distance `t` in a direction, and the distance that was gone in fact."""
@@ -189,6 +273,7 @@ class _Measurement:
         if self.directions is None:
             self.small, self.big, (self.below, self.above) = small, big, ends
             self.unit = np.where(size == 0, 0.0, 2 * np.spacing(size))
+            self._set_edge()
             return
         v = self.directions
         speed = np.where(v == 0, np.nan, np.abs(v))
@@ -198,33 +283,65 @@ class _Measurement:
         self.small = np.nan_to_num(np.fmin.reduce(small / speed, axis=1), nan=1.0)
         self.big = np.nan_to_num(np.fmin.reduce(big / speed, axis=1), nan=1.0)
         self.unit = np.zeros(self.columns)
+        self._set_edge()
+
+    def _set_edge(self) -> None:
+        """Which columns have room on one side only, by the domain; others are found out when `f` is asked."""
+        self.edge = np.minimum(self.above, -self.below) <= 1e-3 * FIRST * self.small
 
     def _rounded(self, steps: np.ndarray) -> np.ndarray:
         """Steps that can be added to `x` exactly, as far as possible."""
         unit = np.where(self.unit > 0, self.unit, np.nan)
         return np.where(np.abs(steps) > 4 * unit, np.round(steps / unit) * unit, steps)
 
-    def _noise(self) -> np.ndarray:
-        """How far off a value of the function may be, for each output: by a table of differences."""
-        span = NEAR_NOISE * self.small
-        step = np.maximum(self._rounded(span), self.unit)
-        if self.directions is None:
-            away = step * np.where(self.above > 7 * step, 1.0, -1.0)
-            points = [self.x + k * away for k in range(1, 7)]
-        else:
-            sign = 1.0 if self.above[0] > 7 * step[0] else -1.0
-            points = [self.x + sign * k * step[0] * self.directions[0] for k in range(1, 7)]
-        values = np.stack([self.at_x, *map(self._ask, points)])
-        self.eps = _float_eps(values)
+    def _look_near(self) -> None:
+        """Seven points close to `x` and to each other: how exact the function is, and which way it goes."""
+        values = self._near(NEAR_NOISE * self.small)
+        self.eps = _EPS
+        if np.array_equal(values, values.astype(np.float32), equal_nan=True):
+            self._look_wider(values)
         size = np.abs(self.at_x)
-        found = np.zeros_like(size)
-        table, weight = values, 1.0
-        for k in range(1, 7):
-            table = np.diff(table, axis=0)
-            weight *= k / (4 * k - 2)  # (k!)^2 / (2k)!
-            if k >= 3:
-                found = np.maximum(found, np.sqrt(weight * np.mean(table**2, axis=0)))
-        return np.where(np.isfinite(found), 2 * found, 100 * self.eps * size)
+        found = noise_level(values) if self.eps == _EPS else noise_level(self.near)
+        self.noise = np.where(np.isfinite(found), 2 * found, 100 * self.eps * size)
+        self.noise[self._jumps()] = np.inf
+
+    def _jumps(self) -> np.ndarray:
+        """Whether most of the points close to `x` lie on a line and some do not: no noise looks so."""
+        steps = np.diff(self.near, axis=0)
+        usual = np.median(steps, axis=0)
+        off = np.abs(steps - usual)
+        largest = off.max(axis=0)
+        alike = (off <= 0.01 * largest).sum(axis=0) >= len(steps) - 2
+        rounding = (
+            np.abs(usual) * self.eps * np.max(np.abs(self.x / self.away), where=self.away != 0, initial=0.0)
+        )
+        return alike & (largest > 100 * rounding + max(100 * self.eps, JUMP) * np.abs(self.near).max(axis=0))
+
+    def _look_wider(self, values: np.ndarray) -> None:
+        """Whether the function is computed in float32; then its values say something further apart only."""
+        far = self._near(0.0137 * self.small)
+        if np.array_equal(far, far.astype(np.float32), equal_nan=True) and np.nanmax(
+            np.ptp(far, axis=0), initial=0
+        ):
+            self.eps = float(np.finfo(np.float32).eps)
+            size = np.abs(self.x).max(initial=0.0) if self.directions is not None else np.abs(self.x)
+            self._near(np.maximum(1e-3 * self.small, 4 * self.eps * size))
+
+    def _near(self, step: np.ndarray) -> np.ndarray:
+        """The values at `x` and at six points at equal distances on one side of it."""
+        step = np.minimum(np.maximum(self._rounded(step), self.unit), np.maximum(self.above, -self.below) / 8)
+        step = step * np.where(self.above > 7 * step, 1.0, -1.0)
+        self._look_along(step)
+        other_side = np.where(step > 0, -self.below, self.above)
+        lost = np.isfinite(self.near[-1]).sum() < np.isfinite(self.at_x).sum()
+        if lost and np.all(other_side > 7 * np.abs(step)):
+            self._look_along(-step)
+        return self.near
+
+    def _look_along(self, step: np.ndarray) -> None:
+        self.near_step = step
+        self.away = step if self.directions is None else step[0] * self.directions[0]
+        self.near = np.stack([self.at_x, *(self._ask(self.x + k * self.away) for k in range(1, 7))])
 
     # --- the two families
 
@@ -239,12 +356,14 @@ class _Measurement:
     def _scale(self) -> np.ndarray:
         """The length on which the function seems to change: where `x` is far from 1, its size or 1."""
         scale = self.small.copy()
-        for column in np.flatnonzero(self.big >= 30 * self.small):
-            near, far = self._slope(column, self.small[column]), self._slope(column, self.big[column])
-            doubt = 0.15 * np.maximum(np.abs(near), np.abs(far))
-            doubt += 3 * (self.noise + self.eps * np.abs(self.at_x)) / (0.25 * self.small[column])
-            if np.all(np.abs(near - far) <= doubt):
-                scale[column] = self.big[column]
+        for column in np.flatnonzero(self.big >= 30 * self.small).tolist():
+            near = self._slope(column, self.small[column])
+            noise = 3 * (self.noise + self.eps * np.abs(self.at_x)) / (0.25 * self.small[column])
+            for far in self.big[column] * np.array([1.0, 1 / 30, 1 / 1000]):
+                slope = self._slope(column, far) if far > 30 * self.small[column] else np.nan
+                if np.all(np.abs(near - slope) <= 0.15 * np.maximum(np.abs(near), np.abs(slope)) + noise):
+                    scale[column] = far
+                    break
         return scale
 
     def _slope(self, column: int, scale: float) -> np.ndarray:
@@ -252,24 +371,27 @@ class _Measurement:
         return (high - low) / (above - below)
 
     def _ladder(self, scale: np.ndarray, wanted: np.ndarray | None = None) -> _Found:
-        """Central differences with falling steps, extrapolated; one-sided ones where there is but one side."""
-        first = FIRST * scale
-        room = np.minimum(self.above, -self.below)
-        first = np.where(room > 1e-3 * first, np.minimum(first, 0.9 * room), first)
-        first = np.where(room <= 1e-3 * first, np.minimum(first, 0.9 * np.maximum(self.above, -self.below)), first)
+        """Central differences with falling steps, extrapolated; one-sided ones at an edge."""
+        sides = np.stack([self.above, -self.below])
+        room = np.where(self.edge, sides.max(axis=0), sides.min(axis=0))
+        first = np.minimum(FIRST * scale, 0.9 * room)
         steps = self._rounded(first * RATIO ** -np.arange(LEVELS)[:, None])
         shape = (LEVELS, self.columns, self.at_x.size)
         high, low = np.full(shape, np.nan), np.full(shape, np.nan)
         up, down = steps.copy(), -steps
-        for column in range(self.columns) if wanted is None else np.flatnonzero(wanted):
+        for column in range(self.columns) if wanted is None else np.flatnonzero(wanted).tolist():
             for k in range(LEVELS):
                 high[k, column], up[k, column] = self._moved(column, steps[k, column])
                 low[k, column], down[k, column] = self._moved(column, -steps[k, column])
-        both = self._extrapolated(high, low, up, down, 2)
+        found = self._extrapolated(high, low, up, down, 2)
+        if not self.edge.any():
+            return found
         middle = np.broadcast_to(self.at_x, shape)
         right = self._extrapolated(high, middle, up, 0 * up, 1)
         left = self._extrapolated(middle, low, 0 * up, down, 1)
-        return both.or_else(right.or_better(left))
+        one_sided = right.or_better(left)
+        one_sided.bar = np.where(self.edge[:, None], one_sided.bar, np.inf)
+        return found.or_else(one_sided)
 
     def _extrapolated(self, high, low, up, down, power: int) -> _Found:
         """The best entry of the table of extrapolated difference quotients."""
@@ -277,33 +399,48 @@ class _Measurement:
         steps = (up - down) / 2 if power == 2 else up - down
         noise = self.noise + self.eps * np.maximum(np.abs(high), np.abs(low))
         noise = noise * (1.0 if power == 2 else 2.0)
-        values, bars, tops = [], [], []
-        for j in range(1, LEVELS):
+        values, bars, smallest = [], [], []
+        for j in range(1, LEVELS - 1):
             change = (table[1:] - table[:-1]) / (RATIO ** (power * j) - 1)
-            new = table[1:] + change
-            off = np.abs(new - table[:-1]) + np.abs(change)
-            values.append(new)
-            bars.append(off + _AMPLIFIED[power][j] * noise[:-j] / steps[j:, :, None])
-            tops.append(np.broadcast_to(steps[:-j, :, None], new.shape))
-            table = new
+            table = table[1:] + change
+            off = np.abs(np.diff(table, axis=0)) + LOWER_ORDER * np.abs(change[1:])
+            values.append(table[1:])
+            bars.append(off + _AMPLIFIED[power][j] * noise[: -j - 1] / steps[j + 1 :, :, None])
+            smallest.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
         bar = np.concatenate(bars)
-        bar = np.where(np.isfinite(bar), bar, np.inf)
+        size = np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1))
+        bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * size), bar, np.inf)
         best = bar.argmin(axis=0)[None]
-        value, bar, top = (
+        value, bar, step = (
             np.take_along_axis(part, best, axis=0)[0]
-            for part in (np.concatenate(values), bar, np.concatenate(tops))
+            for part in (np.concatenate(values), bar, np.concatenate(smallest))
         )
-        return _Found(value, SAFETY * bar, top)
+        return _Found(value, SAFETY * bar, step)
 
     def _again(self, found: _Found, scale: np.ndarray) -> _Found | None:
-        """A second ladder for the columns in which the first one said little: at smaller or larger steps."""
-        size = np.abs(found.value) + 1e-3 * np.abs(self.at_x) / scale[:, None]
-        poor = ~(found.bar <= 1e-7 * size)
-        poor &= np.isfinite(self.at_x)
+        """A second ladder with smaller steps for the columns in which the first one said little."""
+        noise = 1000 * (self.noise + self.eps * np.abs(self.at_x)) / scale[:, None]
+        poor = ~(found.bar <= 1e-8 * np.abs(found.value) + noise) & np.isfinite(self.at_x)
         wanted = poor.any(axis=1)
         if not wanted.any():
             return None
-        return self._ladder(scale * RATIO ** -(LEVELS - 1), wanted)
+        close = np.where(poor, found.bar <= 1e-3 * np.abs(found.value), True).all(axis=1)
+        scale = scale * np.where(close, RATIO**-3, RATIO ** (1 - LEVELS))
+        for column in np.flatnonzero(wanted & ~self.edge & ~np.isfinite(found.bar).all(axis=1)).tolist():
+            scale[column], self.edge[column] = self._reach(column, scale[column])
+        return self._ladder(scale, wanted)
+
+    def _reach(self, column: int, scale: float) -> tuple[float, bool]:
+        """A length within which the function has values on both sides; and whether there is none, so that `x`
+        lies at the edge of where it is defined.
+        """
+        there = np.isfinite(self.at_x)
+        for shrink in range(8):
+            near = scale * 10.0**-shrink
+            ends = [self._moved(column, sign * FIRST * near)[0][there] for sign in (1, -1)]
+            if np.all(np.isfinite(ends)):
+                return near, False
+        return scale, True
 
     def _confirmed(self, found: _Found) -> tuple[np.ndarray, np.ndarray]:
         """The values of the first family where the second one agrees, on each side that there is."""
@@ -315,32 +452,40 @@ class _Measurement:
             value, bar = self._one_sided(sign * step, np.isfinite(found.bar).any(axis=1))
             there = np.isfinite(bar)
             apart = np.abs(value - found.value)
-            spread = np.where(there, np.maximum(spread, np.where(apart <= bar + found.bar, apart, np.inf)), spread)
+            apart = np.where(apart <= bar + found.bar, apart, np.inf)
+            spread = np.where(there, np.maximum(spread, apart), spread)
             sides += there
         error = np.where(sides > 0, found.bar + spread, np.inf)
         known = np.isfinite(error) & np.isfinite(self.at_x)
+        known &= self._fits_near(np.where(known, found.value, np.nan))
         return np.where(known, found.value, np.nan), np.where(known, error, np.inf)
+
+    def _fits_near(self, slope: np.ndarray) -> np.ndarray:
+        """For each output, whether the points close to `x` go the way that these derivatives say; true where
+        one of them is not known.
+
+        They do not on a flight of steps, nor where the function has derivatives along the axes only, as the
+        median of three equal numbers.
+        """
+        moves = 6 * self.near_step[:, None] * slope
+        seen = self.near[-1] - self.at_x
+        rounding = 8 * (self.noise + self.eps * np.abs(self.at_x))
+        return ~(np.abs(moves.sum(axis=0) - seen) > rounding + 0.1 * np.abs(moves).sum(axis=0))
 
     def _one_sided(self, steps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Extrapolated one-sided differences on one side, and their error bars; inf where there are none."""
         quotients = np.full((len(NODES), self.columns, self.at_x.size), np.nan)
         noise = np.full(quotients.shape, np.nan)
-        for column in np.flatnonzero(wanted):
+        for column in np.flatnonzero(wanted).tolist():
             for k, t in enumerate(self._rounded(steps * NODES[:, None])[:, column]):
                 value, gone = self._moved(column, t)
                 quotients[k, column] = (value - self.at_x) / gone
                 noise[k, column] = 2 * (self.noise + self.eps * np.abs(value)) / abs(gone)
         value = np.tensordot(_WEIGHTS, quotients, 1)
-        rough = np.tensordot(_FEWER_WEIGHTS, quotients[:-1], 1)
-        bar = SAFETY * (np.abs(value - rough) + np.tensordot(np.abs(_WEIGHTS), noise, 1))
+        rough, rougher = (np.tensordot(_to_zero(NODES[:k]), quotients[:k], 1) for k in (3, 2))
+        off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
+        bar = SAFETY * (off + np.tensordot(np.abs(_WEIGHTS), noise, 1))
         return value, np.where(np.isfinite(bar), bar, np.inf)
-
-
-def _float_eps(values: np.ndarray) -> float:
-    """The rounding of the numbers: that of float32 if each of many different ones is one of those."""
-    finite = values[:, np.isfinite(values).all(axis=0)]
-    narrow = finite.size and np.array_equal(finite, finite.astype(np.float32)) and np.ptp(finite, axis=0).any()
-    return float(np.finfo(np.float32).eps) if narrow else _EPS
 
 
 def _to_zero(nodes: np.ndarray) -> np.ndarray:
@@ -354,5 +499,5 @@ def _amplified(power: int) -> list[float]:
     return [float(np.sum(np.abs(_to_zero(nodes[: j + 1] ** power)) / nodes[: j + 1])) for j in range(LEVELS)]
 
 
-_WEIGHTS, _FEWER_WEIGHTS = _to_zero(NODES), _to_zero(NODES[:-1])
+_WEIGHTS = _to_zero(NODES)
 _AMPLIFIED = {1: _amplified(1), 2: _amplified(2)}

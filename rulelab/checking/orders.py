@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..errors import RuleLabError
 from ..tangents.algebra import is_number
 from . import oracles
 from .closeness import Tolerance
+from .differentiated import slope_along, weighted
 from .findings import UNKNOWN, Finding
 from .probes import FEW, Probe, quiet
 from .vectors import cotangent_vec, gradient_like, to_vec
@@ -33,20 +33,18 @@ def second_order_findings(f: Callable, probe: Probe, rng: np.random.Generator) -
         return
     vector, back = to_vec(inputs)
     if vector.size > FEW:
-        yield Finding("second order", f"second derivatives are checked for up to {FEW} numbers", UNKNOWN)
+        words = f"second derivatives are checked for up to {FEW} numbers"
+        yield Finding("second order", words, UNKNOWN)
         return
-    loss = _weighted(f, kwargs, rng.integers(130, 480, np.shape(y)) / 100)
+    loss = weighted(f, kwargs, rng.integers(130, 480, np.shape(y)) / 100)
 
     def gradient_at(moved: np.ndarray) -> np.ndarray:
         return _as_vector(inputs, reverse.gradient(loss, *back(moved)))
 
     weights = rng.integers(130, 480, vector.size) / 100
-    along = _along(loss, gradient_like(inputs, weights))
+    along = slope_along(loss, gradient_like(inputs, weights))
     with quiet():
         try:
-            measured = oracles.measured_jvp(
-                lambda v: np.atleast_1d(weights @ gradient_at(v)), vector, weights
-            )
             second = _as_vector(inputs, reverse.gradient(along, *back(vector)))
         except RuleLabError as error:
             yield Finding(
@@ -58,7 +56,7 @@ def second_order_findings(f: Callable, probe: Probe, rng: np.random.Generator) -
                 "second order", f"second derivatives fail: {type(error).__name__}: {error}", probe=probe
             )
             return
-        hessian = oracles.measured_jacobian(gradient_at, vector)
+        hessian = oracles.measured_jacobian(gradient_at, vector, domain=probe.point.limits())
     expected, bars = weights @ hessian.value, np.abs(weights) @ hessian.error
     limit = Tolerance.of(probe)
     scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
@@ -72,28 +70,8 @@ def second_order_findings(f: Callable, probe: Probe, rng: np.random.Generator) -
             f"{expected[i]:.8g} by differences of the gradient"
         )
         yield Finding("second order", words, argument=name, probe=probe)
-    elif not known.any() or not np.isfinite(measured.error).any():
+    elif not known.any():
         yield Finding("second order", "no two differences of the gradient agree", UNKNOWN, probe=probe)
-
-
-def _weighted(f: Callable, kwargs: dict[str, Any], weights: Any) -> Callable:
-    def loss(*args: Any) -> Any:
-        return np.sum(weights * f(*args, **kwargs))
-
-    return loss
-
-
-def _along(loss: Callable, directions: tuple) -> Callable:
-    """The derivative of a loss along a direction, as a function to be differentiated."""
-
-    def along(*args: Any) -> Any:
-        total = 0.0
-        for direction, slope in zip(directions, reverse.gradient(loss, *args)):
-            if direction is not None and slope is not None:
-                total = total + np.sum(direction * slope)
-        return total
-
-    return along
 
 
 def _as_vector(inputs: tuple, gradients: tuple) -> np.ndarray:

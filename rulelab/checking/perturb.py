@@ -156,7 +156,7 @@ DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
 
 
 def draw(kind: Kind, rng: np.random.Generator, size: int = 0, scale: float = 1.0) -> Any:
-    """One argument of a kind. Its numbers have seven binary digits, so that float32 has them too.
+    """One argument of a kind. Its numbers have eleven binary digits, so that float32 has them too.
 
     >>> draw(Kind("vector"), np.random.default_rng(1)).shape
     (3,)
@@ -195,13 +195,14 @@ def _reals(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: 
             drawn = high - drawn
         else:
             drawn = drawn * rng.choice([-1.0, 1.0], shape)
-    return np.asarray(_seven_digits(drawn))
+    short = _few_digits(drawn)
+    return np.asarray(np.where((low < short) & (short < high), short, drawn))
 
 
-def _seven_digits(x: np.ndarray) -> np.ndarray:
-    """The nearest numbers with seven binary digits: exact in every floating dtype."""
+def _few_digits(x: np.ndarray) -> np.ndarray:
+    """The nearest numbers with eleven binary digits: exact in every floating dtype."""
     mantissa, exponent = np.frexp(x)
-    return np.ldexp(np.round(mantissa * 128) / 128, exponent)
+    return np.ldexp(np.round(mantissa * 2048) / 2048, exponent)
 
 
 # --- which kinds a function takes ---------------------------------------------------------------------------
@@ -308,7 +309,7 @@ def near(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
 
     def moved(vector: np.ndarray) -> np.ndarray:
         away = rng.uniform(0.0625, 0.5, vector.size) * rng.choice([-1.0, 1.0], vector.size)
-        return _seven_digits(landmark + away * max(1.0, abs(landmark)) * 0.5)
+        return _few_digits(landmark + away * max(1.0, abs(landmark)) * 0.5)
 
     return revalued(args, moved)
 
@@ -321,7 +322,7 @@ def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: 
         if flips:
             factors = factors * rng.choice([-1.0, 1.0], vector.size)
         zero = vector == 0
-        return _seven_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
+        return _few_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
 
     return revalued(args, moved)
 
@@ -336,6 +337,22 @@ def tied(args: tuple, rng: np.random.Generator) -> tuple:
         return rng.choice(np.array(pool), vector.size) if pool else vector
 
     return revalued(args, moved)
+
+
+def nudged(args: tuple, rng: np.random.Generator) -> tuple:
+    """The same arguments, each number moved by about one last digit of its dtype."""
+    found = []
+    for x in args:
+        vector, back = to_vec(x)
+        eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
+        found.append(back(vector * (1.0 + eps * rng.choice([-1.0, 1.0, 2.0], vector.size))))
+    return tuple(found)
+
+
+def all_equal(args: tuple) -> tuple:
+    """The same arguments in which all numbers are the first one."""
+    first = to_vec(args)[0][:1]
+    return revalued(args, lambda vector: np.resize(first, vector.size))
 
 
 def revalued(args: tuple, moved: Callable[[np.ndarray], np.ndarray]) -> tuple:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .perturb import (
     DRAWN_SCALES,
     Kind,
     WithTangent,
+    all_equal,
     draw,
     guesses,
     in_float32,
@@ -119,7 +121,7 @@ def _kinds_taken(
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
                 forms = tuple(kind.form for kind in kinds)
-                if kinds in seen or tried >= TRIES or forms in found:
+                if kinds in seen or tried >= TRIES or forms in found or found and "list" in forms:
                     continue
                 seen.add(kinds)
                 tried += 1
@@ -239,13 +241,17 @@ def _is_finite(y: Any) -> bool:
     return bool(vector.size) and bool(np.all(np.isfinite(vector)))
 
 
-def usable(subject: Subject, point: Point) -> Any:
-    """The value at a point, or None where the function refuses it or gives something not finite."""
+def usable(subject: Subject, point: Point, like: Any) -> Any:
+    """The value at a point, or None where the function refuses it or gives something not finite, or complex
+    numbers where it gave real ones (`like`).
+    """
+    if not point.is_inside():
+        return None
     try:
         y = plainly(subject.primal, point.inputs, point.kwargs)
     except Exception:
         return None
-    return y if _is_finite(y) else None
+    return y if _is_finite(y) and np.iscomplexobj(y) == np.iscomplexobj(like) else None
 
 
 def twins_of(point: Point) -> Iterator[Point]:
@@ -255,26 +261,31 @@ def twins_of(point: Point) -> Iterator[Point]:
         ("the first, with gaps in memory", laid_out_otherwise(point.inputs)),
     ):
         if inputs is not None:
-            yield Point(inputs, point.kwargs, origin, point.constant)
+            yield replace(point, inputs=inputs, origin=origin)
 
 
 def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
     """Points with ties, with zeros, and around the numbers that stand in the code."""
+    yield replace(point, inputs=all_equal(point.inputs), origin="all equal")
     for _ in range(2):
-        yield Point(tied(point.inputs, rng), point.kwargs, "with ties", point.constant)
+        yield replace(point, inputs=tied(point.inputs, rng), origin="with ties")
     for mark in landmarks(subject.codes)[:8]:
         for _ in range(2):
-            yield Point(near(point.inputs, mark, rng), point.kwargs, f"around {mark:g}", point.constant)
+            yield replace(point, inputs=near(point.inputs, mark, rng), origin=f"around {mark:g}")
 
 
 def reaching(
-    subject: Subject, candidates: Iterator[Point], reached: set[tuple[types.CodeType, int]], most: int
+    subject: Subject,
+    candidates: Iterator[Point],
+    reached: set[tuple[types.CodeType, int]],
+    most: int,
+    like: Any,
 ) -> Iterator[Point]:
     """Those among the candidates at which the function and its rule run lines that were not run before."""
     for point in candidates:
         if most <= 0:
             return
-        if usable(subject, point) is None:
+        if usable(subject, point, like) is None:
             continue
         lines = _lines_at(subject, point)
         if not lines <= reached:

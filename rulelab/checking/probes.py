@@ -27,14 +27,30 @@ DIRECTIONS, SEEDS = 8, 3
 
 @dataclass(frozen=True)
 class Point:
-    """Where a function is looked at. `origin` says in words where the numbers come from; `constant` are the
-    positions of the inputs that are not moved.
+    """Where a function is looked at.
+
+    `origin` says in words where the numbers come from; `constant` are the positions of the inputs that are
+    not moved; `bounds` has the open interval of each input outside of which the function is never asked.
     """
 
     inputs: tuple
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     origin: str = "given"
     constant: frozenset[int] = frozenset()
+    bounds: tuple[tuple[float, float], ...] = ()
+
+    def is_inside(self) -> bool:
+        """Whether the numbers lie strictly within the bounds of their inputs."""
+        pairs = zip(self.inputs, self.bounds)
+        return all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs)
+
+    def limits(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds of each number of the vector of what is moved; None where there are none."""
+        if not self.bounds:
+            return None
+        sizes = [0 if i in self.constant else to_vec(x)[0].size for i, x in enumerate(self.inputs)]
+        low, high = (np.repeat([b[side] for b in self.bounds], sizes) for side in (0, 1))
+        return low, high
 
 
 @dataclass(frozen=True)
@@ -101,7 +117,11 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
     wide = _widened(point)
     vector, back = to_vec(_moving(wide, point))
 
+    limits = point.limits()
+
     def f(moved: np.ndarray) -> np.ndarray:
+        if limits is not None and not np.all((limits[0] < moved) & (moved < limits[1])):
+            raise ValueError("outside of the domain of the check")
         inputs = list(back(moved))
         for position in point.constant:
             inputs[position] = wide[position]
@@ -126,11 +146,10 @@ def _moving(inputs: tuple, point: Point) -> tuple:
     return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
 
 
-def truth_at(
-    subject: Subject, point: Point, rng: np.random.Generator, domain: Any = None, y: Any = None
-) -> Truth:
+def truth_at(subject: Subject, point: Point, rng: np.random.Generator, y: Any = None) -> Truth:
     """The derivative of the primal at a point by two families of differences."""
     vector, f = vector_function(subject, point)
+    domain = point.limits()
     y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
     outputs = leaves(y, "y")
     count, size = vector.size, (outputs[-1].stop if outputs else 0)
@@ -207,6 +226,25 @@ def probe_reverse(
         except Exception as error:
             return Probe(point, truth, y, seeds, failure=error, raw=raw, lines=frozenset(lines))
     return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines))
+
+
+def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
+    """What the rule answers to the same seeds at other inputs of the same form; None where it fails."""
+    point = dataclasses.replace(probe.point, inputs=inputs)
+    kwargs = dict(point.kwargs)
+    with quiet():
+        try:
+            if subject.reverse is not None:
+                _, back = subject.reverse(*copy.deepcopy(inputs), **copy.deepcopy(kwargs))
+                return np.array([reverse_answer(back, probe.truth.y, seed, point) for seed in probe.seeds])
+            assert subject.forward is not None
+            rows = []
+            for seed in probe.seeds:
+                _, y_dot = subject.forward(tangents_of(point, seed), *copy.deepcopy(inputs), **kwargs)
+                rows.append(cotangent_vec(probe.truth.y, y_dot))
+            return np.array(rows)
+        except Exception:
+            return None
 
 
 def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..tangents.zeros import AbstractZero
 from .checks import POINTS, Checking
 from .configs import ad_config
 from .findings import Finding
-from .perturb import Kind, WithTangent, kind_named
+from .perturb import DomainError, Kind, WithTangent, kind_named
 from .points import Source, required_names
 from .probes import Point
 from .reports import RuleCheck
@@ -47,14 +47,18 @@ def checking(
     rng = np.random.default_rng(seed) if rng is None else rng
     kwargs, config = dict(fkwargs or {}), ad_config() if config is None else config
     mode = _mode_of(f, registry) if mode is None else mode
-    kinds, interval = _domain(f, domain)
+    kinds = _domain(f, domain)
     source = Source(f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep")
     subject, inputs = subject_of(f, source.args, kwargs, mode, config, registry)
     shift = 1 if inputs and (not source.args or inputs[0] is not source.args[0]) else 0
     held = frozenset(
         (*(i + shift for i in _constants(args)), *_unanswered(subject, inputs, config, registry))
     )
-    first = Point(inputs, kwargs, source.origin(0), held)
+    first = Point(inputs, kwargs, source.origin(0), held, _bounds(subject.names, inputs, kinds))
+    if not first.is_inside():
+        raise DomainError(
+            f"the arguments of {subject.name} do not lie in the domain", asked="a check of its rule"
+        )
     return Checking(
         subject,
         source,
@@ -65,7 +69,6 @@ def checking(
         rng=rng,
         rtol=rtol,
         atol=atol,
-        interval=interval,
         output_tangent=output_tangent,
         other=_other_mode(f, source.args, kwargs, config, registry) if mode == "rrule" else None,
     )
@@ -108,14 +111,22 @@ def _other_mode(f: Callable, args: tuple, kwargs: dict, config: Any, registry: R
         return None
 
 
-def _domain(f: Callable, domain: Any) -> tuple[dict[str, Kind], Any]:
+def _domain(f: Callable, domain: Any) -> dict[str, Kind]:
+    """The kinds that a domain names, by parameter."""
     if domain is None:
-        return {}, None
+        return {}
     if isinstance(domain, Mapping):
-        return {name: kind_named(words) for name, words in domain.items()}, None
-    kind = kind_named(domain)
-    interval = (kind.low, kind.high) if np.isfinite(kind.low) or np.isfinite(kind.high) else None
-    return dict.fromkeys(required_names(f), kind), interval
+        return {name: kind_named(words) for name, words in domain.items()}
+    return dict.fromkeys(required_names(f), kind_named(domain))
+
+
+def _bounds(names: tuple[str, ...], inputs: tuple, kinds: dict[str, Kind]) -> tuple[tuple[float, float], ...]:
+    """The interval of each input; none at all where no kind limits one."""
+    anywhere = Kind()
+    found = tuple(
+        (kind.low, kind.high) for kind in (kinds.get(name, anywhere) for name in names[: len(inputs)])
+    )
+    return found if any(bound != (anywhere.low, anywhere.high) for bound in found) else ()
 
 
 def finished(check: Checking) -> RuleCheck:

@@ -32,8 +32,8 @@ from ..tangents.zeros import AbstractZero, NoTangent
 
 _CONSTANT = (
     type(None), bool, int, np.bool_, np.integer, str, bytes, bytearray, type, types.ModuleType,
-    types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, np.ufunc, np.dtype, np.random.Generator,
-    np.random.RandomState, range, slice, set, frozenset, np.datetime64, np.timedelta64,
+    types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, np.ufunc, np.dtype,
+    np.random.Generator, np.random.RandomState, range, slice, set, frozenset, np.datetime64, np.timedelta64,
 )  # fmt: skip
 
 
@@ -61,12 +61,12 @@ class Leaf:
         Raises IndexError if entry `i` belongs to another leaf.
         """
         if not self.start <= i < self.stop:
-            raise IndexError(f"entry {i} is not one of {self.name}, which has {self.start} to {self.stop - 1}")
+            raise IndexError(f"{self.name} has the entries {self.start} to {self.stop - 1}, not {i}")
         flat = (i - self.start) // self._reals
         return tuple(int(k) for k in np.unravel_index(flat, self.shape))
 
     def part(self, i: int) -> str:
-        """`"re"` or `"im"`: which part of a complex number entry `i` of the vector is; `""` for a real one."""
+        """`"re"` or `"im"`: which part of a complex number entry `i` of the vector is; `""` if it is real."""
         self.where(i)
         return ("re", "im")[(i - self.start) % 2] if self._reals == 2 else ""
 
@@ -256,9 +256,7 @@ class _Array:
             return np.asarray(ProjectTo(np.empty(self.leaf.shape, wide))(x_bar))
         except RuleShapeError:
             given = np.shape(x_bar)
-            raise ValueError(
-                f"{self.leaf.name} has shape {self.leaf.shape}, its cotangent {given}"
-            ) from None
+            raise ValueError(f"{self.leaf.name} has shape {self.leaf.shape}, its cotangent {given}") from None
         except RuleDtypeError:
             raise TypeError(f"{self.leaf.name} cannot have a cotangent of kind {_kind(x_bar)}") from None
 
@@ -416,9 +414,8 @@ class _Reader:
             return _Array(self._leaf(x, name), x.flags.f_contiguous and not x.flags.c_contiguous)
         if x.dtype.kind != "O":
             return _Constant(np.array(x))
-        children = {
-            index: self.node(x[index], f"{name}[{', '.join(map(str, index))}]") for index in np.ndindex(x.shape)
-        }
+        names = {index: f"{name}[{', '.join(map(str, index))}]" for index in np.ndindex(x.shape)}
+        children = {index: self.node(x[index], each) for index, each in names.items()}
         return _Objects(name, np.ndarray, children, lambda entries: _objects(x.shape, entries), x.shape)
 
     def _number(self, x: Any, name: str):
@@ -442,7 +439,7 @@ def _part_name(name: str, x: Any, key: Any) -> str:
 
 
 def _taken_apart(x: Any) -> tuple[Mapping[Any, Any] | None, Callable[[dict], Any]]:
-    """The parts of `x` by key, and what makes another one of new parts; no parts for what is not a structure."""
+    """The parts of `x` by key, and what makes another one of new parts; None for what is no structure."""
     cls = type(x)
     if isinstance(x, types.FunctionType):
         return _captured(x), lambda entries: _with_captured(x, entries)

@@ -197,6 +197,7 @@ _STAND_INS = tuple(
         "tangents/in_step.py",
         "ad/mark_tangents.py",
         "ad/nested.py",
+        "checking/differentiated.py",
     )
 )
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-
 from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
 from ..bench.duel import ROUNDS, Duel, GradientDuel

@@ -128,15 +128,21 @@ def atan2_partials(out, y, x):
     return quotient(quotient(x, r), r), -quotient(quotient(y, r), r)
 
 
-def times(out, x, y):
-    """How many `y` were taken off `x` to leave `out`; NaN where nothing was left, which is a jump."""
-    return quotient(x - out, y) if out else math.nan
+def fmod_partials(out, x, y):
+    """Those of `x - n * y`: 1 and `-n`. NaN at the multiples of `y`, which are jumps; 0 is none. At `y = inf`
+    nothing is ever taken off.
+    """
+    return (math.nan, math.nan) if not out and x else taken_off(out, x, y)
 
 
 def remainder_partials(out, x, y):
-    """Those of `x - n * y`: 1 and `-n`, NaN at multiples of `y`. At `y = inf` nothing is ever taken off."""
-    n = times(out, x, y)
-    return (n, n) if math.isnan(n) else (1.0, -float(round(n)))
+    """Those of `x - n * y`, `n * y` being the nearest multiple; NaN halfway between two, which is a jump."""
+    return (math.nan, math.nan) if abs(out) == abs(y) / 2 else taken_off(out, x, y)
+
+
+def taken_off(out, x, y):
+    """1 and `-n`, where `n` times `y` was taken off `x` to leave `out`."""
+    return 1.0, -float(round(quotient(x - out, y)))
 
 
 def pow_partials(out, x, y):
@@ -155,9 +161,13 @@ TABLE.scalar(
     pow_partials,
     points=[(0.3, 1.5), (2.0, -0.7), (3, 2), (1.5, 0.0), (np.float64(0.5), np.array(1.5))],
 )
-TABLE.scalar(math.fmod, remainder_partials, points=[(7.3, 1.5), (-7.3, 1.5), (7.3, -1.5), (1, 2.5), (7, 3)])
 TABLE.scalar(
-    math.remainder, remainder_partials, points=[(7.3, 1.5), (-7.3, 1.6), (7.3, -1.5), (1, 2.7), (7, 4.3)]
+    math.fmod, fmod_partials, points=[(7.3, 1.5), (-7.3, 1.5), (7.3, -1.5), (1, 2.5), (7, 3), (0.0, 1.5)]
+)
+TABLE.scalar(
+    math.remainder,
+    remainder_partials,
+    points=[(7.3, 1.5), (-7.3, 1.6), (7.3, -1.5), (1, 2.7), (7, 4.3), (-512.0, 128.0), (0.0, 1.5)],
 )
 TABLE.scalar(math.copysign, copysign_partials, points=PAIRS)
 

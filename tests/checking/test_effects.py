@@ -1,0 +1,161 @@
+"""Tests of what a rule does besides computing: each thing that no rule may do is told."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+
+from .rules import registry_with
+
+
+def double(x):
+    return 2.0 * x
+
+
+def keeps_a_buffer():
+    buffer = np.zeros(3)
+
+    def rule(x):
+        def pullback(y_bar):
+            buffer[...] = 0.0
+            buffer[...] += 2.0 * y_bar
+            return rl.NoTangent(), buffer
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def right_at_first():
+    calls = []
+
+    def rule(x):
+        def pullback(y_bar):
+            calls.append(1)
+            return rl.NoTangent(), 2.0 * y_bar if len(calls) < 30 else 3.0 * y_bar
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def adds_up():
+    def rule(x):
+        total = np.zeros_like(x)
+
+        def pullback(y_bar):
+            nonlocal total
+            total = total + 2.0 * y_bar
+            return rl.NoTangent(), total
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def writes_its_cotangent():
+    def rule(x):
+        def pullback(y_bar):
+            y_bar *= 2.0
+            return rl.NoTangent(), y_bar
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def writes_its_argument():
+    def rule(x):
+        y = 2.0 * x
+        x += 0.0
+        x[0] = 7.0
+        return y, lambda y_bar: (rl.NoTangent(), 2.0 * y_bar)
+
+    return rule
+
+
+def gives_what_cannot_be_written():
+    def rule(x):
+        def pullback(y_bar):
+            answer = 2.0 * y_bar
+            answer.flags.writeable = False
+            return rl.NoTangent(), answer
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def remembers_the_last_call():
+    last = {}
+
+    def rule(x):
+        last["scale"] = np.ones_like(x) * 2.0 * x / x
+
+        def pullback(y_bar):
+            return rl.NoTangent(), y_bar * np.resize(last["scale"], y_bar.shape)
+
+        last["scale"] = last["scale"] + (0.0 if x[0] == 1.5 else 1e-3)
+        return 2.0 * x, pullback
+
+    return rule
+
+
+X = np.array([1.5, 2.0, -3.0])
+
+
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (keeps_a_buffer, "changed what it had returned before|shares memory"),
+        (right_at_first, "another answer|cotangent of x is wrong"),
+        (adds_up, "another answer"),
+        (writes_its_cotangent, "cotangent, which it was only lent|shares memory"),
+        (writes_its_argument, "changes its argument x|changes x"),
+        (gives_what_cannot_be_written, "cannot be written to"),
+        (remembers_the_last_call, "another answer|wrong"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_what_no_rule_may_do(make, said):
+    """It is told in the words of the finding."""
+    found = rule_check(double, X, registry=registry_with(double, make()))
+    assert found.verdict == "wrong"
+    import re
+
+    assert any(re.search(said, finding.words) for finding in found.findings), found.findings
+
+
+def test_a_rule_that_does_nothing_of_the_kind():
+    """Passes."""
+
+    def plain_rrule(x):
+        return 2.0 * x, lambda y_bar: (rl.NoTangent(), 2.0 * y_bar)
+
+    assert rule_check(double, X, registry=registry_with(double, plain_rrule))
+
+
+def test_what_the_caller_changes_later_does_not_reach_a_pullback():
+    """The AD refuses, which is right; a rule in the registry of the AD is asked through it."""
+
+    def square(x):
+        return x * x
+
+    @rl.rrule_for(square)
+    def square_rrule(x):
+        return x * x, lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)
+
+    assert rule_check(square, X)
+
+
+def test_a_forward_rule_that_writes_to_a_tangent():
+    """Is told as well."""
+
+    def writing_frule(tangents, x):
+        _, x_dot = tangents
+        x_dot *= 2.0
+        return 2.0 * x, x_dot.copy()
+
+    found = rule_check(double, X, registry=registry_with(double, writing_frule, "frule"))
+    assert found.verdict == "wrong" and any("lent" in finding.words for finding in found.findings)

@@ -1,0 +1,94 @@
+"""Tests of what is said at kinks: right conventions pass, whatever they are, and wrong ones do not."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+from rulelab.checking.checks import Checking
+
+from .rules import counts_all_rrule, largest, largest_rrule, registry_with
+
+
+def at(f, rule, x):
+    """The findings of a check that begins at x."""
+    return rule_check(f, x, registry=registry_with(f, rule))
+
+
+def modulus(x):
+    return np.sum(np.abs(x))
+
+
+def modulus_rrule(slope):
+    """A rule with this slope at zero."""
+
+    def rule(x):
+        def pullback(y_bar):
+            return rl.NoTangent(), y_bar * np.where(x == 0, slope, np.sign(x))
+
+        return np.sum(np.abs(x)), pullback
+
+    return rule
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, -1.0, 0.3])
+def test_any_subgradient_of_the_modulus_is_right(slope):
+    """Which one is a convention."""
+    assert at(modulus, modulus_rrule(slope), np.array([0.0, 1.5, -2.0]))
+
+
+@pytest.mark.parametrize("slope", [1.5, -2.0, 1e6])
+def test_no_other_number_is(slope):
+    """It is not among the slopes close by."""
+    found = at(modulus, modulus_rrule(slope), np.array([0.0, 1.5, -2.0]))
+    assert found.verdict == "wrong" and any(f.check == "kink" for f in found.findings)
+
+
+def test_a_nan_at_a_kink_is_a_convention_too():
+    """Some say that there is no derivative."""
+    assert at(modulus, modulus_rrule(np.nan), np.array([0.0, 1.5]))
+
+
+@pytest.mark.parametrize("x", [[2.0, 2.0], [1.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]])
+def test_ties_of_a_maximum(x):
+    """One of them, or a part for each; not all of it for each."""
+
+    def shared_rrule(x):
+        def shared_pullback(y_bar):
+            chosen = x == np.max(x)
+            return rl.NoTangent(), y_bar * chosen / np.sum(chosen)
+
+        return np.max(x), shared_pullback
+
+    x = np.array(x)
+    assert at(largest, largest_rrule, x) and at(largest, shared_rrule, x)
+    assert at(largest, counts_all_rrule, x).verdict == "wrong"
+
+
+def test_the_middle_one_of_equal_numbers():
+    """Its one-sided slopes are zero in every direction; close by they are not."""
+    assert rule_check(np.median, np.array([1.0, 1.0, 1.0]))
+    assert rule_check(sorted, [1.0, 1.0, 1.0])
+
+
+def test_a_jump_is_no_kink():
+    """There are slopes of any size close by: nothing can be said, and nothing is."""
+
+    def stairs(x):
+        return np.sum(np.floor(x) + x)
+
+    def stairs_rrule(x):
+        return stairs(x), lambda y_bar: (rl.NoTangent(), y_bar * np.ones_like(x))
+
+    assert at(stairs, stairs_rrule, np.array([1.0, 2.0]))
+
+
+def test_only_some_neighbourhoods_are_searched():
+    """A function that is all kinks does not make a check slow."""
+    from rulelab.checking import checking, checks
+
+    check = checking(modulus, np.zeros(3), registry=registry_with(modulus, modulus_rrule(0.0)))
+    assert isinstance(check, Checking)
+    for _ in check.pieces():
+        pass
+    assert check.kinks <= checks.KINKS

@@ -1,0 +1,437 @@
+"""Tests of `rule_check` and the testers: right rules pass, wrong ones do not, and nothing passes that could not
+be measured."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import (
+    InconclusiveCheckError,
+    NoInputsError,
+    NoRuleError,
+    WrongRuleError,
+    checking,
+    rule_check,
+    with_tangent,
+)
+from rulelab.checking.testers import check_frule, check_rrule, check_scalar
+from rulelab.checking.testers import test_frule as frule_tester
+from rulelab.checking.testers import test_rrule as rrule_tester
+from rulelab.checking.testers import test_scalar as scalar_tester
+from rulelab.rules.registry import Registry
+
+from .rules import (
+    blind_rrule,
+    counts_all_rrule,
+    cube,
+    cube_frule,
+    cube_rrule,
+    forgetful_rrule,
+    largest,
+    largest_rrule,
+    product,
+    product_rrule,
+    registry_with,
+    relu,
+    relu_rrule,
+    step,
+    step_rrule,
+)
+
+# -- right rules ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "f, rule, args",
+    [
+        (cube, cube_rrule, ()),
+        (cube, cube_rrule, (2.0,)),
+        (cube, cube_rrule, (np.array([1.0, -2.0]),)),
+        (product, product_rrule, (np.ones((2, 3)), np.ones((3, 4)))),
+        (relu, relu_rrule, (np.array([1.0, -2.0, 0.0]),)),
+        (relu, relu_rrule, ()),
+        (largest, largest_rrule, (np.array([1.0, 3.0, 3.0]),)),
+        (largest, largest_rrule, ()),
+        (step, step_rrule, ()),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_right_rules_pass(f, rule, args, seed):
+    """At points of all kinds: ties, kinks, zeros, both branches, single precision, other layouts."""
+    found = rule_check(f, *args, registry=registry_with(f, rule), seed=seed)
+    assert found.verdict == "right" and bool(found), found
+
+
+def test_the_report_says_where_arguments_came_from():
+    """Drawn ones are said to be drawn, with their kinds."""
+    found = rule_check(cube, registry=registry_with(cube, cube_rrule))
+    assert any("drawn (x: a number)" in note for note in found.notes)
+    given = rule_check(cube, 2.0, registry=registry_with(cube, cube_rrule))
+    assert given.points[0].origin == "given" and not any("drawn" in note for note in given.notes)
+
+
+def test_the_same_seed_gives_the_same_report():
+    """But for the seconds."""
+    registry = registry_with(cube, forgetful_rrule)
+    first, second = (rule_check(cube, registry=registry, seed=4).to_dict() for _ in "12")
+    first.pop("seconds"), second.pop("seconds")
+    assert first == second
+
+
+# -- wrong rules ---------------------------------------------------------------------------------------------
+
+
+def test_a_rule_that_forgets_its_cotangent_is_wrong_at_once():
+    """In the quick check too, which takes less than a third of a second even here."""
+    registry = registry_with(cube, forgetful_rrule)
+    start = time.perf_counter()
+    found = rule_check(cube, registry=registry, depth="quick")
+    assert time.perf_counter() - start < 3.0
+    assert found.verdict == "wrong" and len(found.points) <= 2
+    worst = next(f.worst for f in found.findings if f.worst is not None)
+    assert worst.name == "x" and abs(worst.found - worst.expected) > worst.error
+
+
+def test_a_rule_that_is_wrong_beyond_a_number_in_the_code_is_found_out():
+    """Points are drawn on both sides of 2.5, because it stands there."""
+    found = rule_check(step, registry=registry_with(step, blind_rrule))
+    assert found.verdict == "wrong"
+
+
+def test_a_rule_that_is_wrong_at_ties_is_found_out():
+    """No difference quotient exists there, but the slopes to both sides do."""
+    found = rule_check(largest, np.array([1.0, 3.0, 2.0]), registry=registry_with(largest, counts_all_rrule))
+    assert found.verdict == "wrong"
+    assert any("at a kink the rule gives" in finding.words for finding in found.findings)
+
+
+def test_a_wrong_value_is_told_with_both_numbers():
+    """A rule may compute the value its own way, but not another value."""
+
+    def off_rrule(x):
+        y, back = cube_rrule(x)
+        return y + 1e-6, back
+
+    found = rule_check(cube, 2.0, registry=registry_with(cube, off_rrule))
+    assert found.verdict == "wrong"
+    assert any("the value by the rule is 8.000001" in f.words for f in found.findings)
+
+
+def test_a_relative_error_of_a_millionth_is_found():
+    """Which a comparison of printed numbers would pass."""
+
+    def nearly_rrule(x):
+        return x**3, lambda y_bar: (rl.NoTangent(), 3 * x**2 * y_bar * (1 + 1e-6))
+
+    assert rule_check(cube, registry=registry_with(cube, nearly_rrule)).verdict == "wrong"
+
+
+def test_a_transposed_cotangent_is_found_at_square_arguments_too():
+    """Matrices are drawn without any symmetry."""
+
+    def transposed_rrule(a, b):
+        def transposed_pullback(y_bar):
+            return rl.NoTangent(), (y_bar @ b.T).T, a.T @ y_bar
+
+        return a @ b, transposed_pullback
+
+    registry = registry_with(product, transposed_rrule)
+    assert rule_check(product, np.ones((3, 3)), np.ones((3, 3)), registry=registry).verdict == "wrong"
+
+
+def test_an_error_of_the_rule_is_a_finding():
+    """Not one of the check."""
+
+    def broken_rrule(x):
+        return x**3, lambda y_bar: undefined_name  # noqa: F821
+
+    found = rule_check(cube, 2.0, registry=registry_with(cube, broken_rrule))
+    assert found.verdict == "wrong" and "raises NameError" in str(found)
+
+
+def test_large_arguments_are_asked_in_random_directions():
+    """A million numbers would take a million differences."""
+    x = np.linspace(0.5, 2.0, 2000)
+    assert rule_check(cube, x, registry=registry_with(cube, cube_rrule)).verdict == "right"
+    assert rule_check(cube, x, registry=registry_with(cube, forgetful_rrule)).verdict == "wrong"
+
+
+# -- neither -------------------------------------------------------------------------------------------------
+
+
+def test_a_function_that_gives_another_value_each_time_is_not_judged():
+    """It cannot be measured, and is not passed."""
+
+    def noisy(x):
+        return x + np.random.default_rng().standard_normal()
+
+    def noisy_rrule(x):
+        return noisy(x), lambda y_bar: (rl.NoTangent(), y_bar)
+
+    found = rule_check(noisy, 2.0, registry=registry_with(noisy, noisy_rrule))
+    assert found.verdict == "inconclusive" and "another value at each call" in found.sentence
+
+
+def test_a_function_of_jumps_is_not_judged():
+    """No two differences agree anywhere."""
+
+    def saw(x):
+        return math.floor(x * 1e3) / 1e3
+
+    def saw_rrule(x):
+        return saw(x), lambda y_bar: (rl.NoTangent(), y_bar)
+
+    found = rule_check(saw, 2.0, registry=registry_with(saw, saw_rrule))
+    assert found.verdict != "right"
+
+
+def test_nothing_to_move_is_no_pass():
+    """A check that compared nothing says so."""
+
+    def named(x):
+        return 2.0
+
+    def named_rrule(x):
+        return 2.0, lambda y_bar: (rl.NoTangent(), rl.NoTangent())
+
+    found = rule_check(named, "text", registry=registry_with(named, named_rrule))
+    assert found.verdict == "inconclusive" and "no number among the arguments" in found.sentence
+
+
+def test_a_check_that_was_stopped_is_no_pass():
+    """What it has found by then is in the report."""
+    check = checking(cube, 2.0, registry=registry_with(cube, cube_rrule))
+    pieces = check.pieces()
+    next(pieces)
+    found = check.result(interrupted=True)
+    assert found.verdict == "inconclusive" and found.interrupted and len(found.points) == 1
+    assert "stopped after 1 point, at which it is right" in found.sentence
+
+
+def test_ctrl_c_gives_the_partial_report():
+    """Also out of the function that is checked."""
+    calls = []
+
+    def slow(x):
+        calls.append(x)
+        if len(calls) > 200:
+            raise KeyboardInterrupt
+        return x**3
+
+    found = rule_check(slow, 2.0, registry=registry_with(slow, cube_rrule), depth="deep")
+    assert found.interrupted and found.points
+
+
+# -- what is asked -------------------------------------------------------------------------------------------
+
+
+def test_without_a_rule_nothing_is_asked_in_its_place():
+    """The derivative by the AD would prove nothing of a rule."""
+    with pytest.raises(NoRuleError, match="cube has no rrule for these arguments"):
+        rule_check(cube, 2.0, registry=Registry())
+
+
+def test_a_function_stated_to_have_no_derivative():
+    """There is nothing to compare with."""
+    registry = Registry()
+    rl.non_differentiable(cube, registry=registry)
+    with pytest.raises(NoRuleError, match="stated to be without a derivative"):
+        rule_check(cube, 2.0, registry=registry)
+
+
+def test_arguments_that_cannot_be_found():
+    """The message says what to give."""
+
+    def strange(x):
+        raise ValueError("nothing suits me")
+
+    with pytest.raises(NoInputsError, match="nothing suits me") as caught:
+        rule_check(strange, registry=registry_with(strange, cube_rrule))
+    assert "--at" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"depth": "shallow"}, "depth is one of 'quick', 'normal', 'deep'"),
+        ({"order": 3}, "order is 1 or 2"),
+        ({"mode": "both"}, "mode is 'rrule' or 'frule'"),
+        ({"domain": "nonsense"}, "'nonsense' is no domain"),
+        ({"domain": (2, 1)}, "low < high"),
+        ({"domain": {"z": "positive"}}, "cube has no parameter z"),
+    ],
+)
+def test_options_that_mean_nothing(options, said):
+    """One line, before anything runs."""
+    with pytest.raises(rl.RuleLabError, match=said):
+        rule_check(cube, registry=registry_with(cube, cube_rrule), **options)
+
+
+def test_a_domain_is_kept_to():
+    """The function is never asked outside of it, by no difference either."""
+    asked = []
+
+    def root(x):
+        asked.append(x)
+        return math.sqrt(x)
+
+    def root_rrule(x):
+        y = math.sqrt(x)
+        return y, lambda y_bar: (rl.NoTangent(), y_bar / (2 * y))
+
+    assert rule_check(root, domain="positive", registry=registry_with(root, root_rrule))
+    assert min(asked) > 0
+
+
+def test_an_argument_held_fixed_is_not_looked_at():
+    """`with_tangent(x, NoTangent())` says that it is a constant of the test."""
+
+    def power(x, n):
+        return x**n
+
+    def power_rrule(x, n):
+        return x**n, lambda y_bar: (rl.NoTangent(), n * x ** (n - 1) * y_bar, rl.NoTangent())
+
+    registry = registry_with(power, power_rrule)
+    assert rule_check(power, 2.0, with_tangent(3.0, rl.NoTangent()), registry=registry)
+    assert rule_check(power, 2.0, 3.0, registry=registry).verdict == "wrong"
+    assert rule_check(power, 2.0, 3, registry=registry)  # an integer is held fixed by itself
+
+
+def test_integers_alone_are_taken_as_floats():
+    """`--at 2` means the number."""
+    found = rule_check(cube, 2, registry=registry_with(cube, cube_rrule))
+    assert found and "integers were taken as floats" in found.notes
+
+
+def test_a_cotangent_of_ones_is_told():
+    """It hides mistakes: a rule that ignores its cotangent is right there."""
+    found = rule_check(cube, 2.0, output_tangent=1.0, registry=registry_with(cube, cube_rrule))
+    assert found and any("all ones" in finding.words for finding in found.findings)
+
+
+def test_keyword_arguments_are_constants():
+    """They are those of every call."""
+
+    def scaled(x, *, by=1.0):
+        return by * x
+
+    def scaled_rrule(x, *, by=1.0):
+        return by * x, lambda y_bar: (rl.NoTangent(), by * y_bar)
+
+    assert rule_check(scaled, 2.0, fkwargs={"by": 3.0}, registry=registry_with(scaled, scaled_rrule))
+
+
+# -- both modes, second order --------------------------------------------------------------------------------
+
+
+def test_a_forward_rule_alone_is_what_is_checked():
+    """Without a word on the mode."""
+    found = rule_check(cube, 2.0, registry=registry_with(cube, cube_frule, "frule"))
+    assert found and found.mode == "frule"
+
+
+def test_a_wrong_forward_rule():
+    """It forgets the tangent."""
+
+    def wrong_frule(tangents, x):
+        return x**3, 3 * x**2
+
+    assert rule_check(cube, registry=registry_with(cube, wrong_frule, "frule")).verdict == "wrong"
+
+
+def test_the_two_rules_are_held_against_each_other():
+    """Forward and reverse mode are one linear map and its transpose."""
+    registry = registry_with(cube, cube_rrule)
+    rl.frule_for(cube, registry=registry)(lambda tangents, x: (x**3, 2 * x**2 * tangents[1]))
+    found = rule_check(cube, 2.0, registry=registry)
+    assert found.verdict == "wrong" and any("disagree" in f.words for f in found.findings)
+
+
+def test_second_derivatives_through_a_rule():
+    """The first derivative is right; the pullback hides x from the second."""
+
+    def square(x):
+        return x * x
+
+    def opaque_rrule(x):
+        slope = rl.ignore_derivatives(2.0 * x)
+        return x * x, lambda y_bar: (rl.NoTangent(), slope * y_bar)
+
+    rl.rrule_for(square)(opaque_rrule)
+    assert rule_check(square, 2.0)
+    found = rule_check(square, 2.0, order=2)
+    assert found.verdict == "wrong" and any("second derivative" in f.words for f in found.findings)
+
+
+def test_second_derivatives_that_are_right():
+    """Of a rule in plain Python, by differentiating it."""
+
+    def fourth(x):
+        return x**4
+
+    @rl.rrule_for(fourth)
+    def fourth_rrule(x):
+        def fourth_pullback(y_bar):
+            return rl.NoTangent(), 4 * x**3 * y_bar
+
+        return x**4, fourth_pullback
+
+    found = rule_check(fourth, 1.5, order=2)
+    assert found and any(c.name == "second order" for c in found.checks)
+
+
+# -- for test suites -----------------------------------------------------------------------------------------
+
+
+def test_testers_raise_what_pytest_shows():
+    """An AssertionError with the mistake in its first line and the report in it."""
+    with pytest.raises(AssertionError) as caught:
+        rrule_tester(cube, 2.0, registry=registry_with(cube, forgetful_rrule))
+    assert isinstance(caught.value, WrongRuleError) and caught.value.report.verdict == "wrong"
+    assert "cube is wrong" in str(caught.value).splitlines()[0]
+
+
+def test_testers_pass_nothing_that_was_not_measured():
+    """Neither right nor wrong is a failure too."""
+
+    def noisy(x):
+        return x + np.random.default_rng().standard_normal()
+
+    def noisy_rrule(x):
+        return noisy(x), lambda y_bar: (rl.NoTangent(), y_bar)
+
+    with pytest.raises(InconclusiveCheckError):
+        rrule_tester(noisy, 2.0, registry=registry_with(noisy, noisy_rrule))
+
+
+def test_testers_are_not_collected_and_have_two_names():
+    """pytest takes what is called `test…` for a test, unless it is told."""
+    assert check_rrule is rrule_tester and check_frule is frule_tester and check_scalar is scalar_tester
+    assert not any(f.__test__ for f in (rrule_tester, frule_tester, scalar_tester))
+
+
+def test_a_scalar_function_in_both_modes():
+    """Needs both rules."""
+    assert scalar_tester(math.sin, 0.7) and scalar_tester(np.exp, 0.3 + 0.2j)
+    with pytest.raises(NoRuleError):
+        scalar_tester(cube, 2.0, registry=registry_with(cube, cube_rrule))
+
+
+def test_a_rule_that_asks_for_a_config():
+    """It gets that of the AD."""
+
+    def applied(f, x):
+        return f(x)
+
+    registry = Registry()
+
+    @rl.rrule_for(applied, requires={"reverse"}, registry=registry)
+    def applied_rrule(config, f, x):
+        y, back = config.rrule_via_ad(f, x)
+        return y, lambda y_bar: (rl.NoTangent(), rl.NoTangent(), back(y_bar)[1])
+
+    assert rule_check(applied, math.sin, 0.5, registry=registry)
