@@ -39,6 +39,7 @@ from .vectors import (
     leaves,
     to_vec,
 )
+from .vjps import check_vjp
 
 __all__ = [
     "Checking",
@@ -61,6 +62,7 @@ __all__ = [
     "check_frule",
     "check_rrule",
     "check_scalar",
+    "check_vjp",
     "checking",
     "compare",
     "compare_without",
