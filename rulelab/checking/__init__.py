@@ -16,7 +16,13 @@ from .findiff import (
     forward_fdm,
 )
 from .lint import Lint, rule_lint
-from .oracles import Measured, measured_jacobian, measured_jvp
+from .oracles import (
+    Measured,
+    complex_step,
+    measured_jacobian,
+    measured_jvp,
+    mp_derivative,
+)
 from .perturb import DomainError, Kind, rand_tangent, with_tangent
 from .points import NoInputsError
 from .reports import InconclusiveCheckError, RuleCheck, WrongRuleError
@@ -66,6 +72,7 @@ __all__ = [
     "checking",
     "compare",
     "compare_without",
+    "complex_step",
     "cotangent_like",
     "cotangent_vec",
     "estimate_step",
@@ -79,6 +86,7 @@ __all__ = [
     "leaves",
     "measured_jacobian",
     "measured_jvp",
+    "mp_derivative",
     "rand_tangent",
     "rule_check",
     "rule_lint",

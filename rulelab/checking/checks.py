@@ -15,6 +15,7 @@ from ..pieces import Progress
 from . import doctor, effects
 from .closeness import Closeness, Tolerance, closeness
 from .comparison import shortened
+from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
@@ -57,6 +58,7 @@ class Checking:
         rtol: float | None = None,
         atol: float | None = None,
         output_tangent: Any = None,
+        fdm: FiniteDifferenceMethod | None = None,
         order: int = 1,
         other: Subject | None = None,
     ) -> None:
@@ -74,6 +76,7 @@ class Checking:
         self.reached: set[tuple[types.CodeType, int]] = set()
         self.seconds = 0.0
         self._started = 0.0
+        self.fdm = fdm
         self.output_tangent, self.order, self.other = output_tangent, order, other
 
     # -- the work --------------------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ class Checking:
             self.skipped += 1
 
     def _look(self, point: Point, y: Any = None) -> None:
-        truth = truth_at(self.subject, point, self.rng, y)
+        truth = truth_at(self.subject, point, self.rng, y, self.fdm)
         self._judge(self._probe(point, truth))
 
     def _look_like(self, point: Point, like: Probe) -> None:

@@ -65,6 +65,12 @@ def _weights(grid: tuple[int, ...], q: int) -> tuple[Fraction, ...]:
     return tuple(weights[q])
 
 
+@lru_cache(maxsize=512)
+def _rounded_weights(grid: tuple[int, ...], q: int) -> np.ndarray:
+    """The same as longdoubles, which each narrower precision can take its own from; not to be written to."""
+    return np.array([np.longdouble(w.numerator) / np.longdouble(w.denominator) for w in _weights(grid, q)])
+
+
 @dataclass(frozen=True)
 class FiniteDifferenceMethod:
     """A way to take the `q`-th derivative: the values of a function at the points of a grid, weighted.
@@ -233,10 +239,9 @@ class _Sample:
 
     def derivative(self, q: int, around: int = 0) -> Any:
         """The `q`-th derivative, `around` steps away from `x`."""
-        weights = _weights(tuple(g - around for g in self.grid), q)
-        real = self.values.dtype if self.values.dtype.kind == "f" else np.float64
+        weights = _rounded_weights(tuple(g - around for g in self.grid), q)
         with np.errstate(all="ignore"):
-            value = np.tensordot(np.array([float(w) for w in weights], real), self.values, 1) / self.step**q
+            value = np.tensordot(weights.astype(self.values.real.dtype), self.values, 1) / self.step**q
         return value[()] if value.ndim else value.item() if value.dtype == np.float64 else value[()]
 
     def largest(self, q: int) -> np.ndarray:

@@ -209,7 +209,10 @@ class _Measurement:
     x: np.ndarray
     directions: np.ndarray | None
     domain: Any
-    calls: int = field(default=0)
+    calls: int = field(default=0, init=False)
+    near: np.ndarray = field(init=False)  # the values at `x` and six points close to it
+    near_step: np.ndarray = field(init=False)  # from one of these points to the next, for each column
+    away: np.ndarray = field(init=False)  # and as a vector
 
     def run(self) -> tuple[np.ndarray, np.ndarray]:
         """Value and error, of shape (columns, outputs)."""
@@ -251,7 +254,8 @@ class _Measurement:
         point = self.x.copy()
         if self.directions is None:
             point[column] += t
-            return self._ask(point), point[column] - self.x[column]
+            gone = point[column] - self.x[column]
+            return self._ask(point), gone
         v = self.directions[column]
         moving = v != 0
         point[moving] += t * v[moving]
@@ -296,14 +300,23 @@ class _Measurement:
 
     def _look_near(self) -> None:
         """Seven points close to `x` and to each other: how exact the function is, and which way it goes."""
-        values = self._near(NEAR_NOISE * self.small)
-        self.eps = _EPS
-        if np.array_equal(values, values.astype(np.float32), equal_nan=True):
-            self._look_wider(values)
-        size = np.abs(self.at_x)
-        found = noise_level(values) if self.eps == _EPS else noise_level(self.near)
-        self.noise = np.where(np.isfinite(found), 2 * found, 100 * self.eps * size)
+        self._look_along(self._near(NEAR_NOISE * self.small))
+        kind: Any = np.finfo(np.float64)
+        if _is_single(self.near) and self._is_single_further_off():
+            kind = np.finfo(np.float32)
+            self._look_along(self._near(np.maximum(1e-3 * self.small, 4 * kind.eps * self.big)))
+        self.eps, self.tiny, self.size = float(kind.eps), float(kind.tiny), np.abs(self.at_x)
+        found = 2 * noise_level(self.near) + self.tiny
+        self.noise = np.where(np.isfinite(found), found, 100 * self.eps * self.size)
         self.noise[self._jumps()] = np.inf
+
+    def _is_single_further_off(self) -> bool:
+        """Whether the values are those of float32 elsewhere too, where they need not be equal."""
+        near, step, away = self.near, self.near_step, self.away
+        self._look_along(self._near(0.0137 * self.small))
+        single = _is_single(self.near)
+        self.near, self.near_step, self.away = near, step, away
+        return single
 
     def _jumps(self) -> np.ndarray:
         """Whether most of the points close to `x` lie on a line and some do not: no noise looks so."""
@@ -317,28 +330,21 @@ class _Measurement:
         )
         return alike & (largest > 100 * rounding + max(100 * self.eps, JUMP) * np.abs(self.near).max(axis=0))
 
-    def _look_wider(self, values: np.ndarray) -> None:
-        """Whether the function is computed in float32; then its values say something further apart only."""
-        far = self._near(0.0137 * self.small)
-        if np.array_equal(far, far.astype(np.float32), equal_nan=True) and np.nanmax(
-            np.ptp(far, axis=0), initial=0
-        ):
-            self.eps = float(np.finfo(np.float32).eps)
-            size = np.abs(self.x).max(initial=0.0) if self.directions is not None else np.abs(self.x)
-            self._near(np.maximum(1e-3 * self.small, 4 * self.eps * size))
-
     def _near(self, step: np.ndarray) -> np.ndarray:
-        """The values at `x` and at six points at equal distances on one side of it."""
-        step = np.minimum(np.maximum(self._rounded(step), self.unit), np.maximum(self.above, -self.below) / 8)
-        step = step * np.where(self.above > 7 * step, 1.0, -1.0)
-        self._look_along(step)
+        """The step for six points on one side of `x`: within the domain, and negative for those below."""
+        step = np.maximum(self._rounded(step), self.unit)
+        step = np.minimum(step, np.maximum(self.above, -self.below) / 8)
+        return step * np.where(self.above > 7 * step, 1.0, -1.0)
+
+    def _look_along(self, step: np.ndarray) -> None:
+        """The values at `x` and at six points in equal steps, to the other side if there are none here."""
+        self._ask_along(step)
         other_side = np.where(step > 0, -self.below, self.above)
         lost = np.isfinite(self.near[-1]).sum() < np.isfinite(self.at_x).sum()
         if lost and np.all(other_side > 7 * np.abs(step)):
-            self._look_along(-step)
-        return self.near
+            self._ask_along(-step)
 
-    def _look_along(self, step: np.ndarray) -> None:
+    def _ask_along(self, step: np.ndarray) -> None:
         self.near_step = step
         self.away = step if self.directions is None else step[0] * self.directions[0]
         self.near = np.stack([self.at_x, *(self._ask(self.x + k * self.away) for k in range(1, 7))])
@@ -383,6 +389,7 @@ class _Measurement:
             for k in range(LEVELS):
                 high[k, column], up[k, column] = self._moved(column, steps[k, column])
                 low[k, column], down[k, column] = self._moved(column, -steps[k, column])
+        self.size = np.fmax(self.size, np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1)))
         found = self._extrapolated(high, low, up, down, 2)
         if not self.edge.any():
             return found
@@ -408,8 +415,7 @@ class _Measurement:
             bars.append(off + _AMPLIFIED[power][j] * noise[: -j - 1] / steps[j + 1 :, :, None])
             smallest.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
         bar = np.concatenate(bars)
-        size = np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1))
-        bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * size), bar, np.inf)
+        bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * self.size + self.tiny), bar, np.inf)
         best = bar.argmin(axis=0)[None]
         value, bar, step = (
             np.take_along_axis(part, best, axis=0)[0]
@@ -468,8 +474,8 @@ class _Measurement:
         median of three equal numbers.
         """
         moves = 6 * self.near_step[:, None] * slope
-        seen = self.near[-1] - self.at_x
-        rounding = 8 * (self.noise + self.eps * np.abs(self.at_x))
+        seen = 4 * self.near[3] - 3 * self.near[0] - self.near[6]  # a parabola's slope at x, six steps long
+        rounding = 16 * (self.noise + self.eps * np.abs(self.at_x))
         return ~(np.abs(moves.sum(axis=0) - seen) > rounding + 0.1 * np.abs(moves).sum(axis=0))
 
     def _one_sided(self, steps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -486,6 +492,10 @@ class _Measurement:
         off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
         bar = SAFETY * (off + np.tensordot(np.abs(_WEIGHTS), noise, 1))
         return value, np.where(np.isfinite(bar), bar, np.inf)
+
+
+def _is_single(values: np.ndarray) -> bool:
+    return np.array_equal(values, values.astype(np.float32), equal_nan=True)
 
 
 def _to_zero(nodes: np.ndarray) -> np.ndarray:

@@ -35,7 +35,7 @@ from .perturb import (
 )
 from .probes import Point, quiet, watched_lines
 from .subjects import Subject
-from .vectors import to_vec
+from .vectors import leaves, to_vec
 
 TRIES = 400
 """Calls of the function that may be spent on finding arguments it takes."""
@@ -251,7 +251,11 @@ def usable(subject: Subject, point: Point, like: Any) -> Any:
         y = plainly(subject.primal, point.inputs, point.kwargs)
     except Exception:
         return None
-    return y if _is_finite(y) and np.iscomplexobj(y) == np.iscomplexobj(like) else None
+    return y if _is_finite(y) and _is_complex(y) == _is_complex(like) else None
+
+
+def _is_complex(y: Any) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in leaves(y))
 
 
 def twins_of(point: Point) -> Iterator[Point]:

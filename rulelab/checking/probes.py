@@ -16,6 +16,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from . import oracles
+from .findiff import FiniteDifferenceMethod, estimate_step
 from .perturb import plainly
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
@@ -146,8 +147,16 @@ def _moving(inputs: tuple, point: Point) -> tuple:
     return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
 
 
-def truth_at(subject: Subject, point: Point, rng: np.random.Generator, y: Any = None) -> Truth:
-    """The derivative of the primal at a point by two families of differences."""
+def truth_at(
+    subject: Subject,
+    point: Point,
+    rng: np.random.Generator,
+    y: Any = None,
+    fdm: FiniteDifferenceMethod | None = None,
+) -> Truth:
+    """The derivative of the primal at a point by two families of differences, and by `fdm` where it is given:
+    a number counts only where all agree.
+    """
     vector, f = vector_function(subject, point)
     domain = point.limits()
     y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
@@ -159,13 +168,41 @@ def truth_at(subject: Subject, point: Point, rng: np.random.Generator, y: Any = 
         return Truth(y, named, outputs, np.eye(count), nothing, whole=True)
     if count <= FEW and size <= FEW:
         measured = _sharp(oracles.measured_jacobian(f, vector, domain=domain))
+        if fdm is not None:
+            own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
+            measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
         return Truth(y, named, outputs, np.eye(count), measured, whole=True)
     directions = _directions(rng, count)
     columns = [oracles.measured_jvp(f, vector, d, domain=domain) for d in directions.T]
-    slopes = oracles.Measured(
-        np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1)
+    slopes = _sharp(
+        oracles.Measured(np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1))
     )
-    return Truth(y, named, outputs, directions, _sharp(slopes), whole=False)
+    if fdm is not None:
+        given = [_by_method(fdm, f, vector, d) for d in directions.T]
+        slopes = _agreed(slopes, np.stack([c for c, _ in given], 1), np.stack([e for _, e in given], 1))
+    return Truth(y, named, outputs, directions, slopes, whole=False)
+
+
+def _by_method(
+    fdm: FiniteDifferenceMethod, f: Callable, x: np.ndarray, direction: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative of f along a direction by a method of the caller's, and its estimated error."""
+
+    def along(t: float) -> np.ndarray:
+        return f(x + t * direction)
+
+    step, error = estimate_step(fdm, along, 0.0)
+    return np.asarray(fdm(along, 0.0, step)), np.broadcast_to(
+        np.nan_to_num(error, nan=0.0), np.shape(along(0.0))
+    )
+
+
+def _agreed(measured: oracles.Measured, value: np.ndarray, error: np.ndarray) -> oracles.Measured:
+    """The measurement where another one agrees with it, within ten of its own error bars."""
+    with np.errstate(all="ignore"):
+        apart = np.abs(measured.value - value)
+        agree = apart <= 10 * (error + measured.error) + 1e-6 * np.abs(value)
+    return oracles.Measured(np.where(agree, measured.value, np.nan), np.where(agree, measured.error, np.inf))
 
 
 BLUNT = 1e-3

@@ -17,6 +17,7 @@ from ..rules.targets import resolve
 from ..tangents.zeros import AbstractZero
 from .checks import POINTS, Checking
 from .configs import ad_config
+from .findiff import FiniteDifferenceMethod
 from .findings import Finding
 from .perturb import DomainError, Kind, WithTangent, kind_named
 from .points import Source, required_names
@@ -34,6 +35,7 @@ def checking(
     order: int = 1,
     domain: Any = None,
     output_tangent: Any = None,
+    fdm: FiniteDifferenceMethod | None = None,
     rtol: float | None = None,
     atol: float | None = None,
     fkwargs: Mapping[str, Any] | None = None,
@@ -70,6 +72,7 @@ def checking(
         rtol=rtol,
         atol=atol,
         output_tangent=output_tangent,
+        fdm=fdm,
         other=_other_mode(f, source.args, kwargs, config, registry) if mode == "rrule" else None,
     )
 
@@ -149,7 +152,8 @@ def rule_check(f: Callable, *args: Any, **options: Any) -> RuleCheck:
 
     Options: `mode` "rrule" or "frule" (by default the reverse rule, if there is one); `depth` "quick",
     "normal" or "deep"; `order=2` for second derivatives too; `domain`, an interval, words such as "positive"
-    or a dict of them by parameter; `output_tangent`, one more cotangent to ask about; `rtol` and `atol` (by
+    or a dict of them by parameter; `output_tangent`, one more cotangent to ask about;
+    `fdm`, a difference method that has to agree as well; `rtol` and `atol` (by
     dtype: 1e-9 for float64); `fkwargs`, keyword arguments of `f`; `config`, for rules that ask for one (the
     AD's own by default); `registry`; `seed` or `rng` for the points. An argument given by `with_tangent(x,
     NoTangent())` is held fixed. NoRuleError where no rule

@@ -1,5 +1,4 @@
-"""Tests of `rule_check` and the testers: right rules pass, wrong ones do not, and nothing passes that could not
-be measured."""
+"""Tests of `rule_check` and the testers: right rules pass, wrong ones do not, nothing unmeasured passes."""
 
 import math
 import time
@@ -435,3 +434,25 @@ def test_a_rule_that_asks_for_a_config():
         return y, lambda y_bar: (rl.NoTangent(), rl.NoTangent(), back(y_bar)[1])
 
     assert rule_check(applied, math.sin, 0.5, registry=registry)
+
+
+def test_a_difference_method_of_ones_own():
+    """Has to agree too; one that cannot leaves nothing known, and nothing passes."""
+    from rulelab.checking import central_fdm, forward_fdm
+
+    registry = registry_with(cube, cube_rrule)
+    assert rule_check(cube, 2.0, fdm=central_fdm(5), registry=registry)
+    useless = forward_fdm(2, adapt=0, condition=1e-9)  # believes that nothing bends
+    assert rule_check(cube, 2.0, fdm=useless, registry=registry).verdict == "inconclusive"
+
+
+def test_finite_differences_in_place_of_an_ad():
+    """So that a rule which calls back is tested for itself."""
+    from rulelab.checking import FiniteDifferenceConfig
+
+    config = FiniteDifferenceConfig()
+    y, back = config.rrule_via_ad(lambda x: x**3, 2.0)
+    np.testing.assert_allclose(back(1.0)[1], 12.0, rtol=1e-9)
+    assert config.rrule_via_ad(math.sin, 0.5)[1](1.0)[1] == math.cos(0.5)  # by its rule
+    y, y_dot = config.frule_via_ad((rl.NoTangent(), 1.0), lambda x: x**3, 2.0)
+    np.testing.assert_allclose(y_dot, 12.0, rtol=1e-9)

@@ -1,0 +1,185 @@
+"""Tests of one point of a check: what is measured there, what the rule is asked, and which lines ran."""
+
+import dataclasses
+import sys
+
+import numpy as np
+import pytest
+
+from rulelab.checking.closeness import Tolerance, closeness, weighted
+from rulelab.checking.probes import Point, probe_forward, probe_reverse, truth_at, watched_lines
+from rulelab.checking.subjects import NoRuleError, subject_of
+from rulelab.rules.registry import Registry
+
+from .rules import (
+    cube,
+    cube_frule,
+    cube_rrule,
+    forgetful_rrule,
+    product,
+    product_rrule,
+    registry_with,
+    step,
+    step_rrule,
+)
+
+
+def rng():
+    return np.random.default_rng(5)
+
+
+def probed(f, rule, *args, mode="rrule", **point):
+    subject, inputs = subject_of(f, args, {}, mode, None, registry_with(f, rule, mode))
+    where = Point(inputs, **point)
+    ask = probe_reverse if mode == "rrule" else probe_forward
+    return subject, ask(subject, where, truth_at(subject, where, rng()), rng())
+
+
+def test_the_matrices_of_function_and_rule():
+    """Small functions are known whole, and so is what their rule stands for."""
+    a, b = np.array([[1.0, 2.0]]), np.array([[3.0], [-1.0]])
+    _, probe = probed(product, product_rrule, a, b)
+    np.testing.assert_allclose(probe.truth.jacobian.value, [[3.0, -1.0, 1.0, 2.0]], rtol=1e-9)
+    np.testing.assert_allclose(probe.matrix, [[3.0, -1.0, 1.0, 2.0]], rtol=1e-9)
+    assert [leaf.name for leaf in probe.truth.inputs] == ["a", "b"]
+
+
+def test_complex_numbers_are_two_reals():
+    """The real part first; the transpose of the real matrix is the convention for cotangents."""
+
+    def conjugate_cube_rrule(z):
+        return z**3, lambda y_bar: (__import__("rulelab").NoTangent(), np.conj(3 * z**2) * y_bar)
+
+    _, probe = probed(cube, conjugate_cube_rrule, 1.0 + 2.0j)
+    np.testing.assert_allclose(probe.matrix, probe.truth.jacobian.value, rtol=1e-9)
+
+
+def test_large_functions_are_known_along_some_directions():
+    """Asking for the whole matrix says so, instead of giving a part of it."""
+    _, probe = probed(cube, cube_rrule, np.linspace(1.0, 2.0, 100))
+    assert not probe.truth.whole and not closeness(probe, Tolerance.of(probe)).wrong.any()
+    with pytest.raises(ValueError, match="directions"):
+        probe.truth.jacobian
+    with pytest.raises(ValueError, match="cotangents"):
+        probe.matrix
+
+
+def test_an_input_held_fixed_has_no_column():
+    """Neither in the function nor in the rule."""
+    _, probe = probed(product, product_rrule, np.ones((1, 2)), np.ones((2, 1)), constant=frozenset({1}))
+    assert probe.truth.jacobian.value.shape == probe.matrix.shape == (1, 2)
+
+
+def test_single_precision_is_measured_in_double():
+    """At the same numbers: the error bars are those of doubles."""
+    _, probe = probed(cube, cube_rrule, np.array([1.5, -2.0], np.float32))
+    np.testing.assert_allclose(np.diag(probe.truth.jacobian.value), [6.75, 12.0], rtol=1e-9)
+    assert Tolerance.of(probe).rtol > 1e-5
+
+
+def test_bounds_are_never_crossed():
+    """Not by a difference either."""
+    asked = []
+
+    def f(x):
+        asked.append(x)
+        return x**3
+
+    subject, inputs = subject_of(f, (0.01,), {}, "rrule", None, registry_with(f, cube_rrule))
+    truth_at(subject, Point(inputs, bounds=((0.0, 1.0),)), rng())
+    assert 0.0 < min(asked) and max(asked) < 1.0
+
+
+def test_what_a_rule_raises_is_kept():
+    """The check goes on."""
+
+    def broken_rrule(x):
+        raise KeyError("lost")
+
+    _, probe = probed(cube, broken_rrule, 2.0)
+    assert isinstance(probe.failure, KeyError) and not probe.answers.size
+
+
+def test_the_lines_that_ran_are_known():
+    """Of the function and of its rule; each branch has its own."""
+    _, low = probed(step, step_rrule, 1.0)
+    _, high = probed(step, step_rrule, 3.0)
+    assert low.lines and high.lines and low.lines != high.lines
+
+
+def test_a_debugger_keeps_its_hook():
+    """Lines are not watched under it."""
+    subject, _ = subject_of(cube, (2.0,), {}, "rrule", None, registry_with(cube, cube_rrule))
+
+    def own(frame, event, arg):
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(own)
+    try:
+        with watched_lines(subject) as lines:
+            cube(2.0)
+            assert sys.gettrace() is own
+    finally:
+        sys.settrace(before)
+    assert not lines
+
+
+def test_forwards_each_direction_is_one_call():
+    """The columns of the matrix, then random tangents."""
+    _, probe = probed(cube, cube_frule, np.array([1.0, 2.0]), mode="frule")
+    np.testing.assert_allclose(probe.answers[:2], np.diag([3.0, 12.0]), rtol=1e-9)
+    assert not closeness(probe, Tolerance.of(probe), forward=True).wrong.any()
+
+
+def test_the_worst_number_is_pointed_at():
+    """By the name it has in Python."""
+    _, probe = probed(cube, forgetful_rrule, np.array([1.0, 2.0]))
+    compared = closeness(probe, Tolerance.of(probe))
+    worst = compared.worst(compared.wrong_leaves()[0])
+    assert worst.name in ("x[0]", "x[1]") and worst.found != worst.expected
+
+
+def test_numbers_that_are_not_known_are_neither_right_nor_wrong():
+    """Where they have weight; where they have none they do not matter."""
+    value, error = np.array([[1.0], [np.nan]]), np.array([[0.1], [np.inf]])
+    total, bars = weighted(np.array([[2.0, 0.0], [1.0, 1.0]]), value, error)
+    assert total[0, 0] == 2.0 and np.isnan(total[1, 0]) and np.isinf(bars[1, 0])
+
+
+def test_noise_of_the_rule_lengthens_the_error_bars():
+    """What moves by a last digit of the inputs is no mistake."""
+    _, probe = probed(cube, forgetful_rrule, 2.0)
+    compared = closeness(probe, Tolerance.of(probe))
+    assert compared.wrong.any()
+    assert not compared.with_noise(np.full(compared.found.shape, 1e3)).wrong.any()
+    assert compared.with_noise(np.zeros(compared.found.shape)).wrong.any()
+
+
+def test_a_method_has_its_object_first():
+    """The numbers in the object are inputs too."""
+    import rulelab as rl
+
+    @dataclasses.dataclass
+    class Line:
+        slope: float
+
+        def at(self, x):
+            return self.slope * x
+
+    @rl.rrule_for(Line.at)
+    def at_rrule(self, x):
+        return self.slope * x, lambda y_bar: (
+            rl.NoTangent(), rl.Tangent(Line, slope=x * y_bar), self.slope * y_bar,
+        )  # fmt: skip
+
+    subject, inputs = subject_of(Line(2.0).at, (3.0,), {})
+    probe = probe_reverse(subject, Point(inputs), truth_at(subject, Point(inputs), rng()), rng())
+    assert [leaf.name for leaf in probe.truth.inputs] == ["self.slope", "x"]
+    np.testing.assert_allclose(probe.matrix, [[3.0, 2.0]])
+
+
+def test_no_rule_says_for_which_arguments():
+    """And how one is stated."""
+    with pytest.raises(NoRuleError, match=r"cube has no rrule for these arguments \(float\)"):
+        subject_of(cube, (2.0,), {}, registry=Registry())

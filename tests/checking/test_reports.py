@@ -1,0 +1,82 @@
+"""Tests of what a check shows: in words, numbers and files."""
+
+import json
+
+import pytest
+
+from rulelab.checking import RuleCheck, WrongRuleError, rule_check
+from rulelab.checking.findings import WARNING, Diagnosis, Finding
+from rulelab.checking.reports import Checked, LookedAt
+from rulelab.errors import Place
+
+from .rules import cube, cube_rrule, forgetful_rrule, registry_with
+
+POINT = (LookedAt("given", ("2",)),)
+
+
+def report(*findings, diagnoses=(), points=POINT, **more):
+    return RuleCheck(
+        "f", "rrule", "f_rrule", ("x",), findings=findings, diagnoses=diagnoses, points=points, **more
+    )
+
+
+@pytest.mark.parametrize(
+    "found, verdict",
+    [
+        (report(), "right"),
+        (report(Finding("value", "off")), "wrong"),
+        (report(Finding("measurement", "no number", "inconclusive")), "inconclusive"),
+        (report(Finding("a", "b", "inconclusive"), Finding("value", "off")), "wrong"),
+        (report(Finding("output tangent", "all ones", WARNING)), "right"),
+        (report(interrupted=True), "inconclusive"),
+        (report(points=()), "inconclusive"),
+    ],
+)
+def test_the_verdict(found, verdict):
+    """Right only if all was seen, nothing was wrong, and it was not stopped."""
+    assert found.verdict == verdict and bool(found) == (verdict == "right")
+    assert found.sentence.startswith("f_rrule of f")
+
+
+def test_the_mistake_leads():
+    """It says more than what was found first."""
+    place = Place("f.py", 3, 4, 9, text="    return y_bar")
+    told = Diagnosis("sign", "has the wrong sign for x", "x", place, "-a\n+b", "negate it")
+    text = str(report(Finding("cotangent of", "the cotangent of x is wrong"), diagnoses=(told,)))
+    assert text.splitlines()[0] == "f_rrule of f is wrong: has the wrong sign for x."
+    assert "do: negate it" in text and "f.py, line 3" in text and "    +b" in text
+
+
+def test_both_numbers_and_the_error_bar_are_shown():
+    """With the place they belong to, and the inputs."""
+    found = rule_check(cube, 2.0, registry=registry_with(cube, forgetful_rrule))
+    line = next(found.worst_lines())
+    assert line.startswith("cotangent of x: the rule gives 12, differences ") and "±" in line
+
+
+def test_a_report_is_data_too():
+    """JSON that can be read again."""
+    found = rule_check(cube, 2.0, registry=registry_with(cube, forgetful_rrule))
+    read = json.loads(found.to_json())
+    assert read["verdict"] == "wrong" and read["findings"][0]["inputs"] == [2.0]
+    assert read["points"][0] == {"from": "given", "inputs": ["2"]}
+
+
+def test_an_error_carries_its_report():
+    """And is short: at most six lines."""
+    with pytest.raises(WrongRuleError) as caught:
+        rule_check(cube, 2.0, registry=registry_with(cube, forgetful_rrule)).raise_unless_right()
+    assert caught.value.report.verdict == "wrong" and len(str(caught.value).splitlines()) <= 6
+    assert rule_check(cube, 2.0, registry=registry_with(cube, cube_rrule)).raise_unless_right()
+
+
+def test_hostile_names_are_words():
+    """In every face."""
+    hostile = "<img src=x onerror=alert(1)>$\\input{y}$"
+    found = RuleCheck(
+        hostile, "rrule", hostile, (hostile,), findings=(Finding(hostile, hostile),),
+        checks=(Checked(hostile, "wrong", 1, hostile),), points=(LookedAt(hostile, (hostile,)),),
+        notes=(hostile,), diagnoses=(Diagnosis("sign", hostile, hostile, None, hostile, hostile),),
+    )  # fmt: skip
+    assert "<img" not in found._repr_html_() and "\\input" not in found.to_latex()
+    assert hostile[:4] in str(found)
