@@ -52,6 +52,7 @@ from .vectors import (
     leaves,
     to_vec,
 )
+from .vjps import check_vjp
 
 __all__ = [
     "Checking",
@@ -77,6 +78,7 @@ __all__ = [
     "check_gradient",
     "check_rrule",
     "check_scalar",
+    "check_vjp",
     "checking",
     "compare",
     "compare_without",

@@ -1,4 +1,4 @@
-"""The command line: `rulelab lab | repl | tour | rules`, each the start of something that lives elsewhere."""
+"""The command line: `rulelab lab | repl | tour | rules | check`, each the start of what lives elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class CommandError(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
-    0: done. 1: it ran and something in it was wrong. 2: it was not typed right. 130: stopped by Ctrl-C.
+    0: done. 1: it ran and something in it was wrong. 2: it was not typed right, or what it names cannot be
+    used. 3: nothing was wrong, but not everything could be judged. 130: stopped by Ctrl-C.
     """
     arguments = command_line().parse_args(argv)
     try:
@@ -62,6 +63,28 @@ def command_line() -> argparse.ArgumentParser:
     rules = commands.add_parser("rules", help="the rules there are, or those for functions named TEXT")
     rules.add_argument("text", nargs="?", default="", metavar="TEXT")
     rules.set_defaults(run=run_rules)
+
+    check = commands.add_parser(
+        "check",
+        help="whether the rules of a module are right, by numbers",
+        description="Checks every rule that MODULE states (a dotted name or a file), or those for functions "
+        "named NAME. Exit code 0: all are right; 1: one is wrong; 2: they cannot be checked as asked; "
+        "3: none is wrong, but of some it is not known; 130: stopped.",
+    )
+    check.add_argument("words", nargs="*", metavar="MODULE [NAME ...]")
+    check.add_argument(
+        "--shipped", action="store_true", help="the rules that come with rulelab; all words are NAMEs"
+    )
+    check.add_argument("--jobs", type=whole_number, default=1, metavar="N", help="processes; default: 1")
+    check.add_argument("--junit", type=Path, metavar="FILE", help="write the outcome as JUnit XML too")
+    check.add_argument("--seed", type=int, default=0, metavar="N", help="of the points; default: 0")
+    check.add_argument("--deep", action="store_true", help="three times as many points")
+    check.add_argument(
+        "--domain", action="append", default=[], metavar="KIND|NAME=KIND",
+        help='what to draw arguments from: "positive vector"; x="positive definite"; may be repeated',
+    )  # fmt: skip
+    check.add_argument("--limit", type=seconds, metavar="S", help="seconds for one check; default: 60")
+    check.set_defaults(run=run_check)
     return parser
 
 
@@ -74,6 +97,32 @@ def port_number(text: str) -> int:
     number = int(text) if text.isdecimal() else 0
     if not 1 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not {text!r}")
+    return number
+
+
+def whole_number(text: str) -> int:
+    """`text` as a number from 1 on.
+
+    >>> whole_number("2")
+    2
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 on is needed, not {text!r}")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """`text` as a number of seconds above 0.
+
+    >>> seconds("0.5")
+    0.5
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"a number of seconds above 0 is needed, not {text!r}")
     return number
 
 
@@ -225,3 +274,71 @@ def run_rules(arguments: argparse.Namespace) -> int:
         return 1
     print("\n".join(found), flush=True)
     return 0
+
+
+# -- rulelab check ----------------------------------------------------------------------------------------
+
+CHECKED = {"right": 0, "wrong": 1, "inconclusive": 3}  # the exit code of each verdict
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Check rules and print the report; its verdict is the exit code, 130 where Ctrl-C made it partial."""
+    from ..ad.progress import Progress
+    from ..checking.many import check_all
+    from ..errors import RuleLabError
+
+    try:
+        _check_writable(arguments.junit)
+        jobs = jobs_of(arguments)
+        with Progress(len(jobs), "checks of rules") as progress:
+            report = check_all(
+                jobs,
+                workers=arguments.jobs,
+                limit=arguments.limit or (300.0 if arguments.deep else 60.0),
+                told=lambda *_: progress.step(),
+            )
+        print(report, flush=True)
+        if arguments.junit is not None:
+            report.save_junit(arguments.junit)
+    except RuleLabError as error:
+        raise CommandError("; ".join([error.found, *error.fixes])) from None
+    return 130 if report.interrupted else CHECKED[report.verdict]
+
+
+def jobs_of(arguments: argparse.Namespace):
+    """The checks that a command line asks for."""
+    from ..checking.jobs import module_jobs, shipped_jobs
+
+    depth, words = "deep" if arguments.deep else "normal", arguments.words
+    if arguments.shipped:
+        if arguments.domain:
+            raise CommandError("--domain goes with a module: shipped rules are checked at their own points")
+        return shipped_jobs(words, seeds=(arguments.seed,), depth=depth)
+    if not words:
+        raise CommandError("name a module or a file, or say --shipped")
+    domain = domain_of(arguments.domain)
+    return module_jobs(words[0], words[1:], seed=arguments.seed, depth=depth, domain=domain)
+
+
+def domain_of(given: Sequence[str]) -> str | list[tuple[str, str]]:
+    """The kinds of arguments that `--domain` names: words for all, or pairs of a parameter and its words.
+
+    >>> domain_of(["positive"]), domain_of(["x=unit", "A = symmetric"])
+    ('positive', [('x', 'unit'), ('A', 'symmetric')])
+    """
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    for text in given:
+        if "=" not in text:
+            raise CommandError(f"--domain {text!r} is for all arguments: say NAME=KIND, or nothing else")
+    return [(name.strip(), words.strip()) for name, _, words in (text.partition("=") for text in given)]
+
+
+def _check_writable(path: Path | None) -> None:
+    """CommandError for a file that could not be written in the end, before anything is done."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise CommandError(f"--junit {path} is a folder: name a file in it")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise CommandError(f"--junit {path} cannot be written: there is no such folder, or it is closed")

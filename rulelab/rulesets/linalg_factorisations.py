@@ -579,7 +579,8 @@ class LeastSquares:
             refuse("np.linalg.lstsq of a matrix without full rank has no derivative")
         self.p = np.linalg.pinv(self.a)
         self.is_vector = b.ndim == 1
-        self.x, columns = self.columns(self.y[0]), self.columns(b)
+        # A copy: the solution is the caller's, who may write to it before the pullback is called.
+        self.x, columns = self.columns(self.y[0].copy()), self.columns(b)
         self.r = columns - self.a @ self.x
 
     def columns(self, x):

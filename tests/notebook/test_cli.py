@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import types
 import urllib.error
 import urllib.request
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -190,3 +195,201 @@ def test_repl_has_the_magics_loaded(jupyter_environment):
     assert done.returncode == 0, done.stderr
     assert "True" in done.stdout
     assert "rulelab is loaded" in done.stdout
+
+
+# -- rulelab check ----------------------------------------------------------------------------------------
+
+RULES = """
+import rulelab as rl
+
+def cube(x: float): return x ** 3
+
+@rl.rrule_for(cube)
+def cube_rrule(x: float):
+    return x ** 3, lambda y_bar: (rl.NoTangent(), 3 * x ** 2 * y_bar)
+"""
+WRONG = """
+def square(x: float): return x * x
+
+@rl.rrule_for(square)
+def square_rrule(x: float):
+    return x * x, lambda y_bar: (rl.NoTangent(), 2 * x)
+"""
+REFUSING = """
+def refusing(x): raise ValueError("never")
+
+rl.scalar_rule(refusing, lambda y, x: 1.0)
+"""
+PATIENT = """
+import time
+
+def patient(x: float): return 2.0 * x
+
+@rl.frule_for(patient)
+def patient_frule(dots, x: float):
+    print("patient", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def rules(tmp_path):
+    """`rules(text, …)` gives the path of a module; the import of it is undone at the end."""
+    path = list(sys.path)
+
+    def written(*texts, name="rules_of_a_test"):
+        file = tmp_path / f"{name}.py"
+        file.write_text("".join(texts))
+        sys.modules.pop(name, None)
+        return str(file)
+
+    yield written
+    sys.path[:] = path
+    for name in [n for n, m in sys.modules.items() if str(tmp_path) in (getattr(m, "__file__", "") or "")]:
+        del sys.modules[name]
+
+
+def test_check_tells_right_wrong_and_unknown_by_its_exit_code(rules, capsys):
+    """0: all right. 1: one is wrong. 3: none is wrong, but of some it is not known."""
+    assert cli.main(["check", rules(RULES, name="all_right")]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("1 check of 1 rule: all right.") and told.err == ""
+    assert cli.main(["check", rules(RULES, WRONG, name="one_wrong")]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("2 checks of 2 rules: 1 wrong, 1 right.")
+    assert "square_rrule of square is wrong" in out
+    assert cli.main(["check", rules(RULES, REFUSING, name="one_unknown")]) == 3
+    assert "no arguments were found that refusing takes: ValueError: never" in capsys.readouterr().out
+    assert cli.main(["check", rules(RULES, REFUSING, WRONG, name="both")]) == 1
+
+
+def test_check_of_names_only(rules, capsys):
+    """NAMEs after the module choose the functions."""
+    assert cli.main(["check", rules(RULES, WRONG), "cube", "--deep", "--seed", "3"]) == 0
+    assert "rrule of cube(x: float), seed 3" in capsys.readouterr().out
+
+
+def test_check_writes_junit_for_ci(rules, tmp_path):
+    """The file says what the report says: a wrong rule is a failure."""
+    path = tmp_path / "out.xml"
+    assert cli.main(["check", rules(RULES, WRONG), "--junit", str(path)]) == 1
+    suite = ElementTree.parse(path).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    assert "the rule gives" in suite.find(".//failure").text
+
+
+def test_check_of_shipped_rules(capsys):
+    """The rules of the house, at their own check points."""
+    assert cli.main(["check", "--shipped", "math.sinh"]) == 0
+    assert " of 2 rules: all right." in capsys.readouterr().out
+
+
+def test_check_takes_a_domain(rules, capsys):
+    """Kinds of arguments for all functions, or by parameter."""
+    path = rules(RULES)
+    assert cli.main(["check", path, "--domain", "positive"]) == 0
+    assert cli.main(["check", path, "--domain", "x=unit"]) == 0
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        ([], "name a module or a file, or say --shipped"),
+        (["no_such_module"], "there is no module named no_such_module"),
+        (["nowhere.py"], "there is no file nowhere.py"),
+        (["FAILING"], "rules_of_a_test.py cannot be imported: ZeroDivisionError: division by zero, at"),
+        (["EMPTY"], "rules_of_a_test.py states no rules; @rl.rrule_for(f)"),
+        (["RULES", "cuby"], "no rule is for a function named 'cuby'; there is cube"),
+        (["RULES", "--domain", "odd"], "'odd' is no domain: 'odd' is not known"),
+        (["RULES", "--domain", "q=unit"], "no function here has a parameter 'q'"),
+        (["RULES", "--domain", "x=unit", "--domain", "real"], "--domain 'real' is for all arguments"),
+        (["RULES", "--junit", "nowhere/out.xml"], "--junit nowhere/out.xml cannot be written"),
+        (["RULES", "--junit", "."], "--junit . is a folder: name a file in it"),
+        (["--shipped", "no_such_name"], "no rule is for a function named 'no_such_name'"),
+        (["--shipped", "--domain", "unit"], "--domain goes with a module"),
+    ],
+)
+def test_check_refuses_what_cannot_be_checked_in_one_line(words, told, rules, capsys, monkeypatch, tmp_path):
+    """Each way to mistype it leaves by code 2, with one line that says what is wrong."""
+    texts = {"FAILING": "1 / 0\n", "EMPTY": "x = 1\n", "RULES": RULES}
+    words = [rules(texts[word]) if word in texts else word for word in words]
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["check", *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"rulelab check: {told}") and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "option, told",
+    [
+        (["--jobs", "0"], "a whole number from 1 on is needed, not '0'"),
+        (["--jobs", "two"], "a whole number from 1 on is needed, not 'two'"),
+        (["--limit", "0"], "a number of seconds above 0 is needed, not '0'"),
+        (["--limit", "soon"], "a number of seconds above 0 is needed, not 'soon'"),
+        (["--seed", "x"], "invalid int value: 'x'"),
+    ],
+)
+def test_check_refuses_wrong_numbers(option, told, capsys):
+    """Numbers that cannot be are refused with the option's name, by code 2."""
+    assert exit_code("check", "module", *option) == 2
+    error = capsys.readouterr().err
+    assert told in error and option[0] in error
+
+
+def test_check_on_processes_from_the_shell(rules, tmp_path):
+    """`--jobs 2` gives the same report, and no word on an error stream that is no terminal."""
+    command = [sys.executable, "-m", "rulelab", "check", rules(RULES, WRONG, name="shell"), "--jobs"]
+    runs = [subprocess.run([*command, n], cwd=tmp_path, capture_output=True, text=True) for n in ("1", "2")]
+    assert [run.returncode for run in runs] == [1, 1] and [run.stderr for run in runs] == ["", ""]
+    one, two = (re.sub(r"(?m)^[\d.e-]+ s$", "", run.stdout) for run in runs)
+    assert one == two
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+def test_ctrl_c_ends_a_check_with_what_it_has(processes, rules, tmp_path):
+    """Ctrl-C prints the report of what was done, leaves by 130, and no process stays behind."""
+    path = rules(RULES, PATIENT, name=f"patient_{processes}")
+    command = [sys.executable, "-m", "rulelab", "check", path, "--jobs", processes]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        try:
+            assert run.stdout.readline() == "patient\n"
+            if processes == "2":
+                time.sleep(3.0)  # the other process is to have judged its rule by then
+            os.killpg(run.pid, signal.SIGINT)
+            out, err = run.communicate(timeout=60)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
+    assert run.returncode == 130 and "Traceback" not in err
+    assert "2 checks of 2 rules: 1 not reached, 1 right." in out
+    assert "stopped before its end: 1 check not made" in out
+
+
+def test_a_bar_is_shown_on_a_terminal_only(rules, monkeypatch):
+    """How far a check is, is told by the same bar as elsewhere: on a terminal, and gone at the end."""
+    seen = []
+
+    class Seen:
+        def __init__(self, total, doing):
+            seen.append((total, doing))
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            seen.append("gone")
+
+        def step(self):
+            seen.append("step")
+
+    monkeypatch.setattr("rulelab.ad.progress.Progress", Seen)
+    assert cli.main(["check", rules(RULES, WRONG)]) == 1
+    assert seen == [(2, "checks of rules"), "step", "step", "gone"]

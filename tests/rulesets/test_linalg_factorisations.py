@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from rule_points import cases, check, cotangents, registry_of, rule_at
 
+import rulelab as rl
 from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.linalg_factorisations import TABLE, adjugate
 from rulelab.tangents.structural import Tangent
@@ -112,3 +113,13 @@ def test_complex_eigenvectors_are_refused_and_values_are_not():
     assert pullback(of_parts(y, eigenvalues=np.array([1.0, 0.0])))[1].dtype == complex
     with pytest.raises(NotDifferentiableError, match="phases"):
         pullback(of_parts(y, eigenvectors=np.ones((2, 2)) + 0j))
+
+
+def test_writing_to_the_solution_of_lstsq_does_not_reach_its_pullback():
+    """What the caller does to the solution between the forward pass and `back` changes no derivative."""
+    a, b = np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.25]]), np.array([1.0, 2.0, -1.0])
+    y, back = rl.pullback(np.linalg.lstsq, a, b, None)
+    seed = (np.ones(2), np.ones(1), None, None)
+    before = back(seed)[0]
+    y[0][...] += 1.5
+    np.testing.assert_array_equal(back(seed)[0], before)

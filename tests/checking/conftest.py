@@ -1,0 +1,24 @@
+"""Modules of rules, written to a folder for one test and forgotten after it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path):
+    """`write("name", text)` gives the path of a module; the import of it is undone at the end."""
+    path, modules = list(sys.path), set(sys.modules)
+
+    def written(name, text):
+        file = tmp_path / f"{name}.py"
+        file.write_text(text)
+        return str(file)
+
+    yield written
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if str(tmp_path) in (getattr(sys.modules[name], "__file__", None) or ""):
+            del sys.modules[name]

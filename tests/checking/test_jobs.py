@@ -1,0 +1,140 @@
+"""A check of a rule travels as names, and whoever gets it finds that very rule or says so."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+import types
+
+import pytest
+
+from rulelab.checking.jobs import ERROR, RIGHT, UNKNOWN, WRONG, JobError, done, module_jobs, shipped_jobs
+from rulelab.checking.modules import ModuleError
+from rulelab.checking.perturb import DomainError
+
+from . import written_modules as texts
+
+TYPED = """
+import rulelab as rl
+
+def double(x): return 2 * x
+
+@rl.rrule_for(double)
+def for_float(x: float):
+    return 2 * x, lambda y_bar: (rl.NoTangent(), 2 * y_bar)
+
+@rl.rrule_for(double)
+def for_complex(x: complex):
+    return 2 * x, lambda y_bar: (rl.NoTangent(), 3 * y_bar)
+
+scaled_functions = []
+for text in ("2.0", "3.0"):
+    scaled = eval("lambda x: " + text + " * x")
+    scaled.__name__ = scaled.__qualname__ = "scaled"
+    rl.scalar_rule(scaled, lambda out, x: 2.0)
+    scaled_functions.append(scaled)
+rl.non_differentiable(len)
+"""
+
+
+def test_a_job_is_names_and_numbers(write):
+    """What is sent to another process holds no function, module or array."""
+    for job in (*module_jobs(write("plain_names", texts.RIGHT)), *shipped_jobs(["np.sin"])):
+        values = [*dataclasses.astuple(job)]
+        while values:
+            value = values.pop()
+            values += value if isinstance(value, (tuple, list)) else ()
+            assert isinstance(value, (str, int, tuple, types.NoneType))
+        assert pickle.loads(pickle.dumps(job)) == job
+
+
+def test_right_and_wrong_rules_are_told(write):
+    """The outcome of a job has the verdict, the sentence and the report of `rule_check`."""
+    jobs = (*module_jobs(write("right", texts.RIGHT)), *module_jobs(write("wrong", texts.WRONG)))
+    told = [done(job) for job in jobs]
+    assert [one["verdict"] for one in told] == [RIGHT, RIGHT, RIGHT, WRONG]
+    assert "square_rrule of square is wrong" in told[-1]["sentence"]
+    assert told[0]["report"]["function"] == "cube" and "seconds" not in told[0]["report"]
+    assert json.loads(json.dumps(told)) == told
+
+
+def test_each_rule_of_a_function_is_checked_by_itself(write):
+    """Of two rules for two types, and two functions of one name, each gets its own verdict."""
+    jobs = module_jobs(write("typed", TYPED))
+    verdicts = {(job.label): done(job)["verdict"] for job in jobs}
+    assert verdicts == {
+        "rrule of double(x: float)": RIGHT,
+        "rrule of double(x: complex)": WRONG,
+        "rrule of scaled(x)": RIGHT,
+        "frule of scaled(x)": RIGHT,
+        "rrule of scaled(x), number 2": WRONG,
+        "frule of scaled(x), number 2": WRONG,
+    }
+
+
+def test_a_worker_with_another_version_says_so(write):
+    """A rule that is not where the job says is an error, never the verdict of another rule."""
+    (job,) = module_jobs(write("moved", texts.WRONG))
+    told = done(dataclasses.replace(job, place="moved.py, line 1"))
+    assert told["verdict"] == ERROR and "another version" in told["sentence"]
+    (first, *_) = shipped_jobs(["np.sin"])
+    for changed in ({"point": 10_000}, {"target": "np.cos"}, {"table": "no_table"}):
+        told = done(dataclasses.replace(first, **changed))
+        assert told["verdict"] == ERROR and "another version" in told["sentence"]
+
+
+def test_names_choose_the_functions_and_unknown_ones_are_refused(write):
+    """NAME is a word of a function's name; one that no rule is for is an error with the nearest."""
+    path = write("named", texts.RIGHT)
+    assert {job.target for job in module_jobs(path, ["cube"])} == {"cube"}
+    with pytest.raises(JobError) as refused:
+        module_jobs(path, ["cube", "scald"])
+    assert refused.value.found == "no rule is for a function named 'scald'"
+    assert refused.value.fixes == ("there is scaled",)
+    with pytest.raises(JobError, match="no rule is for a function named 'qqqq'"):
+        shipped_jobs(["qqqq"])
+
+
+def test_a_module_without_rules_is_refused(write):
+    """No rules is no pass."""
+    with pytest.raises(ModuleError, match="empty.py states no rules"):
+        module_jobs(write("empty", "import rulelab as rl\nrl.non_differentiable(len)\n"))
+
+
+def test_the_domain_is_looked_at_before_anything_runs(write):
+    """A kind that is none, or a parameter that no function has, is an error at once."""
+    path = write("domains", texts.RIGHT)
+    with pytest.raises(DomainError, match="'huge' is not known"):
+        module_jobs(path, domain=[("x", "huge")])
+    with pytest.raises(JobError, match="no function here has a parameter 'q'"):
+        module_jobs(path, domain=[("q", "positive")])
+    jobs = module_jobs(path, domain=[("y", "positive")])
+    assert [job.domain for job in jobs] == [(), (("y", "positive"),), (("y", "positive"),)]
+    assert all(done(job)["verdict"] == RIGHT for job in jobs)
+
+
+def test_arguments_that_cannot_be_found_are_inconclusive(write):
+    """A function for which no arguments can be drawn is neither right nor wrong, with the reason."""
+    refusing = "def f(x): raise ValueError('not these')"
+    text = f"import rulelab as rl\n{refusing}\nrl.scalar_rule(f, lambda y, x: 1.0)\n"
+    told = [done(job) for job in module_jobs(write("choosy", text))]
+    assert {one["verdict"] for one in told} == {UNKNOWN}
+    assert "no arguments were found that f takes: ValueError: not these" in told[0]["sentence"]
+
+
+def test_a_check_that_takes_too_long_stops_between_two_points(write):
+    """After its limit a check looks at no further point, and says why it is inconclusive."""
+    (job, *_) = module_jobs(write("slow", texts.RIGHT))
+    told = done(job, limit=1e-9)
+    assert told["verdict"] == UNKNOWN
+    assert told["lines"][0] == "it took more than 1e-09 s, the limit of a check"
+
+
+def test_shipped_jobs_are_every_rule_at_every_point_of_its_table():
+    """Both modes, each seed, the statements without a derivative left out."""
+    jobs = shipped_jobs(["np.hypot"], seeds=(0, 1))
+    assert {job.mode for job in jobs} == {"rrule", "frule"} and {job.seed for job in jobs} == {0, 1}
+    assert {job.family for job in jobs} == {"numpy_elementwise", "ufunc_methods"}
+    assert len(set(jobs)) == len(jobs)
+    assert not any(job.target == "np.argmax" for job in shipped_jobs())
