@@ -198,7 +198,7 @@ def test_times_are_a_duel_first_gradients_and_sizes(opened):
 def test_a_glance_is_a_duel_of_a_second(opened):
     """First gradients too; sizes wait for Run."""
     opened.glance()
-    assert len(opened.times.duel.ratios) > 8 and opened.times.scaling is None
+    assert len(opened.times.duel.ratios) > 0 and opened.times.scaling is None
     assert not opened.times.interrupted
 
 
