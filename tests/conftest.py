@@ -39,7 +39,10 @@ EMPTY_NOTEBOOK = {
 }
 
 # What shares a browser, a built manual or a notebook that was run, and what takes long.
-FIRST = tuple(REPOSITORY / "tests" / name for name in ("reliability", "browser", "test_docs.py", "notebook"))
+FIRST = tuple(
+    (REPOSITORY / "tests" / name).resolve(strict=True)
+    for name in ("reliability", "browser", "test_docs.py", "notebook")
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
