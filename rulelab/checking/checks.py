@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import KeywordError, NotDifferentiableError, NotImplementedTangentError, RuleLabError
 from ..pieces import Progress
 from . import doctor, effects
-from .closeness import Closeness, Tolerance, closeness
+from .closeness import Closeness, Tolerance, closeness, rounding
 from .comparison import shortened
 from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
@@ -30,8 +30,11 @@ POINTS = {"quick": 3, "normal": 8, "deep": 24}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 QUICK_SECONDS = 0.25
+QUICK_CORRECTION = 0.1
+"""Seconds in which a quick check looks for the corrected line."""
 ODD = 5
 """Points with ties or around numbers of the code that are looked at in any case."""
+ODD_ORIGINS = ("all equal", "with ties")
 KINKS = 3
 """Points at a kink whose neighbourhood is searched."""
 NUDGES = 4
@@ -166,8 +169,7 @@ class Checking:
 
     def _point(self, number: int) -> Point:
         inputs = self._inputs(self.source.args_at(number))
-        held = (self.first.inputs[i] if i in self.first.constant else x for i, x in enumerate(inputs))
-        return dataclasses.replace(self.first, inputs=tuple(held), origin=self.source.origin(number))
+        return self.first.moved(inputs, self.source.origin(number))
 
     def _inputs(self, args: tuple) -> tuple:
         """The inputs that go with arguments: the object of a method before them, defaults after."""
@@ -208,7 +210,7 @@ class Checking:
     # -- the judgement ---------------------------------------------------------------------------------------
 
     def _judge(self, probe: Probe) -> None:
-        if _is_refusal(probe.failure):
+        if _is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
             self.refused.append(probe)
             return
         self.probes.append(probe)
@@ -228,7 +230,7 @@ class Checking:
         if compared.wrong.any():
             compared = compared.with_noise(self._noise(probe, compared))
         self.compared.append((probe, compared))
-        if compared.wrong.any() or not probe.truth.is_smooth:
+        if compared.wrong.any():
             yield from _linear_findings(probe, forward)
         what = "tangent of" if forward else "cotangent of"
         for leaf in compared.columns:
@@ -286,7 +288,9 @@ class Checking:
             limit = Tolerance.of(probe)
             with np.errstate(all="ignore"):
                 scale = np.abs(columns).max(initial=0.0)
-                off = np.abs(columns - probe.matrix) > limit.rtol * np.abs(columns) + limit.atol * scale
+                off = np.abs(columns - probe.matrix) > limit.rtol * np.abs(
+                    columns
+                ) + limit.atol * scale + rounding(probe)
             if np.any(off):
                 k, i = (int(j) for j in np.argwhere(off)[0])
                 name = next(leaf.spot(i) for leaf in probe.truth.inputs if leaf.start <= i < leaf.stop)
@@ -303,7 +307,10 @@ class Checking:
         self.findings += self._unknown_findings()
         self.findings = _each_once(self.findings)
         if any(finding.level == WRONG for finding in self.findings):
-            self.diagnoses = tuple(doctor.diagnose(self.subject, self.probes, self.compared, self.findings))
+            limit = QUICK_CORRECTION if self.depth == "quick" else None
+            self.diagnoses = tuple(
+                doctor.diagnose(self.subject, self.probes, self.compared, self.findings, limit)
+            )
 
     def _unknown_findings(self) -> Iterator[Finding]:
         """Leaves of which no number could be measured at any point, and arguments without any."""
@@ -366,7 +373,7 @@ class Checking:
                 ", ".join(f"{n}: {k}" for n, k in zip(self.subject.names, kinds))
                 for kinds in self.source.choices
             )
-            yield f"arguments were drawn ({shown}); --at or domain= chooses others"
+            yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
         if self.skipped:
             name = self.subject.name
             yield f"{self.skipped} points were left out: {name} has no finite value there"
@@ -410,9 +417,12 @@ def _same_form(y: Any, like: Any) -> bool:
     return to_vec(y)[0].size == to_vec(like)[0].size
 
 
-def _is_refusal(error: Exception | None) -> bool:
-    """Whether a rule has said that it has no derivative there, which is no mistake."""
-    return isinstance(error, (NotDifferentiableError, NotImplementedTangentError, KeywordError))
+def _is_refusal(error: Exception | None, odd: bool) -> bool:
+    """Whether a rule has said that it has no derivative there, which is no mistake; at odd points, where
+    matrices are singular, by the error of linear algebra too.
+    """
+    refused = (NotDifferentiableError, NotImplementedTangentError, KeywordError)
+    return isinstance(error, refused) or (odd and isinstance(error, np.linalg.LinAlgError))
 
 
 def _failed(probe: Probe) -> Finding:
@@ -453,7 +463,8 @@ def _linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
     limit = Tolerance.of(probe)
     scale = np.abs(seeds) @ np.abs(units)
     with np.errstate(all="ignore"):
-        off = np.abs(given - made) > LINEAR * limit.rtol * np.maximum(scale, np.abs(given)) + 1e-300
+        off = np.abs(given - made) > LINEAR * limit.rtol * np.maximum(scale, np.abs(given))
+        off &= np.abs(given - made) > 1e3 * rounding(probe) * np.abs(seeds).max(1, initial=0.0, keepdims=True)
         off &= np.isfinite(made) & np.isfinite(given)
     if np.any(off):
         what = "tangent" if forward else "cotangent"

@@ -26,9 +26,13 @@ class Tolerance:
     @classmethod
     def of(cls, probe: Probe, rtol: float | None = None, atol: float | None = None) -> Tolerance:
         """That of the dtypes at a point, where the caller has not said otherwise."""
-        sizes = [_bytes(leaf) for leaf in (*probe.truth.inputs, *probe.truth.outputs)]
-        usual = TOLERANCE[min(sizes, default=8)]
+        usual = TOLERANCE[digits(probe)]
         return cls(usual if rtol is None else rtol, usual if atol is None else atol)
+
+
+def digits(probe: Probe) -> int:
+    """The bytes of the coarsest floating number that takes part at a point: 8, 4 or 2."""
+    return min((_bytes(leaf) for leaf in (*probe.truth.inputs, *probe.truth.outputs)), default=8)
 
 
 def _bytes(leaf: Leaf) -> int:
@@ -67,9 +71,9 @@ class Closeness:
     seeds: np.ndarray
     whole: bool
 
-    def without_nan(self) -> Closeness:
-        """The same, but a nan of the rule is not held against it: for points at a kink or a jump."""
-        return replace(self, wrong=self.wrong & ~np.isnan(self.found))
+    def where_finite(self) -> Closeness:
+        """The same, but nan and inf of the rule are not held against it: at a kink, a jump, a pole."""
+        return replace(self, wrong=self.wrong & np.isfinite(self.found))
 
     def with_noise(self, noise: np.ndarray) -> Closeness:
         """The same, with the noise of the rule's own arithmetic counted among the error bars."""
@@ -118,20 +122,24 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
         weights = rows if probe.truth.whole else np.eye(value.shape[1])
         expected, bars = weighted(weights, value.T, error.T)
         found, columns, seeds = probe.answers[: len(rows)], probe.truth.outputs, rows
-        compared = _compared(found, expected, bars, tolerance, columns, seeds, True, _rounding(probe))
-        return compared if probe.truth.is_smooth else compared.without_nan()
+        compared = _compared(found, expected, bars, tolerance, columns, seeds, True, rounding(probe))
+        return compared if probe.truth.is_smooth else compared.where_finite()
     expected, bars = weighted(probe.seeds, value, error)
     found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
     compared = _compared(
-        found, expected, bars, tolerance, probe.truth.inputs, probe.seeds, probe.truth.whole, _rounding(probe)
+        found, expected, bars, tolerance, probe.truth.inputs, probe.seeds, probe.truth.whole, rounding(probe)
     )
-    return compared if probe.truth.is_smooth else compared.without_nan()
+    return compared if probe.truth.is_smooth else compared.where_finite()
 
 
-def _rounding(probe: Probe) -> float:
+def rounding(probe: Probe) -> float:
     """What rounding of the value may leave in a derivative: a few of its last digits."""
     y = to_vec(probe.truth.y)[0]
-    return 4 * np.finfo(float).eps * float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
+    eps, tiny = _ROUNDING[digits(probe)]
+    return tiny + 4 * eps * float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
+
+
+_ROUNDING = {8: (2.0**-52, 2.0**-1022), 4: (2.0**-23, 2.0**-126), 2: (2.0**-10, 2.0**-14)}
 
 
 def weighted(weights: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -155,7 +163,7 @@ def _compared(
     columns: tuple[Leaf, ...],
     seeds: np.ndarray,
     whole: bool,
-    rounding: float,
+    left: float,
 ) -> Closeness:
     known = np.isfinite(bars) & np.isfinite(expected)
     if not found.size:
@@ -163,7 +171,7 @@ def _compared(
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(found), np.abs(expected))
         limit = tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole)
-        limit = limit + BARS * bars + rounding * np.abs(seeds).max(1, initial=0.0, keepdims=True)
+        limit = limit + BARS * bars + left * np.abs(seeds).max(1, initial=0.0, keepdims=True)
         apart = np.abs(found - expected)
         # nan and inf of the rule are wrong where the derivative is known: an inf would make its own limit.
         wrong = known & (~(apart <= limit) | ~np.isfinite(found))

@@ -44,16 +44,16 @@ from .vectors import to_vec
 
 MOST_TRIED = 160
 """Single changes of a rule that are tried."""
-SECONDS = 0.1
-"""How long to look for a correction."""
+SECONDS = 1.0
+"""How long to look for a correction, where the caller does not say."""
 
 
 class Surgery:
     """The text of one rule, and what becomes of it after an edit."""
 
-    def __init__(self, subject: Subject, probes: list[Probe]) -> None:
+    def __init__(self, subject: Subject, probes: list[Probe], seconds: float | None = None) -> None:
         assert subject.rule is not None
-        self.subject, self.probes = subject, probes
+        self.subject, self.probes, self.seconds = subject, probes, seconds
         self.rule = subject.rule
         self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
         self.function = self.anatomy.rule.function
@@ -239,7 +239,7 @@ class Surgery:
         """Edits, one for each argument that is wrong, with which the rule is right at every probe, and the
         diff that shows them; None where none was found in time.
         """
-        end = clock() + SECONDS
+        end = clock() + (SECONDS if self.seconds is None else self.seconds)
         if len({one.argument for one in seen}) < 2:
             found = self._searched(seen[0], None, lambda: clock() < end)
             edits = [found] if found is not None else []
@@ -366,15 +366,16 @@ def _same_value(probe: Probe) -> bool:
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
 
 
-def surgery(subject: Subject, probes: list[Probe]) -> Surgery | None:
+def surgery(subject: Subject, probes: list[Probe], seconds: float | None = None) -> Surgery | None:
     """The rule's text, ready to be changed; None where there is no rule of an author's, or no text.
 
-    Corrections are tried at the probes in this order: those first at which the rule is wrong.
+    Corrections are tried at the probes in this order: those first at which the rule is wrong. `seconds` limits
+    how long.
     """
     rule = subject.rule
     if rule is None or rule.house:
         return None
     try:
-        return Surgery(subject, probes)
+        return Surgery(subject, probes, seconds)
     except (RuleLabError, AttributeError):
         return None

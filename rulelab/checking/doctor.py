@@ -103,9 +103,14 @@ class Strict:
 
 
 def diagnose(
-    subject: Subject, probes: list[Probe], compared: list[tuple[Probe, Closeness]], findings: list[Finding]
+    subject: Subject,
+    probes: list[Probe],
+    compared: list[tuple[Probe, Closeness]],
+    findings: list[Finding],
+    seconds: float | None = None,
 ) -> Iterator[Diagnosis]:
-    """The mistakes that explain what was found, the likeliest first; usually one.
+    """The mistakes that explain what was found, the likeliest first; usually one. `seconds` limits the search
+    for a correction.
 
     Whatever fails in here costs a diagnosis and nothing else.
     """
@@ -116,7 +121,7 @@ def diagnose(
     groups = _grouped(evidence, seen)
     wrong = {id(finding.probe) for finding in evidence.wrong}
     ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
-    operation = _tried(lambda: surgery(subject, ordered))
+    operation = _tried(lambda: surgery(subject, ordered, seconds))
     diff = _tried(lambda: operation.correction(_leading(groups))) if operation else None
     for number, (one, same) in enumerate(groups):
         place = one.place or (_tried(lambda one=one: operation.place_of(one.argument)) if operation else None)

@@ -248,7 +248,7 @@ def _told(job: Job, deadline: float | None, limit: float | None) -> dict[str, An
     return {
         "verdict": report.verdict,
         "sentence": report.sentence,
-        "lines": [*more, *report.lines()],
+        "lines": [*more, *report.details()],
         "report": plain(report),
     }
 

@@ -15,7 +15,9 @@ MOST = 8
 """Numbers up to which kinks are looked at: the cells that meet there grow quickly in number."""
 SAMPLES = 24
 """Points close by, for each number."""
-RADIUS, STEP = 2.0**-13, 2.0**-22
+RADIUS, WIDER, STEP = 2.0**-13, 2.0**-9, 2.0**-22
+GROWTH = 4.0
+"""How much larger slopes may be within RADIUS than within WIDER, for a function that is steep nowhere."""
 _SLACK = 1e-3
 
 
@@ -35,20 +37,23 @@ def kink_findings(
     if not 0 < x.size <= MOST:
         return
     size = max(1.0, float(np.abs(x).max()))
-    close_by = x + RADIUS * size * rng.uniform(-1.0, 1.0, (SAMPLES * x.size, x.size))
-    for direction in _directions(x.size):
-        slopes = _slopes(f, close_by, STEP * size * direction, STEP * size)
-        if slopes is None:
-            return
+    away = size * rng.uniform(-1.0, 1.0, (SAMPLES * x.size, x.size))
+    directions = list(_directions(x.size))
+    near, wider = (_slopes(f, x + radius * away, STEP * size, directions) for radius in (RADIUS, WIDER))
+    if near is None or wider is None or near.shape[2] != len(probe.matrix):
+        return
+    if np.any(np.abs(near).max((0, 1)) > GROWTH * np.abs(wider).max((0, 1)) + 1e-9):
+        return  # slopes that grow towards the point: a pole or a root, and no kink
+    for direction, slopes in zip(directions, near):
         low, high = slopes.min(0), slopes.max(0)
-        found = probe.matrix @ direction
+        with np.errstate(invalid="ignore"):
+            found = probe.matrix @ direction
         slack = _SLACK * (1e-3 + np.abs(low) + np.abs(high))
-        outside = np.where(np.isnan(found), -np.inf, np.maximum(low - found, found - high)) - slack
+        outside = np.where(np.isfinite(found), np.maximum(low - found, found - high), -np.inf) - slack
         if np.any(outside > 0):
             k = int(np.argmax(outside))
-            between = (
-                f"{low[k]:.6g}" if high[k] - low[k] < slack[k] else f"from {low[k]:.6g} to {high[k]:.6g}"
-            )
+            one = high[k] - low[k] < slack[k]
+            between = f"{low[k]:.6g}" if one else f"from {low[k]:.6g} to {high[k]:.6g}"
             yield Finding(
                 "kink",
                 f"at a kink the rule gives {found[k]:.6g} along the direction {_shown(direction)}, "
@@ -65,14 +70,15 @@ def _directions(size: int) -> Iterator[np.ndarray]:
         yield np.array([(-1.0) ** i for i in range(size)])
 
 
-def _slopes(f: Callable, points: np.ndarray, step: np.ndarray, length: float) -> np.ndarray | None:
-    """The slopes of f at some points along a step, one row each; None where f has no value."""
+def _slopes(f: Callable, points: np.ndarray, step: float, directions: list[np.ndarray]) -> np.ndarray | None:
+    """The slopes of f, (directions, points, outputs); None where f has no value."""
     try:
         with np.errstate(all="ignore"):
-            slopes = np.array([(f(y + step) - f(y - step)) / (2 * length) for y in points])
+            found = [[(f(y + step * d) - f(y - step * d)) / (2 * step) for y in points] for d in directions]
+            slopes = np.array(found)
     except Exception:
         return None
-    return slopes if slopes.ndim == 2 and np.all(np.isfinite(slopes)) else None
+    return slopes if slopes.ndim == 3 and np.all(np.isfinite(slopes)) else None
 
 
 def _shown(direction: np.ndarray) -> str:

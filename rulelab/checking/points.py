@@ -8,7 +8,6 @@ import copy
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -298,17 +297,17 @@ def twins_of(point: Point) -> Iterator[Point]:
         ("the first, with gaps in memory", laid_out_otherwise(point.inputs)),
     ):
         if inputs is not None:
-            yield replace(point, inputs=inputs, origin=origin)
+            yield point.moved(inputs, origin)
 
 
 def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
     """Points with ties, with zeros, and around the numbers that stand in the code."""
-    yield replace(point, inputs=all_equal(point.inputs), origin="all equal")
+    yield point.moved(all_equal(point.inputs), "all equal")
     for _ in range(2):
-        yield replace(point, inputs=tied(point.inputs, rng), origin="with ties")
+        yield point.moved(tied(point.inputs, rng), "with ties")
     for mark in landmarks(subject.codes)[:8]:
         for _ in range(2):
-            yield replace(point, inputs=near(point.inputs, mark, rng), origin=f"around {mark:g}")
+            yield point.moved(near(point.inputs, mark, rng), f"around {mark:g}")
 
 
 def reaching(

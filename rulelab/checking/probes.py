@@ -45,6 +45,11 @@ class Point:
         pairs = zip(self.inputs, self.bounds)
         return all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs)
 
+    def moved(self, inputs: tuple, origin: str) -> Point:
+        """Another point like this one; inputs that are held fixed keep their values."""
+        held = (mine if i in self.constant else x for i, (mine, x) in enumerate(zip(self.inputs, inputs)))
+        return dataclasses.replace(self, inputs=tuple(held), origin=origin)
+
     def limits(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds of each number of the vector of what is moved; None where there are none."""
         if not self.bounds:
@@ -167,16 +172,17 @@ def truth_at(
         nothing = oracles.Measured(np.zeros((size, count)), np.zeros((size, count)))
         return Truth(y, named, outputs, np.eye(count), nothing, whole=True)
     if count <= FEW and size <= FEW:
-        measured = _sharp(oracles.measured_jacobian(f, vector, domain=domain))
+        measured = _sharp(oracles.measured_jacobian(f, vector, domain=domain), y, vector)
         if fdm is not None:
             own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
             measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
         return Truth(y, named, outputs, np.eye(count), measured, whole=True)
     directions = _directions(rng, count)
     columns = [oracles.measured_jvp(f, vector, d, domain=domain) for d in directions.T]
-    slopes = _sharp(
-        oracles.Measured(np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1))
+    slopes = oracles.Measured(
+        np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1)
     )
+    slopes = _sharp(slopes, y, vector)
     if fdm is not None:
         given = [_by_method(fdm, f, vector, d) for d in directions.T]
         slopes = _agreed(slopes, np.stack([c for c, _ in given], 1), np.stack([e for _, e in given], 1))
@@ -209,11 +215,16 @@ BLUNT = 1e-3
 """Error bars longer than this part of the largest number of their output say nothing."""
 
 
-def _sharp(measured: oracles.Measured) -> oracles.Measured:
-    """The measurement without the numbers of which hardly a digit is known."""
+def _sharp(measured: oracles.Measured, y: Any, x: np.ndarray) -> oracles.Measured:
+    """The measurement without the numbers of which hardly a digit is known.
+
+    A derivative of zero has no digits: there it counts how little it is beside the value over the argument.
+    """
     known = measured.known()
     largest = np.where(known, np.abs(measured.value), 0.0).max(1, initial=0.0, keepdims=True)
-    blunt = ~known | (measured.error > BLUNT * np.maximum(np.abs(measured.value), 1e-3 * largest) + 1e-9)
+    size = float(np.abs(to_vec(y)[0]).max(initial=0.0)) / max(1.0, float(np.abs(x).max(initial=0.0)))
+    enough = BLUNT * np.maximum(np.abs(measured.value), np.maximum(1e-3 * largest, 0.1 * size)) + 1e-9
+    blunt = ~known | (measured.error > enough)
     return oracles.Measured(np.where(blunt, np.nan, measured.value), np.where(blunt, np.inf, measured.error))
 
 

@@ -117,6 +117,11 @@ class RuleCheck(Report):
     def lines(self) -> Iterator[str]:
         """The report as lines of text, at most a screen: what is left out is counted."""
         yield self.sentence
+        yield from self.details()
+        yield f"{self.extent}, {self.closing}"
+
+    def details(self) -> Iterator[str]:
+        """What stands between the verdict and the seconds: the mistake, the worst number, findings, notes."""
         for one in self.diagnoses[:1]:
             yield from _diagnosis_lines(one)
         yield from _at_most(MOST_FOUND, [f"also: {one.words}" for one in self.diagnoses[1:]], "mistake")
@@ -126,7 +131,6 @@ class RuleCheck(Report):
         if self.failed_checks():
             table = _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that failed")
             yield from table.text().split("\n")
-        yield f"{self.extent}, {self.closing}"
 
     def other_findings(self) -> Iterator[str]:
         """Warnings, and where no mistake explains it, what was found besides the verdict; each once."""
