@@ -369,8 +369,8 @@ def _same_value(probe: Probe) -> bool:
 def surgery(subject: Subject, probes: list[Probe], seconds: float | None = None) -> Surgery | None:
     """The rule's text, ready to be changed; None where there is no rule of an author's, or no text.
 
-    Corrections are tried at the probes in this order: those first at which the rule is wrong. `seconds` limits
-    how long.
+    Corrections are tried at the probes in this order: those first at which the rule is wrong. `seconds`
+    limits how long.
     """
     rule = subject.rule
     if rule is None or rule.house:

@@ -108,6 +108,11 @@ class Block:
         return float(finite.max(initial=0.0))
 
     @property
+    def is_known(self) -> bool:
+        """Whether any of its derivatives was measured."""
+        return bool(np.isfinite(self.right).any()) or not self.right.size
+
+    @property
     def answers(self) -> np.ndarray:
         """What was answered to each seed: of a cotangent this argument's part, of a tangent all."""
         answers = self.look.probe.answers
@@ -141,8 +146,9 @@ class Case:
     blocks: tuple[Block, ...]
 
     def all_of(self, holds: Callable[[Block], bool]) -> bool:
-        """Whether something holds at every probe, and there is one."""
-        return bool(self.blocks) and all(map(holds, self.blocks))
+        """Whether something holds at every probe where the derivative is known, and there is one."""
+        known = [block for block in self.blocks if block.is_known]
+        return bool(known) and all(map(holds, known))
 
     def only(self, blocks: list[Block]) -> Case:
         return Case(self.name, tuple(blocks))

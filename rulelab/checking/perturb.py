@@ -78,7 +78,11 @@ class Kind:
 
     def __str__(self) -> str:
         inside = _interval_words(self.low, self.high)
-        plain = {"number": "a number", "integer": "an integer", "list": "a list of numbers"}
+        plain = {
+            "number": "a number", "integer": "an integer", "list": "a list of numbers",
+            "columns": "a vector as long as a row of the matrix",
+            "rows": "a vector as long as a column of the matrix",
+        }  # fmt: skip
         what = plain.get(self.form, f"a {self.form}" + ("" if "matrix" in self.form else _noun(self.form)))
         word = "complex " if self.dtype.startswith("complex") else ""
         return f"{what.replace('a ', f'a {word}', 1)}{inside}"
@@ -162,7 +166,10 @@ def draw(kind: Kind, rng: np.random.Generator, size: int = 0, scale: float = 1.0
     (3,)
     """
     vector, rows, columns = SIZES[size % len(SIZES)]
-    shapes = {"vector": (vector,), "list": (vector,), "matrix": (rows, columns)}
+    shapes = {
+        "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
+        "columns": (columns,), "rows": (rows,),
+    }  # fmt: skip
     if kind.form == "integer":
         return int(rng.integers(1, 4))
     if kind.form in ("square", "symmetric", "positive definite"):
@@ -251,10 +258,10 @@ def _interval_of_name(name: str) -> tuple[float, float]:
 
 def _forms_by_name(name: str) -> tuple[str, ...]:
     if name in _MATRIX_NAMES:
-        return ("matrix", "square", "positive definite", "vector", "number")
+        return ("matrix", "square", "positive definite", "vector", "columns", "rows", "number")
     if name in _INTEGER_NAMES:
         return ("integer", "number", "vector", "matrix")
-    return ("number", "vector", "matrix", "square", "positive definite", "list", "integer")
+    return ("number", "vector", "matrix", "square", "positive definite", "columns", "rows", "list", "integer")
 
 
 def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:
@@ -262,11 +269,11 @@ def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:
     forms: list[str] = []
     for atom in atoms:
         if isinstance(atom, ArrayAtom):
-            forms += ["vector", "matrix", "square", "positive definite"]
+            forms += ["vector", "matrix", "square", "positive definite", "columns", "rows"]
             if issubclass(atom.scalar, np.complexfloating):
                 forms.append("complex")
         elif isinstance(atom, ClassAtom) and issubclass(atom.cls, np.ndarray):
-            forms += ["vector", "matrix", "square", "positive definite"]
+            forms += ["vector", "matrix", "square", "positive definite", "columns", "rows"]
         elif isinstance(atom, ClassAtom) and atom.cls in (float, np.float64):
             forms.append("number")
         elif isinstance(atom, ClassAtom) and atom.cls is complex:
@@ -353,9 +360,23 @@ def nudged(args: tuple, rng: np.random.Generator) -> tuple:
     return tuple(found)
 
 
+def opposed(args: tuple, others: tuple, kinds: tuple[Kind, ...]) -> tuple:
+    """The same arguments, the first number of each with another sign than in the others, where its kind has
+    both signs.
+    """
+    found = []
+    for x, other, kind in zip(args, others, kinds):
+        (vector, back), reference = to_vec(x), to_vec(other)[0]
+        free = kind.low == -math.inf and kind.high == math.inf and kind.form != "positive definite"
+        same = vector.size and reference.size and vector[0] * reference[0] > 0
+        found.append(back(-vector) if free and same else x)
+    return tuple(found)
+
+
 def all_equal(args: tuple) -> tuple:
-    """The same arguments in which all numbers are the first one."""
-    first = to_vec(args)[0][:1]
+    """The same arguments in which all numbers are the first one that is not zero."""
+    numbers = to_vec(args)[0]
+    first = [*numbers[numbers != 0], 1.0][:1]
     return revalued(args, lambda vector: np.resize(first, vector.size))
 
 

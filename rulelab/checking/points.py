@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RuleLabError
+from ..errors import RuleLabError, RuleShapeError
 from ..rules.authoring import ask, rrule
 from ..rules.registry import Found, Registry
 from ..rules.rule import Rule
@@ -30,6 +30,7 @@ from .perturb import (
     landmarks,
     narrowed,
     near,
+    opposed,
     plainly,
     tied,
 )
@@ -83,7 +84,8 @@ class Source:
         if not self.choices:
             return jittered(self.args, self.rng, flips=number % 3 == 2, scale=1.0 if number < 3 else scale)
         kinds = self.choices[number % len(self.choices)]
-        return tuple(draw(kind, self.rng, number, scale) for kind in kinds)
+        drawn = tuple(draw(kind, self.rng, number, scale) for kind in kinds)
+        return opposed(drawn, self.args, kinds) if number == 1 else drawn
 
     def origin(self, number: int) -> str:
         """Where the numbers of that point come from, in words."""
@@ -100,10 +102,7 @@ def _kinds_taken(
     asked: tuple[str, Any, Registry],
     several: bool,
 ) -> tuple[tuple[Kind, ...], ...]:
-    """The first kinds that the function, and a rule of it, take.
-
-    Where these are arrays, or if `several` are wanted, up to three of different forms.
-    """
+    """The first kinds that the function, and a rule of it, take; up to three if `several` are wanted."""
     target, bound = resolve(f)
     if bound:
         raise _none_found(f, "its object's numbers are not drawn")
@@ -142,7 +141,7 @@ def _kinds_taken(
                             return (refused[0],)
                         relations["first"] = relation
                         found[forms] = kinds
-                        if len(found) == 3 or not several and set(forms) <= _ONE_IS_ENOUGH:
+                        if len(found) == 3 or not several:
                             return tuple(found.values())
                 except Exception as error:
                     last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
@@ -169,14 +168,11 @@ def _rule_takes(
         try:
             y, back = rrule(target, *copy.deepcopy(args), config=config, registry=registry, **dict(kwargs))
             back(y)
-        except (TypeError, AttributeError, IndexError):
+        except (TypeError, ValueError, AttributeError, IndexError, RuleShapeError):
             return False
         except Exception:
             return True
     return True
-
-
-_ONE_IS_ENOUGH = {"number", "integer", "list"}
 
 
 def _relation(args: tuple, y: Any) -> tuple[bool, bool]:
