@@ -108,8 +108,8 @@ class Block:
         return float(finite.max(initial=0.0))
 
     @property
-    def is_known(self) -> bool:
-        """Whether any of its derivatives was measured."""
+    def is_measured(self) -> bool:
+        """Whether any of its numbers could be measured."""
         return bool(np.isfinite(self.right).any()) or not self.right.size
 
     @property
@@ -146,8 +146,8 @@ class Case:
     blocks: tuple[Block, ...]
 
     def all_of(self, holds: Callable[[Block], bool]) -> bool:
-        """Whether something holds at every probe where the derivative is known, and there is one."""
-        known = [block for block in self.blocks if block.is_known]
+        """Whether something holds at every probe where something was measured, and there is one."""
+        known = [block for block in self.blocks if block.is_measured]
         return bool(known) and all(map(holds, known))
 
     def only(self, blocks: list[Block]) -> Case:
