@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import KeywordError, NotDifferentiableError, NotImplementedTangentError, RuleLabError
 from ..pieces import Progress
+from ..tables import engineering
 from . import doctor, effects
 from .closeness import Closeness, Tolerance, closeness, rounding
 from .comparison import shortened
@@ -30,6 +31,10 @@ POINTS = {"quick": 3, "normal": 8, "deep": 24}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 QUICK_SECONDS = 0.25
+FINDING = {"quick": 0.2, "normal": 5.0, "deep": 20.0}
+"""Seconds that may be spent on finding arguments that a function takes."""
+QUICK_CALLS = 60
+"""Calls for each number that is moved, about what a quick check makes."""
 QUICK_CORRECTION = 0.1
 """Seconds in which a quick check looks for the corrected line."""
 ODD = 5
@@ -104,8 +109,13 @@ class Checking:
         return self.depth == "quick" and (wrong and len(self.probes) > 1 or late and bool(self.probes))
 
     def _steps(self) -> Iterator[str]:
+        began = time.perf_counter()
         y = plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
-        self.like = y
+        self.like, took = y, time.perf_counter() - began
+        if self.depth == "quick" and took * QUICK_CALLS * max(1, to_vec(self.first.inputs)[0].size) > 1.0:
+            words = f"a call takes {engineering(took, 's')}, too long for a quick check"
+            self.findings.append(Finding("time", words, UNKNOWN))
+            return
         unsteady = effects.primal_is_steady(self.subject, self.first, y)
         if unsteady is not None:
             self.findings.append(unsteady)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -60,6 +61,7 @@ class Source:
         config: Any,
         registry: Registry,
         several: bool = False,
+        seconds: float = 5.0,
     ) -> None:
         self.f, self.kwargs, self.rng = f, kwargs, rng
         self.choices: tuple[tuple[Kind, ...], ...] = ()
@@ -68,7 +70,7 @@ class Source:
             plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
             self.args, self.notes = _movable(f, plain, kwargs)
             return
-        self.choices = _kinds_taken(f, kwargs, domain, rng, (mode, config, registry), several)
+        self.choices = _kinds_taken(f, kwargs, domain, rng, (mode, config, registry), several, seconds)
         self.args = tuple(draw(kind, rng) for kind in self.choices[0])
 
     @property
@@ -101,6 +103,7 @@ def _kinds_taken(
     rng: np.random.Generator,
     asked: tuple[str, Any, Registry],
     several: bool,
+    seconds: float,
 ) -> tuple[tuple[Kind, ...], ...]:
     """The first kinds that the function, and a rule of it, take; up to three if `several` are wanted."""
     target, bound = resolve(f)
@@ -112,7 +115,7 @@ def _kinds_taken(
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
     mode, config, registry = asked
     accepts = [rule.accepts for rule in _rules(target, mode, registry)]
-    tried, last = 0, "no kind of number suits them"
+    tried, last, end = 0, "no kind of number suits them", time.perf_counter() + seconds
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
     relations: dict[str, tuple[bool, bool]] = {}
@@ -121,6 +124,8 @@ def _kinds_taken(
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
                 forms = tuple(kind.form for kind in kinds)
+                if time.perf_counter() > end:
+                    break
                 if kinds in seen or tried >= TRIES or forms in found or found and "list" in forms:
                     continue
                 seen.add(kinds)
@@ -145,6 +150,8 @@ def _kinds_taken(
                             return tuple(found.values())
                 except Exception as error:
                     last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
+    if time.perf_counter() > end:
+        last = f"none in {seconds:g} s; {last}"
     if found or refused:
         return tuple(found.values()) or (refused[0],)
     raise _none_found(f, last)

@@ -15,7 +15,7 @@ from ..rules.registry import DEFAULT, Found, Registry
 from ..rules.rule import Rule
 from ..rules.targets import resolve
 from ..tangents.zeros import AbstractZero
-from .checks import POINTS, Checking
+from .checks import FINDING, POINTS, Checking
 from .configs import ad_config
 from .findiff import FiniteDifferenceMethod
 from .findings import Finding
@@ -50,7 +50,9 @@ def checking(
     kwargs, config = dict(fkwargs or {}), ad_config() if config is None else config
     mode = _mode_of(f, registry) if mode is None else mode
     kinds = _domain(f, domain)
-    source = Source(f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep")
+    source = Source(
+        f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep", FINDING[depth]
+    )
     subject, inputs = subject_of(f, source.args, kwargs, mode, config, registry)
     shift = 1 if inputs and (not source.args or inputs[0] is not source.args[0]) else 0
     held = frozenset(

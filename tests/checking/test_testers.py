@@ -456,3 +456,27 @@ def test_finite_differences_in_place_of_an_ad():
     assert config.rrule_via_ad(math.sin, 0.5)[1](1.0)[1] == math.cos(0.5)  # by its rule
     y, y_dot = config.frule_via_ad((rl.NoTangent(), 1.0), lambda x: x**3, 2.0)
     np.testing.assert_allclose(y_dot, 12.0, rtol=1e-9)
+
+
+def test_a_quick_check_of_a_slow_function_says_so():
+    """It runs while a rule is being defined, and must not keep its author waiting."""
+
+    def slow(x):
+        time.sleep(0.05)
+        return x**3
+
+    found = rule_check(slow, 2.0, depth="quick", registry=registry_with(slow, cube_rrule))
+    assert found.verdict == "inconclusive" and "too long for a quick check" in found.sentence
+
+
+def test_finding_arguments_ends_in_time():
+    """A function that takes nothing and is slow to say so is not asked for ever."""
+
+    def slow(x):
+        time.sleep(0.05)
+        raise ValueError("nothing suits me")
+
+    start = time.perf_counter()
+    with pytest.raises(NoInputsError, match="none in 0.2 s"):
+        rule_check(slow, depth="quick", registry=registry_with(slow, cube_rrule))
+    assert time.perf_counter() - start < 10.0
