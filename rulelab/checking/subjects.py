@@ -77,10 +77,7 @@ def subject_of(
         inputs, kwargs = Binder.of(target).bind(whole, kwargs)
     names = _names(target, len(inputs))
     if not rule.differentiable:
-        raise NoRuleError(
-            f"{name_of(target)} is stated to be without a derivative: there is nothing to compare with",
-            place=rule.place,
-        )
+        raise _no_derivative(target, rule)
 
     def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
         y, back = authoring.rrule(target, *inputs, config=config, registry=registry, **keywords)
@@ -105,6 +102,30 @@ def subject_of(
             by=getattr(rule.function, "__name__", "the rule") if rule.partials is None else "the scalar rule",
         ),
         tuple(inputs),
+    )
+
+
+def require_rule(f: Any, mode: str, registry: Registry = DEFAULT) -> None:
+    """NoRuleError for a function that has no differentiable rule of this mode, whatever its arguments."""
+    target = resolve(f)[0]
+    entry = registry.entry(target)
+    every = (*entry.user, *entry.house) if entry is not None else ()
+    rules = [rule for rule in every if isinstance(rule, Rule) and rule.mode == mode]
+    if not rules:
+        name = name_of(target)
+        raise NoRuleError(
+            f"{name} has no {mode}",
+            asked=f"a check of the {mode} of {name}",
+            fixes=(f"@rl.{mode}_for({name}) states one",),
+        )
+    if not any(rule.differentiable for rule in rules):
+        raise _no_derivative(target, rules[0])
+
+
+def _no_derivative(target: Any, rule: Rule) -> NoRuleError:
+    return NoRuleError(
+        f"{name_of(target)} is stated to be without a derivative: there is nothing to compare with",
+        place=None if rule.house else rule.place,
     )
 
 

@@ -23,7 +23,7 @@ from .perturb import DomainError, Kind, WithTangent, kind_named
 from .points import Source, required_names
 from .probes import Point
 from .reports import RuleCheck
-from .subjects import NoRuleError, Subject, subject_of
+from .subjects import NoRuleError, Subject, require_rule, subject_of
 from .vectors import cotangent_vec
 
 
@@ -49,6 +49,7 @@ def checking(
     rng = np.random.default_rng(seed) if rng is None else rng
     kwargs, config = dict(fkwargs or {}), ad_config() if config is None else config
     mode = _mode_of(f, registry) if mode is None else mode
+    require_rule(f, mode, registry)
     kinds = _domain(f, domain)
     source = Source(
         f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep", FINDING[depth]

@@ -16,9 +16,7 @@ from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without, first_difference
 from ..checking.gradients import gradient_checking
 from ..checking.lint import rule_lint
-from ..checking.points import NoInputsError
 from ..checking.reports import RuleCheck
-from ..checking.subjects import NoRuleError
 from ..checking.testers import checking
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
@@ -519,29 +517,16 @@ class RuleLab(ManneredMagics, Settings):
         options: dict[str, Any] = {"mode": "frule"} if args.frule else {}
         if args.order is not None:
             options["order"] = args.order
-        try:
-            check = checking(
-                f,
-                *given.args,
-                fkwargs=given.kwargs,
-                depth="deep" if args.deep else "normal",
-                domain=args.domain,
-                registry=self.session.registry,
-                **options,
-            )
-        except NoInputsError:
-            self._need_rule(args.function, f, options.get("mode", "rrule"))
-            raise
+        check = checking(
+            f,
+            *given.args,
+            fkwargs=given.kwargs,
+            depth="deep" if args.deep else "normal",
+            domain=args.domain,
+            registry=self.session.registry,
+            **options,
+        )
         return self._ran(self.rule_check, args, check, f"check of {args.function}", where)
-
-    def _need_rule(self, name: str, f, mode: str) -> None:
-        """NoRuleError where there is no rule at all, so that no arguments suit it."""
-        if not which_rule(f, mode=mode, registry=self.session.registry):
-            raise NoRuleError(
-                f"{name} has no {mode}",
-                asked=f"a check of the {mode} of {name}",
-                fixes=(f"write one: %%{mode} {name}",),
-            ) from None
 
     def _ran(self, method, args, check, doing: str, where: str = ""):
         """The report of a check that is driven to its end; Ctrl-C shows what there is, and is told."""

@@ -229,7 +229,7 @@ def test_ctrl_c_gives_the_partial_report():
 
 def test_without_a_rule_nothing_is_asked_in_its_place():
     """The derivative by the AD would prove nothing of a rule."""
-    with pytest.raises(NoRuleError, match="cube has no rrule for these arguments"):
+    with pytest.raises(NoRuleError, match="cube has no rrule"):
         rule_check(cube, 2.0, registry=Registry())
 
 
