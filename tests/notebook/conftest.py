@@ -2,8 +2,10 @@
 
 import queue
 import threading
+from pathlib import Path
 from types import FunctionType
 
+import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import start_new_kernel
@@ -12,6 +14,8 @@ from traitlets.config import Config
 import rulelab as rl
 from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
 from rulelab.rules.registry import DEFAULT
+
+from .ran import run_notebook
 
 SETUP = """\
 import numpy as np
@@ -162,3 +166,15 @@ def kernel():
     yield running
     client.stop_channels()
     manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture(scope="module")
+def stored(request, repository):
+    """The notebook that a module of tests is about, its `FILE`, as it is in the repository."""
+    return nbformat.read(repository / request.module.FILE, as_version=4)
+
+
+@pytest.fixture(scope="module")
+def ran(request, stored, tmp_path_factory):
+    """That notebook after Run All; an error in any cell fails here."""
+    return run_notebook(stored, tmp_path_factory.mktemp(Path(request.module.FILE).stem))

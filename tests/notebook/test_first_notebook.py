@@ -2,24 +2,11 @@
 
 import re
 
-import nbformat
 import pytest
 
-from .ran import check_clean, check_stored, run_notebook
+from .ran import check_clean, check_stored
 
 FILE = "notebooks/01-a-rule-in-a-cell.ipynb"
-
-
-@pytest.fixture(scope="module")
-def stored(repository):
-    """The notebook as it is in the repository."""
-    return nbformat.read(repository / FILE, as_version=4)
-
-
-@pytest.fixture(scope="module")
-def ran(stored, tmp_path_factory):
-    """The notebook after Run All; an error in any cell fails here."""
-    return run_notebook(stored, tmp_path_factory.mktemp("first"))
 
 
 def test_it_is_stored_as_it_should_be(stored):

@@ -1,11 +1,10 @@
 """The third notebook, run from top to bottom: each bad cell gets its advice, and no good one does."""
 
-import nbformat
 import pytest
 
 from rulelab.checking.advices import KINDS
 
-from .ran import NUMBER, check_clean, check_stored, run_notebook
+from .ran import NUMBER, check_clean, check_stored
 
 FILE = "notebooks/03-writing-good-rules.ipynb"
 WORDS = {
@@ -26,18 +25,6 @@ WORDS = {
     "test-lint": "test_ball expects the formula of ball_cr_rrule",
 }
 """The bad cells, and what is said of each."""
-
-
-@pytest.fixture(scope="module")
-def stored(repository):
-    """The notebook as it is in the repository."""
-    return nbformat.read(repository / FILE, as_version=4)
-
-
-@pytest.fixture(scope="module")
-def ran(stored, tmp_path_factory):
-    """The notebook after Run All; an error in any cell fails here."""
-    return run_notebook(stored, tmp_path_factory.mktemp("third"))
 
 
 def test_it_is_stored_as_it_should_be(stored):

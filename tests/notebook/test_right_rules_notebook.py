@@ -1,11 +1,8 @@
 """The fourth notebook, run from top to bottom: each wrong rule is named, each right one passes."""
 
-import nbformat
 import pytest
 
-from .ran import check_clean, check_stored, run_notebook
-
-pytestmark = pytest.mark.xdist_group("right_rules_notebook")  # what they share is made once
+from .ran import check_clean, check_stored
 
 FILE = "notebooks/04-is-this-rule-right.ipynb"
 WRONG = {
@@ -27,18 +24,6 @@ WRONG = {
 }
 """The cells of wrong rules, and what is said of each."""
 RIGHT = ("addone-right", "squared-right", "jclock-right", "domain-check", "gradient-right")
-
-
-@pytest.fixture(scope="module")
-def stored(repository):
-    """The notebook as it is in the repository."""
-    return nbformat.read(repository / FILE, as_version=4)
-
-
-@pytest.fixture(scope="module")
-def ran(stored, tmp_path_factory):
-    """The notebook after Run All; an error in any cell fails here."""
-    return run_notebook(stored, tmp_path_factory.mktemp("fourth"))
 
 
 def test_it_is_stored_as_it_should_be(stored):
