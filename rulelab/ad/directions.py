@@ -160,7 +160,7 @@ def copied(x: Any) -> Any:
     """
     if _shares_variables(x):
         raise NotDifferentiableError(
-            "forwarddiff is differentiated, of a function that captures a variable which is set more than once",
+            "forwarddiff of a function with a captured variable that is set more than once is differentiated",
             fixes=("hand the variable to the function as an argument", "set another variable"),
             read="limitations#second-derivatives",
         )
