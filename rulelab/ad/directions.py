@@ -8,7 +8,7 @@ import copy
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType, SimpleNamespace
+from types import CellType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -153,5 +153,22 @@ def _of_function(f: Any, by_group: dict[int, list[tuple[Path, complex]]]) -> Any
 
 
 def copied(x: Any) -> Any:
-    """A copy of a value, with arrays and containers of its own; functions stay."""
+    """A copy of a value, with arrays and containers of its own; functions stay.
+
+    A variable that a function shares with others, in the tangent of that function, would have to move along
+    with the variable itself, which stays: it is refused.
+    """
+    if _shares_variables(x):
+        raise NotDifferentiableError(
+            "forwarddiff of a function with a captured variable that is set more than once is differentiated",
+            fixes=("hand the variable to the function as an argument", "set another variable"),
+            read="limitations#second-derivatives",
+        )
     return copy.deepcopy(x, {id(NoTangent()): NoTangent()})
+
+
+def _shares_variables(x: Any) -> bool:
+    """Whether there is a cell in what may be the tangent of a function."""
+    if isinstance(x, (tuple, list)):
+        return any(map(_shares_variables, x))
+    return type(x) is CellType

@@ -125,3 +125,67 @@ def test_a_captured_variable_that_is_an_array_and_is_rebound():
         return s
 
     right_or_refused(lambda: rl.pushforward(f, np.array([1.0, 2.0]))(np.array([0.0, 1.0])), 1.0)
+
+
+# --- what a nested function appends or rebinds --------------------------------------------------------------
+
+
+def appended_constant(x):
+    kept = [x * x, x * x]
+
+    def keep(v):
+        kept.append(v)
+
+    keep(0.5)
+    return kept[0] * kept[-1]
+
+
+def appended(x):
+    kept = [x * x, x * x]
+
+    def keep(v):
+        kept.append(v)
+        return len(kept)
+
+    keep(0.5)
+    return kept[0] * kept[-1] * keep(x)
+
+
+def of_forward(f):
+    return lambda x: rl.pushforward(f, x)(1.0)
+
+
+def of_reverse(f):
+    return lambda x: rl.gradient(f, x)[0]
+
+
+@pytest.mark.parametrize("inner", [of_forward, of_reverse])
+@pytest.mark.parametrize("outer", [of_forward, of_reverse])
+@pytest.mark.parametrize(("f", "wanted"), [(appended_constant, 1.0), (appended, 4.0)])
+def test_a_nested_function_appends_to_a_captured_list(f, wanted, outer, inner):
+    """The list, its tangent and the tangent of that grow together, in all pairs of modes."""
+    assert outer(inner(f))(1.3) == pytest.approx(wanted, rel=1e-12)
+
+
+def forwarddiff_of_a_shared_variable(x):
+    s = x * x
+
+    def shift():
+        nonlocal s
+        s = s + x
+
+    shift()
+    return rl.forwarddiff(lambda a: a * a * s, x)
+
+
+@pytest.mark.parametrize("inner", [of_forward, of_reverse])
+@pytest.mark.parametrize("outer", [of_forward, of_reverse])
+def test_forwarddiff_of_a_function_that_shares_a_variable(outer, inner):
+    """The first derivative is right; of the second, too, or refused in words of its own."""
+    assert inner(forwarddiff_of_a_shared_variable)(1.3) == pytest.approx(4 * 1.3**3 + 3 * 1.3**2)
+    try:
+        found = outer(inner(forwarddiff_of_a_shared_variable))(1.3)
+    except rl.NotDifferentiableError as refused:
+        assert "set more than once" in str(refused)
+    else:
+        assert found == pytest.approx(12 * 1.3**2 + 6 * 1.3)
