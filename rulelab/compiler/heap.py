@@ -49,7 +49,7 @@ class _Sweep:
 
     __slots__ = (
         *("bars", "changed", "clock", "factories", "followed", "fresh", "made", "numbers", "oldest"),
-        "settled",
+        *("settled", "texts"),
     )
 
     def __init__(self) -> None:
@@ -63,6 +63,7 @@ class _Sweep:
         self.bars: dict[int, dict[Key, Any]] = {}
         self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
+        self.texts: dict[int, str] = {}  # forwards: what calls gave to which something varying was handed
 
 
 _EMPTY = _Sweep()  # stands for a sweep that made nothing yet: never written to
@@ -183,6 +184,17 @@ def fresh(x: Any) -> Any:
             sweep.fresh = weakref.WeakValueDictionary()
         sweep.fresh[id(x)] = x
     return x
+
+
+def note_text(text: str) -> None:
+    """Note of a text that it may spell out what varies."""
+    written().texts[id(text)] = text
+
+
+def may_spell(x: Any) -> bool:
+    """Whether a text has been noted in this sweep."""
+    sweep = _STATE.sweep
+    return sweep is not None and sweep.texts.get(id(x)) is x
 
 
 def is_fresh(x: Any) -> bool:

@@ -43,7 +43,7 @@ from ..tangents.projection import FieldGradients, to_natural
 from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
-from . import ir
+from . import heap, ir
 from .constructors import is_generated
 from .derived import derived_of, stands_for, tangent_of
 from .deriving import derives
@@ -51,6 +51,8 @@ from .holders import CACHED
 from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
 from .protocols import BINARY, FIRST, holds_callable, in_class, is_author_class, written_in_python
+from .refusals import text_read_again
+from .spelling import reads_numbers
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -203,12 +205,17 @@ class Push:
     ) -> tuple[Any, Any]:
         __tracebackhide__ = True
         call = (g, g_dot, args, dots, names, method)
+        if args and type(args[0]) is str and heap.may_spell(args[0]) and reads_numbers(g):
+            raise text_read_again(None)  # a text has no tangent that could tell of the one that is lost
         program = self.program(call)
         values = tuple([build(part, call) for part in program.given])
         if program.derived:
             flags = (False,) * len(values)
             made = self.pullbacks.pass_of(program.function, values, flags, False, False, None)
-            return made.bound_to(program.function)(*values)
+            found = made.bound_to(program.function)(*values)
+            if type(found[0]) is str and any(map(_varies, args, dots)):
+                heap.note_text(found[0])
+            return found
         words = {name: build(part, call) for name, part in program.words.items()}
         if program.rule is None:
             y, y_dot = program.function(*values, **words)
@@ -515,8 +522,8 @@ class Push:
         if rule.partials is not None or not isinstance(reverse, Found) or not reverse.rule.house:
             return
         leading = reverse.rule.leading
-        if leading is None or not reverse.rule.differentiable:
-            return
+        if leading is None or not reverse.rule.differentiable or isinstance(args[0], str):
+            return  # formatting a text is followed by what reads it (`spelling`)
         for number, (x, x_dot) in enumerate(zip(positional, dots)):
             if number >= leading and _varies(x, x_dot) and _is_inexact(x):
                 known = _parameter_names(reverse.rule.function) or ()

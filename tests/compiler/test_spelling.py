@@ -359,3 +359,30 @@ def test_text_is_still_written_and_looked_up(capsys):
     assert rl.gradient(lambda x: logged(x, []), x)[0].tolist() == [2.0, 2.0, 2.0]
     assert rl.pushforward(lambda x: logged(x, []), x)(np.ones(3)) == 6.0
     assert "at 1.5 [1.5 2.  3. ]" in capsys.readouterr().out
+
+
+def written_out(x):
+    return f"{x}"
+
+
+def written_out_further(x):
+    return written_out(2.0 * x)
+
+
+@pytest.mark.parametrize("f", [lambda x: float(written_out(x)), lambda x: x * float(written_out_further(x))])
+def test_text_written_by_another_function_is_not_read_as_a_number(f):
+    """Forwards a text carries no tangent, so it is noted which ones may spell out what varies."""
+    for derive in (lambda: rl.gradient(f, 2.0), lambda: rl.pushforward(f, 2.0)(1.0)):
+        with pytest.raises(rl.NotDifferentiableError, match="written as text"):
+            derive()
+
+
+def test_a_function_that_writes_a_message_gives_a_number():
+    """What it gives is no text, and `float` of it is no reading."""
+
+    def told(x):
+        print(f"at {x}")
+        return 2.0 * x
+
+    assert rl.gradient(lambda x: x * float(told(x)), 3.0) == (12.0,)
+    assert rl.pushforward(lambda x: x * float(told(x)), 3.0)(1.0) == 12.0
