@@ -286,7 +286,14 @@ def usable(subject: Subject, point: Point, like: Any) -> Any:
         y = plainly(subject.primal, point.inputs, point.kwargs)
     except Exception:
         return None
+    largest = np.abs(to_vec(y)[0]).max(initial=0.0)
+    if _is_single(point.inputs) and largest > np.finfo(np.float32).max:
+        return None  # the function counts in doubles, but a cotangent of its dtype would overflow
     return y if _is_finite(y) and _is_complex(y) == _is_complex(like) else None
+
+
+def _is_single(inputs: tuple) -> bool:
+    return any(leaf.dtype in (np.float32, np.complex64, np.float16) for leaf in leaves(inputs))
 
 
 def _is_complex(y: Any) -> bool:

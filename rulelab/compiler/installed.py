@@ -101,14 +101,14 @@ def _lists(distribution: Any, inside: Path) -> bool:
 
 def _described(distribution: Any) -> Installed:
     fields = distribution.metadata
-    return Installed(fields["Name"] or "?", distribution.version, _tracker(fields))
+    return Installed(fields.get("Name") or "?", distribution.version, _tracker(fields))
 
 
 def _tracker(fields: Any) -> str | None:
     """Where to report: the project's tracker, else its source, else its home page."""
     entries = [entry.partition(",") for entry in fields.get_all("Project-URL") or ()]
     found = [(label.strip().lower(), url.strip()) for label, _, url in entries]
-    found.append(("home", (fields["Home-page"] or "").strip()))
+    found.append(("home", (fields.get("Home-page") or "").strip()))
     for wanted in _LABELS:
         for label, url in found:
             if re.search(wanted, label) and re.fullmatch(r"https?://[!-~]+", url):

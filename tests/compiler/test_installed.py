@@ -363,3 +363,10 @@ def test_a_failing_compiler_says_whose_fault_it_is(monkeypatch):
             return x * x
 
         rl.gradient(fresh, 2.0)
+
+
+def test_other_readers_of_metadata_may_be_there(site):
+    """The package importlib_metadata puts its own in the place of Python's; it raises for a missing entry."""
+    pytest.importorskip("importlib_metadata")
+    site.install("p", {"p.py": "x = 1\n"}, "")
+    assert installed_package(str(site.folder / "p.py")) == Installed("p", "1.2.0", None)
