@@ -1,5 +1,6 @@
 """A measurement in pieces can be stopped between any two, and gives what there is."""
 
+import gc
 
 import pytest
 
