@@ -19,7 +19,8 @@ import sympy as sp
 
 from . import worker
 from .cells import Static, beside_borders, conditions, fraction, samples
-from .formulas import Formula, TooLarge, expression, formula, size, tidy
+from .field_graphs import ERROR, METHOD, is_identity
+from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
 from .runs import EXACT_DIGITS, MAX_DIGITS, Misfit, Settled, Skipped, Visit, visit
@@ -30,6 +31,7 @@ from .zerotest import is_identically_zero
 MAX_CELLS = 8
 MAX_LEAVES = 64
 MAX_VISITS = 40
+MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 VECTOR_SIZES = ((3,), (5,))
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
@@ -228,9 +230,12 @@ class _Judge:
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         """Formulas of one cell, and with `members` (its visits) the proof."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
+        cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
+        operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
+        if members and operations > MAX_SHOWN_GRAPH and cell.settle_in_field(members[0]):
+            return cell
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
-        cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []
         for i in order:
             derivative = sp.diff(loss, symbols[leaves[i].args])
@@ -238,6 +243,8 @@ class _Judge:
             cell.rows.append((leaves[i].args, derivative, given))
             if members:
                 cell.settle(i, derivative - given, derivative, members[0])
+            elif operations > MAX_SHOWN_GRAPH:
+                break  # one formula of a refuted rule will do
         if members:
             for v in members[:1]:
                 cell.settle_value(v, symbols, memo)
@@ -257,6 +264,13 @@ class _Cell:
             self.why = self.why or f"SymPy's derivative for {name} differs from the difference quotient"
             return
         self.judge(difference, visit, f"SymPy could not show that the difference for {name} is zero")
+
+    def settle_in_field(self, visit):
+        """Whether the whole cell is shown without any formula; where not, nothing is said."""
+        shown = is_identity(visit.leaves, visit.seeds, visit.y, visit.found, visit.rule_y)
+        if shown:
+            self.method, self.error = METHOD, ERROR
+        return bool(shown)
 
     def settle_value(self, visit, symbols, memo):
         for y, rule_y in zip(visit.y, visit.rule_y, strict=True):

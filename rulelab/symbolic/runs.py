@@ -22,6 +22,7 @@ import numpy as np
 
 from ..errors import Place
 from ..tangents import projection, thunks, zeros
+from .arrays import own, summed_to
 from .cells import Array, Static
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Swap, same_shape_object_array
@@ -54,12 +55,16 @@ class Question:
         if self.partials is None:
             return exchange(self.rule)
         primal, partials = exchange(self.primal), exchange(self.partials)
+        fitted = exchange(projection.unbroadcast)
 
         def scalar_rule(*xs):
             y = primal(*xs)
             slopes = partials(y, *xs)
             slopes = slopes if isinstance(slopes, tuple) else (slopes,)
-            return y, lambda y_bar: (zeros.NoTangent(), *(times(s, y_bar) for s in slopes))
+            return y, lambda y_bar: (
+                zeros.NoTangent(),
+                *(fitted(times(s, y_bar), x) for s, x in zip(slopes, xs, strict=True)),
+            )
 
         return scalar_rule
 
@@ -286,9 +291,17 @@ def _alike(a, b):
 # --- the traced run
 # ----------------------------------------------------------------------------------------------
 
-_LET_PASS = (
+
+
+def _unbroadcast(x_bar, x):
+    if isinstance(x_bar, thunks.Thunk):
+        return thunks.Thunk(lambda: _unbroadcast(thunks.unthunk(x_bar), x))
+    return x_bar if _is_zero(x_bar) else summed_to(x_bar, np.shape(x))
+
+
+_STAND_INS = (
     (projection.ProjectTo, lambda x: lambda x_bar: x_bar),
-    (projection.unbroadcast, lambda x_bar, x: x_bar),
+    (projection.unbroadcast, _unbroadcast),
 )
 
 
@@ -310,7 +323,7 @@ def traced_arguments(trace, names, sample, moved=None):
         elif isinstance(value, Array):
             labels = (",".join(map(str, index)) for index in np.ndindex(value.shape))
             entries = [leaf(f"{name}[{label}]", v) for label, v in zip(labels, value.entries, strict=True)]
-            arguments.append(same_shape_object_array(entries, value.shape))
+            arguments.append(own(same_shape_object_array(entries, value.shape)))
         else:
             arguments.append(leaf(name, value))
     return arguments, leaves
@@ -319,7 +332,7 @@ def traced_arguments(trace, names, sample, moved=None):
 def _flat(trace, value):
     """Traced numbers of a result or cotangent, in C order."""
     entries = (
-        np.asarray(value, dtype=object).ravel().tolist()
+        np.asarray(value, dtype=object).view(np.ndarray).ravel().tolist()
         if isinstance(value, (np.ndarray, list, tuple))
         else [value]
     )
@@ -358,7 +371,7 @@ def _traced(trace, swap, question, work):
 def trace_primal(question, sample, moved=None):
     """(trace, swap, arguments, leaves, flat results) of the primal alone."""
     trace = Trace()
-    swap = Swap(trace, _LET_PASS)
+    swap = Swap(trace, _STAND_INS)
     arguments, leaves = traced_arguments(trace, question.names, sample, moved)
     primal = swap.value(question.primal, "f")
     y = _traced(trace, swap, question, lambda: primal(*arguments))
@@ -432,7 +445,7 @@ def _traced_seed(trace, names, plain_y, seeds):
         return leaf, [leaf]
     labels = (",".join(map(str, index)) for index in np.ndindex(np.shape(plain_y)))
     leaves = [trace.argument(f"{name}[{label}]", s) for label, s in zip(labels, seeds, strict=True)]
-    return same_shape_object_array(leaves, np.shape(plain_y)), leaves
+    return own(same_shape_object_array(leaves, np.shape(plain_y))), leaves
 
 
 def _found(trace, question, sample, cotangents, plain_found):

@@ -244,6 +244,7 @@ class Scalar:
     """
 
     __slots__ = ("trace", "op", "args", "shadow")
+    MACHINE_NUMBER = "C code asks for a machine number"
     # Equality is by value and is a decision; no container may make it silently.
     __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 
@@ -335,7 +336,7 @@ class Scalar:
     def __float__(self):
         self.trace.halt(
             CannotTrace(
-                "C code asks for a machine number",
+                self.MACHINE_NUMBER,
                 "write it with operators, math or elementwise NumPy functions",
             )
         )
@@ -377,3 +378,28 @@ class Scalar:
 
 
 numbers.Real.register(Scalar)
+
+
+def shadow_of(value):
+    """The 100-digit value of a traced number, or a plain one itself."""
+    return value.shadow if isinstance(value, Scalar) else value
+
+
+def first_trace(value):
+    """The trace of the first traced number in `value`, looked for in arrays, lists, tuples and dicts; else
+    None."""
+    if isinstance(value, Scalar):
+        return value.trace
+    if isinstance(value, dict):
+        value = value.values()
+    elif isinstance(value, np.ndarray):
+        value = value.view(np.ndarray)
+        if value.dtype != object:
+            return None
+        value = value.flat
+    elif not isinstance(value, (list, tuple, np.flatiter)):
+        return None
+    for part in value:
+        if (found := first_trace(part)) is not None:
+            return found
+    return None

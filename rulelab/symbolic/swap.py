@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from .functions import any_traced, replacements
+from . import arrays
+from .arrays import filled, maker_like, own
+from .functions import NUMPY_ELEMENTS, any_traced, elementwise_version, math_replacements
 from .scalars import CannotTrace, Scalar, Trace
 
 _HARMLESS_BUILTINS = {
@@ -34,22 +36,6 @@ _HARMLESS_BUILTINS = {
 
 _PURE_MODULES = ("math", "_operator", "operator", "itertools", "collections", "fractions", "numbers")
 
-# NumPy functions that work on object arrays of traced numbers as they stand, through the numbers' own
-# operators.
-_HARMLESS_NUMPY = {
-    getattr(np, name)
-    for name in (
-        "add subtract multiply divide true_divide negative positive sum prod mean dot vdot inner outer "
-        "matmul cumsum cumprod reshape ravel transpose concatenate stack vstack hstack atleast_1d "
-        "atleast_2d expand_dims squeeze broadcast_to broadcast_arrays copy tile repeat flip roll append "
-        "trace diag diagonal swapaxes moveaxis shape ndim size max min amax amin where any all less "
-        "less_equal greater greater_equal equal not_equal split take clip diff tensordot kron vander "
-        "polyval argmax argmin flatnonzero nonzero triu tril count_nonzero isscalar iscomplexobj "
-        "isrealobj real imag issubdtype errstate round_"
-    ).split()
-    if hasattr(np, name)
-}
-
 _FLOAT_TYPES = (float, np.float64)
 
 
@@ -63,6 +49,8 @@ class _FloatMeta(type):
     def __call__(cls, value=0.0):
         if isinstance(value, np.ndarray) and value.dtype == object and value.size == 1:
             value = value.item()
+        if isinstance(value, np.ndarray) and value.ndim:  # np.float64(array) is that array
+            return value
         return value if isinstance(value, Scalar) else float(value)
 
     def __getattr__(cls, name):
@@ -88,56 +76,50 @@ def _float_dtype(dtype):
 def _object_array(maker, fill):
     """`maker` (np.zeros and its kin) giving an object array where a float one was asked for."""
 
-    def make(shape, *args, dtype=None, **kwargs):
-        if args or not _float_dtype(dtype):
-            return maker(shape, *args, dtype=dtype, **kwargs)
-        made = np.empty(shape, dtype=object)
-        made[...] = fill
-        return made
+    def make(shape, dtype=None, *args, **kwargs):
+        if not _float_dtype(dtype):
+            return maker(shape, dtype, *args, **kwargs)
+        return filled(shape, fill)
 
     return make
 
 
 def _object_array_like(maker, fill):
+    made = maker_like(maker, fill)
+
     def make(prototype, dtype=None, **kwargs):
-        source = np.asarray(prototype)
-        wanted = source.dtype if dtype is None else dtype
-        if not isinstance(prototype, Scalar) and not _float_dtype(wanted):
-            return maker(prototype, dtype=dtype, **kwargs)
-        made = np.empty(source.shape, dtype=object)
-        made[...] = fill
-        return made
+        return made(prototype, None if dtype is TracedFloat else dtype, **kwargs)
 
     return make
 
 
 def _object_full(shape, value, dtype=None, **_):
-    made = np.empty(shape, dtype=object)
-    made[...] = value
-    return made
+    return filled(shape, 0.0) + value
 
 
-def _as_array(maker):
-    def make(value, dtype=None, **kwargs):
-        if not any_traced((value,), {}):
-            return maker(value, dtype=None if dtype is TracedFloat else dtype, **kwargs)
-        return (
-            maker(value, dtype=object, **kwargs)
-            if _float_dtype(dtype)
-            else maker(value, dtype=dtype, **kwargs)
-        )
+def _object_eye(maker):
+    def make(*args, dtype=None, **kwargs):
+        made = maker(*args, **kwargs)
+        return own(made.astype(object)) if _float_dtype(dtype) else made.astype(dtype)
 
     return make
 
 
-def _unwrapped(function):
-    """`function` with 0-d object results taken out of their array, as NumPy does for numbers."""
+def _as_array(maker):
+    def make(value, dtype=None, *args, **kwargs):
+        if not any_traced((value,), {}):
+            return maker(value, None if dtype is TracedFloat else dtype, *args, **kwargs)
+        made = maker(value, object, *args, **kwargs)
+        return own(made) if _float_dtype(dtype) else own(made).astype(dtype)
+
+    return make
+
+
+def _broadcast_shape(function):
+    """Functions that look at shapes only: they may have plain arrays of the same shapes instead."""
 
     def call(*args, **kwargs):
-        result = function(*args, **kwargs)
-        if isinstance(result, np.ndarray) and result.dtype == object and result.ndim == 0:
-            return result.item()
-        return result
+        return function(*(np.zeros(np.shape(a)) for a in args), **kwargs)
 
     return call
 
@@ -148,13 +130,19 @@ def _numpy_makers():
         np.ones: _object_array(np.ones, 1.0),
         np.empty: _object_array(np.empty, 0.0),
         np.full: _object_full,
+        np.eye: _object_eye(np.eye),
+        np.identity: _object_eye(np.identity),
         np.zeros_like: _object_array_like(np.zeros_like, 0.0),
         np.ones_like: _object_array_like(np.ones_like, 1.0),
         np.empty_like: _object_array_like(np.empty_like, 0.0),
-        np.full_like: lambda prototype, value, **_: _object_full(np.shape(prototype), value),
+        np.full_like: lambda prototype, value, *_, **__: _object_full(np.shape(prototype), value),
         np.array: _as_array(np.array),
         np.asarray: _as_array(np.asarray),
         np.asanyarray: _as_array(np.asanyarray),
+        np.ascontiguousarray: _as_array(np.ascontiguousarray),
+        np.asfortranarray: _as_array(np.asfortranarray),
+        np.isscalar: lambda x: isinstance(x, Scalar) or np.isscalar(x),
+        np.broadcast: _broadcast_shape(np.broadcast),
     }
 
 
@@ -174,8 +162,8 @@ class Guard:
         return self._swap.value(getattr(self._original, name), f"{self._name}.{name}")
 
 
-class _Callable:
-    """A NumPy function that is harmless as it stands, still with its methods (`np.add.reduce`)."""
+class _NumpyFunction:
+    """A function of NumPy: itself for plain arguments, for traced ones what `arrays` makes of it."""
 
     def __init__(self, original, function):
         self._original, self._function = original, function
@@ -186,7 +174,56 @@ class _Callable:
         return self._function(*args, **kwargs)
 
     def __getattr__(self, name):
-        return getattr(self._original, name)
+        value = getattr(self._original, name)
+        if name in ("reduce", "accumulate", "outer", "at", "reduceat"):
+            return lambda *args, **kwargs: value(*map(_ours, args), **kwargs)
+        return value
+
+
+def _ours(value):
+    """Scalars and objects as our arrays, so that NumPy's protocols find them."""
+    if isinstance(value, Scalar) or isinstance(value, np.ndarray) and value.dtype == object:
+        return own(value)
+    return own(value) if isinstance(value, (list, tuple)) and any_traced(value, {}) else value
+
+
+def _numpy_function(original):
+    """`original` with a way for traced arguments."""
+
+    def function(*args, **kwargs):
+        if not any_traced(args, kwargs):
+            return original(*args, **kwargs)
+        return arrays.call(original, args, kwargs)
+
+    return _NumpyFunction(original, function)
+
+
+def _ufunc_on_arrays(ufunc, args, kwargs):
+    args = [own(a) if isinstance(a, (list, tuple)) else _ours(a) for a in args]
+    return ufunc(*args, **kwargs)
+
+
+def _numpy_ufunc(ufunc):
+    on_scalars = NUMPY_ELEMENTS.get(ufunc.__name__)
+    if on_scalars is None:
+        return _NumpyFunction(ufunc, lambda *args, **kwargs: _ufunc_on_arrays(ufunc, args, kwargs)
+                              if any_traced(args, kwargs) else ufunc(*args, **kwargs))  # fmt: skip
+    return _NumpyFunction(ufunc, elementwise_version(ufunc, on_scalars, _ufunc_on_arrays))
+
+
+def _is_chance(value):
+    return (getattr(value, "__module__", None) or "").startswith("numpy.random")
+
+
+def _method_of_arrays(descriptor):
+    """`np.ndarray.sum` and its kin: on a traced array the method that array has."""
+
+    def method(self, *args, **kwargs):
+        if isinstance(self, np.ndarray) and any_traced((self,), {}):
+            return getattr(own(self), descriptor.__name__)(*args, **kwargs)
+        return descriptor(self, *args, **kwargs)
+
+    return method
 
 
 class ModuleFace:
@@ -288,12 +325,16 @@ class Swap:
         try:
             if value in self._table:
                 return self._table[value]
-            if value in _HARMLESS_NUMPY:
-                return _Callable(value, _unwrapped(value))
             if value in _HARMLESS_BUILTINS:
                 return value
         except TypeError:  # not hashable
             pass
+        if isinstance(value, np.ufunc):
+            return _numpy_ufunc(value)
+        if _is_numpys(value) and not _is_chance(value) and not isinstance(value, np.vectorize):
+            return _numpy_function(value)
+        if isinstance(value, types.MethodDescriptorType) and value.__objclass__ is np.ndarray:
+            return _method_of_arrays(value)
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, types.FunctionType) and type(value).__module__ == "functools":
             return self.value(wrapped, name)  # functools.cache: the same function without its memory
@@ -305,8 +346,6 @@ class Swap:
         label = f"{module}.{shown}" if shown and module and "." not in name and module != "builtins" else name
         pure = (
             module in _PURE_MODULES
-            or (isinstance(value, np.ufunc) or module.startswith("numpy"))
-            and not (module.startswith("numpy.random"))
         )
         return Guard(self, value, label, pure)
 
@@ -352,7 +391,7 @@ def _codes(code):
 
 @functools.cache
 def _table():
-    return replacements() | _numpy_makers()
+    return math_replacements() | _numpy_makers()
 
 
 _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")
