@@ -10,6 +10,7 @@ table of derivatives has touched.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import warnings
@@ -23,7 +24,7 @@ import numpy as np
 from ..errors import Place
 from ..tangents import projection, thunks, zeros
 from .arrays import own, summed_to
-from .cells import Array, Static
+from .cells import Array, Static, count_of
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Swap, same_shape_object_array
 from .verdicts import Counterexample, Refuted, Unsupported
@@ -49,11 +50,16 @@ class Question:
     names: tuple
     leading: int | None = None
     ask: str = "rl.rrule(f, "
+    kwargs: dict = field(default_factory=dict)
+
+    def value_through(self, exchange):
+        """The function passed through `exchange`, with its keyword arguments."""
+        return _with_keywords(exchange(self.primal), self.kwargs)
 
     def rule_through(self, exchange):
         """The rule as a function to (y, pullback), each of its parts passed through `exchange`."""
         if self.partials is None:
-            return exchange(self.rule)
+            return _with_keywords(exchange(self.rule), self.kwargs)
         primal, partials = exchange(self.primal), exchange(self.partials)
         fitted = exchange(projection.unbroadcast)
 
@@ -67,6 +73,10 @@ class Question:
             )
 
         return scalar_rule
+
+
+def _with_keywords(function, kwargs):
+    return functools.partial(function, **kwargs) if kwargs else function
 
 
 def times(slope, y_bar):
@@ -169,7 +179,7 @@ def plain_run(question, sample, seed_for):
 def _plain_primal(question, sample):
     with _quietly():
         try:
-            y = question.primal(*map(plain_argument, sample))
+            y = question.value_through(lambda f: f)(*map(plain_argument, sample))
         except (ArithmeticError, ValueError) as raised:
             raise Skipped(f"{type(raised).__name__}: {raised}") from raised
         except Exception as raised:
@@ -321,12 +331,20 @@ def traced_arguments(trace, names, sample, moved=None):
         if isinstance(value, Static):
             arguments.append(value.value)
         elif isinstance(value, Array):
-            labels = (",".join(map(str, index)) for index in np.ndindex(value.shape))
-            entries = [leaf(f"{name}[{label}]", v) for label, v in zip(labels, value.entries, strict=True)]
-            arguments.append(own(same_shape_object_array(entries, value.shape)))
+            arguments.append(_traced_array(leaf, name, value))
         else:
             arguments.append(leaf(name, value))
     return arguments, leaves
+
+
+def _traced_array(leaf, name, value):
+    entries = np.empty(value.shape, dtype=object)
+    numbers = np.reshape(np.array(value.entries, dtype=object), value.shape)
+    for index in value.leaf_indices():
+        entries[index] = leaf(f"{name}[{','.join(map(str, index))}]", numbers[index])
+        if value.symmetric:
+            entries[index[::-1]] = entries[index]
+    return own(entries)
 
 
 def _flat(trace, value):
@@ -373,7 +391,7 @@ def trace_primal(question, sample, moved=None):
     trace = Trace()
     swap = Swap(trace, _STAND_INS)
     arguments, leaves = traced_arguments(trace, question.names, sample, moved)
-    primal = swap.value(question.primal, "f")
+    primal = question.value_through(lambda f: swap.value(f, "f"))
     y = _traced(trace, swap, question, lambda: primal(*arguments))
     return trace, swap, arguments, leaves, y
 
@@ -454,15 +472,23 @@ def _found(trace, question, sample, cotangents, plain_found):
         if isinstance(value, Static):
             continue
         count = len(value.entries) if isinstance(value, Array) else 1
-        entries = [trace.constant(0)] * count if _is_zero(cotangent) else _flat(trace, cotangent)
+        entries: list[Scalar] = [trace.constant(0)] * count if _is_zero(cotangent) else _flat(trace, cotangent)
         _same_program(
             question,
             f"cotangent of {name}",
             np.broadcast_to(plain, (count,)) if plain.ndim == 0 else plain,
             entries,
         )
-        flat.extend(entries)
+        flat.extend(_of_leaves(value, entries))
     return flat
+
+
+def _of_leaves(value, entries):
+    """The cotangents of the free entries of an argument; both places of a symmetric one count."""
+    if not isinstance(value, Array) or not value.symmetric:
+        return entries
+    square = same_shape_object_array(entries, value.shape)
+    return [square[i] if i[0] == i[1] else square[i] + square[i[::-1]] for i in value.leaf_indices()]
 
 
 def _same_program(question, what, plain, traced):
@@ -549,16 +575,19 @@ def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_le
 
 
 def _position(question, sample, i):
-    """The Python index of leaf `i` in what the pullback returns."""
+    """Which of the pullback's results leaf `i` is in, and at which indices."""
     for number, value in enumerate(sample, 1):
         if isinstance(value, Static):
             continue
-        count = len(value.entries) if isinstance(value, Array) else 1
-        if i < count:
-            index = np.unravel_index(i, value.shape) if isinstance(value, Array) else ()
-            return f"[{number}]" + (f"[{', '.join(map(str, map(int, index)))}]" if index else "")
-        i -= count
+        if i < count_of(value):
+            index = value.leaf_indices()[i] if isinstance(value, Array) else ()
+            return number, [index, index[::-1]] if _is_doubled(value, index) else [index]
+        i -= count_of(value)
     raise AssertionError("no such leaf")
+
+
+def _is_doubled(value, index):
+    return isinstance(value, Array) and value.symmetric and index[0] != index[1]
 
 
 def _close(a, b):
@@ -600,6 +629,16 @@ def _mentions(node, leaves):
     return False
 
 
+def reads_one_triangle(leaves, y):
+    """Whether the results leave out every entry above the diagonal, or every one below it, of some matrices."""
+    above, below = [], []
+    for leaf in leaves:
+        index = leaf.args.rpartition("[")[2].rstrip("]").split(",")
+        if len(index) == 2 and index[0] != index[1]:
+            (above if int(index[0]) < int(index[1]) else below).append(leaf)
+    return any(side and not any(_mentions(v, side) for v in y) for side in (above, below))
+
+
 def exact_arguments(question, sample):
     """The sample as text, exact, under the arguments' names."""
 
@@ -632,18 +671,28 @@ class _Bare:
         return str(self.value)
 
 
-def paste(question, sample, seeds, index):
+def _nested(seeds, shape):
+    bare = same_shape_object_array([_Bare(s) for s in seeds], (len(seeds),))
+    return bare.reshape(shape or bare.shape).tolist()
+
+
+def paste(question, sample, seeds, index, shape=()):
     """Code that shows the counterexample."""
     arguments = ", ".join(map(_literal, sample))
     seed = (
         str(seeds)
         if isinstance(seeds, Fraction)
-        else (str(seeds[0]) if len(seeds) == 1 else f"np.array({[_Bare(s) for s in seeds]!r})")
+        else (str(seeds[0]) if len(seeds) == 1 else f"np.array({_nested(seeds, shape)!r})")
     )
-    head = f"y, back = {question.ask}{arguments})"
+    keywords = "".join(f", {name}={value!r}" for name, value in question.kwargs.items())
+    head = f"y, back = {question.ask}{arguments}{keywords})"
     if index == "value":
         return f"{head}\ny"
-    return f"{head}\nback({seed}){index or ''}"
+    if index is None:
+        return f"{head}\nback({seed})"
+    number, places = index
+    parts = [f"back({seed})[{number}]" + (f"[{', '.join(map(str, p))}]" if p else "") for p in places]
+    return f"{head}\n{' + '.join(parts)}"
 
 
 def _counterexample(question, sample, seeds, where, expected, found, index):
