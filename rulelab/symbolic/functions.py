@@ -162,6 +162,14 @@ def _frexp(x):
     return x / Fraction(2) ** exponent, exponent
 
 
+def _nextafter(x, y):
+    """The neighbour of a float keeps its distance while the float moves, as far as derivatives see it."""
+    x, y = _lift(x, y)
+    x.trace.decide(x, "<", y, bool(x.shadow < y.shadow))
+    here = float(x.shadow)
+    return x + (Fraction(math.nextafter(here, float(y.shadow))) - Fraction(here))
+
+
 def _plain(function):
     return lambda raising: function
 
@@ -201,6 +209,7 @@ MATH = {name: _unary(name) for name in ELEMENTARY if hasattr(math, name) and nam
     "ldexp": _plain(lambda x, n: x * Fraction(2) ** int(n)),
     "frexp": _plain(_frexp),
     "modf": _plain(lambda x: (x - float(x.__trunc__()), float(x.__trunc__()))),
+    "nextafter": _plain(_nextafter),
     "fma": _plain(lambda x, y, z: x * y + z),
     "fsum": _plain(sum),
     "prod": _plain(_prod),
@@ -259,6 +268,7 @@ _NUMPY_OWN = {
     "modf": lambda x: (x - float(x.__trunc__()), float(x.__trunc__())),
     "ldexp": lambda x, n: x * Fraction(2) ** int(n),
     "frexp": _frexp,
+    "nextafter": _nextafter,
     "signbit": lambda x: x < 0,
     "logical_and": lambda x, y: bool(x) and bool(y),
     "logical_or": lambda x, y: bool(x) or bool(y),
@@ -302,7 +312,7 @@ def scalar_version(original, on_scalars):
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
             return original(*args, **kwargs)
-        args = [a.item() if isinstance(a, np.ndarray) and a.ndim == 0 else a for a in args]
+        args = [a.view(np.ndarray).item() if isinstance(a, np.ndarray) and a.ndim == 0 else a for a in args]
         return on_scalars(*args, **kwargs)
 
     return function

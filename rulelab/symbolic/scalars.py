@@ -21,6 +21,7 @@ import numpy as np
 
 SHADOW_DIGITS = 100  # working digits: a central difference with step 1e-30 still leaves more than 40 of them
 MAX_OPERATIONS = 100_000
+ROUNDED = 1e-80  # shadows as near as this to a whole number are meant to be one
 
 CONTEXT = mpmath.MPContext()  # our own, so that nobody's mpmath.mp.dps is disturbed or relied upon
 CONTEXT.dps = SHADOW_DIGITS
@@ -73,7 +74,9 @@ class Trace:
         raise stop
 
     def decide(self, left, relation, right, outcome):
-        if relation == "round":
+        if relation in ("floor", "ceil") and not left.is_constant:
+            self.tie |= bool(abs(left.shadow - CONTEXT.nint(left.shadow)) < ROUNDED)
+        elif relation == "round":
             self.tie |= bool(CONTEXT.frac(abs(left.shadow)) == 0.5)
         elif (
             left.shadow == right.shadow and not (left.is_constant and right.is_constant) and left is not right
@@ -313,22 +316,37 @@ class Scalar:
             return self._whole("round", CONTEXT.nint(self.shadow))
         return round(self * 10**digits) / self.trace.constant(10**digits)
 
+    def _times_in(self, other, reflected=False):
+        """How many whole times one goes into the other; None where `other` is no number."""
+        other = self.trace.constant(other)
+        if other is None:
+            return None, None, None
+        left, right = (other, self) if reflected else (self, other)
+        return left, right, float((left / right).__floor__())
+
     def __floordiv__(self, other):
-        quotient = self / other
-        return quotient if quotient is NotImplemented else float(quotient.__floor__())
+        *_, times = self._times_in(other)
+        return NotImplemented if times is None else times
 
     def __rfloordiv__(self, other):
-        return float((other / self).__floor__())
+        *_, times = self._times_in(other, True)
+        return NotImplemented if times is None else times
 
     def __mod__(self, other):
-        return self - other * (self // other)
+        left, right, times = self._times_in(other)
+        return NotImplemented if times is None else left - right * times
 
     def __rmod__(self, other):
-        return other - self * (other // self)
+        left, right, times = self._times_in(other, True)
+        return NotImplemented if times is None else left - right * times
 
     def __divmod__(self, other):
-        quotient = self // other
-        return quotient, self - other * quotient
+        left, right, times = self._times_in(other)
+        return NotImplemented if times is None else (times, left - right * times)
+
+    def __rdivmod__(self, other):
+        left, right, times = self._times_in(other, True)
+        return NotImplemented if times is None else (times, left - right * times)
 
     def is_integer(self):
         return bool(self == self.__floor__())

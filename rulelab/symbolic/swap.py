@@ -14,6 +14,7 @@ import functools
 import importlib
 import math
 import operator
+import sys
 import types
 from typing import Any
 
@@ -47,10 +48,10 @@ class _FloatMeta(type):
         return issubclass(other, (float, Scalar))
 
     def __call__(cls, value=0.0):
-        if isinstance(value, np.ndarray) and value.dtype == object and value.size == 1:
-            value = value.item()
-        if isinstance(value, np.ndarray) and value.ndim:  # np.float64(array) is that array
-            return value
+        if isinstance(value, np.ndarray) and any_traced((value,), {}):
+            if value.size != 1:  # np.float64(array) is that array
+                return value
+            value = value.view(np.ndarray).item()
         return value if isinstance(value, Scalar) else float(value)
 
     def __getattr__(cls, name):
@@ -317,7 +318,9 @@ class Swap:
             return type(value)(self.value(v, f"{name}[{i}]") for i, v in enumerate(value))
         if type(value) is dict:
             return {k: self.value(v, f"{name}[{k!r}]") for k, v in value.items()}
-        if callable(value) and not isinstance(value, type):
+        if isinstance(value, type):
+            return self._class(value) if _is_an_authors(value) else value
+        if callable(value):
             return self._callable(value, name)
         return value
 
@@ -333,6 +336,8 @@ class Swap:
             return _numpy_ufunc(value)
         if _is_numpys(value) and not _is_chance(value) and not isinstance(value, np.vectorize):
             return _numpy_function(value)
+        if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
+            return getattr(self.value(value.__self__, name), value.__name__)
         if isinstance(value, types.MethodDescriptorType) and value.__objclass__ is np.ndarray:
             return _method_of_arrays(value)
         wrapped = getattr(value, "__wrapped__", None)
@@ -371,6 +376,23 @@ class Swap:
                 pass
         return rebuilt
 
+    def _class(self, cls):
+        """A subclass whose methods are rebuilt, so that what they call is exchanged too."""
+        namespace: dict[str, Any] = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__slots__": ()}
+        swapped = type(cls.__name__, (cls,), namespace)
+        self._made[id(cls)] = swapped  # its methods may lead back here
+        for base in reversed([b for b in cls.__mro__ if _is_an_authors(b)]):
+            for name, member in vars(base).items():
+                if isinstance(member, types.FunctionType):
+                    setattr(swapped, name, self.function(member))
+                elif isinstance(member, (staticmethod, classmethod)) and isinstance(
+                    member.__func__, types.FunctionType
+                ):
+                    setattr(swapped, name, type(member)(self.function(member.__func__)))
+                elif isinstance(member, property) and isinstance(member.fget, types.FunctionType):
+                    setattr(swapped, name, property(self.function(member.fget), member.fset, member.fdel))
+        return swapped
+
     def _defaults(self, defaults, name):
         return defaults and tuple(self.value(d, f"a default of {name}") for d in defaults)
 
@@ -401,6 +423,19 @@ def _is_ours(function):
     """The package's own words (NoTangent, thunk, …) are kept: they hand values on and compute nothing."""
     module = getattr(function, "__module__", None) or ""
     return any(module == ours or module.startswith(f"{ours}.") for ours in _OURS)
+
+
+def _is_an_authors(cls):
+    """Whether a class is plain Python of somebody's own: its methods are code to be followed."""
+    module = (getattr(cls, "__module__", None) or "").partition(".")[0]
+    return (
+        type(cls) is type
+        and not issubclass(cls, (BaseException, tuple, type))
+        and module not in sys.stdlib_module_names
+        and module not in ("builtins", "numpy", "sympy", "mpmath")
+        and not _is_ours(cls)
+        and any(isinstance(member, types.FunctionType) for member in vars(cls).values())
+    )
 
 
 def _is_numpys(function):
