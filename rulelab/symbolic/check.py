@@ -77,7 +77,9 @@ def prove(f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, 
     )
     result = outcome.result or empty
     if outcome.failure and isinstance(result.verdict, Undecided):
-        result = dataclasses.replace(result, verdict=Undecided(result.verdict.digits, outcome.failure))
+        digits = result.verdict.digits
+        verdict = Undecided(digits, outcome.failure) if digits else Unsupported(outcome.failure)
+        result = dataclasses.replace(result, verdict=verdict)
     return dataclasses.replace(result, seconds=time.monotonic() - started)
 
 

@@ -14,20 +14,31 @@ from fractions import Fraction
 import sympy as sp
 
 from .formulas import constant_expression
-from .zerotest import SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P
+from .zerotest import SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
 
 ERROR = "below 1e-100"
 METHOD = "identity test in a finite field"
-_MOST_SEEDS = 4 * SEEDS_TRIED  # each root of a sum has a value at every second seed only
 
 
 def is_identity(leaves, seeds, y, found, rule_y):
     """Whether the cotangents `found` are those of `y` for `leaves`, and `rule_y` is `y`: True, or None for
     "not shown"."""
+    for wide in (False, True):
+        shown = _shown(wide, leaves, seeds, y, found, rule_y)
+        if shown is not _NO_VALUES:
+            return shown
+    return None
+
+
+_NO_VALUES = object()
+
+
+def _shown(wide, leaves, seeds, y, found, rule_y):
+    """The same in the field itself, or in the wide one where its roots have no values."""
     passed = 0
-    for number in range(_MOST_SEEDS):
+    for number in range(SEEDS_TRIED):
         try:
-            field = _Field(number)
+            field = _Field(number, wide)
             if any(field.value(a) != field.value(b) for a, b in zip(y, rule_y, strict=True)):
                 return None
             given = [field.value(f) for f in found]  # before the derivatives: it may have no value here
@@ -40,14 +51,85 @@ def is_identity(leaves, seeds, y, found, rule_y):
         passed += 1
         if passed == SEEDS_NEEDED:
             return True
-    return None
+    return _NO_VALUES
+
+
+class _Pair:
+    """A number a + b*i of the wider field F_p[i], in which every number of the field has a square root."""
+
+    __slots__ = ("a", "b")
+
+    def __init__(self, a, b):
+        self.a, self.b = a % P, b % P
+
+    def __mod__(self, p):
+        return self if self.b else self.a
+
+    def __add__(self, other):
+        other = _pair(other)
+        return _Pair(self.a + other.a, self.b + other.b)
+
+    def __neg__(self):
+        return _Pair(-self.a, -self.b)
+
+    def __sub__(self, other):
+        return self + -_pair(other)
+
+    def __rsub__(self, other):
+        return _pair(other) + -self
+
+    def __mul__(self, other):
+        other = _pair(other)
+        return _Pair(self.a * other.a - self.b * other.b, self.a * other.b + self.b * other.a)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def inverse(self):
+        scale = pow(self.a * self.a + self.b * self.b, -1, P)
+        return _Pair(self.a * scale, -self.b * scale)
+
+    def __eq__(self, other):
+        other = _pair(other)
+        return (self.a, self.b) == (other.a, other.b)
+
+    def __hash__(self):
+        return hash((self.a, self.b))
+
+    def __repr__(self):  # the key of a function's value there
+        return f"{self.a}+{self.b}i"
+
+
+def _pair(number):
+    return number if isinstance(number, _Pair) else _Pair(number, 0)
+
+
+class _WideModel(FieldModel):
+    """The model with imaginary roots."""
+
+    def inverse(self, number):
+        return number.inverse() % P if isinstance(number, _Pair) else super().inverse(number)
+
+    def rational_power(self, number, exponent):
+        if isinstance(number, _Pair):
+            if exponent.q != 1:
+                raise NoValue
+            power = _pair(1)
+            for _ in range(min(abs(exponent.p), 64)):
+                power = power * number
+            if abs(exponent.p) > 64:
+                raise NoValue
+            return (power if exponent > 0 else power.inverse()) % P
+        if exponent.q == 2 and number and pow(number, Q, P) != 1:
+            root = _Pair(0, super().rational_power(-number % P, sp.Rational(1, 2)))
+            return self.rational_power(root, sp.Integer(exponent.p))
+        return super().rational_power(number, exponent)
 
 
 class _Field:
     """One random homomorphism from traced graphs to the field."""
 
-    def __init__(self, seed):
-        self.model = FieldModel(seed)
+    def __init__(self, seed, wide=False):
+        self.model = _WideModel(seed) if wide else FieldModel(seed)
         self.values = {}
         self.sums = {}
 
@@ -135,6 +217,8 @@ class _Field:
                     return _scaled(self.sums[id(other)], rational)
                 if factor.op == "log":
                     return self.times_log(self.sums[id(other)], factor.args[0])
+                if (whole := _LOGARITHMS.get(_name(factor))) is not None:
+                    return _scaled(self.times_number(self.sums[id(other)], whole), factor.args.factor)
         if op == "div" and (rational := _rational(args[1])):
             return _scaled(self.sums[id(args[0])], 1 / rational)
         if op == "log":
@@ -151,24 +235,27 @@ class _Field:
         """A sum times the logarithm of `base`; the logarithm itself is what exp undoes."""
         total = {}
         for times, part in _factors(base):
-            number = self.value(part)
-            for key, (coefficient, _) in terms.items():
-                if key == ("one",):
-                    term = {("log", number): (coefficient * times, number)}
-                else:
-                    term = {
-                        ("atom", self._atom(key) * self.model.random("log", number) % P): (
-                            coefficient * times,
-                            None,
-                        )
-                    }
-                total = _joined(total, term, 1)
+            total = _joined(total, _scaled(self.times_number(terms, self.value(part)), times), 1)
+        return total
+
+    def times_number(self, terms, number):
+        """A sum times the logarithm of a number of the field."""
+        total = {}
+        for key, (coefficient, _) in terms.items() if number != 1 else ():
+            if key == ("one",):
+                term = {("log", number): (coefficient, number)}
+            else:
+                term = {("atom", self._atom(key) * self.model.random("log", number) % P): (coefficient, None)}
+            total = _joined(total, term, 1)
         return total
 
     def _atom(self, key):
-        return (
-            key[1] if key[0] == "atom" else self.model.random("log", key[1]) if key[0] == "log" else _refuse()
-        )
+        """The value of an atom, from its key."""
+        if key[0] == "atom":
+            return key[1]
+        if key[0] == "log":
+            return self.model.random("log", key[1])
+        raise NotImplementedError
 
     def exp(self, terms):
         product = 1
@@ -236,10 +323,6 @@ class _Field:
         return self.exp({("atom", x * x % P): (Fraction(-1), None)})
 
 
-def _refuse():
-    raise NotImplementedError
-
-
 _ARITHMETIC = {
     "add": lambda m, a, b: a + b,
     "sub": lambda m, a, b: a - b,
@@ -247,6 +330,8 @@ _ARITHMETIC = {
     "div": lambda m, a, b: a * m.inverse(b),
     "neg": lambda m, a: -a,
 }
+
+_LOGARITHMS = {"log(2)": 2, "log(10)": 10}
 
 # Functions that are logarithms of algebraic ones: what exp makes of them.
 _EXP_OF = {
@@ -285,6 +370,11 @@ def _rational(node):
     if node.op == "constant" and node.args is not None and node.args.name is None:
         return node.args.factor
     return None
+
+
+def _name(node):
+    """The name of an irrational constant, else None."""
+    return node.args.name if node.op == "constant" and node.args is not None else None
 
 
 def _factors(node):

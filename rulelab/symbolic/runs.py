@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import math
 import os
 import warnings
 from collections.abc import Callable
@@ -21,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place
+from ..errors import NotDifferentiableError, Place
 from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks, zeros
+from ..tangents.structural import Tangent
 from .arrays import own, summed_to
 from .cells import Array, Static, count_of
 from .functions import apply, element_version, scalar_version
@@ -152,7 +154,8 @@ _WRONG_KIND = (TypeError, AttributeError, IndexError, KeyError)
 def plain_run(question, sample, seed_for):
     """(y, cotangents) in floats, after checking that both are repeatable and have the right form."""
     y = _plain_primal(question, sample)
-    if not np.array_equal(y, _plain_primal(question, sample)):
+    again = _plain_primal(question, sample)
+    if not np.array_equal(flat_floats(y), flat_floats(again)):
         trace_primal(question, sample)  # where a C call is at fault, this names it
         raise Settled(
             Unsupported(
@@ -186,10 +189,10 @@ def _plain_primal(question, sample):
             raise Skipped(f"{type(raised).__name__}: {raised}") from raised
         except Exception as raised:
             raise Misfit(f"{type(raised).__name__}: {raised}") from raised
-    kind = np.asarray(y)
-    if kind.dtype.kind == "c":
+    kinds = {np.asarray(part).dtype.kind for part in parts_that_move(y)}
+    if "c" in kinds:
         raise Skipped("a complex value")
-    if kind.dtype.kind not in "fiub":
+    if not kinds <= set("fiub"):
         raise Settled(
             Unsupported(
                 f"a result of type {type(y).__name__}",
@@ -197,7 +200,7 @@ def _plain_primal(question, sample):
                 "this check is for functions that return a real number",
             )
         )
-    if not np.all(np.isfinite(kind)):
+    if not np.all(np.isfinite(flat_floats(y))):
         raise Skipped("the value is not finite")
     return y
 
@@ -218,6 +221,8 @@ def _plain_rule(question, sample):
 
 
 def _rule_raised(question, part, raised, sample):
+    if isinstance(raised, NotDifferentiableError):
+        raise Skipped(f"the rule refuses: {str(raised).splitlines()[0]}") from raised
     verdict = Refuted(
         "effects",
         f"the {part} raised {type(raised).__name__}: {raised}",
@@ -368,16 +373,23 @@ def _traced_array(leaf, name, value):
 
 
 def _flat(trace, value):
-    """Traced numbers of a result or cotangent, in C order."""
-    entries = (
-        np.asarray(value, dtype=object).view(np.ndarray).ravel().tolist()
-        if isinstance(value, (np.ndarray, list, tuple))
-        else [value]
-    )
-    lifted = [trace.constant(v) for v in entries]
+    """Traced numbers of a result or cotangent, in C order; whole numbers in a tuple are left out."""
+    lifted = [trace.constant(v) for part in parts_that_move(value) for v in _entries(part)]
     if any(v is None for v in lifted):
         trace.halt(CannotTrace(f"a result of type {type(value).__name__}"))
     return lifted
+
+
+def _entries(value):
+    if not isinstance(value, np.ndarray):
+        return [value]
+    return value.view(np.ndarray).ravel().tolist()
+
+
+def flat_floats(value):
+    """The numbers of a plain result as one vector of floats."""
+    parts = [np.asarray(part, dtype=float).ravel() for part in parts_that_move(value)]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _traced(trace, swap, question, work):
@@ -391,7 +403,13 @@ def _traced(trace, swap, question, work):
             ) from stop
         except Stop as stop:
             raise Skipped(str(stop)) from stop
+        except NotDifferentiableError as refusal:
+            raise Skipped(f"the rule refuses: {str(refusal).splitlines()[0]}") from refusal
         except Exception as raised:
+            if isinstance(trace.stop, CannotTrace):  # C code made another error of it
+                stop = trace.stop
+                place = _user_place(raised, swap.codes, question)
+                raise Settled(Unsupported(stop.construct, place, stop.advice)) from raised
             raise Settled(
                 Unsupported(
                     f"{type(raised).__name__} on traced numbers: {raised}",
@@ -437,12 +455,12 @@ def visit(question, sample, seed):
     """What happens at `sample` with seeds made by `seed()`: a Visit, or Settled, Skipped or Misfit is
     raised."""
     seeds: list[Any] = []
+    sample = _held_beyond(question.leading, sample)
 
     def seed_for(y):
-        seeds.extend(seed() for _ in range(np.size(y)))
-        return (
-            float(seeds[0]) if np.ndim(y) == 0 else np.array([float(s) for s in seeds]).reshape(np.shape(y))
-        )
+        seeds.extend(seed() for part in parts_that_move(y) for _ in range(np.size(part)))
+        left = iter(map(float, seeds))
+        return seed_like(y, lambda shape: _numbers_in(shape, left))
 
     plain_y, plain_rule_y, plain_found = plain_run(question, sample, seed_for)
     trace, swap, arguments, leaves, y = trace_primal(question, sample)
@@ -473,6 +491,37 @@ def _skip_ties(trace):
         raise Skipped("on the border between two cells")
 
 
+def _held_beyond(leading, sample):
+    """The sample with what a rule does not answer for held fixed."""
+    if leading is None:
+        return sample
+    held = [v if isinstance(v, Static) else Static(plain_argument(v)) for v in sample[leading:]]
+    return (*sample[:leading], *held)
+
+
+def parts_that_move(y):
+    """The results that get a cotangent: of a tuple or list, those that are not whole numbers."""
+    if not isinstance(y, (tuple, list)):
+        return [y]
+    return [part for item in y for part in parts_that_move(item) if np.asarray(part).dtype.kind not in "iub"]
+
+
+def seed_like(y, numbers):
+    """A cotangent in the form of the result `y`; `numbers(shape)` gives that of one array or number."""
+    if not isinstance(y, (tuple, list)):
+        return numbers(np.shape(y))
+    moves = [isinstance(item, (tuple, list)) or np.asarray(item).dtype.kind not in "iub" for item in y]
+    return Tangent(
+        type(y), *[seed_like(i, numbers) if m else zeros.NoTangent() for i, m in zip(y, moves, strict=True)]
+    )
+
+
+def _numbers_in(shape, numbers):
+    if shape == ():
+        return next(numbers)
+    return np.array([next(numbers) for _ in range(math.prod(shape))]).reshape(shape)
+
+
 def seed_name(names):
     """A name for the seed that no argument has."""
     name = "y_bar"
@@ -482,13 +531,23 @@ def seed_name(names):
 
 
 def _traced_seed(trace, names, plain_y, seeds):
-    name = seed_name(names)
-    if np.ndim(plain_y) == 0:
-        leaf = trace.argument(name, seeds[0])
-        return leaf, [leaf]
-    labels = (",".join(map(str, index)) for index in np.ndindex(np.shape(plain_y)))
-    leaves = [trace.argument(f"{name}[{label}]", s) for label, s in zip(labels, seeds, strict=True)]
-    return own(same_shape_object_array(leaves, np.shape(plain_y))), leaves
+    name, left = seed_name(names), iter(seeds)
+    leaves: list[Scalar] = []
+    several = isinstance(plain_y, (tuple, list))
+
+    def leaf(label):
+        place = ",".join(filter(None, (f"{sum_of[0]}" if several else "", label)))
+        leaves.append(trace.argument(f"{name}[{place}]" if place else name, next(left)))
+        return leaves[-1]
+
+    sum_of = [-1]  # the number of the result that is being seeded
+
+    def numbers(shape):
+        sum_of[0] += 1
+        entries = [leaf(",".join(map(str, index))) for index in np.ndindex(shape)]
+        return own(same_shape_object_array(entries, shape)) if shape else entries[0]
+
+    return seed_like(plain_y, numbers), leaves
 
 
 def _found(trace, question, sample, cotangents, plain_found):
@@ -517,7 +576,7 @@ def _of_leaves(value, entries):
 
 
 def _same_program(question, what, plain, traced):
-    plain = np.asarray(plain, dtype=float).ravel()
+    plain = flat_floats(plain)
     traced = np.array([float(CONTEXT.nstr(t.shadow, 20)) for t in traced])
     if not _alike(traced, plain):
         raise Settled(
