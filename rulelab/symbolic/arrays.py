@@ -60,6 +60,11 @@ class TracedArray(ObjectArray):
         first_trace(self.ravel()).halt(CannotTrace("pickling an argument"))
 
 
+# A number that reaches a function of NumPy by itself goes the same ways.
+Scalar.__array_ufunc__ = ObjectArray.__array_ufunc__  # type: ignore[attr-defined]
+Scalar.__array_function__ = ObjectArray.__array_function__  # type: ignore[attr-defined]
+
+
 def _by_function(name):
     def method(self, *args, **kwargs):
         return getattr(np, name)(self, *args, **kwargs)
@@ -104,13 +109,12 @@ def _shown(value, cls):
 
 
 def _class_for(values):
-    return TracedArray if any(_holds(v, TracedArray) for v in values) else ObjectArray
+    """What a result is shown as: NumPy's own code, which has arrays of objects in hand, goes on with these."""
+    return ObjectArray if any(map(_is_inside, values)) else TracedArray
 
 
-def _holds(value, kinds):
-    if isinstance(value, (tuple, list)):
-        return any(_holds(v, kinds) for v in value)
-    return isinstance(value, kinds)
+def _is_inside(value):
+    return any(map(_is_inside, value)) if isinstance(value, (tuple, list)) else type(value) is ObjectArray
 
 
 def _is_float(dtype):
@@ -156,7 +160,7 @@ def _ufunc(ufunc, method, args, out, kwargs):
         _stop(trace, ufunc, "with a dtype")
     for ignored in ("casting", "order", "subok"):
         kwargs.pop(ignored, None)
-    bare = [_bare(a) for a in args]
+    bare = [_bare(own(a) if isinstance(a, Scalar) else a) for a in args]
     if method == "at":
         twin.at(*bare)
         return None
@@ -165,7 +169,7 @@ def _ufunc(ufunc, method, args, out, kwargs):
     elif method == "__call__":
         result = _elementwise(twin, bare, out, **kwargs)
     elif method == "reduce":
-        result = _reduced(ufunc.__name__, twin, *bare, **kwargs)
+        result = _reduced(ufunc, *bare, **kwargs)
     else:
         result = getattr(twin, method)(*bare, **kwargs)
     if ufunc.__name__ in _PREDICATES and isinstance(result, np.ndarray):
@@ -193,9 +197,10 @@ def _written(out, result):
     return out[0] if len(out) == 1 else out
 
 
-def _reduced(name, twin, a, axis=0, keepdims=False, initial=None, where=True):
+def _reduced(ufunc, a, axis=0, keepdims=False, initial=None, where=True):
     """A reduction over one axis, several or all; `initial` None or NumPy's mark for "not given" is none."""
-    a = np.asarray(a)
+    a, name = np.asarray(a), ufunc.__name__
+    step = element_version(ufunc, NUMPY_ELEMENTS[name])
     given = () if initial is None or type(initial).__name__ == "_NoValueType" else (initial,)
     axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(np.lib.array_utils.normalize_axis_tuple(axes, a.ndim))
@@ -207,7 +212,7 @@ def _reduced(name, twin, a, axis=0, keepdims=False, initial=None, where=True):
         items = [*given, *lines[index][taken[index]]]
         if not items and name not in _NEUTRAL:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        made[index] = functools.reduce(twin, items) if items else _NEUTRAL[name]
+        made[index] = functools.reduce(step, items) if items else _NEUTRAL[name]
     if keepdims:
         made = made.reshape([1 if i in axes else n for i, n in enumerate(a.shape)])
     return made if made.ndim else made.item()

@@ -28,6 +28,7 @@ from ..tangents import projection, thunks, zeros
 from ..tangents.structural import Tangent
 from .arrays import own, summed_to
 from .cells import Array, Static, count_of
+from .field_graphs import same_everywhere
 from .functions import apply, element_version, scalar_version
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Swap, same_shape_object_array
@@ -487,7 +488,7 @@ def visit(question, sample, seed):
 
 
 def _skip_ties(trace):
-    if trace.tie:
+    if trace.tie or not all(same_everywhere(left, right) for left, right in trace.equal):
         raise Skipped("on the border between two cells")
 
 

@@ -56,8 +56,9 @@ class Decision(NamedTuple):
 class Trace:
     """What one run over traced numbers has decided, how much it has done, and what it has assumed.
 
-    `tie` is set when a comparison met two equal shadows of different expressions: such a sample lies on the
-    border of its cell, where derivatives need not exist, and proves nothing about the inside.
+    `tie` is set when rounding met a jump, and `equal` holds pairs of different expressions that a comparison
+    found equal: unless they are equal everywhere, such a sample lies on the border of its cell, where
+    derivatives need not exist, and proves nothing about the inside.
     """
 
     def __init__(self):
@@ -66,6 +67,7 @@ class Trace:
         self.notes: dict[str, None] = {}  # an ordered set
         self.stop: Stop | None = None
         self.tie = False
+        self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
 
     def halt(self, stop):
         """Raise `stop`, and remember it: a bare `except:` in the traced code may catch what is raised."""
@@ -81,7 +83,7 @@ class Trace:
         elif (
             left.shadow == right.shadow and not (left.is_constant and right.is_constant) and left is not right
         ):
-            self.tie = True
+            self.equal.append((left, right))
         self.decisions.append(Decision(left, relation, right, outcome))
         return outcome
 

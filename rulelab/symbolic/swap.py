@@ -430,6 +430,8 @@ _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "r
 def _is_ours(function):
     """The package's own words (NoTangent, thunk, …) are kept: they hand values on and compute nothing."""
     module = getattr(function, "__module__", None) or ""
+    if module == "rulelab.rules.scalar":  # its rules call an author's partials, which are to be followed
+        return False
     return any(module == ours or module.startswith(f"{ours}.") for ours in _OURS)
 
 
