@@ -253,11 +253,20 @@ def _named(trace, function):
     try:
         yield
     except Stop as stop:
-        if isinstance(stop, CannotTrace) and stop.construct == Scalar.MACHINE_NUMBER:
-            stop.construct = f"{_shown_name(function)}()"
+        _tell_name(stop, function)
         raise
-    except (TypeError, AttributeError) as raised:
-        _stop(trace, function, f": {raised}" if isinstance(raised, AttributeError) else "")
+    except Exception as raised:
+        if isinstance(trace.stop, CannotTrace):  # C code made another error of it
+            _tell_name(trace.stop, function)
+            raise trace.stop from raised
+        if isinstance(raised, (TypeError, AttributeError)):
+            _stop(trace, function, f": {raised}" if isinstance(raised, AttributeError) else "")
+        raise
+
+
+def _tell_name(stop, function):
+    if isinstance(stop, CannotTrace) and stop.construct == Scalar.MACHINE_NUMBER:
+        stop.construct = f"{_shown_name(function)}()"
 
 
 def _stop(trace, function, how=""):
@@ -337,7 +346,11 @@ def _var(
     kept = np.broadcast_to(where, a.shape)
     away = a - own(_mean(a, axis, keepdims=True, where=kept) if mean is None else mean, ObjectArray)
     count = np.sum(np.ones(a.shape), axis=axis, keepdims=keepdims, where=kept)
-    return _into(out, np.add.reduce(own(away * away, ObjectArray), axis=axis, keepdims=keepdims, where=kept) / (count - ddof))
+    return _into(
+        out,
+        np.add.reduce(own(away * away, ObjectArray), axis=axis, keepdims=keepdims, where=kept)
+        / (count - ddof),
+    )
 
 
 def _std(a, *args, out=None, **kwargs):

@@ -35,7 +35,10 @@ def array_specs(names, held):
             continue
         for shapes in itertools.product(*(_SHAPES[kind.form] for kind in kinds)):
             specs = tuple(_filled(held, [_spec(s, size) for s in shapes]) for size in SIZES)
-            if all(isinstance(s, (str, int)) and s != "positive definite" for s in shapes) or specs in yielded:
+            if (
+                all(isinstance(s, (str, int)) and s != "positive definite" for s in shapes)
+                or specs in yielded
+            ):
                 continue
             yielded.append(specs)
             yield specs
