@@ -54,7 +54,7 @@ class ObjectArray(np.ndarray):
 class TracedArray(ObjectArray):
     """An array of traced numbers as the author's code sees it: its dtype is that of the plain run."""
 
-    dtype = property(lambda self: FLOAT)  # type: ignore[assignment]
+    dtype = property(lambda self: FLOAT)
 
     def __reduce__(self):
         first_trace(self.ravel()).halt(CannotTrace("pickling an argument"))
@@ -172,9 +172,15 @@ def _ufunc(ufunc, method, args, out, kwargs):
         result = _reduced(ufunc, *bare, **kwargs)
     else:
         result = getattr(twin, method)(*bare, **kwargs)
+    if isinstance(result, tuple):  # the exponents of frexp are whole
+        result = tuple(part.astype(int) if _are_whole(part) else part for part in result)
     if ufunc.__name__ in _PREDICATES and isinstance(result, np.ndarray):
         result = result.astype(bool)
     return result if out is None or out[0] is None else _written(out, result)
+
+
+def _are_whole(part):
+    return isinstance(part, np.ndarray) and all(type(v) is int for v in part.flat)
 
 
 def _elementwise(twin, args, out, where=True):
@@ -267,6 +273,7 @@ def _named(trace, function):
 def _tell_name(stop, function):
     if isinstance(stop, CannotTrace) and stop.construct == Scalar.MACHINE_NUMBER:
         stop.construct = f"{_shown_name(function)}()"
+        stop.args = (stop.construct,)
 
 
 def _stop(trace, function, how=""):

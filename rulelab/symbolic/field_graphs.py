@@ -9,7 +9,9 @@ digits at samples of the same cell.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -238,14 +240,14 @@ class _Field:
 
     def times_log(self, terms, base):
         """A sum times the logarithm of `base`; the logarithm itself is what exp undoes."""
-        total = {}
+        total: dict[tuple, tuple] = {}
         for times, part in _factors(base):
             total = _joined(total, _scaled(self.times_number(terms, self.value(part)), times), 1)
         return total
 
     def times_number(self, terms, number):
         """A sum times the logarithm of a number of the field."""
-        total = {}
+        total: dict[tuple, tuple] = {}
         for key, (coefficient, _) in terms.items() if number != 1 else ():
             if key == ("one",):
                 term = {("log", number): (coefficient, number)}
@@ -286,7 +288,7 @@ class _Field:
 
     def cotangents(self, leaves, seeds, y):
         """The derivatives of the sum of seeds times results, for each leaf, by one sweep backwards."""
-        order, bars = [], {}
+        order, bars = [], dict[int, Any]()
         done: dict[int, int] = {}
         for seed, result in zip(seeds, y, strict=True):
             self.value(result)
@@ -328,7 +330,7 @@ class _Field:
         return self.exp({("atom", x * x % P): (Fraction(-1), None)})
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, Callable] = {
     "add": lambda m, a, b: a + b,
     "sub": lambda m, a, b: a - b,
     "mul": lambda m, a, b: a * b,
@@ -339,13 +341,13 @@ _ARITHMETIC = {
 _LOGARITHMS = {"log(2)": 2, "log(10)": 10}
 
 # Functions that are logarithms of algebraic ones: what exp makes of them.
-_EXP_OF = {
+_EXP_OF: dict[str, Callable] = {
     "asinh": lambda f, x: (x + f.root(x * x + 1)) % P,
     "acosh": lambda f, x: (x + f.root(x * x - 1)) % P,
     "atanh": lambda f, x: f.root((1 + x) * f.model.inverse(1 - x) % P),
 }
 
-_SLOPES = {
+_SLOPES: dict[str, Callable] = {
     "add": lambda f, v, a, b: (1, 1),
     "sub": lambda f, v, a, b: (1, -1),
     "mul": lambda f, v, a, b: (b, a),

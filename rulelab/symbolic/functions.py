@@ -312,8 +312,8 @@ def scalar_version(original, on_scalars):
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
             return original(*args, **kwargs)
-        args = [a.view(np.ndarray).item() if isinstance(a, np.ndarray) and a.ndim == 0 else a for a in args]
-        return on_scalars(*args, **kwargs)
+        numbers = [a.view(np.ndarray).item() if isinstance(a, np.ndarray) and a.ndim == 0 else a for a in args]
+        return on_scalars(*numbers, **kwargs)
 
     return function
 

@@ -408,9 +408,8 @@ def _traced(trace, swap, question, work):
             raise Skipped(f"the rule refuses: {str(refusal).splitlines()[0]}") from refusal
         except Exception as raised:
             if isinstance(trace.stop, CannotTrace):  # C code made another error of it
-                stop = trace.stop
                 place = _user_place(raised, swap.codes, question)
-                raise Settled(Unsupported(stop.construct, place, stop.advice)) from raised
+                raise Settled(Unsupported(trace.stop.construct, place, trace.stop.advice)) from raised
             raise Settled(
                 Unsupported(
                     f"{type(raised).__name__} on traced numbers: {raised}",
@@ -716,7 +715,8 @@ def _mentions(node, leaves):
 
 def reads_one_triangle(leaves, y):
     """Whether the results leave out every entry above the diagonal, or every one below it, of some matrices."""
-    above, below = [], []
+    above: list[Scalar] = []
+    below: list[Scalar] = []
     for leaf in leaves:
         index = leaf.args.rpartition("[")[2].rstrip("]").split(",")
         if len(index) == 2 and index[0] != index[1]:

@@ -92,6 +92,8 @@ def judge(case, time_limit=5.0):
     """The worst of the verdicts at the points of a case."""
     if isinstance(case.target, type):
         return Judged(case, "NOT JUDGED", "a class: the prover takes functions")
+    if getattr(case.target, "__objclass__", None) is np.generic:
+        return Judged(case, "NOT JUDGED", "a method of NumPy's numbers; the prover gives Python's")
     found = []
     for args, kwargs in case.points or ((None, {}),):
         try:
