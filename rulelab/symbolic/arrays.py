@@ -45,6 +45,9 @@ class ObjectArray(np.ndarray):
     real = property(lambda self: self)
     imag = property(lambda self: np.zeros(self.shape))
 
+    def dot(self, other, out=None):
+        return _into(out, _shown(np.asarray(np.dot(_bare(self), _bare(other)), object), type(self)))
+
     def conjugate(self):
         return self
 
@@ -100,6 +103,8 @@ def _bare(value):
 
 def _shown(value, cls):
     """A result in the class its arguments had; arrays without axes become numbers, as NumPy's do."""
+    if isinstance(value, Scalar) and cls is ObjectArray:
+        return own(value, cls)
     if isinstance(value, np.ndarray) and (isinstance(value, ObjectArray) or value.dtype == object):
         # NumPy's own code asks a number for its shape; an author's code has a float there.
         return value.view(cls) if value.ndim or cls is ObjectArray else value.view(np.ndarray).item()
@@ -109,7 +114,8 @@ def _shown(value, cls):
 
 
 def _class_for(values):
-    """What a result is shown as: NumPy's own code, which has arrays of objects in hand, goes on with these."""
+    """What a result is shown as: NumPy's own code, which has arrays of objects in hand, goes on with
+    these."""
     return ObjectArray if any(map(_is_inside, values)) else TracedArray
 
 
@@ -122,7 +128,7 @@ def _is_float(dtype):
 
 
 def _converted(array, dtype):
-    """`array.astype(dtype)`: floats stay traced, integers and truth values become plain, and are decisions."""
+    """`array.astype(dtype)`: floats stay traced, integers and truth values become plain: decisions."""
     kind = np.dtype(dtype).kind
     if kind in "fO":
         return array.copy()
@@ -221,7 +227,7 @@ def _reduced(ufunc, a, axis=0, keepdims=False, initial=None, where=True):
         made[index] = functools.reduce(step, items) if items else _NEUTRAL[name]
     if keepdims:
         made = made.reshape([1 if i in axes else n for i, n in enumerate(a.shape)])
-    return made if made.ndim else made.item()
+    return made
 
 
 # --- functions ----------------------------------------------------------------------------------------------
@@ -445,6 +451,38 @@ def _linspace(start, stop, num=50, endpoint=True, **_):
     return own([start + (stop - start) * k / (num - endpoint) for k in range(num)], ObjectArray)
 
 
+def _interp(x, xp, fp, left=None, right=None, period=None):
+    if period is not None:
+        raise TypeError
+    x, xp, fp = (_bare(own(a, ObjectArray)) for a in (x, xp, fp))
+
+    def at(v):
+        if v < xp[0]:
+            return fp[0] if left is None else left
+        for k in range(1, len(xp)):
+            if v <= xp[k]:
+                return fp[k - 1] + (fp[k] - fp[k - 1]) * (v - xp[k - 1]) / (xp[k] - xp[k - 1])
+        return fp[-1] if right is None else right
+
+    return np.frompyfunc(at, 1, 1)(x)
+
+
+def _bincount(x, weights=None, minlength=0):
+    sums = np.zeros(max(np.max(x, initial=-1) + 1, minlength)).astype(object)
+    np.add.at(sums, x, _bare(weights))
+    return sums
+
+
+def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    if fweights is not None or aweights is not None:
+        raise TypeError
+    rows = [np.atleast_2d(own(a, ObjectArray)) for a in (m, y) if a is not None]
+    x = np.concatenate([r if rowvar or len(r) == 1 else r.T for r in rows])
+    away = x - _mean(x, 1, keepdims=True)
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    return ((away @ away.T) / (x.shape[1] - ddof)).squeeze()
+
+
 def _copyto(dst, src, casting="same_kind", where=True):
     _bare(dst)[np.broadcast_to(where, dst.shape)] = np.broadcast_to(_bare(src), dst.shape)[
         np.broadcast_to(where, dst.shape)
@@ -485,6 +523,9 @@ FUNCTIONS = {
     np.sinc: _each(np.sinc, "sinc"),
     np.i0: _each(np.i0, "i0"),
     np.copyto: _copyto,
+    np.interp: _interp,
+    np.bincount: _bincount,
+    np.cov: _cov,
     np.array_equal: lambda a, b, **_: np.shape(a) == np.shape(b) and bool(np.all(np.equal(a, b))),
 } | {question: _as_floats(question) for question in _QUESTIONS if question is not np.promote_types}
 FUNCTIONS |= LINALG

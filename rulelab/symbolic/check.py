@@ -8,6 +8,7 @@ worker under a wall limit.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import time
@@ -21,9 +22,20 @@ from . import worker
 from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
+from .kinds import VECTOR_SIZES
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
-from .runs import EXACT_DIGITS, MAX_DIGITS, Misfit, Settled, Skipped, Visit, reads_one_triangle, visit
+from .runs import (
+    EXACT_DIGITS,
+    MAX_DIGITS,
+    Misfit,
+    Settled,
+    Skipped,
+    Visit,
+    makes_a_number,
+    reads_one_triangle,
+    visit,
+)
 from .scalars import CONTEXT, Stop
 from .verdicts import Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
@@ -35,15 +47,18 @@ MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the fie
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
-def prove(f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None):
+def prove(
+    f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None
+):
     """Judge the rule of a function symbolically.
 
     `f` takes and returns real numbers or small float arrays. Its rule is looked up in
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
-    numbers are tried, then vectors, then matrices, each kind of array at two sizes. No more than `time_limit` seconds are used. `rng` is a
-    NumPy Generator for the sample points; the default one is seeded, so that a verdict can be repeated.
+    numbers are tried, then vectors, then matrices, each kind of array at two sizes. No more than
+    `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
+    seeded, so that a verdict can be repeated.
     `stop()` is asked now and then whether to end early, with the verdict Undecided. `name` is how the author
     writes `f`, for the report and the code to paste; its own name, else.
 
@@ -111,6 +126,8 @@ class _Judge:
                 continue
             if isinstance(report.verdict, Refuted) and self.one_triangle and (symmetric := plan.symmetric()):
                 report = self.judge_symmetric(report, symmetric, question)
+            if isinstance(report.verdict, Proved) and not any(map(shape_of, plan.specs[0])):
+                return self.judge_vectors(report)
             if misfit is None or getattr(misfit.verdict, "kind", None) != "shape":
                 return report
             # The function takes plain numbers and the rule gave them arrays: only a proof speaks for the
@@ -122,9 +139,21 @@ class _Judge:
         )
         return self.say(verdict)
 
+    def judge_vectors(self, proved):
+        """The verdict on a rule that is right for numbers: a function that makes one number of a vector is
+        rather meant for vectors."""
+        for plan, question in self.questions:
+            if len(plan.specs) == len(VECTOR_SIZES) and makes_a_number(question, plan.specs[0], self.rng):
+                with contextlib.suppress(Misfit):
+                    report = self.judge_plan(plan, question)
+                    if isinstance(report.verdict, (Proved, Refuted)):
+                        return report
+                return self.say(proved.verdict, proved.cells, proved.notes)
+        return proved
+
     def judge_symmetric(self, refuted, plan, question):
-        """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule may
-        divide a cotangent between the two places as it likes."""
+        """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule
+        may divide a cotangent between the two places as it likes."""
         try:
             report = self.judge_plan(plan, question)
         except Misfit:

@@ -68,7 +68,8 @@ def _determinant(a):
 
 
 def _eliminated(a, columns):
-    """Gaussian elimination in place: yields (row taken, column, pivot) and ends early at a singular matrix."""
+    """Gaussian elimination in place: yields (row taken, column, pivot), and ends early at a singular
+    matrix."""
     for k in range(columns):
         p = max(range(k, len(a)), key=lambda i: abs(shadow_of(a[i, k])))
         if p != k:

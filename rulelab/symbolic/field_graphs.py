@@ -204,8 +204,8 @@ class _Field:
     # --- what is additive: exponents and angles ---
 
     def sum_of(self, node):
-        """A node as rational multiples of atoms: `{key: (coefficient, base)}`; exp of an atom with a `base` is
-        that number of the field, a product of logarithms for instance."""
+        """A node as rational multiples of atoms: `{key: (coefficient, base)}`; exp of an atom with a `base`
+        is that number of the field, a product of logarithms for instance."""
         if id(node) not in self.sums:
             for part in _in_order(node, self.sums):
                 self.sums[id(part)] = self._sum_of(part)

@@ -306,14 +306,17 @@ def any_traced(args, kwargs):
     return any(_traced(a) for a in args) or any(_traced(v) for v in kwargs.values())
 
 
+def _number_in(a):
+    return a.view(np.ndarray).item() if isinstance(a, np.ndarray) and a.ndim == 0 else a
+
+
 def scalar_version(original, on_scalars):
     """`original` for plain arguments, `on_scalars` where a traced number is among them."""
 
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
             return original(*args, **kwargs)
-        numbers = [a.view(np.ndarray).item() if isinstance(a, np.ndarray) and a.ndim == 0 else a for a in args]
-        return on_scalars(*numbers, **kwargs)
+        return on_scalars(*map(_number_in, args), **kwargs)
 
     return function
 
@@ -334,7 +337,8 @@ def element_version(original, on_scalars):
 
 
 def elementwise_version(original, on_scalars, on_arrays):
-    """The ufunc `original` for plain arguments, on numbers `on_scalars`, on arrays what `on_arrays` makes of it."""
+    """The ufunc `original` for plain arguments, on numbers `on_scalars`, on arrays what `on_arrays` makes
+    of it."""
     on_element = element_version(original, on_scalars)
 
     def function(*args, **kwargs):

@@ -27,7 +27,7 @@ from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks, zeros
 from ..tangents.structural import Tangent
 from .arrays import own, summed_to
-from .cells import Array, Static, count_of
+from .cells import Array, Static, count_of, samples
 from .field_graphs import same_everywhere
 from .functions import apply, element_version, scalar_version
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
@@ -147,6 +147,15 @@ def _quietly():
     with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         yield
+
+
+def makes_a_number(question, spec, rng):
+    """Whether the function makes one number of arguments of these kinds."""
+    try:
+        y = _plain_primal(question, next(iter(samples(spec, rng))))
+    except (Skipped, Misfit, Settled):
+        return False
+    return np.ndim(y) == 0 and not isinstance(y, (tuple, list))
 
 
 _WRONG_KIND = (TypeError, AttributeError, IndexError, KeyError)
@@ -556,7 +565,8 @@ def _found(trace, question, sample, cotangents, plain_found):
         if isinstance(value, Static):
             continue
         count = len(value.entries) if isinstance(value, Array) else 1
-        entries: list[Scalar] = [trace.constant(0)] * count if _is_zero(cotangent) else _flat(trace, cotangent)
+        zero = _is_zero(cotangent)
+        entries = [trace.constant(0)] * count if zero else _flat(trace, cotangent)
         _same_program(
             question,
             f"cotangent of {name}",
@@ -714,7 +724,8 @@ def _mentions(node, leaves):
 
 
 def reads_one_triangle(leaves, y):
-    """Whether the results leave out every entry above the diagonal, or every one below it, of some matrices."""
+    """Whether the results leave out every entry above the diagonal, or every one below it, of some
+    matrices."""
     above: list[Scalar] = []
     below: list[Scalar] = []
     for leaf in leaves:

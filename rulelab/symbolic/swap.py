@@ -386,8 +386,8 @@ class Swap:
 
     def _class(self, cls):
         """A subclass whose methods are rebuilt, so that what they call is exchanged too."""
-        namespace: dict[str, Any] = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__slots__": ()}
-        swapped = type(cls.__name__, (cls,), namespace)
+        kept = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__slots__": ()}
+        swapped = type(cls.__name__, (cls,), kept)
         self._made[id(cls)] = swapped  # its methods may lead back here
         for base in reversed([b for b in cls.__mro__ if _is_an_authors(b)]):
             for name, member in vars(base).items():

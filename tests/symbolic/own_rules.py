@@ -1,6 +1,6 @@
 """The rules that come with the package, put before the prover at the check points of their own tables.
 
-    python tests/symbolic/own_rules.py > docs/reference/proved.md
+    make proved-table
 
 writes the table of the manual anew (some minutes).
 """
@@ -36,7 +36,7 @@ WORST = ("REFUTED", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED", "PROVED")
 
 
 class Case(NamedTuple):
-    """One rule and the points at which it is judged: (args, kwargs), none where the prover has to find some."""
+    """One rule and its points: pairs (args, kwargs), none where the prover has to find some."""
 
     table: str
     target: Any
@@ -55,7 +55,7 @@ class Judged(NamedTuple):
 
 
 def cases(name):
-    """The differentiable reverse rules of a table, each with a point of numbers and two of arrays if it has."""
+    """The differentiable reverse rules of a table, each with a point of numbers and two of arrays."""
     (table,) = [t for t in tables() if t.name == name]
     points = collections.defaultdict(list)
     for target, args, kwargs in table.points:
@@ -111,16 +111,17 @@ def page(judged):
     """The table of the manual."""
     yield "# Which of our rules are proved"
     yield ""
-    yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their tables: numbers and"
-    yield "arrays of floats. A verdict holds for the sizes and cells that were visited. This page is written by"
-    yield "`make proved-table`."
+    yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
+    yield "tables: numbers and arrays of floats. A verdict holds for the sizes and cells that were visited. This"
+    yield "page is written by `make proved-table`."
     yield ""
     yield "| table | rules judged | proved | undecided | unsupported | not judged |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for name in (*SCALAR, *ARRAYS):
         words = collections.Counter(j.word for j in judged if j.case.table == name)
         count = sum(words.values()) - words["NOT JUDGED"]
-        yield f"| {name} | {count} | {words['PROVED']} | {words['UNDECIDED']} | {words['UNSUPPORTED']} | {words['NOT JUDGED']} |"
+        counts = (count, words["PROVED"], words["UNDECIDED"], words["UNSUPPORTED"], words["NOT JUDGED"])
+        yield f"| {name} | {' | '.join(map(str, counts))} |"
     yield ""
     yield "## Those that are not proved"
     yield ""
@@ -129,7 +130,8 @@ def page(judged):
     for j in judged:
         if j.word != "PROVED":
             reason = j.sentence.removeprefix(f"{j.word}: ").replace("|", "\\|")
-            yield f"| `{name_of(j.case.target)}` | {j.word.lower()} | {printable(' '.join(reason.split()))[:160]} |"
+            reason = printable(" ".join(reason.split()))[:160]
+            yield f"| `{name_of(j.case.target)}` | {j.word.lower()} | {reason} |"
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ ON_X = {
     "comprehension": lambda x: np.array([[math.exp(v) for v in row] for row in x]),
     "dtype": follows_the_dtype,
     "list": lambda x: sum(x[0].tolist()) + float(x[1, 1]),
-}  # fmt: skip
+}
 ON_S = {
     "det": lambda a: np.linalg.det(a) * a,
     "inv": lambda a: np.linalg.inv(a),
@@ -125,7 +125,7 @@ def traced(f, values):
     ],
 )
 def test_traced_arrays_do_what_float_arrays_do(f, values):
-    """Each construct gives the value and shape of the plain run, and the result still depends on the array."""
+    """Each construct gives value and shape of the plain run, and the result depends on the array."""
     plain = np.asarray(f(values.copy()))
     result, _ = traced(f, values)
     assert np.shape(result) == plain.shape
