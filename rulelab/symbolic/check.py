@@ -58,9 +58,9 @@ def prove(
     ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
     numbers are tried, then vectors, then matrices, each kind of array at two sizes. No more than
     `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
-    seeded, so that a verdict can be repeated.
-    `stop()` is asked now and then whether to end early, with the verdict Undecided. `name` is how the author
-    writes `f`, for the report and the code to paste; its own name, else.
+    seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early, with the
+    verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its own
+    name, else.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
     `RuleError` where `f` has no rule.
@@ -93,7 +93,8 @@ def prove(
     result = outcome.result or empty
     if outcome.failure and isinstance(result.verdict, Undecided):
         digits = result.verdict.digits
-        verdict = Undecided(digits, outcome.failure) if digits else Unsupported(outcome.failure)
+        known = digits or outcome.cut  # else the check itself has failed, before anything was seen
+        verdict = Undecided(digits, outcome.failure) if known else Unsupported(outcome.failure)
         result = dataclasses.replace(result, verdict=verdict)
     return dataclasses.replace(result, seconds=time.monotonic() - started)
 

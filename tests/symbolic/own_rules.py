@@ -112,7 +112,7 @@ def page(judged):
     yield "# Which of our rules are proved"
     yield ""
     yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
-    yield "tables: numbers and arrays of floats. A verdict holds for the sizes and cells that were visited. This"
+    yield "tables: numbers and arrays of floats. A verdict holds for the sizes and cells visited. This"
     yield "page is written by `make proved-table`."
     yield ""
     yield "| table | rules judged | proved | undecided | unsupported | not judged |"
