@@ -261,6 +261,18 @@ class _Globals(dict):
         return value
 
 
+class _StandInMeta(type):
+    """Of the subclass that stands in for an author's class: instances made before are its instances too."""
+
+    _original: type
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, cls._original)
+
+    def __subclasscheck__(cls, other):
+        return issubclass(other, cls._original)
+
+
 class Swap:
     """One exchange of namespaces, for one trace.
 
@@ -387,7 +399,8 @@ class Swap:
     def _class(self, cls):
         """A subclass whose methods are rebuilt, so that what they call is exchanged too."""
         kept = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__slots__": ()}
-        swapped = type(cls.__name__, (cls,), kept)
+        swapped = _StandInMeta(cls.__name__, (cls,), kept)
+        swapped._original = cls
         self._made[id(cls)] = swapped  # its methods may lead back here
         for base in reversed([b for b in cls.__mro__ if _is_an_authors(b)]):
             for name, member in vars(base).items():
