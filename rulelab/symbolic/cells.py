@@ -7,6 +7,7 @@ visited.
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -22,11 +23,42 @@ class Static(NamedTuple):
     value: object
 
 
+@dataclass(frozen=True)  # not a tuple: it must not equal a shape
+class Symmetric:
+    """The kind of a symmetric positive definite argument: it has `rows` rows, and moves as symmetric ones
+    do."""
+
+    rows: int
+
+
 class Array(NamedTuple):
-    """A sample of an array argument: its entries in C order."""
+    """A sample of an array argument: its entries in C order; a symmetric one has its lower triangle free."""
 
     entries: tuple
     shape: tuple
+    symmetric: bool = False
+
+    def leaf_indices(self):
+        """The indices of the entries that are free, in order."""
+        return [i for i in np.ndindex(self.shape) if not self.symmetric or i[0] >= i[1]]
+
+
+def count_of(kind):
+    """How many free numbers an argument of a kind, or a sample of one, has."""
+    if isinstance(kind, Array):
+        return len(kind.leaf_indices())
+    if isinstance(kind, Static):
+        return 0
+    if isinstance(kind, Symmetric):
+        return kind.rows * (kind.rows + 1) // 2
+    return int(np.prod(kind)) if isinstance(kind, tuple) else 1
+
+
+def shape_of(kind):
+    """The shape of an argument of this kind."""
+    if isinstance(kind, Symmetric):
+        return (kind.rows, kind.rows)
+    return kind if isinstance(kind, tuple) and not isinstance(kind, Static) else ()
 
 
 def fraction(rng, low, high):
@@ -37,8 +69,8 @@ def fraction(rng, low, high):
 
 
 def samples(spec, rng):
-    """Sample tuples for `spec`, a tuple of "scalar", a shape, or `Static` per argument: orthants times
-    sizes."""
+    """Sample tuples for `spec`, a tuple of "scalar", a shape, `Symmetric` or `Static` per argument: orthants
+    times sizes."""
     scalars = sum(kind == "scalar" for kind in spec)
     orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
     if len(orthants) > MAX_ORTHANTS:
@@ -55,8 +87,18 @@ def _sample(kind, signs, rng, low, high):
         return kind
     if kind == "scalar":
         return next(signs) * fraction(rng, low, high)
+    if isinstance(kind, Symmetric):
+        return _positive_definite(kind.rows, rng, low, high)
     entries = tuple(int(rng.choice((1, -1))) * fraction(rng, low, high) for _ in range(int(np.prod(kind))))
     return Array(entries, kind)
+
+
+def _positive_definite(n, rng, low, high):
+    """A product of a triangular matrix with its transpose."""
+    factor = np.zeros((n, n), object)
+    for i, j in np.ndindex(n, n):
+        factor[i, j] = (int(rng.choice((1, -1))) if i != j else 1) * fraction(rng, low, high) if i >= j else 0
+    return Array(tuple((factor @ factor.T).ravel()), (n, n), True)
 
 
 def beside_borders(sample, names, decisions):

@@ -8,6 +8,7 @@ worker under a wall limit.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import time
@@ -18,11 +19,23 @@ import numpy as np
 import sympy as sp
 
 from . import worker
-from .cells import Static, beside_borders, conditions, fraction, samples
-from .formulas import Formula, TooLarge, expression, formula, size, tidy
+from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
+from .field_graphs import ERROR, METHOD, is_identity
+from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
+from .kinds import VECTOR_SIZES
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
-from .runs import EXACT_DIGITS, MAX_DIGITS, Misfit, Settled, Skipped, Visit, visit
+from .runs import (
+    EXACT_DIGITS,
+    MAX_DIGITS,
+    Misfit,
+    Settled,
+    Skipped,
+    Visit,
+    makes_a_number,
+    reads_one_triangle,
+    visit,
+)
 from .scalars import CONTEXT, Stop
 from .verdicts import Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
@@ -30,20 +43,24 @@ from .zerotest import is_identically_zero
 MAX_CELLS = 8
 MAX_LEAVES = 64
 MAX_VISITS = 40
-VECTOR_SIZES = ((3,), (5,))
+MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
-def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None):
-    """Judge the rule of a scalar function symbolically.
+def prove(
+    f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None
+):
+    """Judge the rule of a function symbolically.
 
-    `f` takes and returns real numbers (small float arrays are taken too). Its rule is looked up in
+    `f` takes and returns real numbers or small float arrays. Its rule is looked up in
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
-    ints, strings and flags in it are held fixed. No more than `time_limit` seconds are used. `rng` is a
-    NumPy Generator for the sample points; the default one is seeded, so that a verdict can be repeated.
-    `stop()` is asked now and then whether to end early, with the verdict Undecided. `name` is how the author
-    writes `f`, for the report and the code to paste; its own name, else.
+    ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
+    numbers are tried, then vectors, then matrices, each kind of array at two sizes. No more than
+    `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
+    seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early, with the
+    verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its own
+    name, else.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
     `RuleError` where `f` has no rule.
@@ -56,11 +73,11 @@ def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, sto
     """
     started = time.monotonic()
     rng = np.random.default_rng(0) if rng is None else rng
-    names, plans = judged_arguments(f, at, VECTOR_SIZES)
+    names, plans = judged_arguments(f, at)
     questions = []
     for plan in plans:
         try:
-            questions.append((plan, find_rule(f, rule, names, plan, registry, name)))
+            questions.append((plan, find_rule(f, rule, names, plan, registry, name, kwargs)))
         except NoRuleFound as missing:
             not_found = missing
     if not questions:
@@ -75,7 +92,10 @@ def prove(f, rule=None, *, at=None, registry=None, time_limit=5.0, rng=None, sto
     )
     result = outcome.result or empty
     if outcome.failure and isinstance(result.verdict, Undecided):
-        result = dataclasses.replace(result, verdict=Undecided(result.verdict.digits, outcome.failure))
+        digits = result.verdict.digits
+        known = digits or outcome.cut  # else the check itself has failed, before anything was seen
+        verdict = Undecided(digits, outcome.failure) if known else Unsupported(outcome.failure)
+        result = dataclasses.replace(result, verdict=verdict)
     return dataclasses.replace(result, seconds=time.monotonic() - started)
 
 
@@ -94,6 +114,7 @@ class _Judge:
     def __init__(self, shown, names, questions, rng, started, time_limit, report):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report = report
+        self.one_triangle = False  # of square matrices, at the sample that refuted
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
 
     def judge(self):
@@ -104,16 +125,42 @@ class _Judge:
             except Misfit as not_this:
                 misfit = misfit if misfit is not None and misfit.verdict is not None else not_this
                 continue
-            if misfit is None or misfit.verdict is None or misfit.verdict.kind != "shape":
+            if isinstance(report.verdict, Refuted) and self.one_triangle and (symmetric := plan.symmetric()):
+                report = self.judge_symmetric(report, symmetric, question)
+            if isinstance(report.verdict, Proved) and not any(map(shape_of, plan.specs[0])):
+                return self.judge_vectors(report)
+            if misfit is None or getattr(misfit.verdict, "kind", None) != "shape":
                 return report
             # The function takes plain numbers and the rule gave them arrays: only a proof speaks for the
             # rule now.
             return report if isinstance(report.verdict, Proved) else self.say(misfit.verdict)
         assert misfit is not None  # there is a question, and it was not judged
         verdict = misfit.verdict or Unsupported(
-            f"a call that fails on numbers and on vectors: {misfit}", None, "give sample arguments by at=(…)"
+            f"a call that fails on numbers and on arrays: {misfit}", None, "give sample arguments by at=(…)"
         )
         return self.say(verdict)
+
+    def judge_vectors(self, proved):
+        """The verdict on a rule that is right for numbers: a function that makes one number of a vector is
+        rather meant for vectors."""
+        for plan, question in self.questions:
+            if len(plan.specs) == len(VECTOR_SIZES) and makes_a_number(question, plan.specs[0], self.rng):
+                with contextlib.suppress(Misfit):
+                    report = self.judge_plan(plan, question)
+                    if isinstance(report.verdict, (Proved, Refuted)):
+                        return report
+                return self.say(proved.verdict, proved.cells, proved.notes)
+        return proved
+
+    def judge_symmetric(self, refuted, plan, question):
+        """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule
+        may divide a cotangent between the two places as it likes."""
+        try:
+            report = self.judge_plan(plan, question)
+        except Misfit:
+            return self.say(refuted.verdict, refuted.cells, refuted.notes)
+        note = "the function reads one triangle only: judged for matrices that stay symmetric"
+        return self.say(report.verdict, report.cells, (*report.notes, note))
 
     def say(self, verdict, cells=(), notes=()):
         report = SymbolicReport(self.shown, self.names, verdict, tuple(cells), tuple(notes))
@@ -132,13 +179,14 @@ class _Judge:
             return self.say(Unsupported(str(stop)))
         if not visits:
             why = "; ".join(list(skipped)[:3])
-            return self.say(
-                Unsupported(
-                    f"no sample at which the function has a derivative ({why})",
-                    None,
-                    "give sample arguments by at=(…)",
-                )
+            verdict = Unsupported(
+                f"no sample at which the function has a derivative ({why})",
+                None,
+                "give sample arguments by at=(…)",
             )
+            if plan.given:
+                return self.say(verdict)
+            raise Misfit(why, verdict)
         digits = min(v.digits for v in visits)
         notes = dict.fromkeys(note for v in visits for note in v.trace.notes)
         self.say(Undecided(digits, "the time limit came before the proof"), notes=notes)
@@ -157,12 +205,7 @@ class _Judge:
 
     def visits(self, question, spec, given, skipped):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
-        if (
-            sum(
-                1 if kind == "scalar" else int(np.prod(kind)) for kind in spec if not isinstance(kind, Static)
-            )
-            > MAX_LEAVES
-        ):
+        if sum(map(count_of, spec)) > MAX_LEAVES:
             raise Settled(
                 Unsupported(
                     f"more than {MAX_LEAVES} numbers as arguments", None, "give smaller arrays by at="
@@ -191,6 +234,7 @@ class _Judge:
         report = self.say(settled.verdict)
         if isinstance(settled.verdict, Refuted) and hasattr(settled, "graphs"):
             leaves, found, y, seeds = settled.graphs
+            self.one_triangle = reads_one_triangle(leaves, y)
             try:
                 cell = self.finding(
                     leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
@@ -228,9 +272,12 @@ class _Judge:
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         """Formulas of one cell, and with `members` (its visits) the proof."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
+        cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
+        operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
+        if members and operations > MAX_SHOWN_GRAPH and cell.settle_in_field(members[0]):
+            return cell
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
-        cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []
         for i in order:
             derivative = sp.diff(loss, symbols[leaves[i].args])
@@ -238,6 +285,8 @@ class _Judge:
             cell.rows.append((leaves[i].args, derivative, given))
             if members:
                 cell.settle(i, derivative - given, derivative, members[0])
+            elif operations > MAX_SHOWN_GRAPH:
+                break  # one formula of a refuted rule will do
         if members:
             for v in members[:1]:
                 cell.settle_value(v, symbols, memo)
@@ -257,6 +306,13 @@ class _Cell:
             self.why = self.why or f"SymPy's derivative for {name} differs from the difference quotient"
             return
         self.judge(difference, visit, f"SymPy could not show that the difference for {name} is zero")
+
+    def settle_in_field(self, visit):
+        """Whether the whole cell is shown without any formula; where not, nothing is said."""
+        shown = is_identity(visit.leaves, visit.seeds, visit.y, visit.found, visit.rule_y)
+        if shown:
+            self.method, self.error = METHOD, ERROR
+        return bool(shown)
 
     def settle_value(self, visit, symbols, memo):
         for y, rule_y in zip(visit.y, visit.rule_y, strict=True):
@@ -348,6 +404,16 @@ def _factor_hint(cell, reason):
     return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
 
 
+def _size_words(spec):
+    """The shapes of one spec: one if all arrays have the same."""
+    shapes = [
+        f"{shape_of(kind)}{' (symmetric)' if isinstance(kind, Symmetric) else ''}"
+        for kind in spec
+        if shape_of(kind)
+    ]
+    return " with ".join(shapes[:1] if len(set(shapes)) == 1 else shapes)
+
+
 def _scope(findings, plan, names):
     texts = [cell.condition for cell in findings]
     fixed = [
@@ -355,20 +421,15 @@ def _scope(findings, plan, names):
         for name, kind in zip(names, plan.specs[0], strict=True)
         if isinstance(kind, Static)
     ]
-    shapes = dict.fromkeys(
-        str(kind)
-        for spec in plan.specs
-        for kind in spec
-        if isinstance(kind, tuple) and not isinstance(kind, Static)
-    )
+    sizes = dict.fromkeys(filter(None, map(_size_words, plan.specs)))
     if not any(texts):
         words = "all real arguments at which f and the rule are defined (no branch was met)"
     elif len(dict.fromkeys(texts)) == 1:
         words = f"the cell {texts[0]}" if texts[0] else "the one cell met"
     else:
         words = f"{len(findings)} cells: " + "; ".join(dict.fromkeys(t or "no condition" for t in texts))
-    if shapes:
-        words += f", arrays of shape {' and '.join(shapes)}"
+    if sizes:
+        words += f", for sizes {' and '.join(sizes)}"
     if fixed:
         words += f", with {', '.join(fixed)}"
     return words

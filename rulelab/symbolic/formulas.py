@@ -37,10 +37,13 @@ _OPERATIONS = {
     "neg": lambda a: -a,
     "pow": sp.Pow,
     "sqrt": sp.sqrt,
+    "besseli0": lambda a: sp.besseli(0, a),
+    "besseli1": lambda a: sp.besseli(1, a),
 } | {
     name: getattr(sp, name)
     for name in (
-        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma atan2"
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma "
+        "digamma atan2"
     ).split()
 }
 
@@ -58,7 +61,7 @@ def expression(node, symbols, memo):
         elif top.op == "argument":
             memo[id(top)] = symbols[top.args]
         elif top.op == "constant":
-            memo[id(top)] = _constant(top)
+            memo[id(top)] = constant_expression(top)
         else:
             missing = [a for a in top.args if id(a) not in memo]
             if missing:
@@ -74,7 +77,8 @@ class TooLarge(Exception):
     """The graph is too large to be worth handing to SymPy."""
 
 
-def _constant(node):
+def constant_expression(node):
+    """The SymPy number of a constant in a graph."""
     if node.args is None:
         node.trace.halt(CannotTrace("arithmetic with an infinite constant"))
     return sp.Rational(node.args.factor.numerator, node.args.factor.denominator) * _CONSTANTS[node.args.name]
@@ -82,8 +86,13 @@ def _constant(node):
 
 def size(node, limit=60):
     """How many operations a node has, counted no further than `limit`."""
+    return sum_of_sizes([node], limit)
+
+
+def sum_of_sizes(nodes, limit):
+    """How many operations some nodes have together, shared ones counted once, no further than `limit`."""
     seen: set[int] = set()
-    stack = [node]
+    stack = list(nodes)
     while stack and len(seen) <= limit:
         top = stack.pop()
         if id(top) not in seen:

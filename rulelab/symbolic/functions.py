@@ -4,13 +4,14 @@ domain."""
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from .scalars import CONTEXT, CannotTrace, NoRealValue, Scalar
+from .scalars import CONTEXT, NoRealValue, Scalar
 
 
 class Elementary(NamedTuple):
@@ -39,6 +40,9 @@ ELEMENTARY = {
     "erf": Elementary(CONTEXT.erf),
     "erfc": Elementary(CONTEXT.erfc),
     "gamma": Elementary(CONTEXT.gamma),
+    "digamma": Elementary(lambda x: CONTEXT.psi(0, x)),
+    "besseli0": Elementary(lambda x: CONTEXT.besseli(0, x)),
+    "besseli1": Elementary(lambda x: CONTEXT.besseli(1, x)),
     "loggamma": Elementary(CONTEXT.loggamma, ((">", 0),)),
 }
 
@@ -151,6 +155,21 @@ def _isclose(x, y, rel_tol=1e-9, abs_tol=0.0):
     return abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol)
 
 
+def _frexp(x):
+    """Mantissa and exponent; the exponent is constant on the cell."""
+    exponent = CONTEXT.frexp(x.shadow)[1]
+    x.trace.decide(x, "exponent", x.trace.constant(exponent), exponent)
+    return x / Fraction(2) ** exponent, exponent
+
+
+def _nextafter(x, y):
+    """The neighbour of a float keeps its distance while the float moves, as far as derivatives see it."""
+    x, y = _lift(x, y)
+    x.trace.decide(x, "<", y, bool(x.shadow < y.shadow))
+    here = float(x.shadow)
+    return x + (Fraction(math.nextafter(here, float(y.shadow))) - Fraction(here))
+
+
 def _plain(function):
     return lambda raising: function
 
@@ -166,7 +185,7 @@ def _sumprod(p, q):
 
 
 # By the name `math` has for it; each makes the function for given manners at the border of the domain.
-MATH = {name: _unary(name) for name in ELEMENTARY if name not in ("loggamma", "log")} | {
+MATH = {name: _unary(name) for name in ELEMENTARY if hasattr(math, name) and name != "log"} | {
     "log": _log,
     "log2": _log_to(2),
     "log10": _log_to(10),
@@ -187,6 +206,11 @@ MATH = {name: _unary(name) for name in ELEMENTARY if name not in ("loggamma", "l
     "trunc": _plain(lambda x: x.__trunc__()),
     "degrees": _plain(lambda x: x * 180 / math.pi),
     "radians": _plain(lambda x: x * math.pi / 180),
+    "ldexp": _plain(lambda x, n: x * Fraction(2) ** int(n)),
+    "frexp": _plain(_frexp),
+    "modf": _plain(lambda x: (x - float(x.__trunc__()), float(x.__trunc__()))),
+    "nextafter": _plain(_nextafter),
+    "fma": _plain(lambda x, y, z: x * y + z),
     "fsum": _plain(sum),
     "prod": _plain(_prod),
     "sumprod": _plain(_sumprod),
@@ -234,6 +258,23 @@ _NUMPY_OWN = {
     "fmax": _maximum,
     "fmin": _minimum,
     "logaddexp": _logaddexp,
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "divmod": lambda x, y: (x // y, x - y * (x // y)),
+    "modf": lambda x: (x - float(x.__trunc__()), float(x.__trunc__())),
+    "ldexp": lambda x, n: x * Fraction(2) ** int(n),
+    "frexp": _frexp,
+    "nextafter": _nextafter,
+    "signbit": lambda x: x < 0,
+    "logical_and": lambda x, y: bool(x) and bool(y),
+    "logical_or": lambda x, y: bool(x) or bool(y),
+    "logical_xor": lambda x, y: bool(x) != bool(y),
+    "logical_not": lambda x: not x,
+    "clip": lambda x, low, high: _minimum(_maximum(x, low), high),
     "logaddexp2": lambda x, y: _log_to(2)(False)(_power(2, x) + _power(2, y)),
     "remainder": lambda x, y: x % y,
     "floor_divide": lambda x, y: x // y,
@@ -247,6 +288,7 @@ _NUMPY_OWN = {
     "around": lambda x: float(round(x)),
     "heaviside": lambda x, h: 1.0 if x > 0 else (0.0 if x < 0 else h),
     "conjugate": lambda x: x,
+    "i0": lambda x: apply("besseli0", x),
     "sinc": lambda x: apply("sin", x * math.pi) / (x * math.pi),
 }
 
@@ -254,7 +296,7 @@ _NUMPY_OWN = {
 def _traced(value):
     """Whether a traced number is `value`, or sits inside it (an object array or a short container)."""
     if isinstance(value, np.ndarray):
-        return value.dtype == object
+        return value.dtype.hasobject or type(value) is not np.ndarray
     if isinstance(value, (tuple, list)):
         return any(_traced(v) for v in value)
     return isinstance(value, Scalar)
@@ -264,63 +306,68 @@ def any_traced(args, kwargs):
     return any(_traced(a) for a in args) or any(_traced(v) for v in kwargs.values())
 
 
+def _number_in(a):
+    return a.view(np.ndarray).item() if isinstance(a, np.ndarray) and a.ndim == 0 else a
+
+
 def scalar_version(original, on_scalars):
     """`original` for plain arguments, `on_scalars` where a traced number is among them."""
 
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
             return original(*args, **kwargs)
-        return on_scalars(*args, **kwargs)
+        return on_scalars(*map(_number_in, args), **kwargs)
 
     return function
 
 
-def elementwise_version(original, on_scalars):
-    """The ufunc `original` for plain arguments, else `on_scalars` on each element, with broadcasting."""
+def element_version(original, on_scalars):
+    """What a ufunc does to one element: `on_scalars` for a traced number, else itself; no infinite values."""
 
     def on_element(*xs):
-        return on_scalars(*xs) if any(isinstance(x, Scalar) for x in xs) else original(*xs)
+        traced = [x for x in xs if isinstance(x, Scalar)]
+        if not traced:
+            return original(*xs)
+        try:
+            return on_scalars(*xs)
+        except ZeroDivisionError:
+            traced[0].trace.halt(NoRealValue(f"np.{original.__name__} by zero"))
+
+    return on_element
+
+
+def elementwise_version(original, on_scalars, on_arrays):
+    """The ufunc `original` for plain arguments, on numbers `on_scalars`, on arrays what `on_arrays` makes
+    of it."""
+    on_element = element_version(original, on_scalars)
 
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
             return original(*args, **kwargs)
-        if kwargs:
-            trace = _first_trace(args)
-            trace.halt(
-                CannotTrace(
-                    f"np.{original.__name__} with {', '.join(kwargs)}=", "call it without keyword arguments"
-                )
-            )
-        if not any(isinstance(a, (np.ndarray, list, tuple)) for a in args):
-            return on_element(*args)
-        return np.frompyfunc(on_element, len(args), 1)(*args)
+        if kwargs or any(isinstance(a, (np.ndarray, list, tuple)) for a in args):
+            return on_arrays(original, args, kwargs)
+        return on_element(*args)
 
     return function
 
 
-def _first_trace(values):
-    for value in values:
-        if isinstance(value, Scalar):
-            return value.trace
-        if isinstance(value, (np.ndarray, list, tuple)):
-            found = _first_trace(np.asarray(value, dtype=object).ravel().tolist())
-            if found is not None:
-                return found
-    return None
+def math_replacements():
+    """Every function of `math` that the table knows, by identity, with its version for traced numbers."""
+    return {
+        getattr(math, name): scalar_version(getattr(math, name), make(True))
+        for name, make in MATH.items()
+        if hasattr(math, name)
+    }
 
 
-def replacements():
-    """Every function of `math` and NumPy that the table knows, by identity, with its version for traced
-    numbers."""
-    table = {}
-    for name, make in MATH.items():
-        original = getattr(math, name, None)
-        if original is not None:
-            table[original] = scalar_version(original, make(True))
-    for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"):
-        table[getattr(np, name)] = elementwise_version(getattr(np, name), MATH[name](False))
-    for name, known in _NUMPY_SPELLING.items():
-        table[getattr(np, name)] = elementwise_version(getattr(np, name), MATH[known](False))
-    for name, function in _NUMPY_OWN.items():
-        table[getattr(np, name)] = elementwise_version(getattr(np, name), function)
-    return table
+# What a ufunc does to one element, by the ufunc's name.
+NUMPY_ELEMENTS = (
+    {name: MATH[name](False) for name in "sin cos tan sinh cosh tanh exp log sqrt".split()}
+    | {name: MATH[known](False) for name, known in _NUMPY_SPELLING.items()}
+    | _NUMPY_OWN
+)
+
+# Loops over objects ask each number for a method of the ufunc's name.
+for _name, _function in NUMPY_ELEMENTS.items():
+    if isinstance(getattr(np, _name, None), np.ufunc) and not hasattr(Scalar, _name):
+        setattr(Scalar, _name, _function)

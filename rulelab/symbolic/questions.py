@@ -13,7 +13,8 @@ from ..errors import RuleError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.targets import name_of, resolve
-from .cells import Array, Static
+from .cells import Array, Static, Symmetric, shape_of
+from .kinds import VECTOR_SIZES, array_specs
 from .runs import Question
 
 
@@ -25,6 +26,17 @@ class Plan(NamedTuple):
     given: tuple = ()
 
 
+    def symmetric(self):
+        """The same with symmetric matrices for square ones; None where there are none."""
+        specs = tuple(tuple(map(_symmetric, spec)) for spec in self.specs)
+        return None if specs == self.specs else Plan(specs)
+
+
+def _symmetric(kind):
+    square = not isinstance(kind, Static) and len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
+    return Symmetric(shape_of(kind)[0]) if square and shape_of(kind) != (1, 1) else kind
+
+
 class NoRuleFound(Exception):
     """The registry has no rule for arguments of this kind; `error` is what the user is to see."""
 
@@ -33,20 +45,20 @@ class NoRuleFound(Exception):
         self.error = error
 
 
-def judged_arguments(f, at, vector_sizes):
+def judged_arguments(f, at):
     """The names of `f`'s positional arguments, and the plans to try in turn."""
     if at is not None:
         at = at if isinstance(at, tuple) else (at,)
     names, defaults = _parameters(f, None if at is None else len(at))
     if at is not None:
         given = tuple(map(_exact, at)) + tuple(map(_exact, defaults[len(at) :]))
-        names = names[: len(given)]
-        return names, [Plan((tuple(map(_kind_of, given)),), (given,))]
-    fixed = tuple(None if d is _NONE else _exact(d) for d in defaults)
-    held = tuple(d if isinstance(d, Static) else None for d in fixed)
+        return names[: len(given)], [Plan((tuple(map(_kind_of, given)),), (given,))]
+    held = tuple(None if d is _NONE or not isinstance(_exact(d), Static) else _exact(d) for d in defaults)
     scalar = tuple(h or "scalar" for h in held)
-    vectors = tuple(tuple(h or shape for h in held) for shape in vector_sizes)
-    return names, [Plan((scalar,)), Plan(vectors)]
+    vectors = tuple(tuple(h or shape for h in held) for shape in VECTOR_SIZES)
+    arrays = [Plan(specs) for specs in array_specs(names, held)]
+    wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
+    return names, [Plan((scalar,)), *([*arrays, Plan(vectors)] if wide_first else [Plan(vectors), *arrays])]
 
 
 _NONE = object()
@@ -106,10 +118,11 @@ def _kind_of(sample):
     return sample if isinstance(sample, Static) else "scalar"
 
 
-def find_rule(f, rule, names, plan, registry, name=None):
+def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
     """The Question for `f` under this plan; raises `NoRuleFound`."""
+    kwargs = dict(kwargs or {})
     if rule is not None:
-        return Question(f, rule, None, names, ask=f"{_identifier(rule, 'rule')}(")
+        return Question(f, rule, None, names, None, f"{_identifier(rule, 'rule')}(", kwargs)
     if isinstance(f, type) or not names:
         raise NoRuleFound(
             _error(
@@ -128,7 +141,7 @@ def find_rule(f, rule, names, plan, registry, name=None):
                 "pass the function, with the object as its first argument",
             )
         )
-    answer = ask(target, tuple(map(_example, plan.specs[0])), {}, "rrule", registry=book)
+    answer = ask(target, tuple(map(_example, plan.specs[0])), kwargs, "rrule", registry=book)
     if not isinstance(answer, Found):
         opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
         raise NoRuleFound(_error(f, opted, f"write one: %%rrule {name or name_of(target)}", name=name))
@@ -137,8 +150,8 @@ def find_rule(f, rule, names, plan, registry, name=None):
         raise NoRuleFound(_error(f, "has a rule that asks for a RuleConfig; this check has none to give"))
     call = f"rl.rrule({name or _identifier(f, 'f')}, "
     if stated.partials is not None:
-        return Question(f, None, stated.partials, names, None, call)
-    return Question(f, stated.function, None, names, stated.leading if stated.house else None, call)
+        return Question(f, None, stated.partials, names, None, call, kwargs)
+    return Question(f, stated.function, None, names, stated.leading if stated.house else None, call, kwargs)
 
 
 def _error(f, found, *fixes, name=None):
@@ -149,7 +162,7 @@ def _error(f, found, *fixes, name=None):
 def _example(kind):
     if isinstance(kind, Static):
         return kind.value
-    return 0.5 if kind == "scalar" else np.full(kind, 0.5)
+    return 0.5 if kind == "scalar" else np.full(shape_of(kind), 0.5)
 
 
 def _identifier(f, otherwise):

@@ -10,7 +10,9 @@ table of derivatives has touched.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
+import math
 import os
 import warnings
 from collections.abc import Callable
@@ -20,9 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place
+from ..errors import NotDifferentiableError, Place
+from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks, zeros
-from .cells import Array, Static
+from ..tangents.structural import Tangent
+from .arrays import own, summed_to
+from .cells import Array, Static, count_of, samples
+from .field_graphs import same_everywhere
+from .functions import apply, element_version, scalar_version
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Swap, same_shape_object_array
 from .verdicts import Counterexample, Refuted, Unsupported
@@ -48,20 +55,33 @@ class Question:
     names: tuple
     leading: int | None = None
     ask: str = "rl.rrule(f, "
+    kwargs: dict = field(default_factory=dict)
+
+    def value_through(self, exchange):
+        """The function passed through `exchange`, with its keyword arguments."""
+        return _with_keywords(exchange(self.primal), self.kwargs)
 
     def rule_through(self, exchange):
         """The rule as a function to (y, pullback), each of its parts passed through `exchange`."""
         if self.partials is None:
-            return exchange(self.rule)
+            return _with_keywords(exchange(self.rule), self.kwargs)
         primal, partials = exchange(self.primal), exchange(self.partials)
+        fitted = exchange(projection.unbroadcast)
 
         def scalar_rule(*xs):
             y = primal(*xs)
             slopes = partials(y, *xs)
             slopes = slopes if isinstance(slopes, tuple) else (slopes,)
-            return y, lambda y_bar: (zeros.NoTangent(), *(times(s, y_bar) for s in slopes))
+            return y, lambda y_bar: (
+                zeros.NoTangent(),
+                *(fitted(times(s, y_bar), x) for s, x in zip(slopes, xs, strict=True)),
+            )
 
         return scalar_rule
+
+
+def _with_keywords(function, kwargs):
+    return functools.partial(function, **kwargs) if kwargs else function
 
 
 def times(slope, y_bar):
@@ -129,13 +149,23 @@ def _quietly():
         yield
 
 
+def makes_a_number(question, spec, rng):
+    """Whether the function makes one number of arguments of these kinds."""
+    try:
+        y = _plain_primal(question, next(iter(samples(spec, rng))))
+    except (Skipped, Misfit, Settled):
+        return False
+    return np.ndim(y) == 0 and not isinstance(y, (tuple, list))
+
+
 _WRONG_KIND = (TypeError, AttributeError, IndexError, KeyError)
 
 
 def plain_run(question, sample, seed_for):
     """(y, cotangents) in floats, after checking that both are repeatable and have the right form."""
     y = _plain_primal(question, sample)
-    if not np.array_equal(y, _plain_primal(question, sample)):
+    again = _plain_primal(question, sample)
+    if not np.array_equal(flat_floats(y), flat_floats(again)):
         trace_primal(question, sample)  # where a C call is at fault, this names it
         raise Settled(
             Unsupported(
@@ -164,15 +194,15 @@ def plain_run(question, sample, seed_for):
 def _plain_primal(question, sample):
     with _quietly():
         try:
-            y = question.primal(*map(plain_argument, sample))
+            y = question.value_through(lambda f: f)(*map(plain_argument, sample))
         except (ArithmeticError, ValueError) as raised:
             raise Skipped(f"{type(raised).__name__}: {raised}") from raised
         except Exception as raised:
             raise Misfit(f"{type(raised).__name__}: {raised}") from raised
-    kind = np.asarray(y)
-    if kind.dtype.kind == "c":
+    kinds = {np.asarray(part).dtype.kind for part in parts_that_move(y)}
+    if "c" in kinds:
         raise Skipped("a complex value")
-    if kind.dtype.kind not in "fiub":
+    if not kinds <= set("fiub"):
         raise Settled(
             Unsupported(
                 f"a result of type {type(y).__name__}",
@@ -180,7 +210,7 @@ def _plain_primal(question, sample):
                 "this check is for functions that return a real number",
             )
         )
-    if not np.all(np.isfinite(kind)):
+    if not np.all(np.isfinite(flat_floats(y))):
         raise Skipped("the value is not finite")
     return y
 
@@ -201,6 +231,8 @@ def _plain_rule(question, sample):
 
 
 def _rule_raised(question, part, raised, sample):
+    if isinstance(raised, NotDifferentiableError):
+        raise Skipped(f"the rule refuses: {str(raised).splitlines()[0]}") from raised
     verdict = Refuted(
         "effects",
         f"the {part} raised {type(raised).__name__}: {raised}",
@@ -225,7 +257,7 @@ def _padded(question, cotangents, count):
             Refuted("arity", f"the pullback must return a tuple, it returned {type(cotangents).__name__}")
         )
     if question.leading is not None:
-        cotangents += (zeros.NoTangent(),) * (count + 1 - len(cotangents))
+        cotangents = (*cotangents, *(zeros.NoTangent(),) * count)[: count + 1]
     if len(cotangents) != count + 1:
         raise Settled(
             Refuted(
@@ -286,9 +318,35 @@ def _alike(a, b):
 # --- the traced run
 # ----------------------------------------------------------------------------------------------
 
-_LET_PASS = (
+
+
+def _unbroadcast(x_bar, x):
+    if isinstance(x_bar, thunks.Thunk):
+        return thunks.Thunk(lambda: _unbroadcast(thunks.unthunk(x_bar), x))
+    return x_bar if _is_zero(x_bar) else summed_to(x_bar, np.shape(x))
+
+
+def _exactly(original, name):
+    """A function that a rule computes by a series, as the function it computes."""
+
+    def on_scalar(x):
+        x.trace.notes[f"{original.__name__} was taken as the exact function"] = None
+        return apply(name, x, False)
+
+    def on_values(x):
+        if isinstance(x, np.ndarray) and x.ndim:
+            return own(np.frompyfunc(element_version(original, on_scalar), 1, 1)(x.view(np.ndarray)))
+        return on_scalar(x.view(np.ndarray).item() if isinstance(x, np.ndarray) else x)
+
+    return original, scalar_version(original, on_values)
+
+
+_STAND_INS = (
+    _exactly(python_math.digamma, "digamma"),
+    _exactly(numpy_elementwise.bessel_i1, "besseli1"),
     (projection.ProjectTo, lambda x: lambda x_bar: x_bar),
-    (projection.unbroadcast, lambda x_bar, x: x_bar),
+    (projection.unbroadcast, _unbroadcast),
+    (array_likes.check_plain, lambda items: None),
 )
 
 
@@ -308,25 +366,40 @@ def traced_arguments(trace, names, sample, moved=None):
         if isinstance(value, Static):
             arguments.append(value.value)
         elif isinstance(value, Array):
-            labels = (",".join(map(str, index)) for index in np.ndindex(value.shape))
-            entries = [leaf(f"{name}[{label}]", v) for label, v in zip(labels, value.entries, strict=True)]
-            arguments.append(same_shape_object_array(entries, value.shape))
+            arguments.append(_traced_array(leaf, name, value))
         else:
             arguments.append(leaf(name, value))
     return arguments, leaves
 
 
+def _traced_array(leaf, name, value):
+    entries = np.empty(value.shape, dtype=object)
+    numbers = np.reshape(np.array(value.entries, dtype=object), value.shape)
+    for index in value.leaf_indices():
+        entries[index] = leaf(f"{name}[{','.join(map(str, index))}]", numbers[index])
+        if value.symmetric:
+            entries[index[::-1]] = entries[index]
+    return own(entries)
+
+
 def _flat(trace, value):
-    """Traced numbers of a result or cotangent, in C order."""
-    entries = (
-        np.asarray(value, dtype=object).ravel().tolist()
-        if isinstance(value, (np.ndarray, list, tuple))
-        else [value]
-    )
-    lifted = [trace.constant(v) for v in entries]
+    """Traced numbers of a result or cotangent, in C order; whole numbers in a tuple are left out."""
+    lifted = [trace.constant(v) for part in parts_that_move(value) for v in _entries(part)]
     if any(v is None for v in lifted):
         trace.halt(CannotTrace(f"a result of type {type(value).__name__}"))
     return lifted
+
+
+def _entries(value):
+    if not isinstance(value, np.ndarray):
+        return [value]
+    return value.view(np.ndarray).ravel().tolist()
+
+
+def flat_floats(value):
+    """The numbers of a plain result as one vector of floats."""
+    parts = [np.asarray(part, dtype=float).ravel() for part in parts_that_move(value)]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _traced(trace, swap, question, work):
@@ -340,7 +413,12 @@ def _traced(trace, swap, question, work):
             ) from stop
         except Stop as stop:
             raise Skipped(str(stop)) from stop
+        except NotDifferentiableError as refusal:
+            raise Skipped(f"the rule refuses: {str(refusal).splitlines()[0]}") from refusal
         except Exception as raised:
+            if isinstance(trace.stop, CannotTrace):  # C code made another error of it
+                place = _user_place(raised, swap.codes, question)
+                raise Settled(Unsupported(trace.stop.construct, place, trace.stop.advice)) from raised
             raise Settled(
                 Unsupported(
                     f"{type(raised).__name__} on traced numbers: {raised}",
@@ -358,9 +436,9 @@ def _traced(trace, swap, question, work):
 def trace_primal(question, sample, moved=None):
     """(trace, swap, arguments, leaves, flat results) of the primal alone."""
     trace = Trace()
-    swap = Swap(trace, _LET_PASS)
+    swap = Swap(trace, _STAND_INS)
     arguments, leaves = traced_arguments(trace, question.names, sample, moved)
-    primal = swap.value(question.primal, "f")
+    primal = question.value_through(lambda f: swap.value(f, "f"))
     y = _traced(trace, swap, question, lambda: primal(*arguments))
     return trace, swap, arguments, leaves, y
 
@@ -386,16 +464,17 @@ def visit(question, sample, seed):
     """What happens at `sample` with seeds made by `seed()`: a Visit, or Settled, Skipped or Misfit is
     raised."""
     seeds: list[Any] = []
+    sample = _held_beyond(question.leading, sample)
 
     def seed_for(y):
-        seeds.extend(seed() for _ in range(np.size(y)))
-        return (
-            float(seeds[0]) if np.ndim(y) == 0 else np.array([float(s) for s in seeds]).reshape(np.shape(y))
-        )
+        seeds.extend(seed() for part in parts_that_move(y) for _ in range(np.size(part)))
+        left = iter(map(float, seeds))
+        return seed_like(y, lambda shape: _numbers_in(shape, left))
 
     plain_y, plain_rule_y, plain_found = plain_run(question, sample, seed_for)
     trace, swap, arguments, leaves, y = trace_primal(question, sample)
     path, y_flat = trace.path(), _flat(trace, y)
+    _skip_ties(trace)
     _same_program(question, "value", plain_y, y_flat)
 
     y_bar, seed_leaves = _traced_seed(trace, question.names, plain_y, seeds)
@@ -406,15 +485,50 @@ def visit(question, sample, seed):
         return rule_y, _cotangents(_padded(question, pullback(y_bar), len(sample)))
 
     rule_y, cotangents = _traced(trace, swap, question, run_rule)
+    _skip_ties(trace)
     rule_y = _flat(trace, rule_y)
     _same_program(question, "rule's value", plain_rule_y, rule_y)
     found = _found(trace, question, sample, cotangents, plain_found)
-    if trace.tie:
-        raise Skipped("on the border between two cells")
     _check_value(question, sample, seeds, y_flat, rule_y)
     expected = difference_quotients(question, sample, leaves, seed_leaves, path)
     digits = _check_gradient(question, sample, seeds, leaves, found, expected, y_flat, seed_leaves)
     return Visit(sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path())
+
+
+def _skip_ties(trace):
+    if trace.tie or not all(same_everywhere(left, right) for left, right in trace.equal):
+        raise Skipped("on the border between two cells")
+
+
+def _held_beyond(leading, sample):
+    """The sample with what a rule does not answer for held fixed."""
+    if leading is None:
+        return sample
+    held = [v if isinstance(v, Static) else Static(plain_argument(v)) for v in sample[leading:]]
+    return (*sample[:leading], *held)
+
+
+def parts_that_move(y):
+    """The results that get a cotangent: of a tuple or list, those that are not whole numbers."""
+    if not isinstance(y, (tuple, list)):
+        return [y]
+    return [part for item in y for part in parts_that_move(item) if np.asarray(part).dtype.kind not in "iub"]
+
+
+def seed_like(y, numbers):
+    """A cotangent in the form of the result `y`; `numbers(shape)` gives that of one array or number."""
+    if not isinstance(y, (tuple, list)):
+        return numbers(np.shape(y))
+    moves = [isinstance(item, (tuple, list)) or np.asarray(item).dtype.kind not in "iub" for item in y]
+    return Tangent(
+        type(y), *[seed_like(i, numbers) if m else zeros.NoTangent() for i, m in zip(y, moves, strict=True)]
+    )
+
+
+def _numbers_in(shape, numbers):
+    if shape == ():
+        return next(numbers)
+    return np.array([next(numbers) for _ in range(math.prod(shape))]).reshape(shape)
 
 
 def seed_name(names):
@@ -426,13 +540,23 @@ def seed_name(names):
 
 
 def _traced_seed(trace, names, plain_y, seeds):
-    name = seed_name(names)
-    if np.ndim(plain_y) == 0:
-        leaf = trace.argument(name, seeds[0])
-        return leaf, [leaf]
-    labels = (",".join(map(str, index)) for index in np.ndindex(np.shape(plain_y)))
-    leaves = [trace.argument(f"{name}[{label}]", s) for label, s in zip(labels, seeds, strict=True)]
-    return same_shape_object_array(leaves, np.shape(plain_y)), leaves
+    name, left = seed_name(names), iter(seeds)
+    leaves: list[Scalar] = []
+    several = isinstance(plain_y, (tuple, list))
+
+    def leaf(label):
+        place = ",".join(filter(None, (f"{sum_of[0]}" if several else "", label)))
+        leaves.append(trace.argument(f"{name}[{place}]" if place else name, next(left)))
+        return leaves[-1]
+
+    sum_of = [-1]  # the number of the result that is being seeded
+
+    def numbers(shape):
+        sum_of[0] += 1
+        entries = [leaf(",".join(map(str, index))) for index in np.ndindex(shape)]
+        return own(same_shape_object_array(entries, shape)) if shape else entries[0]
+
+    return seed_like(plain_y, numbers), leaves
 
 
 def _found(trace, question, sample, cotangents, plain_found):
@@ -441,19 +565,28 @@ def _found(trace, question, sample, cotangents, plain_found):
         if isinstance(value, Static):
             continue
         count = len(value.entries) if isinstance(value, Array) else 1
-        entries = [trace.constant(0)] * count if _is_zero(cotangent) else _flat(trace, cotangent)
+        zero = _is_zero(cotangent)
+        entries = [trace.constant(0)] * count if zero else _flat(trace, cotangent)
         _same_program(
             question,
             f"cotangent of {name}",
             np.broadcast_to(plain, (count,)) if plain.ndim == 0 else plain,
             entries,
         )
-        flat.extend(entries)
+        flat.extend(_of_leaves(value, entries))
     return flat
 
 
+def _of_leaves(value, entries):
+    """The cotangents of the free entries of an argument; both places of a symmetric one count."""
+    if not isinstance(value, Array) or not value.symmetric:
+        return entries
+    square = same_shape_object_array(entries, value.shape)
+    return [square[i] if i[0] == i[1] else square[i] + square[i[::-1]] for i in value.leaf_indices()]
+
+
 def _same_program(question, what, plain, traced):
-    plain = np.asarray(plain, dtype=float).ravel()
+    plain = flat_floats(plain)
     traced = np.array([float(CONTEXT.nstr(t.shadow, 20)) for t in traced])
     if not _alike(traced, plain):
         raise Settled(
@@ -536,16 +669,19 @@ def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_le
 
 
 def _position(question, sample, i):
-    """The Python index of leaf `i` in what the pullback returns."""
+    """Which of the pullback's results leaf `i` is in, and at which indices."""
     for number, value in enumerate(sample, 1):
         if isinstance(value, Static):
             continue
-        count = len(value.entries) if isinstance(value, Array) else 1
-        if i < count:
-            index = np.unravel_index(i, value.shape) if isinstance(value, Array) else ()
-            return f"[{number}]" + (f"[{', '.join(map(str, map(int, index)))}]" if index else "")
-        i -= count
+        if i < count_of(value):
+            index = value.leaf_indices()[i] if isinstance(value, Array) else ()
+            return number, [index, index[::-1]] if _is_doubled(value, index) else [index]
+        i -= count_of(value)
     raise AssertionError("no such leaf")
+
+
+def _is_doubled(value, index):
+    return isinstance(value, Array) and value.symmetric and index[0] != index[1]
 
 
 def _close(a, b):
@@ -587,6 +723,18 @@ def _mentions(node, leaves):
     return False
 
 
+def reads_one_triangle(leaves, y):
+    """Whether the results leave out every entry above the diagonal, or every one below it, of some
+    matrices."""
+    above: list[Scalar] = []
+    below: list[Scalar] = []
+    for leaf in leaves:
+        index = leaf.args.rpartition("[")[2].rstrip("]").split(",")
+        if len(index) == 2 and index[0] != index[1]:
+            (above if int(index[0]) < int(index[1]) else below).append(leaf)
+    return any(side and not any(_mentions(v, side) for v in y) for side in (above, below))
+
+
 def exact_arguments(question, sample):
     """The sample as text, exact, under the arguments' names."""
 
@@ -619,18 +767,28 @@ class _Bare:
         return str(self.value)
 
 
-def paste(question, sample, seeds, index):
+def _nested(seeds, shape):
+    bare = same_shape_object_array([_Bare(s) for s in seeds], (len(seeds),))
+    return bare.reshape(shape or bare.shape).tolist()
+
+
+def paste(question, sample, seeds, index, shape=()):
     """Code that shows the counterexample."""
     arguments = ", ".join(map(_literal, sample))
     seed = (
         str(seeds)
         if isinstance(seeds, Fraction)
-        else (str(seeds[0]) if len(seeds) == 1 else f"np.array({[_Bare(s) for s in seeds]!r})")
+        else (str(seeds[0]) if len(seeds) == 1 else f"np.array({_nested(seeds, shape)!r})")
     )
-    head = f"y, back = {question.ask}{arguments})"
+    keywords = "".join(f", {name}={value!r}" for name, value in question.kwargs.items())
+    head = f"y, back = {question.ask}{arguments}{keywords})"
     if index == "value":
         return f"{head}\ny"
-    return f"{head}\nback({seed}){index or ''}"
+    if index is None:
+        return f"{head}\nback({seed})"
+    number, places = index
+    parts = [f"back({seed})[{number}]" + (f"[{', '.join(map(str, p))}]" if p else "") for p in places]
+    return f"{head}\n{' + '.join(parts)}"
 
 
 def _counterexample(question, sample, seeds, where, expected, found, index):

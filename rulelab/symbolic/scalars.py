@@ -21,6 +21,7 @@ import numpy as np
 
 SHADOW_DIGITS = 100  # working digits: a central difference with step 1e-30 still leaves more than 40 of them
 MAX_OPERATIONS = 100_000
+ROUNDED = 1e-80  # shadows as near as this to a whole number are meant to be one
 
 CONTEXT = mpmath.MPContext()  # our own, so that nobody's mpmath.mp.dps is disturbed or relied upon
 CONTEXT.dps = SHADOW_DIGITS
@@ -55,8 +56,9 @@ class Decision(NamedTuple):
 class Trace:
     """What one run over traced numbers has decided, how much it has done, and what it has assumed.
 
-    `tie` is set when a comparison met two equal shadows of different expressions: such a sample lies on the
-    border of its cell, where derivatives need not exist, and proves nothing about the inside.
+    `tie` is set when rounding met a jump, and `equal` holds pairs of different expressions that a comparison
+    found equal: unless they are equal everywhere, such a sample lies on the border of its cell, where
+    derivatives need not exist, and proves nothing about the inside.
     """
 
     def __init__(self):
@@ -65,6 +67,7 @@ class Trace:
         self.notes: dict[str, None] = {}  # an ordered set
         self.stop: Stop | None = None
         self.tie = False
+        self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
 
     def halt(self, stop):
         """Raise `stop`, and remember it: a bare `except:` in the traced code may catch what is raised."""
@@ -73,12 +76,14 @@ class Trace:
         raise stop
 
     def decide(self, left, relation, right, outcome):
-        if relation == "round":
+        if relation in ("floor", "ceil") and not left.is_constant:
+            self.tie |= bool(abs(left.shadow - CONTEXT.nint(left.shadow)) < ROUNDED)
+        elif relation == "round":
             self.tie |= bool(CONTEXT.frac(abs(left.shadow)) == 0.5)
         elif (
             left.shadow == right.shadow and not (left.is_constant and right.is_constant) and left is not right
         ):
-            self.tie = True
+            self.equal.append((left, right))
         self.decisions.append(Decision(left, relation, right, outcome))
         return outcome
 
@@ -244,6 +249,7 @@ class Scalar:
     """
 
     __slots__ = ("trace", "op", "args", "shadow")
+    MACHINE_NUMBER = "C code asks for a machine number"
     # Equality is by value and is a decision; no container may make it silently.
     __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 
@@ -312,22 +318,37 @@ class Scalar:
             return self._whole("round", CONTEXT.nint(self.shadow))
         return round(self * 10**digits) / self.trace.constant(10**digits)
 
+    def _times_in(self, other, reflected=False):
+        """How many whole times one goes into the other; None where `other` is no number."""
+        other = self.trace.constant(other)
+        if other is None:
+            return None, None, None
+        left, right = (other, self) if reflected else (self, other)
+        return left, right, float((left / right).__floor__())
+
     def __floordiv__(self, other):
-        quotient = self / other
-        return quotient if quotient is NotImplemented else float(quotient.__floor__())
+        *_, times = self._times_in(other)
+        return NotImplemented if times is None else times
 
     def __rfloordiv__(self, other):
-        return float((other / self).__floor__())
+        *_, times = self._times_in(other, True)
+        return NotImplemented if times is None else times
 
     def __mod__(self, other):
-        return self - other * (self // other)
+        left, right, times = self._times_in(other)
+        return NotImplemented if times is None else left - right * times
 
     def __rmod__(self, other):
-        return other - self * (other // self)
+        left, right, times = self._times_in(other, True)
+        return NotImplemented if times is None else left - right * times
 
     def __divmod__(self, other):
-        quotient = self // other
-        return quotient, self - other * quotient
+        left, right, times = self._times_in(other)
+        return NotImplemented if times is None else (times, left - right * times)
+
+    def __rdivmod__(self, other):
+        left, right, times = self._times_in(other, True)
+        return NotImplemented if times is None else (times, left - right * times)
 
     def is_integer(self):
         return bool(self == self.__floor__())
@@ -335,7 +356,7 @@ class Scalar:
     def __float__(self):
         self.trace.halt(
             CannotTrace(
-                "C code asks for a machine number",
+                self.MACHINE_NUMBER,
                 "write it with operators, math or elementwise NumPy functions",
             )
         )
@@ -377,3 +398,28 @@ class Scalar:
 
 
 numbers.Real.register(Scalar)
+
+
+def shadow_of(value):
+    """The 100-digit value of a traced number, or a plain one itself."""
+    return value.shadow if isinstance(value, Scalar) else value
+
+
+def first_trace(value):
+    """The trace of the first traced number in `value`, looked for in arrays, lists, tuples and dicts; else
+    None."""
+    if isinstance(value, Scalar):
+        return value.trace
+    if isinstance(value, dict):
+        value = value.values()
+    elif isinstance(value, np.ndarray):
+        value = value.view(np.ndarray)
+        if value.dtype != object:
+            return None
+        value = value.flat
+    elif not isinstance(value, (list, tuple, np.flatiter)):
+        return None
+    for part in value:
+        if (found := first_trace(part)) is not None:
+            return found
+    return None

@@ -14,12 +14,15 @@ import functools
 import importlib
 import math
 import operator
+import sys
 import types
 from typing import Any
 
 import numpy as np
 
-from .functions import any_traced, replacements
+from . import arrays
+from .arrays import filled, maker_like, own
+from .functions import NUMPY_ELEMENTS, any_traced, elementwise_version, math_replacements
 from .scalars import CannotTrace, Scalar, Trace
 
 _HARMLESS_BUILTINS = {
@@ -34,22 +37,6 @@ _HARMLESS_BUILTINS = {
 
 _PURE_MODULES = ("math", "_operator", "operator", "itertools", "collections", "fractions", "numbers")
 
-# NumPy functions that work on object arrays of traced numbers as they stand, through the numbers' own
-# operators.
-_HARMLESS_NUMPY = {
-    getattr(np, name)
-    for name in (
-        "add subtract multiply divide true_divide negative positive sum prod mean dot vdot inner outer "
-        "matmul cumsum cumprod reshape ravel transpose concatenate stack vstack hstack atleast_1d "
-        "atleast_2d expand_dims squeeze broadcast_to broadcast_arrays copy tile repeat flip roll append "
-        "trace diag diagonal swapaxes moveaxis shape ndim size max min amax amin where any all less "
-        "less_equal greater greater_equal equal not_equal split take clip diff tensordot kron vander "
-        "polyval argmax argmin flatnonzero nonzero triu tril count_nonzero isscalar iscomplexobj "
-        "isrealobj real imag issubdtype errstate round_"
-    ).split()
-    if hasattr(np, name)
-}
-
 _FLOAT_TYPES = (float, np.float64)
 
 
@@ -61,8 +48,10 @@ class _FloatMeta(type):
         return issubclass(other, (float, Scalar))
 
     def __call__(cls, value=0.0):
-        if isinstance(value, np.ndarray) and value.dtype == object and value.size == 1:
-            value = value.item()
+        if isinstance(value, np.ndarray) and any_traced((value,), {}):
+            if value.size != 1:  # np.float64(array) is that array
+                return value
+            value = value.view(np.ndarray).item()
         return value if isinstance(value, Scalar) else float(value)
 
     def __getattr__(cls, name):
@@ -88,56 +77,50 @@ def _float_dtype(dtype):
 def _object_array(maker, fill):
     """`maker` (np.zeros and its kin) giving an object array where a float one was asked for."""
 
-    def make(shape, *args, dtype=None, **kwargs):
-        if args or not _float_dtype(dtype):
-            return maker(shape, *args, dtype=dtype, **kwargs)
-        made = np.empty(shape, dtype=object)
-        made[...] = fill
-        return made
+    def make(shape, dtype=None, *args, **kwargs):
+        if not _float_dtype(dtype):
+            return maker(shape, dtype, *args, **kwargs)
+        return filled(shape, fill)
 
     return make
 
 
 def _object_array_like(maker, fill):
+    made = maker_like(maker, fill)
+
     def make(prototype, dtype=None, **kwargs):
-        source = np.asarray(prototype)
-        wanted = source.dtype if dtype is None else dtype
-        if not isinstance(prototype, Scalar) and not _float_dtype(wanted):
-            return maker(prototype, dtype=dtype, **kwargs)
-        made = np.empty(source.shape, dtype=object)
-        made[...] = fill
-        return made
+        return made(prototype, None if dtype is TracedFloat else dtype, **kwargs)
 
     return make
 
 
-def _object_full(shape, value, dtype=None, **_):
-    made = np.empty(shape, dtype=object)
-    made[...] = value
-    return made
+def _object_full(shape, value, dtype=None, *_, **__):
+    return filled(shape, 0.0) + value
+
+
+def _object_eye(maker):
+    def make(*args, dtype=None, **kwargs):
+        made = maker(*args, **kwargs)
+        return own(made.astype(object)) if _float_dtype(dtype) else made.astype(dtype)
+
+    return make
 
 
 def _as_array(maker):
-    def make(value, dtype=None, **kwargs):
+    def make(value, dtype=None, *args, **kwargs):
         if not any_traced((value,), {}):
-            return maker(value, dtype=None if dtype is TracedFloat else dtype, **kwargs)
-        return (
-            maker(value, dtype=object, **kwargs)
-            if _float_dtype(dtype)
-            else maker(value, dtype=dtype, **kwargs)
-        )
+            return maker(value, None if dtype is TracedFloat else dtype, *args, **kwargs)
+        made = maker(value, object, *args, **kwargs)
+        return own(made) if _float_dtype(dtype) else own(made).astype(dtype)
 
     return make
 
 
-def _unwrapped(function):
-    """`function` with 0-d object results taken out of their array, as NumPy does for numbers."""
+def _broadcast_shape(function):
+    """Functions that look at shapes only: they may have plain arrays of the same shapes instead."""
 
     def call(*args, **kwargs):
-        result = function(*args, **kwargs)
-        if isinstance(result, np.ndarray) and result.dtype == object and result.ndim == 0:
-            return result.item()
-        return result
+        return function(*(np.zeros(np.shape(a)) for a in args), **kwargs)
 
     return call
 
@@ -148,13 +131,19 @@ def _numpy_makers():
         np.ones: _object_array(np.ones, 1.0),
         np.empty: _object_array(np.empty, 0.0),
         np.full: _object_full,
+        np.eye: _object_eye(np.eye),
+        np.identity: _object_eye(np.identity),
         np.zeros_like: _object_array_like(np.zeros_like, 0.0),
         np.ones_like: _object_array_like(np.ones_like, 1.0),
         np.empty_like: _object_array_like(np.empty_like, 0.0),
-        np.full_like: lambda prototype, value, **_: _object_full(np.shape(prototype), value),
+        np.full_like: lambda prototype, value, *_, **__: _object_full(np.shape(prototype), value),
         np.array: _as_array(np.array),
         np.asarray: _as_array(np.asarray),
         np.asanyarray: _as_array(np.asanyarray),
+        np.ascontiguousarray: _as_array(np.ascontiguousarray),
+        np.asfortranarray: _as_array(np.asfortranarray),
+        np.isscalar: lambda x: isinstance(x, Scalar) or np.isscalar(x),
+        np.broadcast: _broadcast_shape(np.broadcast),
     }
 
 
@@ -174,8 +163,8 @@ class Guard:
         return self._swap.value(getattr(self._original, name), f"{self._name}.{name}")
 
 
-class _Callable:
-    """A NumPy function that is harmless as it stands, still with its methods (`np.add.reduce`)."""
+class _NumpyFunction:
+    """A function of NumPy: itself for plain arguments, for traced ones what `arrays` makes of it."""
 
     def __init__(self, original, function):
         self._original, self._function = original, function
@@ -185,8 +174,65 @@ class _Callable:
             kwargs["dtype"] = None
         return self._function(*args, **kwargs)
 
+    # A table of the author's may be keyed by the function itself.
+
+    def __eq__(self, other):
+        return self._original is getattr(other, "_original", other)
+
+    def __hash__(self):
+        return hash(self._original)
+
     def __getattr__(self, name):
-        return getattr(self._original, name)
+        value = getattr(self._original, name)
+        if name in ("reduce", "accumulate", "outer", "at", "reduceat"):
+            return lambda *args, **kwargs: value(*map(_ours, args), **kwargs)
+        return value
+
+
+def _ours(value):
+    """Scalars and objects as our arrays, so that NumPy's protocols find them."""
+    if isinstance(value, Scalar) or isinstance(value, np.ndarray) and value.dtype == object:
+        return own(value)
+    return own(value) if isinstance(value, (list, tuple)) and any_traced(value, {}) else value
+
+
+def _numpy_function(original):
+    """`original` with a way for traced arguments."""
+
+    def function(*args, **kwargs):
+        if not any_traced(args, kwargs):
+            return original(*args, **kwargs)
+        return arrays.call(original, args, kwargs)
+
+    return _NumpyFunction(original, function)
+
+
+def _ufunc_on_arrays(ufunc, args, kwargs):
+    args = [own(a) if isinstance(a, (list, tuple)) else _ours(a) for a in args]
+    return ufunc(*args, **kwargs)
+
+
+def _numpy_ufunc(ufunc):
+    on_scalars = NUMPY_ELEMENTS.get(ufunc.__name__)
+    if on_scalars is None:
+        return _NumpyFunction(ufunc, lambda *args, **kwargs: _ufunc_on_arrays(ufunc, args, kwargs)
+                              if any_traced(args, kwargs) else ufunc(*args, **kwargs))  # fmt: skip
+    return _NumpyFunction(ufunc, elementwise_version(ufunc, on_scalars, _ufunc_on_arrays))
+
+
+def _is_chance(value):
+    return (getattr(value, "__module__", None) or "").startswith("numpy.random")
+
+
+def _method_of_arrays(descriptor):
+    """`np.ndarray.sum` and its kin: on a traced array the method that array has."""
+
+    def method(self, *args, **kwargs):
+        if isinstance(self, np.ndarray) and any_traced((self,), {}):
+            return getattr(own(self), descriptor.__name__)(*args, **kwargs)
+        return descriptor(self, *args, **kwargs)
+
+    return method
 
 
 class ModuleFace:
@@ -213,6 +259,18 @@ class _Globals(dict):
         value = self._swap.value(self._source[name], name)
         self[name] = value
         return value
+
+
+class _StandInMeta(type):
+    """Of the subclass that stands in for an author's class: instances made before are its instances too."""
+
+    _original: type
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, cls._original)
+
+    def __subclasscheck__(cls, other):
+        return issubclass(other, cls._original)
 
 
 class Swap:
@@ -280,7 +338,9 @@ class Swap:
             return type(value)(self.value(v, f"{name}[{i}]") for i, v in enumerate(value))
         if type(value) is dict:
             return {k: self.value(v, f"{name}[{k!r}]") for k, v in value.items()}
-        if callable(value) and not isinstance(value, type):
+        if isinstance(value, type):
+            return self._class(value) if _is_an_authors(value) else value
+        if callable(value):
             return self._callable(value, name)
         return value
 
@@ -288,12 +348,18 @@ class Swap:
         try:
             if value in self._table:
                 return self._table[value]
-            if value in _HARMLESS_NUMPY:
-                return _Callable(value, _unwrapped(value))
             if value in _HARMLESS_BUILTINS:
                 return value
         except TypeError:  # not hashable
             pass
+        if isinstance(value, np.ufunc):
+            return _numpy_ufunc(value)
+        if _is_numpys(value) and not _is_chance(value) and not isinstance(value, np.vectorize):
+            return _numpy_function(value)
+        if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
+            return getattr(self.value(value.__self__, name), value.__name__)
+        if isinstance(value, types.MethodDescriptorType) and value.__objclass__ is np.ndarray:
+            return _method_of_arrays(value)
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, types.FunctionType) and type(value).__module__ == "functools":
             return self.value(wrapped, name)  # functools.cache: the same function without its memory
@@ -305,8 +371,6 @@ class Swap:
         label = f"{module}.{shown}" if shown and module and "." not in name and module != "builtins" else name
         pure = (
             module in _PURE_MODULES
-            or (isinstance(value, np.ufunc) or module.startswith("numpy"))
-            and not (module.startswith("numpy.random"))
         )
         return Guard(self, value, label, pure)
 
@@ -332,6 +396,24 @@ class Swap:
                 pass
         return rebuilt
 
+    def _class(self, cls):
+        """A subclass whose methods are rebuilt, so that what they call is exchanged too."""
+        kept = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__slots__": ()}
+        swapped = _StandInMeta(cls.__name__, (cls,), kept)
+        swapped._original = cls
+        self._made[id(cls)] = swapped  # its methods may lead back here
+        for base in reversed([b for b in cls.__mro__ if _is_an_authors(b)]):
+            for name, member in vars(base).items():
+                if isinstance(member, types.FunctionType):
+                    setattr(swapped, name, self.function(member))
+                elif isinstance(member, (staticmethod, classmethod)) and isinstance(
+                    member.__func__, types.FunctionType
+                ):
+                    setattr(swapped, name, type(member)(self.function(member.__func__)))
+                elif isinstance(member, property) and isinstance(member.fget, types.FunctionType):
+                    setattr(swapped, name, property(self.function(member.fget), member.fset, member.fdel))
+        return swapped
+
     def _defaults(self, defaults, name):
         return defaults and tuple(self.value(d, f"a default of {name}") for d in defaults)
 
@@ -352,7 +434,7 @@ def _codes(code):
 
 @functools.cache
 def _table():
-    return replacements() | _numpy_makers()
+    return math_replacements() | _numpy_makers()
 
 
 _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")
@@ -361,7 +443,22 @@ _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "r
 def _is_ours(function):
     """The package's own words (NoTangent, thunk, …) are kept: they hand values on and compute nothing."""
     module = getattr(function, "__module__", None) or ""
+    if module == "rulelab.rules.scalar":  # its rules call an author's partials, which are to be followed
+        return False
     return any(module == ours or module.startswith(f"{ours}.") for ours in _OURS)
+
+
+def _is_an_authors(cls):
+    """Whether a class is plain Python of somebody's own: its methods are code to be followed."""
+    module = (getattr(cls, "__module__", None) or "").partition(".")[0]
+    return (
+        type(cls) is type
+        and not issubclass(cls, (BaseException, tuple, type))
+        and module not in sys.stdlib_module_names
+        and module not in ("builtins", "numpy", "sympy", "mpmath")
+        and not _is_ours(cls)
+        and any(isinstance(member, types.FunctionType) for member in vars(cls).values())
+    )
 
 
 def _is_numpys(function):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from fractions import Fraction
 
 import sympy as sp
 
@@ -25,11 +26,11 @@ P = 170141183460469231731687303715884103007  # a safe prime just below 2**127
 Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 
 _ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
-_SEEDS_NEEDED = 3
-_SEEDS_TRIED = 64
+SEEDS_NEEDED = 3
+SEEDS_TRIED = 64
 
 
-class _NoValue(Exception):
+class NoValue(Exception):
     """This seed gives no value (a root of a non-residue, a division by zero): try another."""
 
 
@@ -66,21 +67,21 @@ def _by_simplification(expr):
 def field_zero(expr):
     """Whether `expr` vanishes in the field model for several independent seeds."""
     found = 0
-    for seed in range(_SEEDS_TRIED):
+    for seed in range(SEEDS_TRIED):
         try:
-            if _Model(seed).value(expr) != 0:
+            if FieldModel(seed).value(expr) != 0:
                 return False
-        except _NoValue:
+        except NoValue:
             continue
         except (RecursionError, NotImplementedError):
             return False
         found += 1
-        if found == _SEEDS_NEEDED:
+        if found == SEEDS_NEEDED:
             return True
     return False
 
 
-class _Model:
+class FieldModel:
     """One random homomorphism from expressions to the field."""
 
     def __init__(self, seed):
@@ -120,7 +121,7 @@ class _Model:
 
     def inverse(self, number):
         if number % P == 0:
-            raise _NoValue
+            raise NoValue
         return pow(number, -1, P)
 
     def power(self, base, exponent):
@@ -136,7 +137,7 @@ class _Model:
         if exponent.q == 1:
             return pow(number if exponent > 0 else self.inverse(number), abs(exponent.p), P)
         if pow(number, Q, P) != 1:
-            raise _NoValue
+            raise NoValue
         return pow(number, exponent.p * pow(exponent.q, -1, Q) % Q, P)
 
     def exp(self, exponent):
@@ -153,12 +154,17 @@ class _Model:
         """(cos, sin) of `expr`: a product of powers of units, one for each independent part of the angle."""
         cos, sin = 1, 0
         for coefficient, rest in _linear_terms(expr):
-            turns = coefficient * _ROOTS
-            if rest is sp.pi or turns.q != 1:
+            if rest is sp.pi:
                 raise NotImplementedError
-            c, s = self.unit(self.value(rest), int(turns))
+            c, s = self.part_of_angle(self.value(rest), Fraction(coefficient.p, coefficient.q))
             cos, sin = (cos * c - sin * s) % P, (cos * s + sin * c) % P
         return cos, sin
+
+    def part_of_angle(self, key, coefficient):
+        turns = coefficient * _ROOTS
+        if turns.denominator != 1:
+            raise NotImplementedError
+        return self.unit(key, int(turns))
 
     def unit(self, key, times):
         t = self.random("angle", key)

@@ -43,7 +43,7 @@ def test_a_tie_is_noticed():
     """A sample that sits on a kink is marked, so that nothing is concluded from it."""
     trace = Trace()
     assert not trace.argument("x", Fraction(0)) > 0
-    assert trace.tie
+    assert trace.equal
 
 
 def test_machine_numbers_are_refused():

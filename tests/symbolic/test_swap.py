@@ -52,6 +52,23 @@ def array_writes(x):
     return np.mean(out**2)
 
 
+class Wave:
+    def __init__(self, x):
+        self.value = np.sin(np.asarray(x, float))
+
+    @property
+    def doubled(self):
+        return 2 * math.exp(float(self.value))
+
+
+UNIT = Wave(1.0)
+
+
+def makes_objects(x):
+    wave = Wave(x)
+    return wave.doubled if isinstance(wave, Wave) and isinstance(UNIT, Wave) else x
+
+
 @functools.lru_cache
 def cached(x):
     return x * x
@@ -66,6 +83,7 @@ def cached(x):
         closure(math.sin),
         comprehension,
         array_writes,
+        makes_objects,
         cached,
         functools.partial(helper, scale=2.0),
         math.hypot,
@@ -86,7 +104,7 @@ def test_traced_values_are_those_of_the_plain_run(f):
     [
         (lambda x: eval("x"), "eval"),
         (lambda x: open("/dev/null"), "open"),
-        (lambda x: np.linalg.norm(x), "linalg.norm"),
+        (lambda x: np.linalg.svd(np.array([[x, 1.0]])), "linalg.svd"),
     ],
 )
 def test_unknown_calls_stop_and_are_named(f, name):

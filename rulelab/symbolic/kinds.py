@@ -1,0 +1,59 @@
+"""Which kinds of arguments to try a function with: numbers, then vectors, then matrices whose shapes fit.
+
+Each kind is tried at two sizes, no two of their lengths being the same where it matters, so that no transpose
+and no mean over the wrong axis goes unseen.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from ..checking.perturb import guesses
+from .cells import Static, Symmetric
+
+SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})
+VECTOR_SIZES = ((3,), (5,))
+MOST = 40  # shapes that are tried
+# What a form may look like, in lengths; square matrices have two rows, then three.
+_SHAPES = {
+    "number": ("scalar",),
+    "vector": (("n",), ("m",)),
+    "matrix": (("n", "m"), ("m", "p")),
+    "square": (("n", "n"),),
+    "positive definite": ("positive definite",),
+    "integer": (1,),
+}
+
+
+def array_specs(names, held):
+    """Pairs of specs, at both sizes, for arguments of these names; `held` has a Static for each that is held
+    fixed, else None."""
+    free = tuple(name for name, static in zip(names, held, strict=True) if static is None)
+    yielded = []
+    for kinds in guesses(free, None, {}):
+        if any(kind.form not in _SHAPES for kind in kinds):
+            continue
+        for shapes in itertools.product(*(_SHAPES[kind.form] for kind in kinds)):
+            specs = tuple(_filled(held, [_spec(s, size) for s in shapes]) for size in SIZES)
+            if (
+                all(isinstance(s, (str, int)) and s != "positive definite" for s in shapes)
+                or specs in yielded
+            ):
+                continue
+            yielded.append(specs)
+            yield specs
+            if len(yielded) == MOST:
+                return
+
+
+def _spec(shape, size):
+    if shape == "positive definite":
+        return Symmetric(size["n"])
+    if isinstance(shape, int):
+        return Static(shape)
+    return shape if isinstance(shape, str) else tuple(size[letter] for letter in shape)
+
+
+def _filled(held, specs):
+    free = iter(specs)
+    return tuple(next(free) if static is None else static for static in held)

@@ -1,0 +1,142 @@
+"""The rules that come with the package, put before the prover at the check points of their own tables.
+
+    make proved-table
+
+writes the table of the manual anew (some minutes).
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rulelab.errors import RuleLabError, printable
+from rulelab.rules.targets import name_of
+from rulelab.rulesets.catalogue import tables
+from rulelab.symbolic import prove
+
+SCALAR = ("python_math", "numpy_elementwise", "operators")
+ARRAYS = (
+    "numpy_reductions",
+    "linalg_products",
+    "numpy_shaping",
+    "numpy_indexing",
+    "numpy_calculus",
+    "numpy_statistics",
+    "ufunc_methods",
+    "linalg_factorisations",
+    "python_statistics",
+)
+MOST_NUMBERS = 20  # in all arguments of a point
+WORST = ("REFUTED", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED", "PROVED")
+
+
+class Case(NamedTuple):
+    """One rule and its points: pairs (args, kwargs), none where the prover has to find some."""
+
+    table: str
+    target: Any
+    points: tuple
+
+    def __str__(self):
+        return f"{self.table}:{name_of(self.target)}"
+
+
+class Judged(NamedTuple):
+    """The worst verdict on a rule at its points, and its reason."""
+
+    case: Case
+    word: str
+    sentence: str
+
+
+def cases(name):
+    """The differentiable reverse rules of a table, each with a point of numbers and two of arrays."""
+    (table,) = [t for t in tables() if t.name == name]
+    points = collections.defaultdict(list)
+    for target, args, kwargs in table.points:
+        if _is_real(args):
+            points[id(target)].append((tuple(map(_doubled, args)), kwargs))
+    targets = {
+        id(target): target for target, rule in table.rules if rule.mode == "rrule" and rule.differentiable
+    }
+    return [Case(name, target, _few(points[key])) for key, target in targets.items()]
+
+
+def _is_real(args):
+    numbers = [a for a in args if isinstance(a, (float, np.floating)) or _kind(a) == "f"]
+    size = sum(np.size(a) for a in numbers)
+    empty = any(np.size(a) == 0 for a in args if isinstance(a, np.ndarray))
+    return bool(numbers) and not empty and size <= MOST_NUMBERS and not any(_kind(a) == "c" for a in args)
+
+
+def _kind(a):
+    return "c" if isinstance(a, complex) else a.dtype.kind if isinstance(a, np.ndarray) else ""
+
+
+def _doubled(a):
+    return a.astype(float) if _kind(a) == "f" else a
+
+
+def _few(points):
+    numbers = [p for p in points if not any(isinstance(a, np.ndarray) for a in p[0])]
+    arrays = [p for p in points if any(isinstance(a, np.ndarray) for a in p[0])]
+    return (*numbers[:1], *arrays[:2])
+
+
+def judge(case, time_limit=5.0):
+    """The worst of the verdicts at the points of a case."""
+    if isinstance(case.target, type):
+        return Judged(case, "NOT JUDGED", "a class: the prover takes functions")
+    if getattr(case.target, "__objclass__", None) is np.generic:
+        return Judged(case, "NOT JUDGED", "a method of NumPy's numbers; the prover gives Python's")
+    found = []
+    for args, kwargs in case.points or ((None, {}),):
+        try:
+            verdict = prove(case.target, at=args, kwargs=kwargs, time_limit=time_limit).verdict
+            found.append((verdict.word, verdict.sentence()))
+        except RuleLabError as error:
+            found.append(("NOT JUDGED", str(error).splitlines()[0]))
+    word, sentence = min(found, key=lambda pair: WORST.index(pair[0]))
+    if not case.points and word == "UNSUPPORTED":
+        return Judged(case, "NOT JUDGED", "no real arguments were found that it takes")
+    return Judged(case, word, sentence)
+
+
+def page(judged):
+    """The table of the manual."""
+    yield "# Which of our rules are proved"
+    yield ""
+    yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
+    yield "tables: numbers and arrays of floats. A verdict holds for the sizes and cells visited. This"
+    yield "page is written by `make proved-table`."
+    yield ""
+    yield "| table | rules judged | proved | undecided | unsupported | not judged |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    for name in (*SCALAR, *ARRAYS):
+        words = collections.Counter(j.word for j in judged if j.case.table == name)
+        count = sum(words.values()) - words["NOT JUDGED"]
+        counts = (count, words["PROVED"], words["UNDECIDED"], words["UNSUPPORTED"], words["NOT JUDGED"])
+        yield f"| {name} | {' | '.join(map(str, counts))} |"
+    yield ""
+    yield "## Those that are not proved"
+    yield ""
+    yield "| rule | verdict | reason |"
+    yield "| --- | --- | --- |"
+    for j in judged:
+        if j.word != "PROVED":
+            reason = j.sentence.removeprefix(f"{j.word}: ").replace("|", "\\|")
+            reason = printable(" ".join(reason.split()))[:160]
+            yield f"| `{name_of(j.case.target)}` | {j.word.lower()} | {reason} |"
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    results = [judge(case) for name in (*SCALAR, *ARRAYS) for case in cases(name)]
+    print("\n".join(page(results)))
+    refuted = [str(j.case) for j in results if j.word == "REFUTED"]
+    sys.exit(f"refuted: {', '.join(refuted)}" if refuted else 0)

@@ -1,0 +1,191 @@
+"""Verdicts on rules of array functions: right ones proved at two sizes, each slip refuted."""
+
+import numpy as np
+import pytest
+
+from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, prove
+from rulelab.tangents.structural import Tangent
+from rulelab.tangents.zeros import NoTangent
+
+NOTHING = NoTangent()
+
+
+def rule_from(f, *cotangents):
+    """A rule for `f` whose cotangents are functions of (y_bar, y, *xs)."""
+
+    def rule(*xs):
+        y = f(*xs)
+        return y, lambda y_bar: (NOTHING, *(c(y_bar, y, *xs) for c in cotangents))
+
+    return rule
+
+
+def softmax(X):
+    e = np.exp(X - X.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def normalize(x):
+    return x / np.linalg.norm(x)
+
+
+def layernorm(X):
+    return (X - X.mean(axis=1, keepdims=True)) / np.sqrt(X.var(axis=1, keepdims=True) + 1e-5)
+
+
+def layernorm_cotangent(b, y, X):
+    s = np.sqrt(X.var(axis=1, keepdims=True) + 1e-5)
+    return (b - b.mean(axis=1, keepdims=True) - y * (b * y).mean(axis=1, keepdims=True)) / s
+
+
+def sort_cotangent(b, y, x):
+    g = np.zeros_like(x)
+    g[np.argsort(x)] = b
+    return g
+
+
+def logsumexp(x):
+    top = np.max(x)
+    return top + np.log(np.sum(np.exp(x - top)))
+
+
+def cholesky_cotangent(b, L, A):
+    inverse = np.linalg.inv(L)
+    middle = np.tril(L.T @ b)
+    middle = middle - np.diag(np.diag(middle)) / 2
+    full = inverse.T @ middle @ inverse
+    return (full + full.T) / 2
+
+
+RIGHT = {
+    "affine": (
+        lambda X, W: X @ W,
+        (lambda b, y, X, W: b @ W.T, lambda b, y, X, W: X.T @ b),
+        "(2, 3) with (3, 2) and (3, 1) with (1, 2)",
+    ),
+    "softmax": (
+        softmax,
+        (lambda b, y, X: y * (b - (y * b).sum(axis=1, keepdims=True)),),
+        "(2, 3) and (3, 1)",
+    ),
+    "layernorm": (layernorm, (layernorm_cotangent,), "(2, 3)"),
+    "mean of rows": (
+        lambda X: X.mean(axis=1),
+        (lambda b, y, X: np.repeat(b[:, None], X.shape[1], 1) / X.shape[1],),
+        "(2, 3) and (3, 1)",
+    ),
+    "logsumexp": (logsumexp, (lambda b, y, x: b * np.exp(x - y),), "(3,) and (5,)"),
+    "normalize": (normalize, (lambda b, y, x: (b - y * (y @ b)) / np.linalg.norm(x),), "(3,) and (5,)"),
+    "sort": (np.sort, (sort_cotangent,), "(3,) and (5,)"),
+    "inverse": (lambda A: np.linalg.inv(A), (lambda b, y, A: -y.T @ b @ y.T,), "(2, 2) and (3, 3)"),
+    "logdet": (
+        lambda A: np.linalg.slogdet(A)[1],
+        (lambda b, y, A: b * np.linalg.inv(A).T,),
+        "(2, 2) and (3, 3)",
+    ),
+    "cholesky": (np.linalg.cholesky, (cholesky_cotangent,), "(2, 2) (symmetric) and (3, 3) (symmetric)"),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_array_rules_are_proved_at_two_sizes(name):
+    """A rule for arrays is proved for two sizes, which the verdict names."""
+    f, cotangents, sizes = RIGHT[name]
+    verdict = prove(f, rule_from(f, *cotangents)).verdict
+    assert isinstance(verdict, Proved), verdict.sentence()
+    assert sizes in verdict.scope
+
+
+CHANGES = {
+    "sign": lambda c: lambda b, *rest: -c(b, *rest),
+    "double": lambda c: lambda b, *rest: 2 * c(b, *rest),
+    "millionth": lambda c: lambda b, *rest: c(b, *rest) * (1 + 1e-6),
+    "plus one": lambda c: lambda b, *rest: c(b, *rest) + 1.0,
+    "seed as ones": lambda c: lambda b, *rest: c(np.ones_like(b), *rest),
+    "seed doubled": lambda c: lambda b, *rest: c(b + b, *rest),
+    "seed reversed": lambda c: lambda b, *rest: c(b[::-1], *rest),
+    "reversed": lambda c: lambda b, *rest: c(b, *rest)[::-1],
+    "mean": lambda c: lambda b, *rest: np.full_like(c(b, *rest), 1.0) * np.mean(c(b, *rest)),
+    "one entry dropped": lambda c: lambda b, *rest: _without_last(c(b, *rest)),
+}
+
+
+def _without_last(g):
+    g = g.copy()
+    g[-1] = 0.0
+    return g
+
+
+@pytest.mark.parametrize("name", ["affine", "layernorm", "normalize", "sort", "inverse"])
+def test_mutants_of_array_rules_are_never_proved(name):
+    """Change a right array rule in any of ten ways: none is proved."""
+    f, (first, *others), _ = RIGHT[name]
+    for change, make in CHANGES.items():
+        verdict = prove(f, rule_from(f, make(first), *others)).verdict
+        assert isinstance(verdict, Refuted), f"{name}, {change}: {verdict.sentence()}"
+
+
+def test_a_transpose_left_out_is_refuted_with_an_example_to_paste():
+    """The inverse for its transpose is refuted, and the code I am given shows it."""
+
+    def logdet(A):
+        return np.linalg.slogdet(A)[1]
+
+    rule = rule_from(logdet, lambda b, y, A: b * np.linalg.inv(A))
+    example = prove(logdet, rule).verdict.counterexample
+    setup, ask = example.code.splitlines()
+    namespace = {"rule": rule, "np": np}
+    exec(setup, namespace)
+    assert eval(ask, namespace) == pytest.approx(float(example.found), rel=1e-6)
+    assert float(example.expected) != pytest.approx(float(example.found), rel=1e-9)
+
+
+def test_given_arrays_give_the_shapes():
+    """By at= I say which shapes are judged; keyword arguments are held."""
+
+    def total(x, axis=None):
+        return np.sum(x, axis=axis)
+
+    def rule(x, axis=None):
+        return total(x, axis), lambda b: (NOTHING, np.broadcast_to(np.expand_dims(b, axis), x.shape), NOTHING)
+
+    verdict = prove(total, rule, at=(np.ones((2, 4)) * 0.3, 1)).verdict
+    assert isinstance(verdict, Proved) and "(2, 4)" in verdict.scope and "axis = 1" in verdict.scope
+    assert isinstance(prove(np.sum, at=(np.ones((2, 4)),), kwargs={"axis": 0}).verdict, Proved)
+
+
+def test_a_rule_with_several_results():
+    """A function that returns a tuple gets a Tangent of a tuple, and is judged in all parts."""
+
+    def parts(x):
+        return x[:1] * 2, np.sum(x)
+
+    def rule(x, wrong=0.0):
+        def back(y_bar):
+            assert isinstance(y_bar, Tangent)
+            head, total = y_bar
+            g = np.zeros(len(x)) + total + wrong * head[0]
+            g[:1] += 2 * head
+            return NOTHING, g
+
+        return parts(x), back
+
+    assert isinstance(prove(parts, rule).verdict, Proved)
+    assert isinstance(prove(parts, lambda x: rule(x, 1.0)).verdict, Refuted)
+
+
+def test_what_cannot_be_followed_is_not_judged():
+    """A singular value decomposition is named as what stopped the check; nothing is said about the rule."""
+
+    def largest(A):
+        return np.linalg.svd(A, compute_uv=False)[0]
+
+    verdict = prove(largest, rule_from(largest, lambda b, y, A: b * A)).verdict
+    assert isinstance(verdict, Unsupported) and "np.linalg.svd" in verdict.construct
+    assert verdict.place.function == "largest"
+
+
+def test_large_arrays_end_at_the_limit():
+    """Arrays with more numbers than can be tried are told so, at once."""
+    verdict = prove(np.sort, rule_from(np.sort, sort_cotangent), at=(np.arange(100.0),)).verdict
+    assert isinstance(verdict, Unsupported | Undecided) and "64" in verdict.sentence()
