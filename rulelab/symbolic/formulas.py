@@ -40,7 +40,8 @@ _OPERATIONS = {
 } | {
     name: getattr(sp, name)
     for name in (
-        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma atan2"
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma "
+        "digamma trigamma erfinv atan2"
     ).split()
 }
 

@@ -40,6 +40,9 @@ ELEMENTARY = {
     "erfc": Elementary(CONTEXT.erfc),
     "gamma": Elementary(CONTEXT.gamma),
     "loggamma": Elementary(CONTEXT.loggamma, ((">", 0),)),
+    "digamma": Elementary(CONTEXT.digamma),
+    "trigamma": Elementary(lambda x: CONTEXT.polygamma(1, x)),
+    "erfinv": Elementary(CONTEXT.erfinv, ((">", -1), ("<", 1))),
 }
 
 _HOLDS = {
@@ -166,7 +169,7 @@ def _sumprod(p, q):
 
 
 # By the name `math` has for it; each makes the function for given manners at the border of the domain.
-MATH = {name: _unary(name) for name in ELEMENTARY if name not in ("loggamma", "log")} | {
+MATH = {name: _unary(name) for name in ELEMENTARY if hasattr(math, name) and name != "log"} | {
     "log": _log,
     "log2": _log_to(2),
     "log10": _log_to(10),

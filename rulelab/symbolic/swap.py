@@ -14,6 +14,7 @@ import functools
 import importlib
 import math
 import operator
+import sys
 import types
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from .functions import any_traced, replacements
 from .scalars import CannotTrace, Scalar, Trace
+from .specials import special_functions
 
 _HARMLESS_BUILTINS = {
     getattr(builtins, name)
@@ -228,7 +230,7 @@ class Swap:
         self._made: dict[int, Any] = {}
         self._keep: list[Any] = []  # what `_made` is keyed by must not die, or its id could be reused
         self._globals: dict[int, _Globals] = {}
-        self._table = _table()
+        self._table = _table("scipy.special" in sys.modules)  # who has not imported it does not call it
         self._overrides = {id(original): standin for original, standin in overrides}
         self._keep.extend(original for original, _ in overrides)
         self.builtins = self._builtins()
@@ -351,8 +353,8 @@ def _codes(code):
 
 
 @functools.cache
-def _table():
-    return replacements() | _numpy_makers()
+def _table(with_special):
+    return replacements() | (special_functions() if with_special else {}) | _numpy_makers()
 
 
 _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")
