@@ -4,6 +4,7 @@ difference. And the rule that SymPy would write."""
 from .check import prove
 from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
+from .stability import StabilityReport, scan_stability
 from .verdicts import Counterexample, Proved, Refuted, Undecided, Unsupported
 
 __all__ = [
@@ -11,9 +12,11 @@ __all__ = [
     "DerivedRule",
     "Proved",
     "Refuted",
+    "StabilityReport",
     "SymbolicReport",
     "Undecided",
     "Unsupported",
     "derive_rule",
     "prove",
+    "scan_stability",
 ]

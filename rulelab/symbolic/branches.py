@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import keyword
 import math
 import types
 from dataclasses import dataclass, field
@@ -35,7 +36,9 @@ FAR = (0, Fraction(1, 10**8), Fraction(1, 1000), Fraction(1, 10), 1, 2, 5, 10, 3
 
 
 class Held(Static):
-    """An argument without a cotangent that stands in the formulas under its name."""
+    """A whole number that stands in the formulas under its name, and whose cotangent is seldom asked for."""
+
+    value: int
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Reading:
     fixed: dict[str, Any]  # parameters and words of the module that the formula was made for
     notes: dict[str, None] = field(default_factory=dict)
     runs: tuple[Run, ...] = ()
+    beyond: list = field(default_factory=list)  # samples at which floats go on and the formula does not
 
 
 def refusal(f, why, *fixes, place=None):
@@ -97,7 +101,9 @@ class _Watching(Swap):
     """A swap that notes what is read: floats of the function's own module turn into symbols."""
 
     def __init__(self, trace, f, reading):
-        self.f, self.reading, self.closures, self.inner = f, reading, set(), frozenset()
+        self.f, self.reading = f, reading
+        self.closures: set[str] = set()
+        self.inner: frozenset[str] = frozenset()
         super().__init__(trace, _LET_PASS)
 
     def value(self, value, name):
@@ -131,6 +137,8 @@ class _Watching(Swap):
             return value
         if name in self.closures:
             self.reading.notes[f"{name} of the closure was taken as {value!r}"] = None
+        elif not is_name(name):
+            self.trace_stop("a name that cannot be written")
         elif type(value) in (float, np.float64) and math.isfinite(value):
             self.reading.constants[name] = sp.Symbol(name)
             return self.trace.argument(name, Fraction(float(value)))
@@ -144,7 +152,7 @@ class _Watching(Swap):
         if name in self.closures:
             self.reading.notes[f"{name} of the closure was taken as it is"] = None
             return
-        if not is_literal(value):
+        if not is_literal(value) or not is_name(name):
             self.trace_stop(
                 f"{name}, a {type(value).__name__} of the module",
                 "pass in what the function needs as arguments",
@@ -190,9 +198,14 @@ def _is_library(value):
     )
 
 
+def is_name(word):
+    """Whether a word can be written as a name in a program."""
+    return isinstance(word, str) and word.isidentifier() and not keyword.iskeyword(word)
+
+
 def is_literal(value, room=20):
     """Whether a value can be written down in a line and compared: plain numbers, words, short containers."""
-    if isinstance(value, (bool, int, float, str, bytes, type(None))):
+    if type(value) in (bool, int, float, str, bytes, type(None)):  # of no other class: repr must be Python's
         return len(repr(value)) <= 60
     if type(value) in (tuple, list):
         return len(value) <= room and all(is_literal(v, 4) for v in value)
@@ -242,7 +255,9 @@ class _Explorer:
             flat = tuple(_flat(trace, y))
         except CannotTrace as stop:
             raise self.refused(f"{stop.construct}", stop, swap, stop.advice) from stop
-        except Stop:
+        except Stop as stop:
+            if plain is not None:
+                self.need_continuation(sample, stop)
             return Run(sample, trace, None)
         except Exception as raised:
             if plain is not None:
@@ -256,6 +271,15 @@ class _Explorer:
                 self.f, f"at {list(map(str, sample))} its formula gives another value than its floats"
             )
         return Run(sample, trace, flat, np.shape(y), plain is not None)
+
+    def need_continuation(self, sample, stop):
+        """Where floats have a value and the formula has none: whole powers of negative numbers and lgamma go
+        on by the same formula, which the check by numbers will see; anything else is another function.
+        """
+        if not str(stop).startswith(("a power of a number", "loggamma")):
+            at = ", ".join(f"{n} = {v}" for n, v in zip(self.names, sample, strict=True))
+            raise refusal(self.f, f"at {at} it has a value, and its formula has none: {stop}")
+        self.reading.beyond.append(sample)
 
     def plain(self, sample):
         """The value in floats; None where there is none, or one that is not finite and real."""
@@ -327,7 +351,7 @@ class _Explorer:
                     continue
                 self.seen.add((i, at))
                 for away in (Fraction(1, 7), Fraction(1, 1009)):
-                    for step in (away * max(1, abs(at)), -away * max(1, abs(at))):
+                    for step in (away * max(Fraction(1), abs(at)), -away * max(Fraction(1), abs(at))):
                         yield tuple(at + step if j == i else v for j, v in enumerate(run.sample))
 
 

@@ -10,18 +10,20 @@ import linecache
 import time
 import types
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from ..checking.testers import rule_check
 from ..errors import DerivationError, RuleLabError, printable
-from ..rules.authoring import rrule_for, scalar_rule
+from ..rules.authoring import rrule, rrule_for, scalar_rule
 from ..rules.registry import Registry
 from ..rules.stub import written_name
 from ..tables import Page, Report, Table
+from ..tangents.thunks import unthunk
 from . import worker
-from .branches import Branch, Held, Leaf, literal, read_function, refusal, uses
+from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
 from .cells import Array, Static
 from .check import _warm, prove
 from .forms import best_form, points_of
@@ -146,7 +148,9 @@ def _need_function(f, name):
         )
     if f.__code__.co_flags & 0x0C:
         raise refusal(f, "it takes *args or **kwargs", "give its arguments names")
-    if not all(part.isidentifier() for part in name.split(".")):
+    if not all(map(is_name, f.__code__.co_varnames[: f.__code__.co_argcount + f.__code__.co_kwonlyargcount])):
+        raise refusal(f, "it has an argument whose name cannot be written")
+    if not all(map(is_name, name.split("."))):
         raise refusal(f, f"{name} is no name by which a cell could call it")
 
 
@@ -166,6 +170,7 @@ class Draft:
     scalar: bool
     at: tuple | None
     points: tuple
+    beyond: tuple  # points at which floats go on where the formula has no value
     notes: tuple[str, ...]
 
 
@@ -296,9 +301,7 @@ class _Writer:
         scope, words = self.f.__globals__, set(uses(self.f.__code__))
         found = [scope.get(word) for word in words]
         array_code = any(v is np or isinstance(v, np.ufunc) for v in found)
-        math_code = any(
-            v is __import__("math").exp or getattr(v, "__name__", "") == "math" for v in found
-        )
+        math_code = any(v is __import__("math").exp or getattr(v, "__name__", "") == "math" for v in found)
         math_code = math_code or any(callable(v) and getattr(v, "__module__", "") == "math" for v in found)
         if array_code and math_code:
             return self.elementwise
@@ -437,7 +440,7 @@ class _Writer:
             return None
         (x,), at = symbols, branch.right
         value, slope = (_limit(e, x, at) for e in (leaf.values[0], sp.diff(leaf.values[0], x)))
-        if value is None or slope is None or abs(float(value) - float(self.f(float(at)))) > 1e-12:
+        if value is None or slope is None or abs(float(value) - self.f(float(at))) > 1e-12:
             self.notes[f"at {x} == {at} there is no derivative; the formula of the neighbourhood is used"] = (
                 None
             )
@@ -460,7 +463,8 @@ class _Writer:
             if self.was_given or any(isinstance(k, Held) for k in self.spec)
             else None
         )
-        return Draft(source, cell, body, rule, self.root, self.scalar, at, points, tuple(self.notes))
+        beyond = tuple(tuple(map(plain_argument, p)) for p in _ordinary_first(self.reading.beyond))
+        return Draft(source, cell, body, rule, self.root, self.scalar, at, points, beyond, tuple(self.notes))
 
     def rrule_texts(self, imports, remarks, lines):
         rl = text(self.spelling.word("rulelab", "rrule_for"))
@@ -523,12 +527,12 @@ class _Writer:
     def guards(self, indent):
         """Lines that refuse where the rule does not hold: at changed constants and other shapes."""
         for name, value in self.reading.fixed.items():
+            if not is_literal(value):
+                raise refusal(self.f, f"{name} is a {type(value).__name__}, which no rule can be derived for")
             shown = ast.unparse(literal(value))
             test = (
                 f"{name} is not {shown}" if value is None or isinstance(value, bool) else f"{name} != {shown}"
             )
-            if not _is_simple(value):
-                raise refusal(self.f, f"{name} is a {type(value).__name__}, which no rule can be derived for")
             yield f"{indent}if {test}:"
             yield f"{indent}    raise NotImplementedError({f'this rule was derived for {name} = {shown}'!r})"
         for name, symbols in self.reading.arguments.items():
@@ -626,26 +630,22 @@ class _Writer:
     def check_points(self):
         """A few points of every branch, for the check by numbers."""
         for leaf in _leaves(self.reading.tree):
-            ordinary = [r.sample for r in leaf.runs if all(_is_ordinary(v) for v in r.sample)]
-            yield from (ordinary or [r.sample for r in leaf.runs])[:2]
+            yield from _ordinary_first([r.sample for r in leaf.runs])
+
+
+def _ordinary_first(samples):
+    """Two of the samples, of ordinary size if there are such."""
+    return ([s for s in samples if all(map(_is_ordinary, s))] or samples)[:2]
 
 
 def _as_float(value):
-    return float(value.value) if isinstance(value, Held) else plain_argument(value)
+    return float(int(value.value)) if isinstance(value, Held) else plain_argument(value)
 
 
 def _is_ordinary(value):
     if isinstance(value, Static):
         return True
     return all(0.01 < abs(v) < 20 for v in (value.entries if isinstance(value, Array) else (value,)))
-
-
-def _is_simple(value):
-    try:
-        literal(value)
-    except (SyntaxError, ValueError):
-        return False
-    return True
 
 
 def _globals_used(function):
@@ -686,7 +686,8 @@ def _packed(partials, count):
 
 def _without_trifles(temporaries, reduced):
     """Shared negations and reciprocals of a name put back: a name costs more than they do."""
-    kept, put = [], {}
+    kept: list[Any] = []
+    put: dict[Any, Any] = {}
     for symbol, expr in temporaries:
         expr = expr.xreplace(put)
         if (-expr).is_Symbol or expr.is_Symbol:
@@ -758,7 +759,28 @@ def _checked(f, draft, registry, report):
         right += found.verdict == "right"
         if found.verdict != "right":
             sentences.append(found.sentence)
+        off = next((p for p in draft.beyond if _is_off(f, p, registry)), None)
+        if off is not None:
+            report(("wrong", f"at {off} it does not give the slope of the function"))
+            return
         if right and not sentences:
             report(("right", f"checked with differences around {right} of {len(draft.points)} points: right"))
         else:
             report(("inconclusive", f"checked with differences: {sentences[0]}"))
+
+
+def _is_off(f, point, registry):
+    """Whether a cotangent is not the slope that floats show, to four digits. What raises says so itself."""
+    try:
+        found = rrule(f, *point, registry=registry)[1](1.0)[1:]
+    except Exception:
+        return False
+    for i, (x, x_bar) in enumerate(zip(point, found, strict=True)):
+        if not isinstance(x, float):
+            continue
+        step = 1e-6 * max(1.0, abs(x))
+        high, low = (f(*(x + s if j == i else v for j, v in enumerate(point))) for s in (step, -step))
+        slope = (high - low) / (2 * step)
+        if not abs(unthunk(x_bar) - slope) <= 1e-4 * max(1.0, abs(slope)):
+            return True
+    return False

@@ -324,9 +324,12 @@ _WEIGHTS = {ast.Add: 1.0, ast.Sub: 1.0, ast.Mult: 1.0, ast.Div: 1.3, ast.Pow: 3.
 
 
 def cost(*trees):
-    """About how long the code takes, in additions."""
+    """About how long the code takes, in additions; what stands there twice is worked out once."""
     total = 0.0
-    for node in (n for tree in trees for n in ast.walk(tree)):
+    distinct = {
+        ast.dump(node): node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.expr)
+    }
+    for node in distinct.values():
         if isinstance(node, (ast.BinOp, ast.UnaryOp)):
             total += _WEIGHTS.get(type(node.op), 1.0)
         elif isinstance(node, ast.Call):

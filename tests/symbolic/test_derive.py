@@ -1,4 +1,4 @@
-"""Rules that are derived: what stands in the text, that it is right, and what is refused rather than guessed."""
+"""Rules that are derived: what stands in the text, that it is right, what is refused and not guessed."""
 
 import json
 import math
@@ -287,6 +287,10 @@ def raises_here(x):
     return hash(x) * x
 
 
+def patched(x):
+    return np.nan_to_num(np.log(x))
+
+
 def no_arguments():
     return 1.0
 
@@ -304,6 +308,7 @@ def many(*xs):
         (reads_object, "settings"),
         (rare, "this branch is not known"),
         (raises_here, "traced numbers"),
+        (patched, "nan_to_num"),
         (no_arguments, "no positional argument"),
         (many, r"\*args"),
         (np.sin, "Python functions"),
@@ -315,6 +320,35 @@ def test_what_cannot_be_derived_is_refused_with_its_reason(f, words):
     with pytest.raises(DerivationError, match=words) as caught:
         derive_rule(f)
     assert isinstance(caught.value, rl.RuleError)
+
+
+class Shouting(str):
+    def __repr__(self):
+        return "print('run')"
+
+
+def test_hostile_names_and_words_are_refused():
+    """Nothing of a name or of a repr gets into the text unless it is what it seems."""
+
+    def f(x, mode=Shouting("a")):
+        return x * x if mode else x
+
+    def g(x):
+        return x * RATE
+
+    renamed = types.FunctionType(g.__code__.replace(co_varnames=("x); print('run'",)), globals(), "g")
+    reads = types.FunctionType(g.__code__.replace(co_names=("a.b\nprint",)), {"a.b\nprint": 2.0}, "g")
+    for hostile in (f, renamed, reads):
+        with pytest.raises(DerivationError):
+            derive_rule(hostile)
+    with pytest.raises(DerivationError):
+        derive_rule(g, name="g(1)\nprint")
+
+
+def test_a_power_goes_on_where_logarithms_end():
+    """The rule of x**3 passes at negative x, too."""
+    derived = derive_rule(power, 2.0, 3)
+    assert "of 4 points" in derived.checked or "of 2 points" in derived.checked
 
 
 def test_an_endless_function_is_ended():
