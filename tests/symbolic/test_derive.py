@@ -351,6 +351,19 @@ def test_a_power_goes_on_where_logarithms_end():
     assert "of 4 points" in derived.checked or "of 2 points" in derived.checked
 
 
+def test_a_wrong_derivation_is_not_shown(monkeypatch):
+    """What is printed is proved and checked again: a fault of the derivation ends in an error."""
+    from rulelab.symbolic import derive
+
+    def wrong(slope, *given):
+        return 2 * right(slope, *given)
+
+    right = derive.best_form
+    monkeypatch.setattr(derive, "best_form", wrong)
+    with pytest.raises(DerivationError, match=r"did not pass: REFUTED \(gradient\)"):
+        derive_rule(logistic)
+
+
 def test_an_endless_function_is_ended():
     """A run that does not end is given up, and told."""
 
