@@ -229,6 +229,9 @@ class _Explorer:
         self.failure: BaseException | None = None
 
     def run(self, sample):
+        sample = tuple(
+            Fraction(float(v)) if k == "scalar" else v for v, k in zip(sample, self.spec, strict=True)
+        )
         try:
             with at_most(RUN_SECONDS):
                 return self.traced(sample)

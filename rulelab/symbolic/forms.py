@@ -94,17 +94,17 @@ def best_form(derivative, values, points, numpy, deadline):
     best, best_rank = derivative, None
     for form in forms(derivative, values, time.monotonic() < deadline):
         try:
-            rank = _rank(form, wanted, numpy)
+            rank = _rank(form, values, wanted, numpy)
         except (Unprintable, RecursionError):
             continue
         if best_rank is None or rank < best_rank:
             best, best_rank = form, rank
     if best_rank is None:
-        _rank(derivative, wanted, numpy)  # which says what cannot be printed
+        _rank(derivative, values, wanted, numpy)  # which says what cannot be printed
     return best
 
 
-def _rank(form, wanted, numpy):
+def _rank(form, values, wanted, numpy):
     tree, function, symbols = runnable(form, numpy)
     failures = inaccurate = 0
     for floats, exact in wanted:
@@ -114,7 +114,14 @@ def _rank(form, wanted, numpy):
         scale = max([1.0, *(abs(v) for v in floats.values())])
         if not abs(found - exact) <= CLOSE * abs(exact) + FLOOR * min(scale, 1e3):
             inaccurate += 1
-    return failures, inaccurate, len(_divisors(form)), cost(tree), form.count_ops(), sp.default_sort_key(form)
+    return (
+        failures,
+        inaccurate,
+        len(_divisors(form.xreplace({symbol: value for value, symbol in values.items()}))),
+        cost(tree),
+        form.count_ops(),
+        sp.default_sort_key(form),
+    )
 
 
 def _divisors(form):
@@ -126,11 +133,19 @@ def _divisors(form):
 
 
 def _is_positive(expr):
-    if expr.is_Add or expr.is_Mul:
+    if expr.is_Add:
+        return any(map(_is_positive, expr.args)) and all(map(_is_not_negative, expr.args))
+    if expr.is_Mul:
         return all(map(_is_positive, expr.args))
     if expr.is_Pow:
-        return expr.exp.is_even or _is_positive(expr.base)
+        return _is_positive(expr.base)
     return isinstance(expr, (sp.exp, sp.cosh)) or expr.is_positive is True
+
+
+def _is_not_negative(expr):
+    if expr.is_Add or expr.is_Mul:
+        return all(map(_is_not_negative, expr.args))
+    return _is_positive(expr) or (expr.is_Pow and expr.exp.is_even is True)
 
 
 def runnable(form, numpy=False):

@@ -133,6 +133,18 @@ def test_no_division_by_what_may_be_zero_is_made():
     assert gradient_of(derived, power, 2.0, 3.0)[0] == pytest.approx(18.0)
 
 
+def test_the_value_of_a_length_is_used():
+    """a/y, not another square root; and sums of squares may be zero, too."""
+    derived = derive_rule(lambda a, b: math.hypot(a, b), name="length")
+    assert "sqrt" not in derived.source
+
+
+def test_large_arguments_are_the_floats_that_they_are():
+    """sin(1e15) is compared with the sine of this float, and not of a fraction nearby."""
+    f = eval("lambda a, b: np.where(a > b, a * a, np.sin(b))", {"np": np})
+    assert derive_rule(f, name="f").is_proved
+
+
 def test_a_whole_number_keeps_its_name_and_its_cotangent_waits():
     """log(x) is not worked out where nobody asks, so that x may be negative."""
     derived = derive_rule(power, 2.0, 3)
