@@ -18,6 +18,7 @@ from .scalars import CONTEXT
 from .worker import TooLong, at_most
 
 MAX_OPERATIONS = 150  # of a derivative whose forms are looked for
+MORE_OPERATIONS = 6  # that another form may have
 MAX_POINTS = 40
 STEP_SECONDS = 0.5  # of SymPy's for one form
 CLOSE = 1e-6  # relative, for a form to be taken; what remains is for the stability scan
@@ -183,7 +184,8 @@ def forms(derivative, values, thorough=True):
         seen[form] = None
         for replaced in _with_values(form, values, thorough):
             seen[replaced] = None
-    return list(seen)
+    room = derivative.count_ops() + MORE_OPERATIONS  # loops multiplied out are exact, and nobody can read them
+    return [form for form in seen if form is derivative or form.count_ops() <= room]
 
 
 def _tried(step, *args):
