@@ -175,7 +175,7 @@ def scan_stability(
     ...     return y, lambda y_bar: (None, (1 - y * y) * y_bar)
     >>> report = scan_stability(tanh, tanh_rrule)
     >>> bool(report), report.regions[0].cause
-    (False, 'cancellation in 1 - y**2')
+    (False, 'cancellation in 1 - y * y')
     """
     started = time.monotonic()
     names, plans = judged_arguments(f, at, ())
