@@ -184,7 +184,7 @@ def forms(derivative, values, thorough=True):
         seen[form] = None
         for replaced in _with_values(form, values, thorough):
             seen[replaced] = None
-    room = derivative.count_ops() + MORE_OPERATIONS  # loops multiplied out are exact, and nobody can read them
+    room = derivative.count_ops() + MORE_OPERATIONS  # loops multiplied out are read by nobody
     return [form for form in seen if form is derivative or form.count_ops() <= room]
 
 

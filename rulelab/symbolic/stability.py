@@ -677,7 +677,7 @@ class _PlaneScan(_Scan):
 
     def tried(self, i):
         CONTEXT.dps = PRECISIONS[0]
-        y, cotangent, _, seed, moving = self.graph(i, self.with_input(i, 0.75))
+        y, cotangent, _, _, moving = self.graph(i, self.with_input(i, 0.75))
         found = []
         for z in plane_inputs():
             if self.is_late():
