@@ -30,6 +30,7 @@ from .compiler.reading import adjoint_source
 from .errors import (
     AmbiguousRuleError,
     CatchBlockError,
+    DerivationError,
     ForeignCallError,
     InternalError,
     KeywordError,

@@ -292,6 +292,13 @@ class RuleEffectsError(RuleError):
     """
 
 
+class DerivationError(RuleError):
+    """No rule can be derived from this function, or the one that was derived did not pass its checks.
+
+    The message says what stood in the way, and where in the function.
+    """
+
+
 class RuleRegistrationError(RuleLabError):
     """A rule cannot be stated in this way; refused when it is registered.
 

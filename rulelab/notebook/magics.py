@@ -696,6 +696,36 @@ class RuleLab(ManneredMagics, Settings):
         at = None if given is None else given.args
         return self.kept(args, prove(f, at=at, name=args.function))
 
+    @line_magic
+    @faced(plain="rulelab.symbolic.derive_rule(f)")
+    @argument("function", metavar="F", help="the function that needs a rule")
+    @argument("--scalar", action="store_true", help="a scalar rule, which is a forward rule, too")
+    @OUTPUT
+    @AT
+    def rule_derive(self, line, scope):
+        """Put a finished rule for F into the next cell: derived by SymPy from your code, and checked.
+
+        F is a function of numbers, or of short arrays of the shapes of those after `--at`. What stands in the
+        cell has passed the symbolic check and the check by numbers, or the report says what is open. Nothing
+        is registered before you run the cell.
+
+        Examples::
+
+            %rule_derive area
+            %rule_derive area --scalar
+        """
+        __tracebackhide__ = True
+        args, given = self.with_at(self.rule_derive, line, scope, needed=False)
+        f = self.function(self.rule_derive, args.function, scope)
+        if given is not None and given.kwargs:
+            raise MagicError("%rule_derive: after --at stand the positional arguments alone")
+        from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
+
+        at = () if given is None else given.args
+        derived = derive_rule(f, *at, name=args.function, scalar=args.scalar)
+        self.shell.set_next_input(derived.cell)
+        return self.kept(args, derived)
+
     # -- the panel -------------------------------------------------------------------------------------------
 
     @line_magic

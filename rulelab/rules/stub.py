@@ -29,7 +29,7 @@ def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> s
         return y, area_pullback
     <BLANKLINE>
     """
-    spelled = name or _spelled(f)
+    spelled = name or written_name(f)
     short = _identifier(spelled)
     parameters = _parameters(f)
     y = _unused(("y", "out", "result", "value"), parameters)
@@ -47,7 +47,8 @@ def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> s
     return "\n".join(lines)
 
 
-def _spelled(f: Callable) -> str:
+def written_name(f: Callable) -> str:
+    """How `f` is written where its rule will stand: its name, with its module if it is another's."""
     qualified = getattr(f, "__qualname__", None) or type(f).__name__
     own = qualified.rpartition("<locals>.")[2]
     module = getattr(f, "__module__", None)

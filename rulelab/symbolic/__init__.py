@@ -1,8 +1,22 @@
 """Is this rule right? By proof: the author's own code run on traced numbers, and SymPy asked about the
-difference."""
+difference. And the rule that SymPy would write."""
 
 from .check import prove
+from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
+from .stability import StabilityReport, scan_stability
 from .verdicts import Counterexample, Proved, Refuted, Undecided, Unsupported
 
-__all__ = ["Counterexample", "Proved", "Refuted", "SymbolicReport", "Undecided", "Unsupported", "prove"]
+__all__ = [
+    "Counterexample",
+    "DerivedRule",
+    "Proved",
+    "Refuted",
+    "StabilityReport",
+    "SymbolicReport",
+    "Undecided",
+    "Unsupported",
+    "derive_rule",
+    "prove",
+    "scan_stability",
+]

@@ -43,7 +43,7 @@ _OPERATIONS = {
     name: getattr(sp, name)
     for name in (
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma "
-        "digamma atan2"
+        "digamma trigamma erfinv atan2"
     ).split()
 }
 

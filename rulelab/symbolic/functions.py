@@ -44,6 +44,8 @@ ELEMENTARY = {
     "besseli0": Elementary(lambda x: CONTEXT.besseli(0, x)),
     "besseli1": Elementary(lambda x: CONTEXT.besseli(1, x)),
     "loggamma": Elementary(CONTEXT.loggamma, ((">", 0),)),
+    "trigamma": Elementary(lambda x: CONTEXT.polygamma(1, x)),
+    "erfinv": Elementary(CONTEXT.erfinv, ((">", -1), ("<", 1))),
 }
 
 _HOLDS = {

@@ -180,8 +180,8 @@ def plain_run(question, sample, seed_for):
         try:
             first = _padded(question, pullback(y_bar), len(sample))
             _check_form(question, sample, first)
-            kept = [np.array(_plain_number(c), copy=True) for c in _cotangents(first)]
-            again = _cotangents(_padded(question, pullback(y_bar), len(sample)))
+            kept = [np.array(_plain_number(c), copy=True) for c in _cotangents(first, sample)]
+            again = _cotangents(_padded(question, pullback(y_bar), len(sample)), sample)
         except (Settled, Misfit):
             raise
         except Exception as raised:
@@ -269,9 +269,12 @@ def _padded(question, cotangents, count):
     return cotangents
 
 
-def _cotangents(returned):
-    """The cotangents of the arguments, thunks opened."""
-    return [thunks.unthunk(c) for c in returned[1:]]
+def _cotangents(returned, sample):
+    """The cotangents of the arguments, thunks opened; nobody asks for those of what is held fixed."""
+    return [
+        zeros.NoTangent() if isinstance(value, Static) else thunks.unthunk(c)
+        for c, value in zip(returned[1:], sample, strict=True)
+    ]
 
 
 def _is_zero(cotangent):
@@ -295,7 +298,7 @@ def _check_form(question, sample, returned):
                     "arity", f"the cotangent of {name} is None: NoTangent() and ZeroTangent() say nothing"
                 )
             )
-    for name, value, cotangent in zip(question.names, sample, _cotangents(returned), strict=True):
+    for name, value, cotangent in zip(question.names, sample, _cotangents(returned, sample), strict=True):
         if isinstance(value, Static) or _is_zero(cotangent):
             continue
         shape = value.shape if isinstance(value, Array) else ()
@@ -482,7 +485,7 @@ def visit(question, sample, seed):
 
     def run_rule():
         rule_y, pullback = rule(*arguments)
-        return rule_y, _cotangents(_padded(question, pullback(y_bar), len(sample)))
+        return rule_y, _cotangents(_padded(question, pullback(y_bar), len(sample)), sample)
 
     rule_y, cotangents = _traced(trace, swap, question, run_rule)
     _skip_ties(trace)

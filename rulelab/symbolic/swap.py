@@ -24,6 +24,7 @@ from . import arrays
 from .arrays import filled, maker_like, own
 from .functions import NUMPY_ELEMENTS, any_traced, elementwise_version, math_replacements
 from .scalars import CannotTrace, Scalar, Trace
+from .specials import special_functions
 
 _HARMLESS_BUILTINS = {
     getattr(builtins, name)
@@ -286,7 +287,7 @@ class Swap:
         self._made: dict[int, Any] = {}
         self._keep: list[Any] = []  # what `_made` is keyed by must not die, or its id could be reused
         self._globals: dict[int, _Globals] = {}
-        self._table = _table()
+        self._table = _table("scipy.special" in sys.modules)  # who has not imported it does not call it
         self._overrides = {id(original): standin for original, standin in overrides}
         self._keep.extend(original for original, _ in overrides)
         self.builtins = self._builtins()
@@ -326,6 +327,8 @@ class Swap:
             return TracedFloat
         if isinstance(value, types.ModuleType):
             return ModuleFace(self, value)
+        if isinstance(value, types.FunctionType) and value in self._table:
+            return self._table[value]
         if isinstance(value, types.FunctionType) and not _is_numpys(value):
             return value if _is_ours(value) else self.function(value)
         if isinstance(value, types.MethodType):
@@ -433,8 +436,8 @@ def _codes(code):
 
 
 @functools.cache
-def _table():
-    return math_replacements() | _numpy_makers()
+def _table(with_special):
+    return math_replacements() | (special_functions() if with_special else {}) | _numpy_makers()
 
 
 _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")

@@ -13,6 +13,7 @@ import pickle
 import select
 import signal
 import struct
+import threading
 import time
 import warnings
 from typing import Any, NamedTuple
@@ -55,6 +56,29 @@ def run(job, time_limit, stop=None):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+
+class TooLong(BaseException):
+    """The time of one step of a job is over. Not an `Exception`, which SymPy's heuristics swallow."""
+
+
+@contextlib.contextmanager
+def at_most(seconds):
+    """Ends what takes longer, with `TooLong`; only where the work runs in a process of its own."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(*_):
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _run_here(job):

@@ -208,6 +208,25 @@ def test_builtins_are_functions_too(notebook):
     assert not notebook.ok("any(rule.function is sum_rrule for rule in rl.which_rule(sum).known)")
 
 
+def test_a_derived_rule_is_in_the_next_cell_and_runs_there(notebook, monkeypatch):
+    """As a cell, as a line with --scalar, and for the shape of what stands after --at."""
+    cells = []
+    monkeypatch.setattr(notebook.shell, "set_next_input", cells.append)
+    notebook.ok("def bell(x): return np.exp(-x * x)\ndef dot2(v): return v[0] * v[0] + 3 * v[1]\n")
+    for line in ("bell", "bell --scalar", "dot2 --at np.array([1.0, 2.0])"):
+        assert "PROVED" in str(notebook.ok(f"%rule_derive {line}"))
+        notebook.ok(cells[-1])
+    assert cells[0].startswith("%%rrule bell\n") and cells[1].startswith("%scalar_rule bell(x): ")
+    assert notebook.ok("rl.rrule(dot2, np.array([1.0, 2.0]))[1](1.0)[1].tolist()") == [2.0, 3.0]
+
+
+def test_a_function_without_a_formula_leaves_the_next_cell_alone(notebook, monkeypatch):
+    """An error of ours, with the reason."""
+    monkeypatch.setattr(notebook.shell, "set_next_input", lambda text: 1 / 0)
+    notebook.ok("import time\ndef now(x): return time.time() * x\n")
+    assert "C call time.time()" in notebook.fails("%rule_derive now")
+
+
 def test_an_option_may_be_python_after_at(notebook):
     """A minus is a minus where it stands as one."""
     notebook.ok("h = run = 1.0\ndef f(x): return x * x\n")
@@ -322,6 +341,8 @@ def test_names_of_the_caller_are_seen(notebook):
         ),
         ("%grad_bench mse addone --rounds 0 --at y", "%grad_bench: --rounds must be at least 1, not 0"),
         ("%grad_refresh never", "%grad_refresh: argument MODE: invalid choice: 'never'"),
+        ("%rule_derive mse --at y, yh=yh", "%rule_derive: after --at stand the positional arguments alone"),
+        ("%rule_derive mse -o mse", "%rule_derive: -o mse would overwrite mse, which the line names"),
         ("%rule_stub", "%rule_stub: the following arguments are required: F"),
         ("%rule_stub nope", "%rule_stub: there is no function nope"),
         ("%rules all any", "%rules: unrecognized arguments: any"),

@@ -1,0 +1,559 @@
+"""What a function computes, branch by branch: its runs on traced numbers gathered into a tree of conditions.
+
+Numbers that the function reads from its module become symbols of that name, so that a formula made from the
+tree follows them when they change. What cannot be a symbol (a count, a flag, a list) is remembered as a
+condition of the result.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import keyword
+import math
+import types
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from ..errors import DerivationError, Place
+from .cells import Array, Static, samples
+from .formulas import TooLarge, expression, size
+from .functions import ELEMENTARY
+from .runs import _STAND_INS, _alike, _flat, _quietly, plain_argument
+from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
+from .swap import Swap, _Globals, same_shape_object_array
+from .worker import TooLong, at_most
+
+MAX_RUNS = 160
+MAX_LEAVES = 6
+MAX_PATHS = 16
+RUN_SECONDS = 0.5  # of one run, plain and traced
+FAR = (0, Fraction(1, 10**8), Fraction(1, 1000), Fraction(1, 10), 1, 2, 5, 10, 30, 100, 800)
+
+
+class Held(Static):
+    """A whole number that stands in the formulas under its name, and whose cotangent is seldom asked for."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: the sample, what was decided, and the result, None where there is none."""
+
+    sample: tuple
+    trace: Trace
+    y: tuple[Scalar, ...] | None
+    shape: tuple = ()
+    finite: bool = True  # in floats
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A path through the function: its results as expressions, and the runs that took it."""
+
+    values: tuple
+    shape: tuple
+    runs: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True)
+class Branch:
+    """`left relation right`, and what the function computes where that is so and where it is not."""
+
+    left: Any
+    relation: str
+    right: Any
+    yes: Any
+    no: Any
+
+
+@dataclass
+class Reading:
+    """A function taken as a formula: `tree` of branches, in symbols of the arguments and module constants."""
+
+    tree: Any
+    arguments: dict[str, Any]  # by parameter: its symbol, an object array of symbols, or None where fixed
+    constants: dict[str, sp.Symbol]  # numbers read from the module
+    fixed: dict[str, Any]  # parameters and words of the module that the formula was made for
+    notes: dict[str, None] = field(default_factory=dict)
+    runs: tuple[Run, ...] = ()
+    beyond: list = field(default_factory=list)  # samples at which floats go on and the formula does not
+
+
+def refusal(f, why, *fixes, place=None):
+    """The error that says why no rule can be derived."""
+    name = getattr(f, "__name__", "the function")
+    if place is None and (code := getattr(f, "__code__", None)) is not None:
+        place = Place(code.co_filename, code.co_firstlineno, function=code.co_name)
+    return DerivationError(why, asked=f"a rule derived for {name}", place=place, fixes=fixes)
+
+
+# --- what the function reads besides its arguments
+# ------------------------------------------------------------------
+
+
+class _Watching(Swap):
+    """A swap that notes what is read: floats of the function's own module turn into symbols."""
+
+    def __init__(self, trace, f, reading):
+        self.f, self.reading = f, reading
+        self.closures: set[str] = set()
+        self.inner: frozenset[str] = frozenset()
+        super().__init__(trace, _STAND_INS)
+
+    def value(self, value, name):
+        if isinstance(value, (bool, int, float, str, bytes, type(None), np.generic)):
+            return self.plain(value, name)
+        if isinstance(value, (tuple, list, dict)):
+            self.keep(value, name)
+            return super().value(value, name)
+        known = (
+            types.ModuleType,
+            types.FunctionType,
+            types.BuiltinFunctionType,
+            types.MethodType,
+            Scalar,
+            type,
+        )
+        if not isinstance(value, known) and not callable(value) and not _is_library(value):
+            self.trace_stop(
+                f"{name}, a {type(value).__name__}", "pass in what the function needs as arguments"
+            )
+        if isinstance(value, type) and type(value).__module__ != "builtins":
+            self.trace_stop(f"the class {name}")
+        return super().value(value, name)
+
+    def plain(self, value, name):
+        if name.startswith("a default of") or "[" in name or name in self.inner:
+            return value
+        if "." in name:
+            if name.partition(".")[0] not in ("math", "numpy", "scipy", "cmath", "builtins"):
+                self.trace_stop(f"{name}, a constant of another module", "pass it in as an argument")
+            return value
+        if name in self.closures:
+            self.reading.notes[f"{name} of the closure was taken as {value!r}"] = None
+        elif not is_name(name):
+            self.trace_stop("a name that cannot be written")
+        elif type(value) in (float, np.float64) and math.isfinite(value):
+            self.reading.constants[name] = sp.Symbol(name)
+            return self.trace.argument(name, Fraction(float(value)))
+        elif name not in ("__name__", "__file__", "__debug__"):
+            self.keep(value, name)
+        return value
+
+    def keep(self, value, name):
+        if "." in name or "[" in name or name.startswith("a default of"):
+            return
+        if name in self.closures:
+            self.reading.notes[f"{name} of the closure was taken as it is"] = None
+            return
+        if not is_literal(value) or not is_name(name):
+            self.trace_stop(
+                f"{name}, a {type(value).__name__} of the module",
+                "pass in what the function needs as arguments",
+            )
+        self.reading.fixed[name] = value
+
+    def function(self, function):
+        self.closures.update(function.__code__.co_freevars)
+        before = self.inner
+        self.inner = frozenset(() if function is self.f else function.__kwdefaults__ or ())
+        try:
+            return super().function(function)
+        finally:
+            self.inner = before
+
+    def _globals_for(self, source):
+        if not isinstance(source, _Globals) and source is not self.f.__globals__:
+            return _ForeignGlobals(self, source)
+        return super()._globals_for(source)
+
+
+class _ForeignGlobals(_Globals):
+    """The globals of a helper in another module: its numbers are taken as they are, with a note."""
+
+    def __missing__(self, name):
+        value = self._source[name]
+        if isinstance(value, (bool, int, float, str, tuple, np.generic)) and not name.startswith("__"):
+            module = self._source.get("__name__", "another module")
+            self._swap.reading.notes[f"{name} of {module} was taken as {value!r}"] = None
+            self[name] = value
+            return value
+        return super().__missing__(name)
+
+
+def _is_library(value):
+    """Objects of libraries that are not data: flags, types of numbers, wrappers."""
+    return not isinstance(value, np.ndarray) and type(value).__module__.partition(".")[0] in (
+        "numpy",
+        "scipy",
+        "functools",
+        "rulelab",
+        "builtins",
+    )
+
+
+def is_name(word):
+    """Whether a word can be written as a name in a program."""
+    return isinstance(word, str) and word.isidentifier() and not keyword.iskeyword(word)
+
+
+def is_literal(value, room=20):
+    """Whether a value can be written down in a line and compared: plain numbers, words, short containers."""
+    if type(value) in (bool, int, float, str, bytes, type(None)):  # of no other class: repr must be Python's
+        return len(repr(value)) <= 60
+    if type(value) in (tuple, list):
+        return len(value) <= room and all(is_literal(v, 4) for v in value)
+    if type(value) is dict:
+        return len(value) <= room and all(is_literal(v, 4) for kv in value.items() for v in kv)
+    return False
+
+
+# --- runs
+# -----------------------------------------------------------------------------------------------------------
+
+
+class _Explorer:
+    """Runs one function at many samples, until both sides of its comparisons are known."""
+
+    def __init__(self, f, names, spec, rng):
+        self.f, self.names, self.spec, self.rng = f, names, spec, rng
+        self.reading = Reading(None, {}, {}, {})
+        self.seen: set = set()
+        self.endless = 0
+        self.failure: BaseException | None = None
+
+    def run(self, sample):
+        sample = tuple(
+            Fraction(float(v)) if k == "scalar" else v for v, k in zip(sample, self.spec, strict=True)
+        )
+        try:
+            with at_most(RUN_SECONDS):
+                return self.traced(sample)
+        except TooLong:
+            self.endless += 1
+            if self.endless == 3:
+                at = ", ".join(f"{n} = {v}" for n, v in zip(self.names, sample, strict=True))
+                raise refusal(
+                    self.f,
+                    f"it does not end within {RUN_SECONDS:g} s, for one at {at}",
+                    "give arguments: --at ARGS",
+                ) from None
+            return None
+
+    def traced(self, sample):
+        trace = Trace()
+        swap = _Watching(trace, self.f, self.reading)
+        plain = self.plain(sample)
+        try:
+            with _quietly():
+                y = swap.value(self.f, "f")(*self.arguments(trace, sample))
+            if trace.stop is not None:
+                raise trace.stop
+            flat = tuple(_flat(trace, y))
+        except CannotTrace as stop:
+            raise self.refused(f"{stop.construct}", stop, swap, stop.advice) from stop
+        except Stop as stop:
+            if plain is not None:
+                self.need_continuation(sample, stop)
+            return Run(sample, trace, None)
+        except Exception as raised:
+            if plain is not None:
+                raise self.refused(
+                    f"{type(raised).__name__} on traced numbers: {raised}", raised, swap
+                ) from raised
+            self.failure = self.failure or raised
+            return Run(sample, trace, None)
+        if plain is not None and not _alike([float(v.shadow) for v in flat], np.ravel(plain)):
+            raise refusal(
+                self.f, f"at {list(map(str, sample))} its formula gives another value than its floats"
+            )
+        return Run(sample, trace, flat, np.shape(y), plain is not None)
+
+    def need_continuation(self, sample, stop):
+        """Where floats have a value and the formula has none: whole powers of negative numbers and lgamma go
+        on by the same formula, which the check by numbers will see; anything else is another function.
+        """
+        if not str(stop).startswith(("a power of a number", "loggamma")):
+            at = ", ".join(f"{n} = {v}" for n, v in zip(self.names, sample, strict=True))
+            raise refusal(self.f, f"at {at} it has a value, and its formula has none: {stop}")
+        self.reading.beyond.append(sample)
+
+    def plain(self, sample):
+        """The value in floats; None where there is none, or one that is not finite and real."""
+        with _quietly():
+            try:
+                y = np.asarray(self.f(*map(plain_argument, sample)))
+            except Exception as raised:
+                self.failure = self.failure or raised
+                return None
+        return y if y.dtype.kind in "fiub" and np.all(np.isfinite(y)) else None
+
+    def arguments(self, trace, sample):
+        made = []
+        for name, kind, value in zip(self.names, self.spec, sample, strict=True):
+            if isinstance(kind, Held):
+                made.append(trace.argument(name, Fraction(value.value)))
+            elif isinstance(kind, Static):
+                made.append(value.value)
+            elif isinstance(value, Array):
+                labels = [_label(name, index) for index in np.ndindex(value.shape)]
+                entries = [trace.argument(n, v) for n, v in zip(labels, value.entries, strict=True)]
+                made.append(same_shape_object_array(entries, value.shape))
+            else:
+                made.append(trace.argument(name, Fraction(value)))
+        return made
+
+    def refused(self, why, raised, swap, *fixes):
+        from .runs import _user_place
+
+        class Asked:
+            primal = self.f
+
+        return refusal(self.f, why, *filter(None, fixes), place=_user_place(raised, swap.codes, Asked))
+
+    def explore(self, given):
+        queue = [*given, *samples(self.spec, self.rng), *self.far_samples()]
+        runs: list[Run] = []
+        while queue and len(runs) < MAX_RUNS:
+            run = self.run(queue.pop(0))
+            if run is None:
+                continue
+            if not run.trace.tie:
+                runs.append(run)
+            queue = [*self.beside(run), *queue]
+        return runs
+
+    def far_samples(self):
+        """Small, large and special numbers, to see the function far from the ordinary."""
+        scalars = [i for i, kind in enumerate(self.spec) if kind == "scalar"]
+        values = [sign * Fraction(v) for v in FAR for sign in (1, -1)]
+        for k, value in enumerate(values):
+            for i in scalars[:3]:
+                ordinary = next(s for j, s in enumerate(samples(self.spec, self.rng)) if j == k % 3)
+                yield tuple(value if j == i else v for j, v in enumerate(ordinary))
+
+    def beside(self, run):
+        """Samples on both sides of each number that an argument was compared with."""
+        places = {name: i for i, name in enumerate(self.names) if self.spec[i] == "scalar"}
+        for decision in run.trace.decisions:
+            for argument, bound in ((decision.left, decision.right), (decision.right, decision.left)):
+                sign = 1
+                if argument.op == "neg":
+                    argument, sign = argument.args[0], -1
+                i = places.get(argument.args) if argument.op == "argument" else None
+                if i is None or not CONTEXT.isfinite(bound.shadow):
+                    continue
+                at = sign * Fraction(float(bound.shadow)).limit_denominator(10**6)
+                if (i, at) in self.seen:
+                    continue
+                self.seen.add((i, at))
+                for away in (Fraction(1, 7), Fraction(1, 1009)):
+                    for step in (away * max(Fraction(1), abs(at)), -away * max(Fraction(1), abs(at))):
+                        yield tuple(at + step if j == i else v for j, v in enumerate(run.sample))
+
+
+def _label(name, index):
+    return f"{name}[{','.join(map(str, index))}]"
+
+
+# --- the tree
+# -------------------------------------------------------------------------------------------------------
+
+
+class _Dead:
+    """A path at whose end there is no value: outside the domain."""
+
+
+def read_function(f, names, spec, given, rng) -> Reading:
+    """The function as a tree of formulas; DerivationError where it is none.
+
+    `spec` has for each name "scalar", a shape, `Held` (a symbol without a cotangent) or `Static` (fixed).
+    """
+    explorer = _Explorer(f, names, spec, rng)
+    runs = explorer.explore(given)
+    live = [run for run in runs if run.y is not None and run.finite]
+    if not live:
+        why = f": {type(explorer.failure).__name__}: {explorer.failure}" if explorer.failure else ""
+        raise refusal(f, f"no sample at which it gives a finite number{why}", "give arguments: --at ARGS")
+    reading = explorer.reading
+    for name, kind in zip(names, spec, strict=True):
+        if isinstance(kind, Static) and not isinstance(kind, Held):
+            reading.fixed[name] = kind.value
+            reading.arguments[name] = None
+        elif isinstance(kind, tuple) and not isinstance(kind, Static):
+            entries = [sp.Symbol(_label(name, index)) for index in np.ndindex(kind)]
+            reading.arguments[name] = same_shape_object_array(entries, kind)
+        else:
+            reading.arguments[name] = sp.Symbol(name)
+    clash = sorted({*reading.constants, *reading.fixed} & set(names) - _fixed_parameters(names, spec))
+    if clash:
+        raise refusal(f, f"{clash[0]} is both an argument and a name of the module that it reads")
+    reading.runs = tuple(live)
+    for decision in (d for run in live for d in run.trace.decisions):
+        if decision.relation in ("floor", "ceil", "round") and not decision.left.is_constant:
+            raise refusal(
+                f, f"it rounds a number ({decision.relation}), and so has steps that no formula tells"
+            )
+    if len({run.trace.path() for run in live}) > MAX_PATHS:
+        raise refusal(
+            f,
+            f"it decides in more than {MAX_PATHS} ways, as a loop does that runs until it has converged",
+            "write the rule for what the loop finds: %rule_stub",
+        )
+    try:
+        reading.tree = _Gatherer(f).tree(runs, 0)
+    except TooLarge as large:
+        raise refusal(f, f"its formula is too large: {large}") from large
+    return reading
+
+
+def _fixed_parameters(names, spec):
+    return {n for n, k in zip(names, spec, strict=True) if isinstance(k, Static) and not isinstance(k, Held)}
+
+
+class _Gatherer:
+    """Puts runs of one program together: where the decisions so far are alike, so is the next question."""
+
+    def __init__(self, f):
+        self.f, self.leaves = f, 0
+
+    def tree(self, runs, depth, facts=()):
+        live = [r for r in runs if r.y is not None]
+        if not live:
+            return _Dead
+        first = live[0]
+        if depth == len(first.trace.decisions):
+            return self.leaf(live)
+        decision = first.trace.decisions[depth]
+        asked = [r for r in runs if len(r.trace.decisions) > depth]
+        sides = {o: [r for r in asked if r.trace.decisions[depth].outcome == o] for o in (True, False)}
+        if decision.left.is_constant and decision.right.is_constant:
+            return self.tree(asked, depth + 1, facts)
+        yes, no = (
+            self.tree(sides[o], depth + 1, self.with_fact(facts, decision, o)) if sides[o] else None
+            for o in (True, False)
+        )
+        if yes not in (None, _Dead) and no not in (None, _Dead):
+            return Branch(
+                self.expression(decision.left), decision.relation, self.expression(decision.right), yes, no
+            )
+        outcome = yes not in (None, _Dead)
+        found = yes if outcome else no
+        missing = no if outcome else yes
+        if missing is None and not self.may_miss(decision, outcome, live, facts):
+            words = f"{self.words(decision.left)} {decision.relation} {self.words(decision.right)}"
+            raise refusal(
+                self.f,
+                f"no sample was found at which `{words}` is {not outcome}, so that this branch is not known",
+                "give arguments of that kind: --at ARGS",
+            )
+        if missing is None and decision.relation in ("==", "!="):
+            return Branch(self.expression(decision.left), "==", self.expression(decision.right), None, found)
+        return found
+
+    def may_miss(self, decision, outcome, live, facts):
+        """Whether the side that was not seen needs no formula: a single point, no real numbers, no domain."""
+        if decision.relation in ("==", "!="):
+            return outcome == (decision.relation == "!=")
+        left, right = decision.left, decision.right
+        if (
+            outcome
+            and right.is_constant
+            and any(_asks_domain(r.y, left, decision.relation) for r in live[:1])
+        ):
+            return True
+        if size(left) > 30 or size(right) > 30:
+            return False
+        difference = self.expression(left) - self.expression(right)
+        if _follows(
+            difference,
+            decision.relation in (">", ">=") if outcome else decision.relation in ("<", "<="),
+            facts,
+        ):
+            return True
+        difference = difference.xreplace({s: sp.Symbol(s.name, real=True) for s in difference.free_symbols})
+        known = {
+            (">", True): "is_positive",
+            (">=", True): "is_nonnegative",
+            ("<", True): "is_negative",
+            ("<=", True): "is_nonpositive",
+            (">", False): "is_nonpositive",
+            (">=", False): "is_negative",
+            ("<", False): "is_nonnegative",
+            ("<=", False): "is_positive",
+        }
+        try:
+            with at_most(0.3):  # SymPy's assumptions may take minutes
+                return bool(getattr(difference, known[decision.relation, outcome]))
+        except TooLong:
+            return False
+
+    def with_fact(self, facts, decision, outcome):
+        """What is known on this path, with this decision: (expression, whether it is positive)."""
+        if decision.relation not in (">", ">=", "<", "<=") or size(decision.left) + size(decision.right) > 40:
+            return facts
+        difference = self.expression(decision.left) - self.expression(decision.right)
+        return (*facts, (difference, (decision.relation in (">", ">=")) == outcome))
+
+    def leaf(self, live):
+        self.leaves += 1
+        if self.leaves > MAX_LEAVES:
+            raise refusal(self.f, f"it has more than {MAX_LEAVES} branches")
+        return Leaf(tuple(map(self.expression, live[0].y)), live[0].shape, tuple(r for r in live if r.finite))
+
+    def expression(self, node):
+        symbols = _Symbols()
+        return expression(node, symbols, {})
+
+    def words(self, node):
+        return sp.sstr(self.expression(node)) if size(node) <= 12 else "a long expression"
+
+
+def _follows(expr, positive, facts):
+    """Whether the sign of an expression follows from those of others that differ from it by a number."""
+    for known, is_positive in facts:
+        for sign, known_positive in ((1, is_positive), (-1, not is_positive)):
+            beyond = expr - sign * known
+            if beyond.is_number and known_positive == positive and (beyond >= 0 if positive else beyond <= 0):
+                return True
+    return False
+
+
+class _Symbols(dict):
+    def __missing__(self, name):
+        return sp.Symbol(name)
+
+
+def _asks_domain(results, argument, relation):
+    """Whether a function of the graph asks for this of its argument, outside of which it has no value."""
+    seen: set[int] = set()
+    stack = list(results)
+    while stack:
+        node = stack.pop()
+        if id(node) in seen or node.op in ("argument", "constant"):
+            continue
+        seen.add(id(node))
+        known = ELEMENTARY.get(node.op)
+        if known is not None and node.args[0] is argument and relation in dict(known.borders):
+            return True
+        stack.extend(node.args)
+    return False
+
+
+def uses(code: types.CodeType):
+    """The global names that a function's code reads, and the functions inside it."""
+    yield from (i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from uses(constant)
+
+
+def literal(value):
+    """The tree of a value that `is_literal`."""
+    return ast.parse(repr(value), mode="eval").body

@@ -1,0 +1,786 @@
+"""A rule written for you: SymPy's derivative of the author's own function, printed as a cell and checked
+before it is shown."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import itertools
+import linecache
+import time
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from ..checking.testers import rule_check
+from ..errors import DerivationError, RuleLabError, printable
+from ..rules.authoring import rrule, rrule_for, scalar_rule
+from ..rules.registry import Registry
+from ..rules.stub import written_name
+from ..tables import Page, Report, Table
+from ..tangents.thunks import unthunk
+from . import worker
+from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
+from .cells import Array, Static
+from .check import _warm, prove
+from .forms import best_form, points_of
+from .printers import SEED, Printer, Spelling, Unprintable, name_tree, text
+from .questions import _NONE, _exact, _kind_of, _parameters
+from .report import SymbolicReport
+from .runs import plain_argument
+from .verdicts import Proved, Refuted
+
+MAX_ENTRIES = 12
+PATIENCE = 3.0  # seconds for the search of good forms
+WIDTH = 100  # columns of a line before its parts get names
+
+
+@dataclass(frozen=True, repr=False)
+class DerivedRule(Report):
+    """A rule derived from its function, with what the checks say of it.
+
+    `source` is plain Python that states it, `cell` the same as a cell with a magic. `proof` is the report of
+    the symbolic check, `checked` what the check by numbers said; `is_proved` and `is_checked` say whether
+    they ended well. `notes` tell what the reader has to know.
+    """
+
+    function: str
+    source: str
+    cell: str
+    proof: SymbolicReport
+    checked: str
+    is_checked: bool
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def is_proved(self) -> bool:
+        return isinstance(self.proof.verdict, Proved)
+
+    def page(self):
+        """The verdicts, the rule line by line, the notes."""
+        lines = tuple((str(i), line) for i, line in enumerate(self.source.splitlines(), 1))
+        table = Table("the rule", ("line", "text"), lines, verbatim=("text",))
+        return Page((self.sentence,), (table,), (self.checked, *(f"note: {n}" for n in self.notes)))
+
+    @property
+    def sentence(self) -> str:
+        """What was derived and what proof it has, in a sentence."""
+        return f"rule derived for {self.function}: {self.proof.verdict.sentence()}"
+
+    def __str__(self):
+        notes = [f"note: {n}" for n in self.notes]
+        return "\n".join(
+            [
+                *map(printable, self.source.splitlines()),
+                "",
+                *map(printable, (self.sentence, self.checked, *notes)),
+            ]
+        )
+
+    def to_dict(self):
+        """The rule and the verdicts as JSON-ready data."""
+        return {
+            "function": self.function,
+            "source": self.source,
+            "cell": self.cell,
+            "proof": self.proof.to_dict(),
+            "checked": self.checked,
+            "is_checked": self.is_checked,
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+
+def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, stop=None) -> DerivedRule:
+    """The rule of `f`, derived from its own code and checked.
+
+    `f` is a Python function of numbers, elementwise or with branches, or of short arrays whose shapes `args`
+    give: then the rule is for these shapes only. The rule calls `f` and uses its value. Functions are spelled
+    as `f` spells them, with `math` or NumPy. With `scalar=True` the result states a `scalar_rule`, which
+    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` draws the points
+    (a seeded one by default); `stop()` is asked now and then whether to end early.
+
+    Nothing is registered: the text is in `.source` and `.cell`. Raises DerivationError, with the line, where
+    no rule can be derived in `time_limit` seconds or where it did not pass.
+
+    >>> import math
+    >>> import rulelab as rl
+    >>> def logistic(x): return 1 / (1 + math.exp(-x))
+    >>> print(derive_rule(logistic).source)
+    @rl.rrule_for(logistic)
+    def logistic_rrule(x):
+        y = logistic(x)
+        def logistic_pullback(y_bar):
+            return rl.NoTangent(), y * (1 - y) * y_bar
+        return y, logistic_pullback
+    <BLANKLINE>
+    """
+    started = time.monotonic()
+    name = name or written_name(f)
+    _need_function(f, name)
+    _warm()
+    rng = np.random.default_rng(0) if rng is None else rng
+    outcome = worker.run(lambda report: report(_drafted(f, args, name, scalar, rng)), time_limit, stop)
+    draft = outcome.result
+    if draft is None:
+        why = outcome.failure or f"it took more than {time_limit:g} seconds"
+        raise refusal(f, f"no rule was found: {why}")
+    if isinstance(draft, DerivationError):
+        raise draft
+    proof, checked, is_checked = _judged(f, draft, max(1.0, time_limit - (time.monotonic() - started)), stop)
+    notes = tuple(draft.notes)
+    return DerivedRule(
+        name, draft.source, draft.cell, proof, checked, is_checked, notes, time.monotonic() - started
+    )
+
+
+def _need_function(f, name):
+    if not isinstance(f, types.FunctionType):
+        kind = "a bound method" if isinstance(f, types.MethodType) else f"a {type(f).__name__}"
+        raise DerivationError(
+            f"{name} is {kind}; rules are derived for Python functions",
+            asked=f"a rule derived for {name}",
+            fixes=("wrap it in a `def` of your own",),
+        )
+    if f.__code__.co_flags & 0x0C:
+        raise refusal(f, "it takes *args or **kwargs", "give its arguments names")
+    if not all(map(is_name, f.__code__.co_varnames[: f.__code__.co_argcount + f.__code__.co_kwonlyargcount])):
+        raise refusal(f, "it has an argument whose name cannot be written")
+    if not all(map(is_name, name.split("."))):
+        raise refusal(f, f"{name} is no name by which a cell could call it")
+
+
+# --- the draft
+# ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A rule as text, and what the checks need: its module, names, points."""
+
+    source: str
+    cell: str
+    body: str  # the imports and the function, without how it is stated
+    rule: str  # the name of the function in it
+    root: str  # the first word of how f is called in it
+    scalar: bool
+    at: tuple | None
+    points: tuple
+    beyond: tuple  # points at which floats go on where the formula has no value
+    notes: tuple[str, ...]
+
+
+def _drafted(f, args, name, scalar, rng):
+    try:
+        return _Writer(f, args, name, scalar, rng).draft()
+    except DerivationError as error:
+        return error
+    except Unprintable as lacking:
+        return refusal(f, f"its derivative needs {lacking}")
+
+
+def _spec(f, args):
+    """(names, spec, given): what each positional parameter is taken for, and the sample that `args` are."""
+    names, defaults = _parameters(f, len(args) or None)
+    values = [*args, *defaults[len(args) :]] if args else list(defaults)
+    spec = tuple(_kind(value) for value in values)
+    given = () if any(v is _NONE for v in values) else (tuple(map(_sampled, values)),)
+    return names, spec, given, bool(args)
+
+
+def _kind(value):
+    if value is _NONE:
+        return "scalar"
+    if type(value) in (int, np.int64):
+        return Held(int(value))
+    return _kind_of(_exact(value))
+
+
+def _sampled(value):
+    return Held(int(value)) if type(value) in (int, np.int64) else _exact(value)
+
+
+class _Writer:
+    """Writes the rule of one function."""
+
+    def __init__(self, f, args, name, scalar, rng):
+        self.f, self.name, self.scalar, self.rng = f, name, scalar, rng
+        self.names, self.spec, self.given, self.was_given = _spec(f, args)
+        self.root = name.partition(".")[0]
+        self.keywords = tuple(f.__kwdefaults__ or ())
+        if len(self.keywords) < f.__code__.co_kwonlyargcount:
+            raise refusal(f, "it has a keyword argument without a default")
+        self.notes: dict[str, None] = {}
+        self.deadline = time.monotonic() + PATIENCE
+        if not self.names:
+            raise refusal(f, "it has no positional argument")
+        if self.root in self.names:
+            raise refusal(f, f"an argument has its name, {self.root}")
+
+    def draft(self):
+        self.reading = self.read()
+        self.notes.update(self.reading.notes)
+        self.elementwise = self.is_elementwise()
+        self.numpy = self.writes_numpy()
+        if self.numpy and self.elementwise and len(self.names) > 1:  # a scalar rule undoes the broadcasting
+            self.scalar = self.scalar or self.has_partials()
+        self.prepare_names()
+        leaves = list(_leaves(self.reading.tree))
+        for leaf in leaves:
+            self.need_shape(leaf)
+        self.tree = self.slopes(self.reading.tree)
+        return self.written()
+
+    def read(self):
+        """The function as formulas: whole numbers as symbols where that goes, else fixed; arrays by entry."""
+        size = sum(int(np.prod(k)) for k in self.spec if isinstance(k, tuple) and not isinstance(k, Static))
+        arrays = [i for i, k in enumerate(self.spec) if isinstance(k, tuple) and not isinstance(k, Static)]
+        if arrays and self.takes_numbers(arrays):
+            self.spec = tuple("scalar" if i in arrays else k for i, k in enumerate(self.spec))
+            self.given = tuple(
+                tuple(v.entries[0] if isinstance(v, Array) else v for v in sample) for sample in self.given
+            )
+        elif size > MAX_ENTRIES:
+            raise refusal(
+                self.f, f"its arrays have {size} numbers, and {MAX_ENTRIES} are the most", "give shorter ones"
+            )
+        try:
+            return read_function(self.f, self.names, self.spec, self.given, self.rng)
+        except DerivationError:
+            held = [k for k in self.spec if isinstance(k, Held)]
+            if not held:
+                raise
+        fixed = tuple(Static(k.value) if isinstance(k, Held) else k for k in self.spec)
+        given = tuple(
+            tuple(Static(v.value) if isinstance(v, Held) else v for v in sample) for sample in self.given
+        )
+        self.spec = fixed
+        return read_function(self.f, self.names, fixed, given, self.rng)
+
+    def takes_numbers(self, arrays):
+        """Whether the function works element by element: as on arrays, so on their entries."""
+        (sample,) = self.given
+        shapes = {self.spec[i] for i in arrays}
+        if len(shapes) != 1 or not all(sample[i].entries for i in arrays):
+            return False
+        try:
+            whole = np.asarray(self.f(*map(plain_argument, sample)))
+            first = self.f(
+                *(float(v.entries[0]) if isinstance(v, Array) else plain_argument(v) for v in sample)
+            )
+        except Exception:
+            return False
+        return (
+            whole.shape == shapes.pop() and bool(np.isclose(whole.ravel()[0], first)) and np.ndim(first) == 0
+        )
+
+    def is_elementwise(self):
+        """Whether arrays may be handed to it: three of its points at once give their three values."""
+        free = [i for i, kind in enumerate(self.spec) if kind == "scalar"]
+        points = [r.sample for r in self.reading.runs[:3]]
+        if len(free) + sum(isinstance(k, Static) for k in self.spec) < len(self.spec) or not points:
+            return False
+        columns = [
+            np.array([float(p[i]) for p in points]) if i in free else points[0][i].value
+            for i in range(len(self.spec))
+        ]
+        with np.errstate(all="ignore"):
+            try:
+                found = np.asarray(self.f(*columns), dtype=float)
+                single = [float(self.f(*map(plain_argument, p))) for p in points]
+            except Exception:
+                return False
+        return found.shape == (len(points),) and bool(np.allclose(found, single))
+
+    def writes_numpy(self):
+        """NumPy's functions where the author uses NumPy, `math`'s where they use that or neither."""
+        scope, words = self.f.__globals__, set(uses(self.f.__code__))
+        found = [scope.get(word) for word in words]
+        array_code = any(v is np or isinstance(v, np.ufunc) for v in found)
+        math_code = any(v is __import__("math").exp or getattr(v, "__name__", "") == "math" for v in found)
+        math_code = math_code or any(callable(v) and getattr(v, "__module__", "") == "math" for v in found)
+        if array_code and math_code:
+            return self.elementwise
+        helpers = [v for v in found if isinstance(v, types.FunctionType)]
+        deep = any(np in _globals_used(h) for h in helpers)
+        return array_code or (
+            not math_code and (deep or (self.elementwise and self.was_given and self.has_arrays()))
+        )
+
+    def has_partials(self):
+        """Whether every argument is a number that the function depends on smoothly."""
+        return not self.keywords and all(k == "scalar" or isinstance(k, Held) for k in self.spec)
+
+    def has_arrays(self):
+        return any(isinstance(v, Array) for sample in self.given for v in sample)
+
+    def need_shape(self, leaf):
+        if leaf.shape and (
+            len(leaf.values) > MAX_ENTRIES
+            or not any(isinstance(v, np.ndarray) for v in self.reading.arguments.values())
+        ):
+            raise refusal(
+                self.f,
+                f"its result has shape {leaf.shape}",
+                "a rule is derived for functions that give a number",
+            )
+
+    # --- names ---
+
+    def prepare_names(self):
+        """Names for what the rule binds, none of which its text reads under another meaning."""
+        reading = self.reading
+        read = {*reading.constants, *(n for n in reading.fixed if n not in self.names), self.root}
+        taken = {*self.names, *self.keywords, *(f"{n}_bar" for n in self.names)}
+        bound = [n for n in ("y", "out", "result", "value", "y_") if not {n, f"{n}_bar"} & (taken | read)]
+        self.y = "out" if self.scalar and "out" in bound else bound[0]
+        taken |= {self.y, f"{self.y}_bar"}
+        self.spelling = Spelling(self.f.__globals__, self.numpy, taken | read, uses(self.f.__code__))
+        self.fresh = (
+            n for n in (f"t{i}" for i in itertools.count(1)) if n not in taken | read | self.spelling.read
+        )
+        self.symbols = {s: name_tree(s.name) for s in reading.constants.values()}
+        self.unpacked: list[str] = []
+        for name, symbol in reading.arguments.items():
+            if isinstance(symbol, sp.Symbol):
+                self.symbols[symbol] = name_tree(name)
+            elif symbol is not None:
+                self.unpack(name, symbol)
+        self.seeds, self.values = self.seed_symbols()
+        self.printer = Printer(self.spelling, self.symbols)
+
+    def unpack(self, name, symbols, only=None):
+        """A line that gives each entry of an array a name."""
+        words = np.empty(symbols.shape, dtype=object)
+        taken = {*self.names, self.y, f"{self.y}_bar", self.root, *self.reading.constants}
+        for index in np.ndindex(symbols.shape):
+            word = f"{name}_{'_'.join(map(str, index))}"
+            while word in taken:
+                word += "_"
+            words[index] = word
+            self.symbols[symbols[index]] = name_tree(word)
+        self.unpacked.append(f"{_targets(words)} = {name}")
+
+    def seed_symbols(self):
+        shapes = {leaf.shape for leaf in _leaves(self.reading.tree)}
+        if len(shapes) != 1:
+            raise refusal(self.f, f"its results have different shapes: {sorted(shapes)}")
+        (shape,) = shapes
+        y, seed = sp.Symbol(f"{self.y} value"), sp.Symbol(f"{self.y}{SEED}")
+        if shape == ():
+            self.symbols[y], self.symbols[seed] = name_tree(self.y), name_tree(f"{self.y}_bar")
+            return [seed], [y]
+        if self.scalar:
+            raise refusal(self.f, "it gives an array", "leave out --scalar")
+        seeds, values = np.empty(shape, dtype=object), np.empty(shape, dtype=object)
+        for index in np.ndindex(shape):
+            label = ",".join(map(str, index))
+            seeds[index], values[index] = (
+                sp.Symbol(f"{self.y}[{label}]{SEED}"),
+                sp.Symbol(f"{self.y}[{label}] value"),
+            )
+        self.unpack(f"{self.y}_bar", seeds)
+        self.unpack(self.y, values)
+        return list(seeds.ravel()), list(values.ravel())
+
+    # --- derivatives ---
+
+    def free(self):
+        """(parameter, its symbols) for each that gets a cotangent."""
+        for name, kind in zip(self.names, self.spec, strict=True):
+            if not isinstance(kind, Static) or isinstance(kind, Held):
+                yield name, np.atleast_1d(np.asarray(self.reading.arguments[name], dtype=object)).ravel()
+
+    def slopes(self, tree):
+        """The tree with derivatives in the place of values; branches that give the same are one."""
+        if isinstance(tree, Leaf):
+            return self.leaf_slopes(tree)
+        no = self.slopes(tree.no)
+        yes = self.point_slopes(tree, no) if tree.yes is None else self.slopes(tree.yes)
+        if yes is None or yes == no:
+            return no
+        return dataclasses.replace(tree, yes=yes, no=no)
+
+    def leaf_slopes(self, leaf):
+        known = {s.name for v in leaf.values for s in v.free_symbols}
+        points = list(points_of(leaf.runs, known))
+        values = {v: s for v, s in zip(leaf.values, self.values, strict=True) if not v.is_Atom}
+        found = []
+        for _, symbols in self.free():
+            for symbol in symbols:
+                if len(self.seeds) == 1:
+                    slope = best_form(
+                        sp.diff(leaf.values[0], symbol), values, points, self.numpy, self.deadline
+                    )
+                else:
+                    slope = sum(
+                        s * best_form(sp.diff(v, symbol), values, points, self.numpy, self.deadline)
+                        for s, v in zip(self.seeds, leaf.values, strict=True)
+                    )
+                found.append(slope)
+        return tuple(found)
+
+    def point_slopes(self, branch, no):
+        """The derivative at a single point that the function treats by itself: its limit there, if there is
+        one."""
+        leaf = branch.no
+        symbols = [s for _, ss in self.free() for s in ss]
+        if (
+            not isinstance(leaf, Leaf)
+            or len(symbols) != 1
+            or branch.left != symbols[0]
+            or not branch.right.is_Rational
+        ):
+            where = f"{sp.sstr(branch.left)} == {sp.sstr(branch.right)}"
+            self.notes[f"where {where} the formula of the neighbourhood is used"] = None
+            return None
+        (x,), at = symbols, branch.right
+        value, slope = (_limit(e, x, at) for e in (leaf.values[0], sp.diff(leaf.values[0], x)))
+        if value is None or slope is None or abs(float(value) - self.f(float(at))) > 1e-12:
+            self.notes[f"at {x} == {at} there is no derivative; the formula of the neighbourhood is used"] = (
+                None
+            )
+            return None
+        return (slope,)
+
+    # --- text ---
+
+    def written(self):
+        short = self.name.rpartition(".")[2]
+        lines = self.scalar_lines(short) if self.scalar else self.rrule_lines(short)
+        imports = list(self.spelling.imports)
+        remarks = [f"# {words}" for words in self.printer.remarks]
+        rule = f"{short}_partials" if self.scalar else f"{short}_rrule"
+        body = "\n".join([*imports, *([""] if imports else []), *remarks, *lines, ""])
+        source, cell = (self.scalar_texts if self.scalar else self.rrule_texts)(imports, remarks, lines)
+        points = tuple(tuple(map(_as_float, p)) for p in self.check_points())
+        at = (
+            tuple(map(plain_argument, next(iter(self.check_points()))))
+            if self.was_given or any(isinstance(k, Held) for k in self.spec)
+            else None
+        )
+        beyond = tuple(tuple(map(plain_argument, p)) for p in _ordinary_first(self.reading.beyond))
+        return Draft(source, cell, body, rule, self.root, self.scalar, at, points, beyond, tuple(self.notes))
+
+    def rrule_texts(self, imports, remarks, lines):
+        rl = text(self.spelling.word("rulelab", "rrule_for"))
+        head = [*imports, *([""] if imports else []), *remarks]
+        imports = list(self.spelling.imports)
+        head = [*imports, *([""] if imports else []), *remarks]
+        source = "\n".join([*head, f"@{rl}({self.name})", *lines, ""])
+        return source, "\n".join([f"%%rrule {self.name}", *head, *lines, ""])
+
+    def scalar_texts(self, imports, remarks, lines):
+        rl = text(self.spelling.word("rulelab", "scalar_rule"))
+        imports = list(self.spelling.imports)
+        head = [*imports, *([""] if imports else []), *remarks]
+        short = lines[0].split("(")[0].removeprefix("def ")
+        if len(lines) == 2:
+            partials = lines[1].strip().removeprefix("return ")
+            parameters = ", ".join(self.names)
+            plain = [
+                *head,
+                f"{rl}({self.name}, lambda {self.y}, {parameters}: {_packed(partials, len(self.names))})",
+                "",
+            ]
+            if not imports and self.y == "out":
+                return "\n".join(plain), "\n".join(
+                    [f"%scalar_rule {self.name}({parameters}): {partials}", ""]
+                )
+        else:
+            plain = [*head, *lines, "", f"{rl}({self.name}, {short})", ""]
+        return "\n".join(plain), "\n".join([f"%%scalar_rule {self.name}", *head, *lines, ""])
+
+    def scalar_lines(self, short):
+        """`def f_partials(out, x): return …`, all partials in one tuple."""
+        if not self.has_partials():
+            raise refusal(
+                self.f,
+                "a scalar rule has a partial for every argument, and some have none",
+                "leave out --scalar",
+            )
+        head = [f"def {short}_partials({self.y}, {', '.join(self.names)}):", *self.guards("    ")]
+        return [*head, *self.branched(self.tree, "    ", self.partials)]
+
+    def rrule_lines(self, short):
+        parameters = ", ".join([*self.names, *(["*"] if self.keywords else []), *self.keywords])
+        passed = ", ".join([*self.names, *(f"{k}={k}" for k in self.keywords)])
+        lines = [f"def {short}_rrule({parameters}):", *self.guards("    ")]
+        lines += [f"    {self.y} = {self.name}({passed})", f"    def {short}_pullback({self.y}_bar):"]
+        lines += [f"        {line}" for line in self.unpacked if self.is_needed(line)]
+        lines += self.branched(self.tree, "        ", self.cotangents)
+        return [*lines, f"    return {self.y}, {short}_pullback"]
+
+    def is_needed(self, line):
+        name = line.rpartition(" = ")[2]
+        wanted = {s for part in _parts(self.tree) for s in part.free_symbols}
+        if name == f"{self.y}_bar":
+            return True
+        if name == self.y:
+            return bool(wanted & set(self.values))
+        return bool(wanted & set(np.ravel(self.reading.arguments[name])))
+
+    def guards(self, indent):
+        """Lines that refuse where the rule does not hold: at changed constants and other shapes."""
+        for name, value in self.reading.fixed.items():
+            if not is_literal(value):
+                raise refusal(self.f, f"{name} is a {type(value).__name__}, which no rule can be derived for")
+            shown = ast.unparse(literal(value))
+            test = (
+                f"{name} is not {shown}" if value is None or isinstance(value, bool) else f"{name} != {shown}"
+            )
+            yield f"{indent}if {test}:"
+            yield f"{indent}    raise NotImplementedError({f'this rule was derived for {name} = {shown}'!r})"
+        for name, symbols in self.reading.arguments.items():
+            if isinstance(symbols, np.ndarray):
+                yield f"{indent}if {name}.shape != {symbols.shape}:"
+                words = f"this rule was derived for {name} of shape {symbols.shape}"
+                yield f"{indent}    raise NotImplementedError({words!r})"
+
+    def branched(self, tree, indent, finish):
+        """The lines for a tree: `if` where numbers decide, np.where where arrays do."""
+        if isinstance(tree, Branch) and not (self.numpy and self.elementwise):
+            test = self.condition(tree)
+            yes = list(self.branched(tree.yes, indent + "    ", finish))
+            return [f"{indent}if {text(test)}:", *yes, *self.branched(tree.no, indent, finish)]
+        return finish(tree, indent)
+
+    def condition(self, branch):
+        sides = [self.printer.tree(side) for side in (branch.left, branch.right)]
+        operations = {"<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq}
+        return ast.Compare(sides[0], [operations[branch.relation]()], sides[1:])
+
+    def shared(self, tree, factor):
+        """(lines of named subexpressions, the trees of the cotangents)."""
+        parts = list(_leaves(tree, tuple))
+        flat = [self.printer.folded(factor * e) for part in parts for e in part]
+        temporaries, reduced = sp.cse(flat, symbols=(sp.Symbol(f"t{i} shared") for i in itertools.count(1)))
+        temporaries, reduced = _without_trifles(temporaries, reduced)
+        named = []
+        for symbol, expr in temporaries:
+            word = next(self.fresh)
+            self.symbols[symbol] = name_tree(word)
+            named.append(f"{word} = {text(self.printer.tree(expr))}")
+        width = len(parts[0])
+        rows = iter([reduced[i * width : (i + 1) * width] for i in range(len(parts))])
+        return named, self.joined(tree, rows)
+
+    def joined(self, tree, rows):
+        if isinstance(tree, tuple):
+            return [self.printer.tree(e) if e != 0 else self.nothing(tree) for e in next(rows)]
+        where = self.spelling.word("numpy", "where")
+        yes = self.joined(tree.yes, rows)
+        no = self.joined(tree.no, rows)
+        return [ast.Call(where, [self.condition(tree), a, b], []) for a, b in zip(yes, no, strict=True)]
+
+    def nothing(self, tree):
+        """Zero, of the shape of what comes in where it may be an array."""
+        zero = ast.Constant(0.0)
+        if not (self.numpy and self.elementwise) or isinstance(self.tree, Branch) or self.scalar:
+            return zero
+        return ast.BinOp(zero, ast.Mult(), self.symbols[self.seeds[0]])
+
+    def partials(self, tree, indent):
+        named, trees = self.shared(tree, sp.Integer(1))
+        return [*(indent + line for line in named), f"{indent}return {', '.join(map(text, trees))}"]
+
+    def cotangents(self, tree, indent):
+        seed = self.seeds[0] if len(self.seeds) == 1 else sp.Integer(1)
+        named, trees = self.shared(tree, seed)
+        lines = [indent + line for line in named]
+        parts, left = [], iter(trees)
+        for name, kind in zip(self.names, self.spec, strict=True):
+            if isinstance(kind, Static) and not isinstance(kind, Held):
+                parts.append((name, self.without_tangent(name, kind.value)))
+                continue
+            symbols = self.reading.arguments[name]
+            if isinstance(symbols, np.ndarray):
+                array = text(self.spelling.word("numpy", "array"))
+                entries = np.array([text(next(left)) for _ in range(symbols.size)], dtype=object).reshape(
+                    symbols.shape
+                )
+                parts.append((name, f"{array}({_nested(entries)})"))
+            else:
+                made = text(next(left))
+                if isinstance(kind, Held):  # a whole number, as a rule: its cotangent is seldom asked for
+                    made = f"{text(self.spelling.word('rulelab', 'thunk'))}(lambda: {made})"
+                parts.append((name, made))
+        nothing = text(self.spelling.word("rulelab", "NoTangent")) + "()"
+        line = f"{indent}return {', '.join([nothing, *(p for _, p in parts)])}"
+        if len(line) <= WIDTH or len(parts) == 1:
+            return [*lines, line]
+        named = [(f"{n}_bar", p) for n, p in parts]
+        return [
+            *lines,
+            *(f"{indent}{n} = {p}" for n, p in named),
+            f"{indent}return {', '.join([nothing, *(n for n, _ in named)])}",
+        ]
+
+    def without_tangent(self, name, value):
+        """The cotangent of an argument that was fixed: for a number it could be wanted after all."""
+        if isinstance(value, (bool, str, bytes, type(None))):
+            return text(self.spelling.word("rulelab", "NoTangent")) + "()"
+        reason = f"this rule was derived for {name} = {value!r}"
+        return f"{text(self.spelling.word('rulelab', 'not_implemented'))}({reason!r})"
+
+    def check_points(self):
+        """A few points of every branch, for the check by numbers."""
+        for leaf in _leaves(self.reading.tree):
+            yield from _ordinary_first([r.sample for r in leaf.runs])
+
+
+def _ordinary_first(samples):
+    """Two of the samples, of ordinary size if there are such."""
+    return ([s for s in samples if all(map(_is_ordinary, s))] or samples)[:2]
+
+
+def _as_float(value):
+    return float(int(value.value)) if isinstance(value, Held) else plain_argument(value)
+
+
+def _is_ordinary(value):
+    if isinstance(value, Static):
+        return True
+    return all(0.01 < abs(v) < 20 for v in (value.entries if isinstance(value, Array) else (value,)))
+
+
+def _globals_used(function):
+    return [function.__globals__.get(word) for word in uses(function.__code__)]
+
+
+def _leaves(tree, kind=Leaf):
+    """The ends of a tree, from yes to no."""
+    if isinstance(tree, kind):
+        yield tree
+    elif tree is not None:
+        yield from _leaves(tree.yes, kind)
+        yield from _leaves(tree.no, kind)
+
+
+def _parts(tree):
+    for leaf in _leaves(tree, tuple):
+        yield from leaf
+
+
+def _targets(words):
+    """`(a_0_0, a_0_1), (a_1_0, a_1_1)`: what an array is unpacked into."""
+    if words.ndim == 1:
+        return ", ".join(words) + ("," if len(words) == 1 else "")
+    inner = ", ".join(f"({_targets(row)})" for row in words)
+    return inner + ("," if len(words) == 1 else "")
+
+
+def _nested(entries):
+    if entries.ndim == 0:
+        return entries.item()
+    return f"[{', '.join(_nested(e) if isinstance(e, np.ndarray) else e for e in entries)}]"
+
+
+def _packed(partials, count):
+    return f"({partials})" if count > 1 else partials
+
+
+def _without_trifles(temporaries, reduced):
+    """Shared negations and reciprocals of a name put back: a name costs more than they do."""
+    kept: list[Any] = []
+    put: dict[Any, Any] = {}
+    for symbol, expr in temporaries:
+        expr = expr.xreplace(put)
+        if (-expr).is_Symbol or expr.is_Symbol:
+            put[symbol] = expr
+        else:
+            kept.append((symbol, expr))
+    return kept, [e.xreplace(put) for e in reduced]
+
+
+def _limit(expr, x, at):
+    """The two-sided limit where it is a finite real number, else None."""
+    try:
+        left, right = (sp.limit(expr, x, at, side) for side in "-+")
+    except Exception:  # SymPy's limits fail in many ways
+        return None
+    return left if left == right and left.is_finite and left.is_real and not left.free_symbols else None
+
+
+# --- the checks
+# -------------------------------------------------------------------------------------------------------
+
+
+def _judged(f, draft, seconds, stop):
+    """The proof, and the verdict of the check by numbers, on the text itself; DerivationError where wrong."""
+    registry = Registry()
+    _stated(f, draft, registry)
+    proof = prove(f, at=draft.at, registry=registry, time_limit=min(seconds, 8.0), stop=stop, name=f.__name__)
+    if isinstance(proof.verdict, Refuted):
+        raise refusal(f, f"the rule that was derived did not pass: {proof.verdict.sentence()}")
+    outcome = worker.run(lambda report: _checked(f, draft, registry, report), min(seconds, 12.0), stop)
+    verdict, sentence = outcome.result or (
+        "inconclusive",
+        outcome.failure or "the check by numbers did not end",
+    )
+    if verdict == "wrong":
+        raise refusal(f, f"the rule that was derived did not pass: {sentence}")
+    return proof, sentence, verdict == "right"
+
+
+def _stated(f, draft, registry):
+    """Run the text of the rule, and state it in a registry of its own."""
+    filename = f"<derived rule of {f.__name__}>"
+    linecache.cache[filename] = (len(draft.body), None, draft.body.splitlines(True), filename)
+    scope = {**f.__globals__, "__name__": f.__globals__.get("__name__", "__main__")}
+    if "." not in draft.root and draft.root not in scope:
+        scope[draft.root] = f
+    if scope.get(draft.root) is not f and draft.root == f.__name__:
+        scope[draft.root] = f
+    exec(compile(ast.parse(draft.body), filename, "exec"), scope)
+    if draft.scalar:
+        scalar_rule(f, scope[draft.rule], registry=registry)
+    else:
+        scope[draft.rule].__kwdefaults__ = f.__kwdefaults__  # the proof calls it without keywords
+        rrule_for(f, registry=registry)(scope[draft.rule])
+
+
+def _checked(f, draft, registry, report):
+    """Report (verdict, sentence) over a few points of every branch."""
+    right, sentences = 0, []
+    for point in draft.points:
+        try:
+            found = rule_check(f, *point, registry=registry, mode="rrule", depth="quick")
+        except RuleLabError as error:
+            sentences.append(str(error).splitlines()[0])
+            continue
+        if found.verdict == "wrong":
+            report(("wrong", found.sentence))
+            return
+        right += found.verdict == "right"
+        if found.verdict != "right":
+            sentences.append(found.sentence)
+        off = next((p for p in draft.beyond if _is_off(f, p, registry)), None)
+        if off is not None:
+            report(("wrong", f"at {off} it does not give the slope of the function"))
+            return
+        if right and not sentences:
+            report(("right", f"checked with differences around {right} of {len(draft.points)} points: right"))
+        else:
+            report(("inconclusive", f"checked with differences: {sentences[0]}"))
+
+
+def _is_off(f, point, registry):
+    """Whether a cotangent is not the slope that floats show, to four digits. What raises says so itself."""
+    try:
+        found = rrule(f, *point, registry=registry)[1](1.0)[1:]
+    except Exception:
+        return False
+    for i, (x, x_bar) in enumerate(zip(point, found, strict=True)):
+        if not isinstance(x, float):
+            continue
+        step = 1e-6 * max(1.0, abs(x))
+        high, low = (f(*(x + s if j == i else v for j, v in enumerate(point))) for s in (step, -step))
+        slope = (high - low) / (2 * step)
+        if not abs(unthunk(x_bar) - slope) <= 1e-4 * max(1.0, abs(slope)):
+            return True
+    return False

@@ -1,0 +1,400 @@
+"""Rules that are derived: what stands in the text, that it is right, what is refused and not guessed."""
+
+import json
+import math
+import types
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.errors import DerivationError
+from rulelab.rules.registry import Registry
+from rulelab.symbolic import Proved, derive_rule
+
+LIMIT = 3.0
+RATE = 0.5
+TERMS = 3
+TABLE = [1.0, 2.0]
+WEIGHTS = np.ones(3)
+settings = types.SimpleNamespace(rate=2.0)
+
+
+def logistic(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def huber(x):
+    if abs(x) < LIMIT:
+        return 0.5 * x * x
+    return LIMIT * (abs(x) - 0.5 * LIMIT)
+
+
+def leaky(x):
+    return np.where(x > 0, x, 0.1 * x)
+
+
+def sinc(x):
+    if x == 0:
+        return 1.0
+    return math.sin(x) / x
+
+
+def power(x, n):
+    return x**n
+
+
+def decay(t):
+    return math.exp(-RATE * t)
+
+
+def series(x):
+    return sum(x**i for i in range(TERMS))
+
+
+def table(x):
+    return TABLE[0] + TABLE[1] * x * x
+
+
+def rosenbrock(v):
+    return (1 - v[0]) ** 2 + 100 * (v[1] - v[0] ** 2) ** 2
+
+
+def gaussian(x, m):
+    return np.exp(-((x - m) ** 2))
+
+
+def scaled(x, *, k=2.0):
+    return k * math.sin(x)
+
+
+def gradient_of(derived, f, *args, seed=1.5, scope=None):
+    """The cotangents that the derived text gives, stated in a registry of its own."""
+    registry = Registry()
+
+    def stated(kind):
+        return lambda *given: kind(*given, registry=registry)
+
+    words = types.SimpleNamespace(
+        **{w: getattr(rl, w) for w in ("NoTangent", "thunk", "not_implemented")},
+        rrule_for=stated(rl.rrule_for),
+        scalar_rule=stated(rl.scalar_rule),
+    )
+    exec(derived.source, {**f.__globals__, **(scope or {}), f.__name__: f, "rl": words})
+    _, back = rl.rrule(f, *args, registry=registry)
+    return [rl.unthunk(c) for c in back(seed)[1:]]
+
+
+# -- the text ------------------------------------------------------------------------------------------------
+
+
+def test_the_rule_calls_the_function_and_uses_its_value():
+    """y * (1 - y) for the logistic function, and the cell is the same behind a magic."""
+    derived = derive_rule(logistic)
+    assert "y = logistic(x)" in derived.source
+    assert "return rl.NoTangent(), y * (1 - y) * y_bar" in derived.source
+    assert derived.cell.startswith("%%rrule logistic\ndef logistic_rrule(x):\n")
+    assert derived.is_proved and derived.is_checked and isinstance(derived.proof.verdict, Proved)
+
+
+def test_functions_are_spelled_as_the_author_spells_them():
+    """`math` beside `math`, NumPy beside NumPy."""
+    assert "math.cos(x)" in derive_rule(scaled).source
+    assert "np.exp" in derive_rule(lambda x: np.logaddexp(0.0, x), name="softplus").source
+
+
+def test_branches_are_the_conditions_of_the_function():
+    """With the name of the constant, so that the rule follows it when it changes."""
+    derived = derive_rule(huber)
+    assert "if x < LIMIT:" in derived.source and "3" not in derived.source
+    assert gradient_of(derived, huber, 1.0) == [1.5]
+    assert gradient_of(derived, huber, 5.0) == [4.5] and gradient_of(derived, huber, -5.0) == [-4.5]
+
+
+def test_branches_of_array_code_are_chosen_element_by_element():
+    """np.where in the function, np.where in the rule."""
+    derived = derive_rule(leaky)
+    assert "np.where(x > 0, y_bar, 0.1 * y_bar)" in derived.source
+    (found,) = gradient_of(derived, leaky, np.array([-1.0, 2.0]), seed=np.array([1.0, 1.0]))
+    assert found.tolist() == [0.1, 1.0]
+
+
+def test_a_removable_point_gets_the_limit():
+    """sin(x)/x has the slope 0 at 0, where the formula of its neighbourhood divides by zero."""
+    derived = derive_rule(sinc)
+    assert gradient_of(derived, sinc, 0.0) == [0.0]
+    assert gradient_of(derived, sinc, 1.0) == pytest.approx([1.5 * (math.cos(1) - math.sin(1))])
+
+
+def test_no_division_by_what_may_be_zero_is_made():
+    """y*n/x is shorter than n*x**(n - 1), and wrong at 0."""
+    derived = derive_rule(power)
+    assert "/ x" not in derived.source
+    assert gradient_of(derived, power, 2.0, 3.0)[0] == pytest.approx(18.0)
+
+
+def test_the_value_of_a_length_is_used():
+    """a/y, not another square root; and sums of squares may be zero, too."""
+    derived = derive_rule(lambda a, b: math.hypot(a, b), name="length")
+    assert "sqrt" not in derived.source
+
+
+def test_large_arguments_are_the_floats_that_they_are():
+    """sin(1e15) is compared with the sine of this float, and not of a fraction nearby."""
+    f = eval("lambda a, b: np.where(a > b, a * a, np.sin(b))", {"np": np})
+    assert derive_rule(f, name="f").is_proved
+
+
+def test_a_whole_number_keeps_its_name_and_its_cotangent_waits():
+    """log(x) is not worked out where nobody asks, so that x may be negative."""
+    derived = derive_rule(power, 2.0, 3)
+    assert "rl.thunk(lambda: y * math.log(x) * y_bar)" in derived.source
+
+
+def test_several_arguments_of_array_code_make_a_scalar_rule():
+    """Which undoes broadcasting."""
+    derived = derive_rule(gaussian)
+    assert (
+        derived.source.startswith("def gaussian_partials(out, x, m):") or "rl.scalar_rule(" in derived.source
+    )
+    found = gradient_of(derived, gaussian, np.array([0.5, 1.0]), 0.25, seed=np.ones(2))
+    assert np.shape(found[1]) == ()
+
+
+def test_a_scalar_rule_in_a_line():
+    """As a call in plain Python, as a line magic in a notebook."""
+    derived = derive_rule(logistic, scalar=True)
+    assert derived.source == "rl.scalar_rule(logistic, lambda out, x: out * (1 - out))\n"
+    assert derived.cell == "%scalar_rule logistic(x): out * (1 - out)\n"
+    assert gradient_of(derived, logistic, 0.0) == [0.375]
+
+
+def test_short_arrays_entry_by_entry():
+    """For the shape that was given, and refused at call time for others."""
+    derived = derive_rule(rosenbrock, np.array([1.0, 2.0]))
+    (found,) = gradient_of(derived, rosenbrock, np.array([0.5, 2.0]), seed=1.0)
+    assert found == pytest.approx([-2 * 0.5 - 400 * 0.5 * 1.75, 200 * 1.75])
+    with pytest.raises(NotImplementedError, match="shape"):
+        gradient_of(derived, rosenbrock, np.ones(3))
+
+
+def test_keyword_arguments_are_passed_on():
+    """The rule has the signature of the function."""
+    derived = derive_rule(scaled)
+    assert "def scaled_rrule(x, *, k):" in derived.source and "scaled(x, k=k)" in derived.source
+
+
+SPECIAL = {
+    "gamma": (lambda x: math.gamma(x), 2.5),
+    "lgamma": (lambda x: math.lgamma(x), 2.5),
+    "erf": (lambda x: math.erf(x), 0.5),
+    "erfc": (lambda x: math.erfc(x), 0.5),
+    "gelu": (lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), 0.5),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_functions(name):
+    """Against mpmath's derivative of the same function."""
+    import mpmath
+
+    pytest.importorskip("scipy")
+    f, x = SPECIAL[name]
+    exact = {
+        "gamma": mpmath.gamma,
+        "lgamma": mpmath.loggamma,
+        "erf": mpmath.erf,
+        "erfc": mpmath.erfc,
+        "gelu": lambda x: x * (1 + mpmath.erf(x / mpmath.sqrt(2))) / 2,
+    }[name]
+    derived = derive_rule(f, name="f")
+    f.__name__ = "f"
+    assert derived.is_proved
+    assert gradient_of(derived, f, x, seed=1.0) == pytest.approx([float(mpmath.diff(exact, x))], rel=1e-12)
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+
+def hostile(y, y_bar, t1):
+    return (y + t1) * math.exp((y + t1) * y_bar)
+
+
+def shadowing(math):
+    return np.exp(math * math)
+
+
+def test_names_do_not_collide_with_the_authors():
+    """Arguments called y, y_bar and t1 keep their meaning."""
+    derived = derive_rule(hostile)
+    y, y_bar, t1 = 0.5, 0.25, 0.75
+    s = y + t1
+    slope = math.exp(s * y_bar) * (1 + s * y_bar)
+    assert gradient_of(derived, hostile, y, y_bar, t1, seed=1.0) == pytest.approx(
+        [slope, s * s * math.exp(s * y_bar), slope]
+    )
+
+
+def test_an_argument_that_hides_a_module():
+    """Its name is not taken for the module."""
+    assert gradient_of(derive_rule(shadowing), shadowing, 0.5, seed=1.0) == pytest.approx([math.exp(0.25)])
+
+
+def test_modules_that_are_not_there_are_imported_under_a_free_name():
+    """The cell brings what it needs, and takes nobody's name."""
+    scope = {"pow2": pow, "math": "mine", "__name__": "elsewhere"}
+    f = types.FunctionType((lambda a, b: a**b).__code__, scope, "f")
+    derived = derive_rule(f, name="f")
+    assert "import math as math_" in derived.source and "math_.log(a)" in derived.source
+
+
+# -- what it depends on --------------------------------------------------------------------------------------
+
+
+def test_a_module_constant_stays_a_name():
+    """The rule is right for its next value, too."""
+    derived = derive_rule(decay)
+    assert "-RATE * y * y_bar" in derived.source
+    assert gradient_of(derived, decay, 0.0, seed=1.0, scope={"RATE": 4.0}) == [-4.0]
+
+
+@pytest.mark.parametrize(("f", "name", "changed"), [(series, "TERMS", 5), (table, "TABLE", [1.0, 5.0])])
+def test_what_cannot_be_a_symbol_is_guarded(f, name, changed):
+    """The rule refuses to answer when the count or the list it was derived for has changed."""
+    derived = derive_rule(f)
+    assert gradient_of(derived, f, 2.0, seed=1.0)
+    with pytest.raises(NotImplementedError, match=name):
+        gradient_of(derived, f, 2.0, seed=1.0, scope={name: changed})
+
+
+# -- refusals ------------------------------------------------------------------------------------------------
+
+
+def rounds(x):
+    return x - math.floor(x)
+
+
+def converges(x):
+    x = y = abs(x)
+    while abs(y * y - x) > 1e-12 * x:
+        y = 0.5 * (y + x / y)
+    return y
+
+
+def reads_array(x):
+    return float(WEIGHTS.sum()) * x
+
+
+def reads_object(x):
+    return settings.rate * x
+
+
+def rare(x):
+    if math.sin(x) > 1.5 - 1e-9 * x * x:
+        return 2.0 * x
+    return x
+
+
+def raises_here(x):
+    return hash(x) * x
+
+
+def patched(x):
+    return np.nan_to_num(np.log(x))
+
+
+def no_arguments():
+    return 1.0
+
+
+def many(*xs):
+    return sum(xs)
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (rounds, "rounds a number"),
+        (converges, "more than"),
+        (reads_array, "WEIGHTS"),
+        (reads_object, "settings"),
+        (rare, "this branch is not known"),
+        (raises_here, "traced numbers"),
+        (patched, "its formula has none"),
+        (no_arguments, "no positional argument"),
+        (many, r"\*args"),
+        (np.sin, "Python functions"),
+        ([].append, "Python functions"),
+    ],
+)
+def test_what_cannot_be_derived_is_refused_with_its_reason(f, words):
+    """An error with the line, never a guess."""
+    with pytest.raises(DerivationError, match=words) as caught:
+        derive_rule(f)
+    assert isinstance(caught.value, rl.RuleError)
+
+
+class Shouting(str):
+    def __repr__(self):
+        return "print('run')"
+
+
+def test_hostile_names_and_words_are_refused():
+    """Nothing of a name or of a repr gets into the text unless it is what it seems."""
+
+    def f(x, mode=Shouting("a")):
+        return x * x if mode else x
+
+    def g(x):
+        return x * RATE
+
+    renamed = types.FunctionType(g.__code__.replace(co_varnames=("x); print('run'",)), globals(), "g")
+    reads = types.FunctionType(g.__code__.replace(co_names=("a.b\nprint",)), {"a.b\nprint": 2.0}, "g")
+    for hostile in (f, renamed, reads):
+        with pytest.raises(DerivationError):
+            derive_rule(hostile)
+    with pytest.raises(DerivationError):
+        derive_rule(g, name="g(1)\nprint")
+
+
+def test_a_power_goes_on_where_logarithms_end():
+    """The rule of x**3 passes at negative x, too."""
+    derived = derive_rule(power, 2.0, 3)
+    assert "of 4 points" in derived.checked or "of 2 points" in derived.checked
+
+
+def test_a_wrong_derivation_is_not_shown(monkeypatch):
+    """What is printed is proved and checked again: a fault of the derivation ends in an error."""
+    from rulelab.symbolic import derive
+
+    def wrong(slope, *given):
+        return 2 * right(slope, *given)
+
+    right = derive.best_form
+    monkeypatch.setattr(derive, "best_form", wrong)
+    with pytest.raises(DerivationError, match=r"did not pass: REFUTED \(gradient\)"):
+        derive_rule(logistic)
+
+
+def test_an_endless_function_is_ended():
+    """A run that does not end is given up, and told."""
+
+    def endless(x):
+        while x != 0.123:
+            pass
+        return x
+
+    with pytest.raises(DerivationError, match="does not end"):
+        derive_rule(endless, time_limit=10.0)
+
+
+# -- the report ----------------------------------------------------------------------------------------------
+
+
+def test_the_report_has_its_faces():
+    """Text, HTML without script, JSON, and the verdicts in words in each."""
+    derived = derive_rule(logistic)
+    assert "PROVED" in str(derived) and "with differences" in str(derived)
+    assert "PROVED" in derived._repr_html_() and "<script" not in derived._repr_html_()
+    assert json.loads(derived.to_json())["cell"] == derived.cell
+    assert "PROVED" in derived.to_markdown() and "PROVED" in derived.to_latex()
