@@ -522,7 +522,7 @@ class Push:
         if rule.partials is not None or not isinstance(reverse, Found) or not reverse.rule.house:
             return
         leading = reverse.rule.leading
-        if leading is None or not reverse.rule.differentiable or isinstance(args[0], str):
+        if leading is None or not reverse.rule.differentiable or (args and isinstance(args[0], str)):
             return  # formatting a text is followed by what reads it (`spelling`)
         for number, (x, x_dot) in enumerate(zip(positional, dots)):
             if number >= leading and _varies(x, x_dot) and _is_inexact(x):
