@@ -18,6 +18,8 @@ SAMPLES = 24
 RADIUS, WIDER, STEP = 2.0**-13, 2.0**-9, 2.0**-22
 GROWTH = 4.0
 """How much larger slopes may be within RADIUS than within WIDER, for a function that is steep nowhere."""
+UNSEEN = 0.2
+"""The part of the range of slopes by which the samples may have missed its ends."""
 _SLACK = 1e-3
 
 
@@ -48,7 +50,7 @@ def kink_findings(
         low, high = slopes.min(0), slopes.max(0)
         with np.errstate(invalid="ignore"):
             found = probe.matrix @ direction
-        slack = _SLACK * (1e-3 + np.abs(low) + np.abs(high))
+        slack = _SLACK * (1e-3 + np.abs(low) + np.abs(high)) + UNSEEN * (high - low)
         outside = np.where(np.isfinite(found), np.maximum(low - found, found - high), -np.inf) - slack
         if np.any(outside > 0):
             k = int(np.argmax(outside))
