@@ -173,6 +173,8 @@ def truth_at(
         return Truth(y, named, outputs, np.eye(count), nothing, whole=True)
     if count <= FEW and size <= FEW:
         measured = _sharp(oracles.measured_jacobian(f, vector, domain=domain), y, vector)
+        if _jumps(f, vector):
+            measured = oracles.Measured(np.full((size, count), np.nan), np.full((size, count), np.inf))
         if fdm is not None:
             own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
             measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
@@ -187,6 +189,29 @@ def truth_at(
         given = [_by_method(fdm, f, vector, d) for d in directions.T]
         slopes = _agreed(slopes, np.stack([c for c, _ in given], 1), np.stack([e for _, e in given], 1))
     return Truth(y, named, outputs, directions, slopes, whole=False)
+
+
+JUMP = 1e-2
+"""A change of the largest number by this part, within a millionth of the argument, is a jump."""
+
+
+def _jumps(f: Callable, x: np.ndarray) -> bool:
+    """Whether some number of the output is another at the point itself than close by.
+
+    Differences do not look at the point, and of numbers beside the one that jumps they may find a slope: of
+    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen anew.
+    """
+    here, step = f(x), 2.0**-20 * max(1.0, float(np.abs(x).max()))
+    signs = np.where(np.arange(x.size) % 2, 1.0, -1.0)
+    for direction in (signs, -signs):
+        try:
+            there = f(x + step * direction)
+        except Exception:
+            continue
+        with np.errstate(all="ignore"):
+            if there.shape != here.shape or np.any(np.abs(there - here) > JUMP * np.abs(here).max()):
+                return bool(np.abs(here).max() > 0)
+    return False
 
 
 def _by_method(

@@ -183,3 +183,13 @@ def test_no_rule_says_for_which_arguments():
     """And how one is stated."""
     with pytest.raises(NoRuleError, match=r"cube has no rrule for these arguments \(float\)"):
         subject_of(cube, (2.0,), {}, registry=Registry())
+
+
+def test_nothing_is_said_at_a_jump():
+    """Not of the numbers beside the one that jumps either."""
+    singular = np.array([[0.5, 0.5], [0.5, 0.5]])
+    for f, x in ((np.linalg.pinv, singular), (np.floor, np.array([1.0, 2.5]))):
+        subject, inputs = subject_of(f, (x,), {})
+        assert not truth_at(subject, Point(inputs), rng()).jacobian.known().any()
+    subject, inputs = subject_of(np.linalg.pinv, (singular + np.eye(2),), {})
+    assert truth_at(subject, Point(inputs), rng()).jacobian.known().all()
