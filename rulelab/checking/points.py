@@ -16,7 +16,6 @@ import numpy as np
 from ..errors import RuleLabError, RuleShapeError
 from ..rules.authoring import ask, rrule
 from ..rules.registry import Found, Registry
-from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
 from .perturb import (
     DRAWN_SCALES,
@@ -36,7 +35,7 @@ from .perturb import (
     tied,
 )
 from .probes import Point, quiet, watched_lines
-from .subjects import Subject
+from .subjects import Subject, rules_of
 from .vectors import leaves, to_vec
 
 TRIES = 400
@@ -114,7 +113,7 @@ def _kinds_taken(
     if unknown:
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
     mode, config, registry = asked
-    accepts = [rule.accepts for rule in _rules(target, mode, registry)]
+    accepts = [rule.accepts for rule in rules_of(target, registry) if rule.mode == mode]
     tried, last, end = 0, "no kind of number suits them", time.perf_counter() + seconds
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
@@ -239,12 +238,6 @@ def _none_found(f: Callable, why: str) -> NoInputsError:
         ),
         read="howto/check-a-rule",
     )
-
-
-def _rules(target: Any, mode: str, registry: Registry) -> list[Rule]:
-    entry = registry.entry(target)
-    both = (*entry.user, *entry.house) if entry is not None else ()
-    return [rule for rule in both if isinstance(rule, Rule) and rule.mode == mode]
 
 
 def _parameters(target: Any) -> list[inspect.Parameter]:

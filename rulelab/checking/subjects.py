@@ -13,7 +13,7 @@ from ..rules.binding import Binder
 from ..rules.registry import DEFAULT, Found, OptedOut, Registry
 from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
-from ..tangents.zeros import AbstractZero
+from ..tangents.zeros import NoTangent
 
 Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
 Forward = Callable[..., tuple[Any, Any]]
@@ -81,11 +81,9 @@ def subject_of(
 
     def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
         y, back = authoring.rrule(target, *inputs, config=config, registry=registry, **keywords)
-        return y, _without_first(name_of(target), rule.place, back)
+        return y, _without_first(back)
 
     def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
-        from ..tangents.zeros import NoTangent
-
         dots = (NoTangent(), *tangents)
         return authoring.frule(dots, target, *inputs, config=config, registry=registry, **keywords)
 
@@ -105,12 +103,17 @@ def subject_of(
     )
 
 
+def rules_of(target: Any, registry: Registry = DEFAULT) -> list[Rule]:
+    """The rules that a target has, for any arguments, the author's before the house's."""
+    entry = registry.entry(target)
+    every = (*entry.user, *entry.house) if entry is not None else ()
+    return [rule for rule in every if isinstance(rule, Rule)]
+
+
 def require_rule(f: Any, mode: str, registry: Registry = DEFAULT) -> None:
     """NoRuleError for a function that has no differentiable rule of this mode, whatever its arguments."""
     target = resolve(f)[0]
-    entry = registry.entry(target)
-    every = (*entry.user, *entry.house) if entry is not None else ()
-    rules = [rule for rule in every if isinstance(rule, Rule) and rule.mode == mode]
+    rules = [rule for rule in rules_of(target, registry) if rule.mode == mode]
     if not rules:
         name = name_of(target)
         raise NoRuleError(
@@ -129,14 +132,13 @@ def _no_derivative(target: Any, rule: Rule) -> NoRuleError:
     )
 
 
-def _without_first(name: str, place: Place | None, back: Callable) -> Callable:
-    """A pullback that leaves out the cotangent of the function itself, which holds no numbers."""
+def _without_first(back: Callable) -> Callable:
+    """A pullback that leaves out the cotangent of the function itself: the cells of a closure are constants
+    here.
+    """
 
     def cotangents(y_bar: Any) -> tuple:
-        itself, *others = back(y_bar)
-        if not isinstance(itself, AbstractZero) and itself is not None:
-            return (*others,)  # of a closure: its cells are constants here
-        return (*others,)
+        return tuple(back(y_bar))[1:]
 
     cotangents.__wrapped__ = back  # type: ignore[attr-defined]  # where the doctor finds what was returned
     return cotangents

@@ -12,7 +12,6 @@ from ..errors import RuleLabError
 from ..rules.authoring import ask
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import DEFAULT, Found, Registry
-from ..rules.rule import Rule
 from ..rules.targets import resolve
 from ..tangents.zeros import AbstractZero
 from .checks import FINDING, POINTS, Checking
@@ -23,7 +22,7 @@ from .perturb import DomainError, Kind, WithTangent, kind_named
 from .points import Source, required_names
 from .probes import Point
 from .reports import RuleCheck
-from .subjects import NoRuleError, Subject, require_rule, subject_of
+from .subjects import NoRuleError, Subject, require_rule, rules_of, subject_of
 from .vectors import cotangent_vec
 
 
@@ -91,9 +90,7 @@ def _check_options(depth: str, order: int, mode: str | None) -> None:
 
 def _mode_of(f: Callable, registry: Registry) -> str:
     """Reverse, unless there are forward rules only."""
-    entry = registry.entry(resolve(f)[0])
-    rules = (*entry.user, *entry.house) if entry is not None else ()
-    modes = {rule.mode for rule in rules if isinstance(rule, Rule)}
+    modes = {rule.mode for rule in rules_of(resolve(f)[0], registry)}
     return "frule" if modes == {"frule"} else "rrule"
 
 
