@@ -25,6 +25,9 @@ NEAR_NOISE = 1e-6
 """Distance of the points at which noise is looked for, as a part of the same length."""
 JUMP = 1e-9
 """The part of its value by which a function may jump close to `x`: less is taken for rounding within it."""
+LEAP = 1e-2
+"""The part of its largest number by which a function may jump between `x` and the points of the differences.
+If any number of the output leaps, those beside it say nothing either: an eigenvector with another sign."""
 TOO_NOISY = 1e-3
 """The noise, as a part of the values, at which nothing is known: it may be a very fast oscillation."""
 LOWER_ORDER = 0.1
@@ -455,7 +458,8 @@ class _Measurement:
         spread = np.zeros_like(found.value)
         sides = np.zeros(found.value.shape, int)
         for sign in (1.0, -1.0):
-            value, bar = self._one_sided(sign * step, np.isfinite(found.bar).any(axis=1))
+            value, bar, leaps = self._one_sided(sign * step, np.isfinite(found.bar).any(axis=1))
+            found.bar[leaps] = np.inf
             there = np.isfinite(bar)
             apart = np.abs(value - found.value)
             apart = np.where(apart <= bar + found.bar, apart, np.inf)
@@ -478,8 +482,10 @@ class _Measurement:
         rounding = 16 * (self.noise + self.eps * np.abs(self.at_x))
         return ~(np.abs(moves.sum(axis=0) - seen) > rounding + 0.1 * np.abs(moves).sum(axis=0))
 
-    def _one_sided(self, steps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Extrapolated one-sided differences on one side, and their error bars; inf where there are none."""
+    def _one_sided(self, steps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Extrapolated one-sided differences on one side, their error bars, inf where there are none, and the
+        columns in which a number of the output leaps on the way to `x`.
+        """
         quotients = np.full((len(NODES), self.columns, self.at_x.size), np.nan)
         noise = np.full(quotients.shape, np.nan)
         for column in np.flatnonzero(wanted).tolist():
@@ -491,7 +497,14 @@ class _Measurement:
         rough, rougher = (np.tensordot(_to_zero(NODES[:k]), quotients[:k], 1) for k in (3, 2))
         off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
         bar = SAFETY * (off + np.tensordot(np.abs(_WEIGHTS), noise, 1))
-        return value, np.where(np.isfinite(bar), bar, np.inf)
+        gone = np.where(wanted, steps, np.nan)[:, None] * NODES[:, None, None]
+        return value, np.where(np.isfinite(bar), bar, np.inf), self._leaps(quotients * gone)
+
+    def _leaps(self, changes: np.ndarray) -> np.ndarray:
+        """For each column, whether the changes of some number on the way to `x` do not go to zero."""
+        rest, rough = np.tensordot(_WEIGHTS, changes, 1), np.tensordot(_to_zero(NODES[:3]), changes[:3], 1)
+        least = LEAP * np.max(np.abs(self.at_x), where=np.isfinite(self.at_x), initial=0.0)
+        return np.any((np.abs(rest) > least) & (np.abs(rest - rough) < 0.1 * np.abs(rest)), axis=1)
 
 
 def _is_single(values: np.ndarray) -> bool:

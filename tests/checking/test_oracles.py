@@ -252,6 +252,17 @@ def test_a_kink_or_jump_within_the_points_makes_no_wrong_number(name):
     assert known > 5
 
 
+@pytest.mark.parametrize("reach", [1e-7, 1e-5, 1e-3])
+def test_a_vector_whose_sign_is_chosen_anew_nearby_tells_no_slope(reach):
+    """A unit vector turning through 0: its second number is odd, and looks as smooth with the other sign."""
+
+    def turning(x):
+        return np.array([np.cos(x[0]), np.sin(x[0])]) * (1.0 if abs(x[0]) < reach else -1.0)
+
+    found = measured_jacobian(turning, np.zeros(1))
+    assert np.all(np.abs(found.value - [[0.0], [1.0]]) <= found.error, where=found.known())
+
+
 @pytest.mark.parametrize("level", [1e-12, 1e-9, 1e-6])
 def test_noise_lengthens_the_error_bar(level):
     """A noisy function is measured as well as its noise allows, and says how well."""
