@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RecordError
+from ..files import write_whole
 from ..tables import Page, Report, Table, engineering
 from .duel import BAND, CONFIDENCE, Duel, Timings, in_times
 from .environment import differences, warnings_of
@@ -38,7 +37,7 @@ def save(report: Report, path: str | os.PathLike[str]) -> None:
     head = {"format": FORMAT, "kind": kind}
     text = json.dumps({**head, "result": json.loads(report.to_json())}, indent=1)
     try:
-        _write_whole(Path(path), text + "\n")
+        write_whole(Path(path), text + "\n")
     except OSError as error:
         raise RecordError(f"Cannot write {Path(path).name}: {_why(error)}") from None
 
@@ -79,31 +78,6 @@ def _unread(stamp: object) -> str:
     if isinstance(stamp, str) and re.fullmatch(r"rulelab-bench/\d+", stamp):
         return f"was written by another version of rulelab, as {stamp}; this one reads {FORMAT}"
     return f'is no saved result: its "format" is not {FORMAT}'
-
-
-def _write_whole(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _mode_of_new_files(path))
-        os.replace(temporary, path)
-    except BaseException:  # an interrupt too leaves no half file behind
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _mode_of_new_files(path: Path) -> int:
-    """The permissions of the file that is replaced, or those of any new file."""
-    try:
-        return path.stat().st_mode & 0o777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 def _why(error: OSError) -> str:

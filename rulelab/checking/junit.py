@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from ..errors import RecordError, printable
+from ..files import write_whole
 
 _ELEMENTS = {"wrong": "failure", "inconclusive": "error", "error": "error", "skipped": "skipped"}
 
@@ -67,23 +66,7 @@ def _text(words: str) -> str:
 
 def save(text: str, path: Path) -> None:
     """Write a file in one step: who reads it finds the old one or the new one whole. RecordError if not."""
-    name = None
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=".junit-", delete=False
-        ) as file:
-            name = file.name
-            file.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        write_whole(path, text)
     except OSError as error:
         raise RecordError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        if name is not None and os.path.exists(name):
-            os.unlink(name)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
