@@ -37,6 +37,7 @@ from .heap import (
 from .outlines import entries_in, hand_in, outline, whole
 from .snapshots import watched
 from .support import NO, ZERO, Taken, gather, settle
+from .walks import refuse_lost
 
 _NOTHING = (NO, ZERO, NO)
 
@@ -358,7 +359,9 @@ def popitem(d: dict[Any, Any]) -> Any:
 
     def back(y_bar: Any) -> Any:
         if not isinstance(y_bar, AbstractZero):
-            deposit(d, key, hand_in(where, entries_in(settle(unthunk(y_bar))).get(1, ZERO)))
+            bars = entries_in(settle(unthunk(y_bar)))
+            refuse_lost([(key, bars.get(0, ZERO))], dict, None)
+            deposit(d, key, hand_in(where, bars.get(1, ZERO)))
         return NO, ZERO
 
     return (key, y), effectful(back)

@@ -186,9 +186,10 @@ def fresh(x: Any) -> Any:
     return x
 
 
-def note_text(text: str) -> None:
-    """Note of a text that it may spell out what varies."""
-    written().texts[id(text)] = text
+def note_text(text: Any) -> None:
+    """Note of a text that it may spell out what varies; of anything else nothing."""
+    if type(text) is str:
+        written().texts[id(text)] = text
 
 
 def may_spell(x: Any) -> bool:

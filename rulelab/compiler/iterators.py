@@ -133,7 +133,8 @@ class Iteration:
         __tracebackhide__ = True
         kind = type(owner)
         constant = isinstance(owner, (range, str, bytes, DICT_KEYS)) or is_number(owner)
-        if on and isinstance(owner, (dict, set, frozenset)) and heap.is_own(owner):
+        names = isinstance(owner, DICT_KEYS) and _own_dict_of(owner) is not None
+        if on and (names or isinstance(owner, (dict, set, frozenset)) and heap.is_own(owner)):
             return OfNames(owner, place)
         if not on or constant or (isinstance(owner, dict) and not hands_out_its_own(owner)):
             return Source(owner)
@@ -144,7 +145,7 @@ class Iteration:
         if isinstance(owner, np.ndarray):
             return OfRows(owner) if owner.dtype.kind in "fciuO" else Source(owner)
         if isinstance(owner, (DICT_VALUES, DICT_ITEMS)):
-            return OfView(owner, next(filter(heap.is_own, gc.get_referents(owner)), None))
+            return OfView(owner, _own_dict_of(owner))
         if isinstance(owner, Drawn):
             return OfIterator(owner)
         if isinstance(getattr(kind, "__iter__", None), types.FunctionType):
@@ -642,6 +643,11 @@ def _is_active(shape: Any) -> bool:
     if isinstance(shape, Part):
         source = shape.row.source
     return source is None or type(source) is not Source
+
+
+def _own_dict_of(view: Any) -> Any:
+    """The dict that a view shows, if it is one of this sweep."""
+    return next(filter(heap.is_own, gc.get_referents(view)), None)
 
 
 def _is_sequence(x: Any) -> bool:

@@ -25,7 +25,7 @@ from .regions import Regions, share
 from .sites import Sites
 from .source import find_source
 from .sources import mark_sources, read_once
-from .spelling import readings
+from .spelling import readings, spelled_out
 from .tangent import handed_on, kept_open, may_be_written, tangent
 from .tidy import prune
 from .types import (
@@ -214,7 +214,8 @@ def _tangent(
     for reading in readings(lowered, varied, kinds, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))
     writes = not differentiate
-    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes)
+    texts = spelled_out(lowered, varied, kinds)
+    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes, texts)
 
 
 def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, tuple[str, Any]]:

@@ -135,7 +135,8 @@ class Regions:
         if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)):
             return
         if isinstance(op, ir.Write):
-            self._join(op.target, op.value)
+            objects = (op.key,) if _may_be_object(self._types(op.key)) else ()  # to be found among the keys
+            self._join(op.target, op.value, *objects)
             self._touch(target, op, op.target)
             return
         self._join(target, *op.operands())
@@ -160,7 +161,7 @@ class Regions:
             for leaf in ir.leaves(statement.iteration):
                 if isinstance(leaf, ir.Sequence) and self._types(leaf.value) == DICT:
                     self._touch(leaf.item, ir.Move(leaf.value), leaf.value)
-        elif isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Call, ir.Apply)):
+        elif isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Call, ir.Apply, ir.Unpack)):
             op = statement.op
             if not isinstance(op, ir.Call) or op.method not in _READING - {"items", "keys"}:
                 for atom in op.operands():
@@ -176,6 +177,11 @@ class Regions:
             if self._types(op.function) in (LIST, DICT) and op.method in _READING:
                 return True
         return self._changes_nothing(op)
+
+
+def _may_be_object(kind: Type) -> bool:
+    """Whether a value, or an item of the tuple that it is, may be an object that can change."""
+    return any(map(_may_be_object, kind.items)) if isinstance(kind, Tuple) else kind == ANY
 
 
 def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], bool]) -> Iterator[str]:

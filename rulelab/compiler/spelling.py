@@ -66,7 +66,7 @@ def readings(
     `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as
     on a number.
     """
-    spelled = _spelled(function, varied, types)
+    spelled = spelled_out(function, varied, types)
     if not spelled:
         return
     used = {atom for statement in ir.walk(function.body) for atom in reads_of(statement)} | {function.result}
@@ -100,7 +100,8 @@ def _names_in(code: python_types.CodeType) -> set[str]:
     return {*code.co_names}.union(*inner)
 
 
-def _spelled(function: ir.Function, varied: set[str], types: Types) -> set[str]:
+def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[str]:
+    """The names of texts made from what varies, and of what holds such texts."""
     spelled: set[str] = set()
     made = {s.target for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, _MAKERS)}
     size = -1

@@ -16,9 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..rules import programs
+from ..tangents.in_step import check_key, check_keys
 from ..tangents.shadows import zero_of
 from ..tangents.zeros import NoTangent
 from . import ir
+from .heap import note_text
 from .tidy import phis_of
 from .types import (
     ANY,
@@ -61,24 +63,33 @@ def tangent(
     own: frozenset[str],
     steps: Steps,
     writes: bool,
+    texts: set[str],
 ) -> ir.Function:
     """The tangent of a lowered function, whose `parameters` vary, and what it captures if `captured`.
 
     `varied` are all names that may have a tangent. With `writes` it is to be run as it is, so that arrays may
-    be written; without, it is to be differentiated.
+    be written; without, it is to be differentiated. `texts` spell out what varies: they are noted where they
+    are made, for they may be kept somewhere and read as numbers.
     """
-    return _Tangent(function, types, varied, steps, writes).run(parameters, captured, own)
+    return _Tangent(function, types, varied, steps, writes, texts).run(parameters, captured, own)
 
 
 class _Tangent:
     def __init__(
-        self, function: ir.Function, types: Types, varied: set[str], steps: Steps, writes: bool
+        self,
+        function: ir.Function,
+        types: Types,
+        varied: set[str],
+        steps: Steps,
+        writes: bool,
+        texts: set[str],
     ) -> None:
         self.function = function
         self.types = types
         self.varied = varied
         self.steps = steps
         self.writes = writes
+        self.texts = texts
         self.dots: dict[str, ir.Atom] = {}
         self.out: ir.Block = []
         self.position = ir.Position((1, 1, 0, 0))
@@ -330,6 +341,8 @@ class _Tangent:
             self.keep(target, op)
         else:
             method(op, target)
+        if self.writes and target in self.texts:
+            self.let(ir.Call(ir.Const(note_text), (target,)), "noted")
 
     def of_move(self, op: ir.Move, target: str) -> None:
         self.keep(target, op)
@@ -418,8 +431,10 @@ class _Tangent:
         self.keep(target, op)
         if target not in self.varied:
             return
+        for key in op.items if op.kind == "set" else op.items[::2] if op.kind == "dict" else ():
+            if self.varies(key):
+                self.let(ir.Call(ir.Const(check_key), (key, self.dot(key))), "checked")
         if op.kind == "set":
-            self.push(self.function.fresh("refused"), ir.Const(set), (self.packed(op.items),))
             return
         if op.kind == "dict":
             items = [a if n % 2 == 0 else self.full(a) for n, a in enumerate(op.items)]
@@ -491,6 +506,9 @@ class _Tangent:
         if target in self.varied:
             items: tuple[ir.Atom, ...]
             if op.kind == "paired":
+                if self.varies(op.items[0]):
+                    keys = op.items[0], self.dot(op.items[0])
+                    self.let(ir.Call(ir.Const(check_keys), keys), "checked")
                 items = (op.items[0], self.entries(op.items[1]))
             elif op.kind == "left_over":
                 items = (self.entries(op.items[0]), op.items[1])
@@ -545,7 +563,7 @@ class _Tangent:
                 lost = ir.Call(ir.Const(programs.refuse_lost), (op.key, self.dot(op.value)))
                 self.keep(self.function.fresh("kept"), lost)
             return
-        if not self.writes and not (self.varies(op.target) or self.varies(op.value)):
+        if not self.writes and not any(map(self.varies, op.operands())):
             self.keep(target, op)
             return
         if op.kind == "item":

@@ -58,16 +58,22 @@ class OfNames(Source):
 
 
 def refuse_lost(pairs: list[tuple[Any, Any]], kind: type, place: Place | None) -> None:
-    """NotDifferentiableError if a cotangent goes to a float or an array that is a name for something."""
-    for item, bar in pairs:
-        nothing = isinstance(unthunk(bar), AbstractZero) or bar is None
-        if not nothing and isinstance(item, (float, complex, np.inexact, np.ndarray, tuple)):
-            raise NotDifferentiableError(
-                f"The items of a {kind.__name__} cannot be differentiated",
-                place=place,
-                fixes=("make a list of them first",),
-                read="limitations#iteration",
-            )
+    """NotDifferentiableError if a cotangent goes to a number or an array that is a name for something."""
+    if any(_is_lost(item, unthunk(bar)) for item, bar in pairs):
+        raise NotDifferentiableError(
+            f"The items of a {kind.__name__} cannot be differentiated",
+            place=place,
+            fixes=("make a list of them first",),
+            read="limitations#iteration",
+        )
+
+
+def _is_lost(item: Any, bar: Any) -> bool:
+    if isinstance(bar, AbstractZero) or bar is None:
+        return False
+    if type(item) is tuple and isinstance(bar, Tangent):
+        return any(_is_lost(item[key], unthunk(part)) for key, part in entries_of(bar).items())
+    return isinstance(item, (float, complex, np.inexact, np.ndarray, tuple))
 
 
 class OfSequence(Source):

@@ -5,13 +5,12 @@ from collections import OrderedDict, defaultdict, deque
 
 from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
-from ..tangents.in_step import is_iterator
+from ..tangents.in_step import check_key, is_iterator
 from ..tangents.shadows import is_constant, settled
 from ..tangents.zeros import NoTangent
 from .container_tangents import (
     FORWARDS,
     check_kept,
-    check_key,
     dots_of,
     entries_of_both,
     like_dict,

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
 from ..rules.house import RuleTable
-from ..tangents.in_step import check_in_step, is_iterator, pairs
+from ..tangents.in_step import check_in_step, check_key, check_keys, is_iterator, pairs
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_kept, zero_of
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import NoTangent
@@ -45,28 +45,6 @@ def check_kept(xs, xs_dot, *dots):
                 )
 
 
-def check_key(key, key_dot):
-    """NotDifferentiableError for a key of a dict, or an item of a set, that is a number and varies."""
-    if is_constant(key_dot):
-        return
-    if isinstance(key, (float, complex, np.inexact)):
-        if key_dot != 0.0:
-            raise NotDifferentiableError(
-                "A number that varies is the key of a dict or an item of a set: its derivative would be lost",
-                fixes=("rl.ignore_derivatives(key) if it is a constant", "a list of pairs"),
-                read="limitations#iteration",
-            )
-    elif isinstance(key, (tuple, frozenset)):
-        for part, part_dot in zip(key, key_dot, strict=True):
-            check_key(part, part_dot)
-    elif not isinstance(key, (int, np.integer, np.bool_, str, bytes, type(None))):
-        raise NotDifferentiableError(
-            f"A {type(key).__name__} that varies is the key of a dict or an item of a set",
-            fixes=("a list of pairs",),
-            read="limitations#iteration",
-        )
-
-
 def dots_of(xs, xs_dot):
     """The tangents of the items of a list, tuple, deque or array, as a list."""
     if is_constant(xs_dot):
@@ -85,7 +63,8 @@ def part_of(xs_dot, key):
     return NO if is_constant(xs_dot) else xs_dot[key]
 
 
-TABLE.non_differentiable(is_constant, zero_kept, zero_of, check_in_step, check_key, has_numbers, is_iterator)
+TABLE.non_differentiable(is_constant, zero_kept, zero_of, has_numbers, is_iterator)
+TABLE.non_differentiable(check_in_step, check_key, check_keys)
 TABLE.non_differentiable(set.issubset, set.issuperset, set.isdisjoint)
 TABLE.non_differentiable(frozenset.issubset, frozenset.issuperset)
 TABLE.non_differentiable(check_untracked)
@@ -128,10 +107,11 @@ def _state_one_moving(method):
 
 _state_taking(list.pop, deque.pop, deque.popleft, dict.values, dict.items, OrderedDict.values)
 _state_taking(OrderedDict.items)
+TABLE.frule(dict.keys)(lambda tangents, d: (d.keys(), NO))
+TABLE.frule(OrderedDict.keys)(lambda tangents, d: (d.keys(), NO))
 _state_moving(list.reverse, list.clear, list.__delitem__, deque.reverse, deque.clear, deque.rotate)
 _state_moving(deque.__delitem__, dict.clear, dict.__delitem__, OrderedDict.clear, OrderedDict.move_to_end)
 _state_moving(OrderedDict.__delitem__)
-TABLE.non_differentiable(OrderedDict.keys)
 
 
 # -- putting items in ----------------------------------------------------------------------------------------

@@ -62,10 +62,28 @@ def _state_view(method):
         return method(d), view_pullback
 
 
+def _state_names(method):
+    @TABLE.rrule(method, leading=1)
+    def names_rrule(d: dict, /):
+        """The keys are names; where one is a number that varies, the loop that reads it refuses."""
+
+        def names_pullback(y_bar):
+            if not is_zero(unthunk(y_bar)):
+                raise NotDifferentiableError(
+                    "The keys of a dict cannot have a gradient",
+                    fixes=("return list(...) of them",),
+                    read="limitations#iteration",
+                )
+            return NoTangent(), ZeroTangent()
+
+        return method(d), names_pullback
+
+
 for _kind in (dict, OrderedDict):
     _state_view(_kind.values)
     _state_view(_kind.items)
-TABLE.non_differentiable(dict.keys, OrderedDict.keys, dict.__contains__, dict.__len__)
+    _state_names(_kind.keys)
+TABLE.non_differentiable(dict.__contains__, dict.__len__)
 
 
 # -- items of the base class, which a class of the author's asks for by name or through super() --------------

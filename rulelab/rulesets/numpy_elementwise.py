@@ -177,8 +177,9 @@ def power_partial_base(out, x, p):
 def power_partial_exponent(out, x, p):
     """The derivative of `x ** p` in `p`: `x ** p * log(x)`.
 
-    At `x = 0`: 0 for `p > 0`, else NaN. For negative real `x` the logarithm is complex; its real part counts,
-    `x ** p * log(abs(x))`, which is what is left after projection to a real exponent.
+    At `x = 0`: 0 for `p > 0`, else NaN; at an infinite `x`: 0 for `p < 0`. For negative real `x` the
+    logarithm is complex; its real part counts, `x ** p * log(abs(x))`, which is what is left after projection
+    to a real exponent.
 
     >>> power_partial_exponent(np.array([0.0, 4.0]), np.array([0.0, 2.0]), np.array([1.0, 2.0]))
     array([0.        , 2.77258872])
@@ -190,6 +191,7 @@ def power_partial_exponent(out, x, p):
         else:
             slope = out * np.log(np.abs(nonzero(x)))
         at_zero = np.where(np.greater(np.real(p), 0), 0.0, math.nan).astype(np.asarray(slope).dtype)
+        slope = np.where(np.logical_and(np.isinf(x), np.less(np.real(p), 0)), np.zeros_like(slope), slope)
         return np.where(np.equal(x, 0), at_zero, slope)[()]
 
 

@@ -107,6 +107,11 @@ def _state_outer(ufunc):
 # -- reduce and accumulate: a chain of calls -----------------------------------------------------------------
 
 
+def _without_effect(bar, y_bar):
+    """A cotangent, zero where that of the link is, even if the link overflows and its slope is infinite."""
+    return bar if is_zero(bar) else np.where(np.equal(y_bar, 0), 0.0, bar)
+
+
 class Chain:
     """`y[0] = x[0]`, `y[k] = ufunc(y[k-1], x[k])` along the first axis, with what the reverse needs."""
 
@@ -123,7 +128,7 @@ class Chain:
         """x̄ from the cotangents of all `y`, last first; None where one has none."""
         x_bars, y_bar = [], next(y_bars)
         for back in self.backs[::-1]:
-            _, before, x_bar = map(unthunk, back(y_bar))
+            _, before, x_bar = (_without_effect(unthunk(bar), y_bar) for bar in back(y_bar))
             x_bars.append(np.zeros(self.x.shape[1:]) if is_zero(x_bar) else x_bar)
             own = next(y_bars, None)
             y_bar = own if is_zero(before) else before if own is None else own + before

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MutationError
+from ..errors import MutationError, NotDifferentiableError
 from .shadows import is_constant
 from .zeros import NoTangent
 
@@ -145,5 +145,34 @@ def check_in_step(x: Any, x_dot: Any) -> None:
         raise MutationError(
             f"A {type(x).__name__} was changed by a function that cannot be seen into, its tangent was not",
             fixes=("change it in a function of your own", "write an frule for the function that changes it"),
+            read="limitations#iteration",
+        )
+
+
+def check_keys(keys: list, keys_dot: Any) -> None:
+    """The same as `check_key` for each of the keys of a dict that is made of them."""
+    if not is_constant(keys_dot):
+        for key, key_dot in zip(keys, keys_dot, strict=True):
+            check_key(key, key_dot)
+
+
+def check_key(key: Any, key_dot: Any) -> None:
+    """NotDifferentiableError for a key of a dict, or an item of a set, that is a number and varies."""
+    if is_constant(key_dot):
+        return
+    if isinstance(key, (float, complex, np.inexact)):
+        if key_dot != 0.0:
+            raise NotDifferentiableError(
+                "A number that varies is the key of a dict or an item of a set: its derivative would be lost",
+                fixes=("rl.ignore_derivatives(key) if it is a constant", "a list of pairs"),
+                read="limitations#iteration",
+            )
+    elif isinstance(key, (tuple, frozenset)):
+        for part, part_dot in zip(key, key_dot, strict=True):
+            check_key(part, part_dot)
+    elif not isinstance(key, (int, np.integer, np.bool_, str, bytes, type(None))):
+        raise NotDifferentiableError(
+            f"A {type(key).__name__} that varies is the key of a dict or an item of a set",
+            fixes=("a list of pairs",),
             read="limitations#iteration",
         )

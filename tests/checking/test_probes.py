@@ -193,3 +193,21 @@ def test_nothing_is_said_at_a_jump():
         assert not truth_at(subject, Point(inputs), rng()).jacobian.known().any()
     subject, inputs = subject_of(np.linalg.pinv, (singular + np.eye(2),), {})
     assert truth_at(subject, Point(inputs), rng()).jacobian.known().all()
+
+
+def test_a_slope_that_is_another_close_by_binds_nobody():
+    """`clip(a, b, b)` does not change with a alone, and a rule may yet give it all of the cotangent; what is
+    smooth beside a kink is known.
+    """
+    subject, inputs = subject_of(np.clip, (0.3, 0.3, 0.3), {})
+    assert not truth_at(subject, Point(inputs), rng()).jacobian.known().any()
+    subject, inputs = subject_of(bent, (np.array([0.0, 1.5]),), {}, registry=registry_with(bent, bent_rrule))
+    assert truth_at(subject, Point(inputs), rng()).jacobian.known().tolist() == [[False, True]]
+
+
+def bent(x):
+    return abs(x[0]) + x[1] ** 3
+
+
+def bent_rrule(x):
+    return bent(x), lambda y_bar: (None, y_bar * np.array([np.sign(x[0]), 3 * x[1] ** 2]))

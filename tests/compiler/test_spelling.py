@@ -369,7 +369,46 @@ def written_out_further(x):
     return written_out(2.0 * x)
 
 
-@pytest.mark.parametrize("f", [lambda x: float(written_out(x)), lambda x: x * float(written_out_further(x))])
+def noted_in_a_list(x):
+    notes = []
+    note(notes, x)
+    return float(notes[0])
+
+
+def note(notes, x):
+    notes.append(str(x))
+
+
+def noted_in_a_dict(x):
+    notes = {}
+    note_as(notes, x)
+    return float(notes["x"])
+
+
+def note_as(notes, x):
+    notes["x"] = f"{x}"
+
+
+class Label:
+    def __init__(self, x):
+        self.text = f"{x!r}"
+
+
+def listed(x):
+    return [str(x)]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float(written_out(x)),
+        lambda x: x * float(written_out_further(x)),
+        noted_in_a_list,
+        noted_in_a_dict,
+        lambda x: float(Label(x).text),
+        lambda x: float(listed(x)[0]),
+    ],
+)
 def test_text_written_by_another_function_is_not_read_as_a_number(f):
     """Forwards a text carries no tangent, so it is noted which ones may spell out what varies."""
     for derive in (lambda: rl.gradient(f, 2.0), lambda: rl.pushforward(f, 2.0)(1.0)):
@@ -386,3 +425,19 @@ def test_a_function_that_writes_a_message_gives_a_number():
 
     assert rl.gradient(lambda x: x * float(told(x)), 3.0) == (12.0,)
     assert rl.pushforward(lambda x: x * float(told(x)), 3.0)(1.0) == 12.0
+
+
+KEPT = []
+
+
+def kept_for_all(x):
+    KEPT.append(str(x))
+    return float(KEPT.pop())
+
+
+def test_text_kept_in_a_global_is_not_read_as_a_number():
+    """Backwards the write to a global is refused, forwards the reading."""
+    with pytest.raises(rl.MutationError):
+        rl.gradient(kept_for_all, 2.0)
+    with pytest.raises(rl.NotDifferentiableError, match="written as text"):
+        rl.pushforward(kept_for_all, 2.0)(1.0)

@@ -124,3 +124,14 @@ def test_writes_through_methods_are_refused_before_they_happen(write):
     with pytest.raises(MutationError):
         rl.gradient(writes, X)
     np.testing.assert_array_equal(buffer, [7.0, 8.0, 9.0])
+
+
+def test_a_power_that_overflows_and_comes_back_has_no_slope():
+    """2.25 ** 33 ** 110 is infinite, and to the power of -170 it is 0: so is the derivative, not nan."""
+    x = np.array([33.5, 109.75, -169.75])
+
+    def f(x):
+        return np.float_power.reduce(x, initial=2.25)
+
+    with np.errstate(all="ignore"):
+        assert f(x) == f(x + 1e-3) == 0.0 and np.array_equal(rl.gradient(f, x)[0], np.zeros(3))
