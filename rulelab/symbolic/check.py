@@ -22,6 +22,7 @@ from . import worker
 from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
+from .integrals import prepare
 from .kinds import VECTOR_SIZES
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
@@ -45,6 +46,7 @@ MAX_LEAVES = 64
 MAX_VISITS = 40
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
+INTEGRAL_SHARE = 0.2  # the same where a function integrates
 
 
 def prove(
@@ -84,6 +86,7 @@ def prove(
         raise not_found.error
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     _warm()
+    prepare()
     empty = SymbolicReport(shown, names, Undecided(0, "nothing was computed within the time limit"))
     outcome = worker.run(
         lambda report: _Judge(shown, names, questions, rng, started, time_limit, report).judge(),
@@ -115,6 +118,7 @@ class _Judge:
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report = report
         self.one_triangle = False  # of square matrices, at the sample that refuted
+        self.started, self.limit = started, time_limit
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
 
     def judge(self):
@@ -223,6 +227,8 @@ class _Judge:
             except Skipped as reason:
                 skipped[str(reason)] = None
                 continue
+            if visits[-1].trace.integrands:  # each sample takes a dozen quadratures
+                self.numeric_deadline = min(self.numeric_deadline, self.started + INTEGRAL_SHARE * self.limit)
             if visits[-1].path not in explored:
                 explored.add(visits[-1].path)
                 queue = [*beside_borders(sample, self.names, visits[-1].trace.decisions), *queue]
@@ -274,7 +280,9 @@ class _Judge:
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
         cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
-        if members and operations > MAX_SHOWN_GRAPH and cell.settle_in_field(members[0]):
+        large, integrals = operations > MAX_SHOWN_GRAPH, bool(members) and members[0].trace.integrands
+        shown = members and (large or integrals) and cell.settle_in_field(members[0])
+        if shown and large:
             return cell
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
@@ -283,11 +291,13 @@ class _Judge:
             derivative = sp.diff(loss, symbols[leaves[i].args])
             given = expression(found[i], symbols, memo)
             cell.rows.append((leaves[i].args, derivative, given))
+            if shown:
+                continue
             if members:
                 cell.settle(i, derivative - given, derivative, members[0])
             elif operations > MAX_SHOWN_GRAPH:
                 break  # one formula of a refuted rule will do
-        if members:
+        if members and not shown:
             for v in members[:1]:
                 cell.settle_value(v, symbols, memo)
         return cell

@@ -5,7 +5,7 @@ quadratic residue, and let each elementary function be a random map that keeps i
 roots are unique among the residues, exp turns sums into products, (cos, sin) of an angle is a unit of
 F_p[i]. An identity evaluates to zero at every seed; an expression that is not one does so with probability
 about degree / p. A function whose equations are not modelled becomes an unknown keyed by the value of its
-argument, which can only lose proofs. Branches of roots and logarithms are not modelled: a zero counts only
+argument, which can only lose proofs. An integral is a random linear functional of its integrand. Branches of roots and logarithms are not modelled: a zero counts only
 beside a 40-digit numerical zero at samples of the same cell, which the caller has established.
 
 G. H. Gonnet, Determining equivalence of expressions in random polynomial time, STOC 1984,
@@ -28,6 +28,7 @@ Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 _ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
 SEEDS_NEEDED = 3
 SEEDS_TRIED = 64
+FUNCTIONAL_NODES = 6  # of the functional that stands for an integral
 
 
 class NoValue(Exception):
@@ -113,11 +114,33 @@ class FieldModel:
             return self.residue("pi")
         if expr is sp.E:
             return self.exp(sp.Integer(1))
+        if expr in (sp.oo, -sp.oo):  # the limit of an integral
+            return self.random("infinity", str(expr))
+        if isinstance(expr, sp.Integral):
+            return self.integral(expr.function, *expr.limits[0])
         if isinstance(expr, sp.exp):
             return self.exp(expr.args[0])
         if expr.is_Pow:
             return self.power(*expr.as_base_exp())
         return self.function(expr)
+
+    def integral(self, integrand, variable, lower, upper):
+        """A random linear functional for each limit, applied to the integrand: sums, constant factors and
+        adjoining or reversed limits come out as they must."""
+        total = 0
+        for sign, limit in ((1, upper), (-1, lower)):
+            for weight, node in self.functional(self.value(limit)):
+                at_node = integrand.xreplace({variable: sp.Symbol(f"{variable} = {node}")})
+                total += sign * weight * self.value(at_node)
+        return total % P
+
+    def functional(self, limit):
+        """Weights and nodes of the functional of one limit. With so many nodes no identity among fewer than
+        so many factors holds by chance."""
+        return [
+            (self.random("weight", limit, j), self.residue("symbol", f"node {j} of {limit}"))
+            for j in range(FUNCTIONAL_NODES)
+        ]
 
     def inverse(self, number):
         if number % P == 0:
