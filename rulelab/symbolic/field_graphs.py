@@ -311,7 +311,8 @@ class _Field:
         return [bars.get(id(leaf), 0) % P for leaf in leaves]
 
     def swept(self, seeded):
-        """Cotangents by the ids of all parts of the graphs in `seeded`, pairs of a result and its cotangent."""
+        """Cotangents, by the ids of all parts of the graphs in `seeded`, which are pairs of a result and its
+        cotangent."""
         order, bars = [], dict[int, Any]()
         done: dict[int, int] = {}
         for result, seed in seeded:

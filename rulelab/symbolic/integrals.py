@@ -21,7 +21,7 @@ import sympy as sp
 from mpmath.calculus.quadrature import GaussLegendre, TanhSinh
 
 from .functions import ELEMENTARY
-from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, Scalar, infinite_limit
+from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_limit
 
 WANTED_DIGITS = 36  # more than a proof asks of its samples
 WELL_KNOWN = 42  # digits that do for a difference quotient

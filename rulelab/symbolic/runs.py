@@ -96,6 +96,7 @@ class Settled(Exception):
     # Set only where a gradient is refuted: the number of the leaf, and what its cell is made of.
     wrong: int
     graphs: tuple[Any, Any, Any, Any]
+    expected: list
 
     def __init__(self, verdict):
         super().__init__(verdict.word)
@@ -675,6 +676,7 @@ def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_le
         settled = Settled(Refuted("gradient", reason, counterexample))
         settled.wrong = i
         settled.graphs = (leaves, found, y, seed_leaves)
+        settled.expected = expected
         raise settled
     return min(digits, default=MAX_DIGITS)
 
@@ -751,7 +753,7 @@ def exact_arguments(question, sample):
 
     def text(value):
         if isinstance(value, Static):
-            return repr(value.value)
+            return value.shown()
         if isinstance(value, Array):
             return repr(same_shape_object_array([str(v) for v in value.entries], value.shape).tolist())
         return str(value)
@@ -761,7 +763,7 @@ def exact_arguments(question, sample):
 
 def _literal(value):
     if isinstance(value, Static):
-        return repr(value.value)
+        return value.shown()
     if isinstance(value, Array):
         entries = same_shape_object_array([_Bare(v) for v in value.entries], value.shape).tolist()
         return f"np.array({entries!r})"

@@ -5,8 +5,9 @@ quadratic residue, and let each elementary function be a random map that keeps i
 roots are unique among the residues, exp turns sums into products, (cos, sin) of an angle is a unit of
 F_p[i]. An identity evaluates to zero at every seed; an expression that is not one does so with probability
 about degree / p. A function whose equations are not modelled becomes an unknown keyed by the value of its
-argument, which can only lose proofs. An integral is a random linear functional of its integrand. Branches of roots and logarithms are not modelled: a zero counts only
-beside a 40-digit numerical zero at samples of the same cell, which the caller has established.
+argument, which can only lose proofs; an integral is a random linear functional of its integrand. Branches of
+roots and logarithms are not modelled: a zero counts only beside a 40-digit numerical zero at samples of the
+same cell, which the caller has established.
 
 G. H. Gonnet, Determining equivalence of expressions in random polynomial time, STOC 1984,
 https://doi.org/10.1145/800057.808698
