@@ -53,7 +53,17 @@ INTEGRAL_SHARE = 0.2  # the same where a function integrates
 
 
 def prove(
-    f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None, steps=None
+    f,
+    rule=None,
+    *,
+    at=None,
+    kwargs=None,
+    registry=None,
+    time_limit=5.0,
+    rng=None,
+    stop=None,
+    name=None,
+    steps=None,
 ):
     """Judge the rule of a function symbolically.
 
@@ -395,6 +405,7 @@ _WEIGHT = {
     "cancellation of rational functions": 2,
     "SymPy's simplification": 3,
     "identity test in a finite field": 4,
+    "SymPy's integration": 5,
 }
 
 

@@ -2,8 +2,8 @@
 
 The rule of an integral is no derivative of the sum that stands for it: at every number of steps it is off by
 the error of the sum. With 100 digits that error is known exactly at 8, 16, … 128 steps, so that its order is
-seen, and polynomials in the size of the steps lead it to no size at all. What is left there must be nothing: a
-rule that is off by a millionth shows it in every digit of the limit.
+seen, and the formula of Euler and Maclaurin leads it to steps of no size. What is left there must be nothing:
+a rule that is off by a millionth shows it in every digit of the limit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def find_steps(question, spec, asked=None):
         for place, (name, kind) in enumerate(zip(question.names, spec, strict=True))
         if isinstance(kind, Static) and _is_count(kind.value)
     ]
-    keywords = {name: value for name, value in _keyword_defaults(question.primal).items()} | question.kwargs
+    keywords = _keyword_defaults(question.primal) | question.kwargs
     found += [Steps(name, "keyword", 0, value) for name, value in keywords.items() if _is_count(value)]
     found += [Steps(name, "global", 0, value) for name, value in _globals_read(question.primal).items()]
     return [steps for steps in found if is_step_name(steps.name, asked)]

@@ -250,8 +250,8 @@ def _quadrature(f, a, b):
     """The integral of `f` from `a` to `b`, a < b; its relative error; and which sum will do for difference
     quotients.
 
-    The error is by how much the last two sums differ: that of the one before the last, and more than that of the
-    last. It is infinite where no value was found.
+    The error is by how much the last two sums differ: that of the one before the last, and more than that of
+    the last. It is infinite where no value was found.
     """
     best = CONTEXT.mpf(0), CONTEXT.inf, None, 0
     wanted, well = CONTEXT.mpf(10) ** -WANTED_DIGITS, CONTEXT.mpf(10) ** -WELL_KNOWN
@@ -270,9 +270,10 @@ def _quadrature(f, a, b):
 
 
 def _digits(error):
+    """How many digits are known where two sums differ by a relative error."""
     if error == 0:
         return SHADOW_DIGITS
-    return int(-CONTEXT.log10(error)) if error < 1 else 0
+    return max(0, int(-CONTEXT.log10(error)) - 2)  # two sums may lack the same little piece at an end
 
 
 def _as_before(quadrature, f, a, b):

@@ -86,9 +86,10 @@ class Converges:
         first, last = (max(row[k] for _, row in self.errors) for k in (0, -1))
         return (
             f"CONVERGES (order {self.order:.2f}): the rule is for the integral, the limit of many steps, and "
-            f"not for the sum with {self.steps} of them: off by {first:.1e} of the derivative at {self.steps} = "
-            f"{self.sizes[0]}, by {last:.1e} at {self.steps} = {self.sizes[-1]}, in the limit by less than "
-            f"{_power_of_ten(self.left)} (numbers at {self.samples} samples, no proof)"
+            f"not for the sum with {self.steps} of them: off by {first:.1e} of the derivative at "
+            f"{self.steps} = {self.sizes[0]}, by {last:.1e} at {self.steps} = {self.sizes[-1]}, "
+            f"in the limit by less than {_power_of_ten(self.left)} "
+            f"(numbers at {self.samples} samples, no proof)"
         )
 
 

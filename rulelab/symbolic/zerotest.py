@@ -22,11 +22,13 @@ from fractions import Fraction
 import sympy as sp
 
 from .formulas import has_small_powers
+from .worker import TooLong, at_most
 
 P = 170141183460469231731687303715884103007  # a safe prime just below 2**127
 Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 
 _ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
+INTEGRATION_SECONDS = 2.0
 SEEDS_NEEDED = 3
 SEEDS_TRIED = 64
 FUNCTIONAL_NODES = 6  # of the functional that stands for an integral
@@ -51,9 +53,28 @@ def is_identically_zero(expr, negative=()):
         return "cancellation of rational functions", "none"
     if field_zero(expr):
         return "identity test in a finite field", "below 1e-100"
+    if expr.has(sp.Integral):
+        return _once_integrated(expr)
     if small and _by_simplification(expr):
         return "SymPy's simplification", "none"
     return None
+
+
+def _once_integrated(expr):
+    """The same with what SymPy makes of every integral, on the main branch; None where it makes nothing of
+    one."""
+    try:
+        with at_most(INTEGRATION_SECONDS):
+            solved = expr.replace(lambda part: isinstance(part, sp.Integral), _main_branch)
+    except (TooLong, Exception):  # SymPy's heuristics may raise almost anything
+        return None
+    proof = None if solved.has(sp.Integral) else is_identically_zero(solved)
+    return proof and ("SymPy's integration", proof[1])
+
+
+def _main_branch(integral):
+    solved = sp.piecewise_fold(integral.doit())
+    return solved.args[0].expr if isinstance(solved, sp.Piecewise) else solved
 
 
 def _by_simplification(expr):
