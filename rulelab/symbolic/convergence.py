@@ -15,7 +15,7 @@ import itertools
 import re
 import statistics
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .cells import Static, beside_borders, samples
 from .runs import Misfit, Settled, Skipped, visit
@@ -46,7 +46,7 @@ class Steps(NamedTuple):
     name: str
     kind: str
     place: int
-    value: int
+    value: Any
 
 
 class NoSuchSteps(ValueError):
@@ -69,7 +69,7 @@ def find_steps(question, spec, asked=None):
         for place, (name, kind) in enumerate(zip(question.names, spec, strict=True))
         if isinstance(kind, Static) and _is_count(kind.value)
     ]
-    keywords = _keyword_defaults(question.primal) | question.kwargs
+    keywords: dict[str, Any] = _keyword_defaults(question.primal) | question.kwargs
     found += [Steps(name, "keyword", 0, value) for name, value in keywords.items() if _is_count(value)]
     found += [Steps(name, "global", 0, value) for name, value in _globals_read(question.primal).items()]
     return [steps for steps in found if is_step_name(steps.name, asked)]
@@ -95,7 +95,7 @@ def converges(question, spec, given, steps, rng, seed, deadline):
     """`Converges` where the rule is shown to be that of the limit, False where it is shown not to be, None
     where it cannot be told."""
     sizes = SIZES if steps.value % 2 == 0 else tuple(n + 1 for n in SIZES)  # Simpson's rule wants even ones
-    tried, clear = 0, []
+    tried, clear = 0, list[_Sample]()
     for seen in _seen_at_samples(question, spec, given, steps, sizes, rng, seed, deadline):
         if seen is not None and seen.is_wrong:
             return False
@@ -211,7 +211,9 @@ class _Sample:
     """The errors of all cotangents at one sample, over the numbers of steps."""
 
     def __init__(self, sizes, seen):
-        self.errors, self.orders, self.limits = {}, [], []
+        self.errors: dict[str, list] = {}
+        self.orders: list[float] = []
+        self.limits: list[Any] = []
         self.is_wrong, self.is_clear = False, True
         values = [_order([s.y[i] for s in seen]) for i in range(len(seen[0].y))]
         value_order = min(filter(CONTEXT.isfinite, values), default=0)

@@ -15,6 +15,7 @@ import inspect
 import itertools
 import operator
 import sys
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -253,7 +254,7 @@ def _quadrature(f, a, b):
     The error is by how much the last two sums differ: that of the one before the last, and more than that of
     the last. It is infinite where no value was found.
     """
-    best = CONTEXT.mpf(0), CONTEXT.inf, None, 0
+    best: tuple[Any, Any, Any, int] = CONTEXT.mpf(0), CONTEXT.inf, None, 0
     wanted, well = CONTEXT.mpf(10) ** -WANTED_DIGITS, CONTEXT.mpf(10) ** -WELL_KNOWN
     for sums in (_gauss_sums, _tanh_sinh_sums, _line_sums):
         before = None

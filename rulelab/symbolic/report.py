@@ -84,11 +84,11 @@ class SymbolicReport(Report):
         return Table("relative errors", columns, cells)
 
     def convergence_lines(self):
-        if (table := self.convergence()) is None:
+        verdict, table = self.verdict, self.convergence()
+        if table is None or not isinstance(verdict, Converges):
             return
-        yield f"relative errors by {table.columns[0]}:"
-        names = [name for name, _ in self.verdict.errors]
-        rows = [(table.columns[0], *names), *table.rows]
+        yield f"relative errors by {verdict.steps}:"
+        rows = [(verdict.steps, *(name for name, _ in verdict.errors)), *table.rows]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             yield "  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
@@ -112,7 +112,8 @@ class SymbolicReport(Report):
 
     def to_latex(self):
         """The verdict, the formulas as displayed mathematics, the notes."""
-        errors = () if self.convergence() is None else (self.convergence(),)
+        table = self.convergence()
+        errors = () if table is None else (table,)
         before, after = Page((self._headline(),)).latex(), Page((), errors, self._closing()).latex()
         return "\n\n".join(part for part in (before, self._repr_latex_(), after) if part)
 
