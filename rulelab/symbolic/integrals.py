@@ -27,8 +27,7 @@ from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_
 WANTED_DIGITS = 36  # more than a proof asks of its samples
 WELL_KNOWN = 42  # digits that do for a difference quotient
 LEAST_DIGITS = 32
-GAUSS_DEGREE = 5  # 48 nodes on each panel
-PANELS = (1, 2, 4, 8, 16)
+PANELS = ((4, 1), (5, 1), (5, 2), (5, 4), (5, 8), (5, 16))  # degree and number: 24 or 48 nodes on each
 HOPELESS = (
     CONTEXT.mpf(10) ** -12
 )  # two sums of so many panels that differ by more: the integrand is not smooth
@@ -51,7 +50,7 @@ def stand_ins(trace):
 def prepare():
     """Have the nodes ready before a worker is forked, where SciPy's integration is in use."""
     if "scipy.integrate" in sys.modules:
-        _gauss_nodes()
+        _gauss_nodes(4), _gauss_nodes(5)
         _warm_sympy()
 
 
@@ -144,19 +143,18 @@ class _Integrand:
         self.decisions = [d for d in decisions if id(d.left) in own or id(d.right) in own]
 
     def operation(self, node):
-        """What makes the node's value from those of its operands and from all known ones."""
+        """What makes the node's value from those of its operands."""
         if node.op == "integral":
             rule = self.trace.integrands[id(node)]
-            return lambda known, lower, upper: rule.between(lower, upper, known)
-        compute = _COMPUTE.get(node.op) or ELEMENTARY[node.op].evaluate
-        return lambda known, *operands: compute(*operands)
+            return lambda lower, upper: rule.between(lower, upper, self.known)
+        return _COMPUTE.get(node.op) or ELEMENTARY[node.op].evaluate
 
     def at(self, number, known):
         """The value at one number; `known` holds those of the integrals around."""
-        known = dict(known)
+        self.known = known = dict(known)
         known[id(self.variable)] = number
         for key, operation, operands in self.steps:
-            known[key] = operation(known, *[known.get(id(a), a.shadow) for a in operands])
+            known[key] = operation(*[known.get(id(a), a.shadow) for a in operands])
         for left, relation, right, outcome in self.decisions:
             here = known.get(id(left), left.shadow), known.get(id(right), right.shadow)
             if relation not in _DECIDED or _DECIDED[relation](*here) != outcome:
@@ -282,29 +280,29 @@ def _as_before(quadrature, f, a, b):
     those do, so that a difference quotient has as many digits as the value."""
     sums, number = quadrature
     if sums is _gauss_sums:
-        return _over_panels(f, a, b, PANELS[number])[0]
+        return _over_panels(f, a, b, *PANELS[number])[0]
     return next(itertools.islice(sums(f, a, b), number, None))[0]
 
 
 def _gauss_sums(f, a, b):
-    """Sums over 1, 2, 4, … panels with the sums of the absolute values, while there is hope."""
+    """Sums over more and more panels with the sums of the absolute values, while there is hope."""
     if not (CONTEXT.isfinite(a) and CONTEXT.isfinite(b)):
         return
     before = None
-    for panels in PANELS:
-        total, size = _over_panels(f, a, b, panels)
+    for degree, panels in PANELS:
+        total, size = _over_panels(f, a, b, degree, panels)
         yield total, size
         if before is not None and panels >= 4 and abs(total - before) > HOPELESS * size:
             return
         before = total
 
 
-def _over_panels(f, a, b, panels):
+def _over_panels(f, a, b, degree, panels):
     half = (b - a) / (2 * panels)
     total, size = CONTEXT.mpf(0), CONTEXT.mpf(0)
     for k in range(panels):
         middle = a + (2 * k + 1) * half
-        for x, w in _gauss_nodes():
+        for x, w in _gauss_nodes(degree):
             term = w * f(middle + x * half)
             total, size = total + term, size + abs(term)
     return total * half, size * half
@@ -346,8 +344,8 @@ def _refined(f, nodes_of, degrees):
 
 
 @functools.cache
-def _gauss_nodes():
-    return GaussLegendre(CONTEXT).calc_nodes(GAUSS_DEGREE, CONTEXT.prec)
+def _gauss_nodes(degree):
+    return GaussLegendre(CONTEXT).calc_nodes(degree, CONTEXT.prec)
 
 
 @functools.cache

@@ -11,6 +11,7 @@ points that decide alike.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import numbers
 import operator
@@ -191,6 +192,7 @@ def infinite_limit(trace, value):
     return Scalar(trace, "constant", Constant(Fraction(1 if value > 0 else -1), "oo"), CONTEXT.mpf(value))
 
 
+@functools.lru_cache(4096)
 def recognise(value):
     """The exact constant a float stands for, and a note where that is a guess.
 
@@ -214,9 +216,10 @@ def recognise(value):
 
 
 def _shadow(value):
-    if isinstance(value, Fraction):
-        return CONTEXT.mpf(value.numerator) / value.denominator
-    return CONTEXT.mpf(value)
+    if not isinstance(value, Fraction):
+        return CONTEXT.mpf(value)
+    number = CONTEXT.mpf(value.numerator)
+    return number if value.denominator == 1 else number / value.denominator
 
 
 # --- the number
