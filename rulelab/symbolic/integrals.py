@@ -37,6 +37,7 @@ FAR = 20_000  # where an integrand that falls off exponentially is nothing
 NOTHING = CONTEXT.mpf(10) ** -150
 NOTE = "scipy.integrate.quad was taken as the integral itself"
 _LETTERS = "tsuvw"
+_NO_VALUE = (ArithmeticError, ValueError, TypeError, CONTEXT.NoConvergence)
 _REFUSED = ("full_output", "weight", "complex_func")
 
 
@@ -256,7 +257,7 @@ def _quadrature(f, a, b):
     wanted, well = CONTEXT.mpf(10) ** -WANTED_DIGITS, CONTEXT.mpf(10) ** -WELL_KNOWN
     for sums in (_gauss_sums, _tanh_sinh_sums, _line_sums):
         before = None
-        with contextlib.suppress(ArithmeticError, ValueError, TypeError):  # a node where f has no value
+        with contextlib.suppress(*_NO_VALUE):  # at a node
             for number, (total, size) in enumerate(sums(f, a, b)):
                 if before is not None:
                     error = abs(total - before) / (abs(total) or size or 1)
