@@ -5,9 +5,10 @@ from .check import prove
 from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
 from .stability import StabilityReport, scan_stability
-from .verdicts import Counterexample, Proved, Refuted, Undecided, Unsupported
+from .verdicts import Converges, Counterexample, Proved, Refuted, Undecided, Unsupported
 
 __all__ = [
+    "Converges",
     "Counterexample",
     "DerivedRule",
     "Proved",

@@ -448,6 +448,7 @@ def _each(original, name):
 def _linspace(start, stop, num=50, endpoint=True, **_):
     if _.get("retstep") or np.ndim(start) or np.ndim(stop):
         raise TypeError
+    start, stop = (v.view(np.ndarray).item() if isinstance(v, np.ndarray) else v for v in (start, stop))
     return own([start + (stop - start) * k / (num - endpoint) for k in range(num)], ObjectArray)
 
 

@@ -22,6 +22,11 @@ class Static(NamedTuple):
 
     value: object
 
+    def shown(self):
+        """How it is written: a function by its name."""
+        name = getattr(self.value, "__name__", "")
+        return name if callable(self.value) and name.isidentifier() else repr(self.value)
+
 
 @dataclass(frozen=True)  # not a tuple: it must not equal a shape
 class Symmetric:

@@ -139,6 +139,15 @@ class _Field:
         self.model = _WideModel(seed) if wide else FieldModel(seed)
         self.values = {}
         self.sums = {}
+        self.bound = {}  # the variables of the integrals around, by id: their values
+
+    def at(self, variable, value):
+        """The same homomorphism with a value for the variable of an integral."""
+        inside = _Field.__new__(_Field)
+        inside.model, inside.sums = self.model, {}
+        inside.bound = {**self.bound, id(variable): value}
+        inside.values = dict(inside.bound)
+        return inside
 
     # --- values ---
 
@@ -157,6 +166,10 @@ class _Field:
             return _ARITHMETIC[op](self.model, *(self.values[id(a)] for a in args))
         if op == "pow":
             return self.power(*args)
+        if op == "integral":
+            return sum(
+                weight * inside.value(args[0]) for weight, inside in self.inside(args[1], *args[2:])
+            )
         if op == "sqrt":
             return self.root(self.values[id(args[0])])
         if op == "exp":
@@ -169,6 +182,12 @@ class _Field:
         if op in ("sinh", "cosh", "tanh"):
             return self.hyperbolic(op, args[0])
         return self.model.random(op, *(self.values[id(a)] for a in args))
+
+    def inside(self, variable, lower, upper):
+        """The functional that stands for an integral: weights, and this field at the nodes."""
+        for sign, limit in ((1, upper), (-1, lower)):
+            for weight, node in self.model.functional(self.value(limit)):
+                yield sign * weight, self.at(variable, node)
 
     def root(self, number, times=1):
         return self.model.rational_power(number, sp.Rational(times, 2))
@@ -288,21 +307,44 @@ class _Field:
 
     def cotangents(self, leaves, seeds, y):
         """The derivatives of the sum of seeds times results, for each leaf, by one sweep backwards."""
+        bars = self.swept([(result, self.value(seed)) for seed, result in zip(seeds, y, strict=True)])
+        return [bars.get(id(leaf), 0) % P for leaf in leaves]
+
+    def swept(self, seeded):
+        """Cotangents, by the ids of all parts of the graphs in `seeded`, which are pairs of a result and its
+        cotangent."""
         order, bars = [], dict[int, Any]()
         done: dict[int, int] = {}
-        for seed, result in zip(seeds, y, strict=True):
+        for result, seed in seeded:
             self.value(result)
             for part in _in_order(result, done):
                 done[id(part)] = 1
                 order.append(part)
-            bars[id(result)] = bars.get(id(result), 0) + self.value(seed)
+            bars[id(result)] = bars.get(id(result), 0) + seed
         for node in reversed(order):
             bar = bars.get(id(node), 0) % P
             if not bar or node.op in ("argument", "constant"):
                 continue
-            for argument, slope in zip(node.args, self.slopes(node), strict=True):
-                bars[id(argument)] = bars.get(id(argument), 0) + bar * slope
-        return [bars.get(id(leaf), 0) % P for leaf in leaves]
+            sweep = self.by_leibniz(node, bar) if node.op == "integral" else self.by_slopes(node, bar)
+            for key, part in sweep:
+                bars[key] = bars.get(key, 0) + part
+        return bars
+
+    def by_slopes(self, node, bar):
+        for argument, slope in zip(node.args, self.slopes(node), strict=True):
+            yield id(argument), bar * slope
+
+    def by_leibniz(self, node, bar):
+        """The integrand at the limits, and the integral of its derivative by what else is in it."""
+        integrand, variable, *limits = node.args
+        for sign, limit in zip((-1, 1), limits, strict=True):
+            if not limit.is_constant:
+                yield id(limit), sign * bar * self.at(variable, self.value(limit)).value(integrand)
+        for weight, inside in self.inside(variable, *limits):
+            bars = inside.swept([(integrand, bar * weight)])
+            for leaf in _leaves(integrand):
+                if id(leaf) in bars:
+                    yield id(leaf), bars[id(leaf)]
 
     def slopes(self, node):
         args = [self.values[id(a)] for a in node.args]
@@ -424,9 +466,25 @@ def _in_order(node, done):
         if id(top) in done:
             stack.pop()
             continue
-        missing = () if top.op in ("argument", "constant") else [a for a in top.args if id(a) not in done]
+        operands = top.args[2:] if top.op == "integral" else top.args  # what is inside has other values
+        missing = () if top.op in ("argument", "constant") else [a for a in operands if id(a) not in done]
         if missing:
             stack.extend(missing)
         else:
             yield top
             stack.pop()
+
+
+def _leaves(node):
+    """The arguments that a graph is made of, with the variables of its integrals."""
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        if id(top) in seen:
+            continue
+        seen.add(id(top))
+        if top.op == "argument":
+            yield top
+        elif top.op != "constant":
+            stack.extend(top.args)

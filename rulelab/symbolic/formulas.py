@@ -27,6 +27,7 @@ _CONSTANTS = {
     "log(10)": sp.log(10),
     "1/log(2)": 1 / sp.log(2),
     "1/log(10)": 1 / sp.log(10),
+    "oo": sp.oo,
 }
 
 _OPERATIONS = {
@@ -39,6 +40,7 @@ _OPERATIONS = {
     "sqrt": sp.sqrt,
     "besseli0": lambda a: sp.besseli(0, a),
     "besseli1": lambda a: sp.besseli(1, a),
+    "integral": lambda integrand, t, a, b: sp.Integral(integrand, (t, a, b)),
 } | {
     name: getattr(sp, name)
     for name in (
@@ -59,7 +61,7 @@ def expression(node, symbols, memo):
         if id(top) in memo:
             stack.pop()
         elif top.op == "argument":
-            memo[id(top)] = symbols[top.args]
+            memo[id(top)] = symbols.get(top.args) or sp.Symbol(top.args)  # else the variable of an integral
         elif top.op == "constant":
             memo[id(top)] = constant_expression(top)
         else:
@@ -130,8 +132,8 @@ def has_small_powers(expr):
 
 def tidy(expr):
     """The shortest of a few equal forms of `expr`, for people to read."""
-    if expr.count_ops() > 60 or not has_small_powers(expr):
-        return expr
+    if expr.count_ops() > 60 or not has_small_powers(expr) or expr.has(sp.Integral):
+        return expr  # SymPy would try to solve the integral
     forms = [expr]
     for step in (sp.cancel, sp.simplify):
         try:

@@ -14,6 +14,7 @@ from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.targets import name_of, resolve
 from .cells import Array, Static, Symmetric, shape_of
+from .convergence import TRIED_WITH, is_step_name
 from .kinds import VECTOR_SIZES, array_specs
 from .runs import Question
 
@@ -45,8 +46,9 @@ class NoRuleFound(Exception):
         self.error = error
 
 
-def judged_arguments(f, at):
-    """The names of `f`'s positional arguments, and the plans to try in turn."""
+def judged_arguments(f, at, steps=None):
+    """The names of `f`'s positional arguments, and the plans to try in turn. The one that holds the number of
+    steps, called `steps` or as such numbers are, may have to be a whole number."""
     if at is not None:
         at = at if isinstance(at, tuple) else (at,)
     names, defaults = _parameters(f, None if at is None else len(at))
@@ -58,7 +60,12 @@ def judged_arguments(f, at):
     vectors = tuple(tuple(h or shape for h in held) for shape in VECTOR_SIZES)
     arrays = [Plan(specs) for specs in array_specs(names, held)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
-    return names, [Plan((scalar,)), *([*arrays, Plan(vectors)] if wide_first else [Plan(vectors), *arrays])]
+    stepped = tuple(
+        Static(TRIED_WITH) if default is _NONE and is_step_name(name, steps) else kind
+        for name, default, kind in zip(names, defaults, scalar, strict=True)
+    )
+    numbers = [Plan((scalar,)), *([Plan((stepped,))] if stepped != scalar and len(names) > 1 else [])]
+    return names, [*numbers, *([*arrays, Plan(vectors)] if wide_first else [Plan(vectors), *arrays])]
 
 
 _NONE = object()

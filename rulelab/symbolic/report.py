@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..errors import printable
 from ..tables import Page, Report, Table, name_latex
 from .formulas import Formula
-from .verdicts import Refuted, Verdict
+from .verdicts import Converges, Refuted, Verdict
 from .verdicts import to_dict as verdict_dict
 
 
@@ -59,6 +59,7 @@ class SymbolicReport(Report):
                 yield f"    {row.name}: derivative * y_bar = {row.derivative.text}"
                 yield f"    {' ' * len(row.name)}  the rule gives      {row.rule.text}"
                 yield f"    {' ' * len(row.name)}  difference          {row.difference.text}"
+        yield from (f"  {line}" for line in self.convergence_lines())
         yield from (f"  {line}" for line in self.counterexample_lines())
         yield from (f"  note: {note}" for note in self.notes)
 
@@ -71,6 +72,26 @@ class SymbolicReport(Report):
         yield f"at {at}, y_bar = {example.y_bar}: {example.where} {numbers}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())
+
+    def convergence(self):
+        """The errors at more and more steps as a table, where the verdict has any; else None."""
+        verdict = self.verdict
+        if not isinstance(verdict, Converges):
+            return None
+        columns = (verdict.steps, *(f"error in the cotangent of {name}" for name, _ in verdict.errors))
+        rows = zip(verdict.sizes, *(errors for _, errors in verdict.errors), strict=True)
+        cells = tuple((str(n), *(f"{error:.1e}" for error in errors)) for n, *errors in rows)
+        return Table("relative errors", columns, cells)
+
+    def convergence_lines(self):
+        verdict, table = self.verdict, self.convergence()
+        if table is None or not isinstance(verdict, Converges):
+            return
+        yield f"relative errors by {verdict.steps}:"
+        rows = [(verdict.steps, *(name for name, _ in verdict.errors)), *table.rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            yield "  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
 
     def __str__(self):
         return "\n".join(printable(line.replace("\n", " ")) for line in self.lines())
@@ -86,11 +107,14 @@ class SymbolicReport(Report):
             )
             for cell in self.cells
         )
-        return Page((self._headline(),), tables, self._closing())
+        errors = self.convergence()
+        return Page((self._headline(),), tables if errors is None else (*tables, errors), self._closing())
 
     def to_latex(self):
         """The verdict, the formulas as displayed mathematics, the notes."""
-        before, after = Page((self._headline(),)).latex(), Page((), (), self._closing()).latex()
+        table = self.convergence()
+        errors = () if table is None else (table,)
+        before, after = Page((self._headline(),)).latex(), Page((), errors, self._closing()).latex()
         return "\n\n".join(part for part in (before, self._repr_latex_(), after) if part)
 
     def _headline(self):
@@ -188,6 +212,19 @@ _PAGE = """\
 {%- endfor %}
 </tbody></table></div>
 {%- endfor %}
+{%- set errors = report.convergence() %}
+{%- if errors %}
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ errors.caption | printable }}">
+<table>
+<caption class="{{ words }}">{{ errors.caption | printable }}</caption>
+<thead><tr>
+{%- for column in errors.columns %}<th scope="col">{{ column | printable }}</th>{% endfor %}</tr></thead>
+<tbody>
+{%- for row in errors.rows %}
+<tr><th scope="row">{{ row[0] }}</th>{% for cell in row[1:] %}<td>{{ cell }}</td>{% endfor %}</tr>
+{%- endfor %}
+</tbody></table></div>
+{%- endif %}
 {%- if example %}
 <pre>{{ example | printable }}</pre>
 {%- endif %}

@@ -10,11 +10,13 @@ points that decide alike.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 import numbers
 import operator
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
@@ -68,6 +70,13 @@ class Trace:
         self.stop: Stop | None = None
         self.tie = False
         self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
+        self.names: set[str] = set()  # of the arguments
+        self.bound: list[Scalar] = []  # the variables of all integrals
+        self.depth = 0  # how many integrals we are inside of
+        self.integrands: dict[int, Any] = {}  # what was found out about each integral, by its node's id
+        self.quadratures: list[Any] = []  # how each of them was worked out, in order
+        self.follows: list[Any] = []  # the same of the trace whose integrals are to be worked out alike
+        self.known_digits = SHADOW_DIGITS  # of the least well-known integral
 
     def halt(self, stop):
         """Raise `stop`, and remember it: a bare `except:` in the traced code may catch what is raised."""
@@ -93,7 +102,20 @@ class Trace:
 
     def argument(self, name, value):
         """The traced number for the argument called `name`, with the sample `value` (a Fraction or mpf)."""
+        self.names.add(name.partition("[")[0])
         return Scalar(self, "argument", name, _shadow(value))
+
+    @contextlib.contextmanager
+    def inside_integral(self, value, letters):
+        """The variable of an integral, named by its depth and not as any argument, at the sample `value`."""
+        free = [letter for letter in letters if letter not in self.names]
+        name = free[self.depth] if self.depth < len(free) else f"t__{self.depth}"
+        self.bound.append(Scalar(self, "argument", name, value))
+        self.depth += 1
+        try:
+            yield self.bound[-1]
+        finally:
+            self.depth -= 1
 
     def constant(self, value):
         """The traced number for a plain one, or None where `value` is not a number we take."""
@@ -165,6 +187,12 @@ IRRATIONALS = {
 }
 
 
+def infinite_limit(trace, value):
+    """Plus or minus infinity as the limit of an integral; it takes part in no arithmetic."""
+    return Scalar(trace, "constant", Constant(Fraction(1 if value > 0 else -1), "oo"), CONTEXT.mpf(value))
+
+
+@functools.lru_cache(4096)
 def recognise(value):
     """The exact constant a float stands for, and a note where that is a guess.
 
@@ -188,9 +216,10 @@ def recognise(value):
 
 
 def _shadow(value):
-    if isinstance(value, Fraction):
-        return CONTEXT.mpf(value.numerator) / value.denominator
-    return CONTEXT.mpf(value)
+    if not isinstance(value, Fraction):
+        return CONTEXT.mpf(value)
+    number = CONTEXT.mpf(value.numerator)
+    return number if value.denominator == 1 else number / value.denominator
 
 
 # --- the number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 
 from ..errors import Place
@@ -65,6 +66,39 @@ class Undecided:
 
 
 @dataclass(frozen=True)
+class Converges:
+    """The rule is not that of what is computed with any number of steps, but of its limit: its error falls
+    with the power `order` of the number of steps, and leaves less than `left` of the derivative.
+
+    `steps` is the name of the number of steps, `sizes` those that were tried, `errors` the largest relative
+    errors at each by argument, at `samples` points. Numbers speak here, no proof.
+    """
+
+    order: float
+    steps: str
+    sizes: tuple[int, ...]
+    errors: tuple[tuple[str, tuple[float, ...]], ...]
+    left: float
+    samples: int
+    word = "CONVERGES"
+
+    def sentence(self):
+        first, last = (max(row[k] for _, row in self.errors) for k in (0, -1))
+        return (
+            f"CONVERGES (order {self.order:.2f}): the rule is for the integral, the limit of many steps, and "
+            f"not for the sum with {self.steps} of them: off by {first:.1e} of the derivative at "
+            f"{self.steps} = {self.sizes[0]}, by {last:.1e} at {self.steps} = {self.sizes[-1]}, "
+            f"in the limit by less than {_power_of_ten(self.left)} "
+            f"(numbers at {self.samples} samples, no proof)"
+        )
+
+
+def _power_of_ten(number):
+    """The power of ten above a small number."""
+    return f"1e{math.ceil(math.log10(max(number, 1e-30))):03d}"
+
+
+@dataclass(frozen=True)
 class Unsupported:
     """The code cannot be followed symbolically: nothing is said about the rule."""
 
@@ -78,7 +112,7 @@ class Unsupported:
         return f"UNSUPPORTED: {self.construct}{where}" + (f" ({self.advice})" if self.advice else "")
 
 
-Verdict = Proved | Refuted | Undecided | Unsupported
+Verdict = Proved | Refuted | Converges | Undecided | Unsupported
 
 
 def to_dict(verdict):

@@ -5,8 +5,9 @@ quadratic residue, and let each elementary function be a random map that keeps i
 roots are unique among the residues, exp turns sums into products, (cos, sin) of an angle is a unit of
 F_p[i]. An identity evaluates to zero at every seed; an expression that is not one does so with probability
 about degree / p. A function whose equations are not modelled becomes an unknown keyed by the value of its
-argument, which can only lose proofs. Branches of roots and logarithms are not modelled: a zero counts only
-beside a 40-digit numerical zero at samples of the same cell, which the caller has established.
+argument, which can only lose proofs; an integral is a random linear functional of its integrand. Branches of
+roots and logarithms are not modelled: a zero counts only beside a 40-digit numerical zero at samples of the
+same cell, which the caller has established.
 
 G. H. Gonnet, Determining equivalence of expressions in random polynomial time, STOC 1984,
 https://doi.org/10.1145/800057.808698
@@ -21,13 +22,16 @@ from fractions import Fraction
 import sympy as sp
 
 from .formulas import has_small_powers
+from .worker import TooLong, at_most
 
 P = 170141183460469231731687303715884103007  # a safe prime just below 2**127
 Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 
 _ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
+INTEGRATION_SECONDS = 2.0
 SEEDS_NEEDED = 3
 SEEDS_TRIED = 64
+FUNCTIONAL_NODES = 6  # of the functional that stands for an integral
 
 
 class NoValue(Exception):
@@ -49,9 +53,28 @@ def is_identically_zero(expr, negative=()):
         return "cancellation of rational functions", "none"
     if field_zero(expr):
         return "identity test in a finite field", "below 1e-100"
+    if expr.has(sp.Integral):
+        return _once_integrated(expr)
     if small and _by_simplification(expr):
         return "SymPy's simplification", "none"
     return None
+
+
+def _once_integrated(expr):
+    """The same with what SymPy makes of every integral, on the main branch; None where it makes nothing of
+    one."""
+    try:
+        with at_most(INTEGRATION_SECONDS):
+            solved = expr.replace(lambda part: isinstance(part, sp.Integral), _main_branch)
+    except (TooLong, Exception):  # SymPy's heuristics may raise almost anything
+        return None
+    proof = None if solved.has(sp.Integral) else is_identically_zero(solved)
+    return proof and ("SymPy's integration", proof[1])
+
+
+def _main_branch(integral):
+    solved = sp.piecewise_fold(integral.doit())
+    return solved.args[0].expr if isinstance(solved, sp.Piecewise) else solved
 
 
 def _by_simplification(expr):
@@ -113,11 +136,33 @@ class FieldModel:
             return self.residue("pi")
         if expr is sp.E:
             return self.exp(sp.Integer(1))
+        if expr in (sp.oo, -sp.oo):  # the limit of an integral
+            return self.random("infinity", str(expr))
+        if isinstance(expr, sp.Integral):
+            return self.integral(expr.function, *expr.limits[0])
         if isinstance(expr, sp.exp):
             return self.exp(expr.args[0])
         if expr.is_Pow:
             return self.power(*expr.as_base_exp())
         return self.function(expr)
+
+    def integral(self, integrand, variable, lower, upper):
+        """A random linear functional for each limit, applied to the integrand: sums, constant factors and
+        adjoining or reversed limits come out as they must."""
+        total = 0
+        for sign, limit in ((1, upper), (-1, lower)):
+            for weight, node in self.functional(self.value(limit)):
+                at_node = integrand.xreplace({variable: sp.Symbol(f"{variable} = {node}")})
+                total += sign * weight * self.value(at_node)
+        return total % P
+
+    def functional(self, limit):
+        """Weights and nodes of the functional of one limit. With so many nodes no identity among fewer than
+        so many factors holds by chance."""
+        return [
+            (self.random("weight", limit, j), self.residue("symbol", f"node {j} of {limit}"))
+            for j in range(FUNCTIONAL_NODES)
+        ]
 
     def inverse(self, number):
         if number % P == 0:

@@ -58,3 +58,50 @@ def test_roots_of_unknown_sign_are_not_decided():
 def test_the_modulus_is_a_safe_prime():
     """The error bound rests on p and (p - 1) / 2 being prime."""
     assert sp.isprime(P) and sp.isprime(Q) and P == 2 * Q + 1
+
+
+T, A, B, C = sp.symbols("t a b c")
+
+
+def over(integrand, lower, upper):
+    return sp.Integral(integrand, (T, lower, upper))
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        over(sp.exp(T) + sp.sin(C * T), A, B) - over(sp.exp(T), A, B) - over(sp.sin(T * C), A, B),
+        over(C * T**2, A, B) - C * over(T**2, A, B),
+        over(sp.exp(T), A, B) + over(sp.exp(T), B, C) - over(sp.exp(T), A, C),
+        over(sp.exp(T), A, B) + over(sp.exp(T), B, A),
+        over(sp.exp(-T) * sp.sin(T) ** 2, 0, sp.oo) + over(sp.exp(-T) * sp.cos(T) ** 2, 0, sp.oo)
+        - over(sp.exp(-T), 0, sp.oo),
+    ],
+)  # fmt: skip
+def test_integrals_are_linear_in_the_field(expr):
+    """Sums, constant factors, adjoining and reversed limits, an identity of the integrands."""
+    assert field_zero(expr)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        over(T, A, B) ** 2 - over(T**2, A, B) * over(1, A, B),
+        over(T, A, B) * over(T**3, A, B) - over(T**2, A, B) ** 2,
+        over(T, A, B) - over(T, A, C),
+        over(T, A, B) - over(T, -B, -A),
+        over(T * sp.exp(T), A, B) - B * over(sp.exp(T), A, B),
+        over(sp.exp(T), 0, sp.oo) - over(sp.exp(T), 0, -sp.oo),
+        sp.exp(over(T, A, B)) - over(sp.exp(T), A, B),
+    ],
+)
+def test_what_integrals_are_not(expr):
+    """Products of integrals, other limits, the variable taken out: none is an identity."""
+    assert not field_zero(expr)
+
+
+def test_an_integral_that_has_to_be_solved():
+    """By SymPy, on its main branch."""
+    solved = over(sp.exp(-C * T), 0, 1) - (1 - sp.exp(-C)) / C
+    assert is_identically_zero(solved)[0] == "SymPy's integration"
+    assert is_identically_zero(solved + C / 10**6) is None
