@@ -2,13 +2,17 @@
 difference. And the rule that SymPy would write."""
 
 from .check import prove
+from .derivative_report import AtPoint, DerivativeReport
+from .derivatives import sym_check
 from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
 from .stability import StabilityReport, scan_stability
 from .verdicts import Counterexample, Proved, Refuted, Undecided, Unsupported
 
 __all__ = [
+    "AtPoint",
     "Counterexample",
+    "DerivativeReport",
     "DerivedRule",
     "Proved",
     "Refuted",
@@ -19,4 +23,5 @@ __all__ = [
     "derive_rule",
     "prove",
     "scan_stability",
+    "sym_check",
 ]

@@ -57,6 +57,14 @@ class Question:
     ask: str = "rl.rrule(f, "
     kwargs: dict = field(default_factory=dict)
 
+    def swap(self, trace, stand_ins):
+        """The exchange of namespaces for one trace."""
+        return Swap(trace, stand_ins)
+
+    def code(self, arguments, index, seed):
+        """Code that shows what was found at `arguments`, in a way of its own; None for that of a rule."""
+        return None
+
     def value_through(self, exchange):
         """The function passed through `exchange`, with its keyword arguments."""
         return _with_keywords(exchange(self.primal), self.kwargs)
@@ -439,7 +447,7 @@ def _traced(trace, swap, question, work):
 def trace_primal(question, sample, moved=None):
     """(trace, swap, arguments, leaves, flat results) of the primal alone."""
     trace = Trace()
-    swap = Swap(trace, _STAND_INS)
+    swap = question.swap(trace, _STAND_INS)
     arguments, leaves = traced_arguments(trace, question.names, sample, moved)
     primal = question.value_through(lambda f: swap.value(f, "f"))
     y = _traced(trace, swap, question, lambda: primal(*arguments))
@@ -784,6 +792,9 @@ def paste(question, sample, seeds, index, shape=()):
         else (str(seeds[0]) if len(seeds) == 1 else f"np.array({_nested(seeds, shape)!r})")
     )
     keywords = "".join(f", {name}={value!r}" for name, value in question.kwargs.items())
+    own = question.code(arguments, index, seed)
+    if own is not None:
+        return own
     head = f"y, back = {question.ask}{arguments}{keywords})"
     if index == "value":
         return f"{head}\ny"
