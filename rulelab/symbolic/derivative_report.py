@@ -75,10 +75,11 @@ class DerivativeReport(SymbolicReport):
             return
         shown = self.numbers
         if len(shown) > MOST_ROWS:
-            shown = sorted(shown, key=lambda n: 99 if n.digits is None else n.digits)[: MOST_ROWS - 1]
+            shown = sorted(shown, key=lambda n: -1 if n.digits is None else n.digits)[: MOST_ROWS - 1]
         rows = [(n.name, n.exact, _decimal(n.found), _counted(n.digits)) for n in shown]
         if rest := len(self.numbers) - len(shown):
-            rows.append((f"{rest} more", "", "", f"{_counted(shown[-1].digits)} or more"))
+            known = shown[-1].digits is not None
+            rows.append((f"{rest} more", "", "", f"{shown[-1].digits} or more" if known else "–"))
         at = ", ".join(f"{name} = {value}" for name, value in self.point.items())
         caption = f"at {at}" if len(at) <= 100 else "at the arguments given"
         columns = ("argument", "derivative", f"{self.by} gives", "digits alike")

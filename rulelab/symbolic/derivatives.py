@@ -32,7 +32,7 @@ from .check import MAX_LEAVES, MAX_VISITS, _Judge, _warm, finished
 from .derivative_report import AtPoint, DerivativeReport
 from .formulas import Formula, TooLarge
 from .passes import GradientQuestion
-from .questions import judged_arguments
+from .questions import Plan, judged_arguments
 from .runs import (
     Misfit,
     Question,
@@ -89,7 +89,7 @@ def sym_check(
     args, drawn = _with_point(f, args, kwargs, rng)
     shown = name or _named(f, "f")
     asked = _asked(f, formula, args, kwargs, drawn, shown, written)
-    names, plans = judged_arguments(f, asked.args)
+    names, plan = _arguments(f, asked.args)
     _warm()
     question = dataclasses.replace(asked.question, names=names)
     empty = DerivativeReport(
@@ -102,7 +102,7 @@ def sym_check(
         return dataclasses.replace(empty, verdict=Unsupported("an argument that is complex"))
     outcome = worker.run(
         lambda report: _DerivativeJudge(
-            empty, [(plans[0], question)], rng, started, time_limit, report, asked
+            empty, [(plan, question)], rng, started, time_limit, report, asked
         ).judge(),
         time_limit,
         stop,
@@ -171,6 +171,15 @@ def _asked(f, formula, args, kwargs, drawn, shown, written):
     return _Question(question, args, _floats(args, found), _of_lambda(spelled), elementwise)
 
 
+def _arguments(f, args):
+    """The names of the arguments that are given, and the plan to judge at them: parameters left to their
+    defaults are held.
+    """
+    names, (plan, *_) = judged_arguments(f, args)
+    count = len(args)
+    return names[:count], Plan((plan.specs[0][:count],), (plan.given[0][:count],))
+
+
 def _named(f, otherwise):
     name = name_of(f)
     return otherwise if name == "<lambda>" else name
@@ -219,6 +228,7 @@ def _with_point(f, args, kwargs, rng):
     """The arguments with a number for each `float`, at which `f` has a finite value, and whether any was
     drawn.
     """
+    __tracebackhide__ = True
     if float not in [x for x in args if isinstance(x, type)]:
         return args, False
     spec = tuple("scalar" if x is float else Static(x) for x in args)
@@ -268,8 +278,8 @@ class FormulaQuestion(Question):
         slopes = given if isinstance(given, tuple) else (given,)
         if len(slopes) != count:
             raise RuleLabError(
-                f"The formula gives {len(slopes)} and not {count}: a tuple has one derivative for each argument "
-                "that varies",
+                f"The formula gives {len(slopes)} derivative{'s' * (len(slopes) != 1)}, and {count} are "
+                "needed: one for each argument that varies",
                 asked="sym_check with a formula",
             )
         left = iter(slopes)
@@ -394,19 +404,10 @@ class _DerivativeJudge(_Judge):
             with contextlib.suppress(Settled, Skipped, Misfit, Stop, RuleLabError):
                 exact = exact_slopes(question, sample)[0]
         found = self.asked.found or [None] * len(names)
-        point = exact_arguments(question, sample)
-        for name, value in zip(question.names, sample, strict=True):
-            point[name] = point[name].replace("'", "") if isinstance(value, Array) else point[name]
-        numbers = tuple(
-            AtPoint(
-                name,
-                "–" if e is None else CONTEXT.nstr(e, 17),
-                f,
-                None if e is None or f is None else _digits(e, f, 1),
-            )
-            for name, e, f in zip(names, exact, found, strict=True)
-        )
-        self.empty = dataclasses.replace(self.empty, point=point, numbers=numbers)
+        point = _point(question, sample)
+        numbers = tuple(map(_at_point, names, exact, found))
+        if any(number.found is not None or number.digits is not None for number in numbers):
+            self.empty = dataclasses.replace(self.empty, point=point, numbers=numbers)
 
     def by_numbers(self, plan, question, unsupported):
         """The verdict where the passes cannot be followed but the function can: floats against exact
@@ -425,8 +426,10 @@ class _DerivativeJudge(_Judge):
                 continue
             except (Settled, Misfit, Stop):
                 return unsupported
-            tried += 1
-            if not cells:
+            if not tried:
+                names = [leaf.args for leaf in leaves]
+                numbers = tuple(map(_at_point, names, exact, found))
+                self.empty = dataclasses.replace(self.empty, point=_point(question, sample), numbers=numbers)
                 cells = self.only_by_sympy(leaves, y)
             scale = 1 + abs(y[0].shadow) + max(map(abs, exact))
             for leaf, e, f in zip(leaves, exact, found, strict=True):
@@ -434,10 +437,12 @@ class _DerivativeJudge(_Judge):
                 if alike < WRONG_DIGITS:
                     return self.say(self.refuted(question, sample, leaf.args, e, f, alike), cells)
                 digits = min(digits, alike)
+            tried += 1
         if not tried:
             return unsupported
         construct = unsupported.verdict.construct
-        why = f"the passes of the AD cannot be followed: {construct}"
+        large = construct.startswith("more than")
+        why = construct if large else f"the passes of the AD cannot be followed: {construct}"
         counted = f"{tried} point" if tried == 1 else f"{tried} points"
         note = f"floats were compared with the exact derivative at {counted}"
         return self.say(Undecided(digits, why), cells, (note,))
@@ -467,6 +472,19 @@ class _DerivativeJudge(_Judge):
             f"{code}    # gives {found:.12g}, should be {float(exact):.12g}",
         )
         return Refuted("gradient", f"{self.by} for {name} is not the derivative", example)
+
+
+def _point(question, sample):
+    point = exact_arguments(question, sample)
+    for name, value in zip(question.names, sample, strict=True):
+        point[name] = point[name].replace("'", "") if isinstance(value, Array) else point[name]
+    return point
+
+
+def _at_point(name, exact, found):
+    known = exact is not None and found is not None
+    shown = "–" if exact is None else CONTEXT.nstr(exact, 17)
+    return AtPoint(name, shown, found, _digits(exact, found, 1) if known else None)
 
 
 def _seed(trace):

@@ -93,7 +93,7 @@ class _PassSwap(Swap):
         try:
             forward = forward_sweep(asked.f, tuple(map(self._plain, xs)), asked.kwargs)
             y, back = self._followed(forward)(*xs, **asked.kwargs)
-            return y, [thunks.unthunk(x_bar) for x_bar in tuple(back(1.0))[1:]]
+            return y, [thunks.unthunk(x_bar) for x_bar in tuple(back(1.0))[1 : 1 + len(xs)]]
         finally:
             heap.leave(outer)
 
