@@ -137,9 +137,8 @@ def _asked(f, formula, args, kwargs, drawn, shown, written):
         if found is not None:
             pairs = zip(args, found, strict=True)
             args = tuple(_floating(x) if x_bar is not None else x for x, x_bar in pairs)
-        question = GradientQuestion(f, None, None, (), None, f"rl.gradient({shown}, ", kwargs)
-        if written:
-            question = dataclasses.replace(question, ask=f"rl.gradient({written}, ")
+        ask, moving = f"rl.gradient({written or shown}, ", tuple(map(_moves, args))
+        question = GradientQuestion(f, None, None, (), None, ask, kwargs, moving)
         return _Question(question, args, _floats(args, found))
     moving = tuple(_moves(x) for x in args)
     if not any(moving):
@@ -372,6 +371,7 @@ class _DerivativeJudge(_Judge):
         example = getattr(verdict, "counterexample", None)
         if example is not None:
             where = self.in_own_words(example.where)
+            where = self.by if where in ("the rule", "the pullback") else where
             changed["counterexample"] = dataclasses.replace(example, where=where)
         if isinstance(verdict, Unsupported) and "at=" in verdict.advice:
             changed["advice"] = "give other arguments, or smaller ones"

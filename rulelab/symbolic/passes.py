@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import types
 import weakref
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from ..ad.reverse import forward_sweep, gradient
 from ..compiler import entries, heap, sites, support
 from ..compiler.handlers import Unsettled
+from ..errors import NotDifferentiableError, RuleLabError
 from ..rules.calling import apply_rrule
 from ..tangents import thunks, zeros
 from .arrays import TracedArray, filled
@@ -26,15 +28,27 @@ from .scalars import Scalar
 from .swap import Swap
 
 
+@dataclass(frozen=True)
 class GradientQuestion(Question):
-    """Is the gradient by the AD the derivative? Its "rule" hands back `y_bar` times that gradient."""
+    """Is the gradient by the AD the derivative? Its "rule" hands back `y_bar` times that gradient, as far as
+    the arguments move.
+    """
+
+    moving: tuple = ()
 
     def rule_through(self, exchange):
         value_and_gradient = exchange(_Asked(self.primal, self.kwargs))
 
         def gradient_rule(*xs):
             y, slopes = value_and_gradient(*xs)
-            return y, lambda y_bar: (zeros.NoTangent(), *(times(slope, y_bar) for slope in slopes))
+
+            def gradient_pullback(y_bar):
+                parts = zip(slopes, self.moving, strict=True)
+                return zeros.NoTangent(), *(
+                    times(slope, y_bar) if moves else zeros.NoTangent() for slope, moves in parts
+                )
+
+            return y, gradient_pullback
 
         return gradient_rule
 
@@ -58,7 +72,10 @@ class _Asked:
 
     def __call__(self, *xs):
         y = self.f(*xs, **self.kwargs)
-        found = gradient(self.f, *xs, **self.kwargs)
+        try:
+            found = gradient(self.f, *xs, **self.kwargs)
+        except RuleLabError as refusal:  # it gives no number here, so none is wrong
+            raise NotDifferentiableError(str(refusal).splitlines()[0]) from refusal
         return y, [zeros.NoTangent() if x_bar is None else x_bar for x_bar in found]
 
 
