@@ -8,7 +8,7 @@ import ast
 import builtins
 import math
 import symtable
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,13 @@ class Varying(NamedTuple):
     text: str
     formula: Any = None
     formula_text: str | None = None
+
+    held: tuple[str, ...] = ()
+
+    def notes(self) -> list[str]:
+        """What the report is to say of the names."""
+        said = [f"{name} is any real number: nothing of that name is defined" for name in self.undefined]
+        return [*said, *([f"held fixed: {', '.join(self.held)}"] if self.held else [])]
 
     @property
     def undefined(self) -> list[str]:
@@ -139,15 +146,16 @@ def varying(
     values = tuple(_value_of(magic, name, namespace) for name in names)
     own = {} if scope is shell.user_ns else scope
     function, text = _function(magic, shell, names, equation.text, own)
+    held = tuple(_held([name for name in free if name not in names], namespace))
     if equation.formula is None:
-        return Varying(tuple(names), values, function, text)
+        return Varying(tuple(names), values, function, text, held=held)
     known = [name for name in free_names(equation.formula) if name not in names]
     _refuse_undefined(magic, equation.formula_tree, known, namespace)
     if len(names) > 1 and not _may_be_tuple(equation.formula_tree, names):
         wanted = f"give a tuple of {len(names)} formulas, or --wrt {names[-1]} to hold the rest"
         raise MagicError(f"{magic}: {', '.join(names)} vary: {wanted}")
     formula, formula_text = _function(magic, shell, names, equation.formula, own)
-    return Varying(tuple(names), values, function, text, formula, formula_text)
+    return Varying(tuple(names), values, function, text, formula, formula_text, held)
 
 
 def _may_be_tuple(node: Any, names: list[str]) -> bool:
@@ -192,6 +200,16 @@ def _names_of(magic: str, equation: Equation, free: list[str], namespace: Mappin
             f"{magic}: no name in `{equation.text}` holds a float or an array of them; --wrt says what varies"
         )
     return names
+
+
+def _held(names: list[str], namespace: Mapping) -> Iterator[str]:
+    """The data among names that do not vary: numbers with their value, arrays by name."""
+    for name in names:
+        value = namespace.get(name)
+        if isinstance(value, (int, float, complex, np.number)):
+            yield f"{name} = {value}"
+        elif isinstance(value, (np.ndarray, list, tuple, dict, str)):
+            yield name
 
 
 def _may_vary(value: Any) -> bool:

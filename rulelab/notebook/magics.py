@@ -747,8 +747,7 @@ class RuleLab(ManneredMagics, Settings):
             made = varying("%sym_check", self.shell, asked, scope, names, wrt)
             spelled = made.formula_text or made.text
             found = self._symbolically(asked, args, made.function, made.values, made.formula, spelled)
-            said = [f"{name} is any real number: nothing of that name is defined" for name in made.undefined]
-            found = replace(found, notes=(*said, *found.notes))
+            found = replace(found, notes=(*made.notes(), *found.notes))
         return self.kept(args, found)
 
     def _symbolically(self, asked, args, function, values, formula, spelled: str, kwargs=None):

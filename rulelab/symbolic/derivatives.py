@@ -158,8 +158,8 @@ def _asked(f, formula, args, kwargs, drawn, shown, written):
     question = FormulaQuestion(f, None, None, (), None, f"{_callable(spelled)}(", kwargs, formula, moving,
                                elementwise)  # fmt: skip
     slopes = question.slopes(formula(*args, **kwargs))
-    for slope in slopes:
-        if slope is not None and (isinstance(slope, list) or np.asarray(slope).dtype.kind not in "fiub"):
+    for slope, moves in zip(slopes, moving, strict=True):
+        if moves and (isinstance(slope, list) or np.asarray(slope).dtype.kind not in "fiub"):
             raise RuleLabError(
                 f"The formula gives a {type(slope).__name__}, not a real number or an array of them",
                 asked="sym_check with a formula",
@@ -441,6 +441,8 @@ class _DerivativeJudge(_Judge):
         if not tried:
             return unsupported
         construct = unsupported.verdict.construct
+        _, refused, refusal = construct.partition("refuses: ")
+        construct = refusal.removesuffix(")") if refused else construct
         large = construct.startswith("more than")
         why = construct if large else f"the passes of the AD cannot be followed: {construct}"
         counted = f"{tried} point" if tried == 1 else f"{tried} points"

@@ -19,7 +19,7 @@ import numpy as np
 from ..ad.reverse import forward_sweep, gradient
 from ..compiler import entries, heap, sites, support
 from ..compiler.handlers import Unsettled
-from ..errors import NotDifferentiableError, RuleLabError
+from ..errors import MutationError, NotDifferentiableError, RuleLabError
 from ..rules.calling import apply_rrule
 from ..tangents import thunks, zeros
 from .arrays import TracedArray, filled
@@ -118,8 +118,11 @@ class _PassSwap(Swap):
         """The finder of a call site: it is asked with plain numbers, and its answer is followed."""
 
         def find_plainly(*args, **kwargs):
-            plain = find(*map(self._plain, args), **{k: self._plain(v) for k, v in kwargs.items()})
-            return self._followed(plain)
+            try:
+                found = find(*map(self._plain, args), **self._plain(kwargs))
+            except MutationError:  # a container that was made in this sweep, which it knows by identity
+                found = find(*map(self._plain_or_own, args), **self._plain(kwargs))
+            return self._followed(found)
 
         return find_plainly
 
@@ -160,6 +163,9 @@ class _PassSwap(Swap):
         if type(value) is dict:
             return {key: self._plain(part) for key, part in value.items()}
         return value
+
+    def _plain_or_own(self, value):
+        return value if heap.is_own(value) else self._plain(value)
 
     def _noted(self, plain):
         self._plain_ones[id(plain)] = plain
