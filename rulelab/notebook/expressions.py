@@ -107,21 +107,20 @@ def _segment(text: str, node: ast.expr) -> str:
     return ast.get_source_segment(text, node) or ast.unparse(node)
 
 
-def is_plain_call(equation: Equation, namespace: Mapping) -> bool:
-    """Whether it is a call of names and numbers, all defined, and no formula: what varies is its positional
-    arguments then, as in the other magics.
+def plain_call(equation: Equation, namespace: Mapping) -> ast.Call | None:
+    """The call if it is one of names and numbers, all defined, without a formula: what varies is its
+    positional arguments then, as in the other magics. None for any other expression.
     """
     call = equation.tree
     if equation.formula is not None or not isinstance(call, ast.Call) or not call.args:
-        return False
+        return None
     owner = call.func
     while isinstance(owner, ast.Attribute):
         owner = owner.value
     if isinstance(owner, ast.Name) and _may_vary(namespace.get(owner.id)):
-        return False  # a method of what varies
-    if not all(map(_is_simple, call.args)):
-        return False
-    return all(_is_defined(name, namespace) for name in free_names(equation.text))
+        return None  # a method of what varies
+    defined = all(_is_defined(name, namespace) for name in free_names(equation.text))
+    return call if defined and all(map(_is_simple, call.args)) else None
 
 
 def _is_simple(node: ast.expr) -> bool:
@@ -181,7 +180,7 @@ def _tables(table):
     yield [
         symbol.get_name()
         for symbol in table.get_symbols()
-        if symbol.is_referenced() and (symbol.is_global() or (top and not symbol.is_assigned()))
+        if symbol.is_referenced() and (not symbol.is_assigned() if top else symbol.is_global())
     ]
     for child in table.get_children():
         yield from _tables(child)

@@ -42,7 +42,7 @@ from .displays import (
     advice_in_short,
     in_one_line,
 )
-from .expressions import equation, free_names, is_plain_call, parse_names, split_options, varying
+from .expressions import equation, free_names, parse_names, plain_call, split_options, varying
 from .manners import (
     AT,
     CHECK,
@@ -738,9 +738,10 @@ class RuleLab(ManneredMagics, Settings):
         asked = equation("%sym_check", text, self._options())
         refuse_to_overwrite(self.sym_check, args.output, free_names(text))
         names = ChainMap(scope, self.shell.user_ns)
-        if args.wrt is None and is_plain_call(asked, names):
-            call = self.call(self.sym_check, asked.tree, asked.text, scope)
-            spelled = ast.unparse(asked.tree.func)
+        plain = plain_call(asked, names) if args.wrt is None else None
+        if plain is not None:
+            call = self.call(self.sym_check, plain, asked.text, scope)
+            spelled = ast.unparse(plain.func)
             found = self._symbolically(asked, args, call.function, call.args, None, spelled, call.kwargs)
         else:
             wrt = None if args.wrt is None else parse_names("%sym_check", args.wrt)

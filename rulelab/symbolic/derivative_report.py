@@ -73,7 +73,7 @@ class DerivativeReport(SymbolicReport):
     def _tables_of_numbers(self):
         if not self.numbers:
             return
-        shown = self.numbers
+        shown = list(self.numbers)
         if len(shown) > MOST_ROWS:
             shown = sorted(shown, key=lambda n: -1 if n.digits is None else n.digits)[: MOST_ROWS - 1]
         rows = [(n.name, n.exact, _decimal(n.found), _counted(n.digits)) for n in shown]

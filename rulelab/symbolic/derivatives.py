@@ -88,7 +88,10 @@ def sym_check(
     rng = np.random.default_rng(0) if rng is None else rng
     args, drawn = _with_point(f, args, kwargs, rng)
     shown = name or _named(f, "f")
-    asked = _asked(f, formula, args, kwargs, drawn, shown, written)
+    if formula is None:
+        asked = _about_gradient(f, args, kwargs, drawn, shown, written)
+    else:
+        asked = _about_formula(f, formula, args, kwargs, shown, written)
     names, plan = _arguments(f, asked.args)
     _warm()
     question = dataclasses.replace(asked.question, names=names)
@@ -115,7 +118,7 @@ def sym_check(
 
 
 @dataclass(frozen=True)
-class _Question:
+class _Asked:
     """What is judged at the arguments, and what that gives there: floats, in the order of the arguments."""
 
     question: Question
@@ -125,21 +128,24 @@ class _Question:
     elementwise: bool = False
 
 
-def _asked(f, formula, args, kwargs, drawn, shown, written):
+def _about_gradient(f, args, kwargs, drawn, shown, written):
     __tracebackhide__ = True
-    if formula is None:
-        found = None
-        try:
-            found = gradient(f, *args, **kwargs)
-        except (ArithmeticError, ValueError):
-            if not drawn:
-                raise
-        if found is not None:
-            pairs = zip(args, found, strict=True)
-            args = tuple(_floating(x) if x_bar is not None else x for x, x_bar in pairs)
-        ask, moving = f"rl.gradient({written or shown}, ", tuple(map(_moves, args))
-        question = GradientQuestion(f, None, None, (), None, ask, kwargs, moving)
-        return _Question(question, args, _floats(args, found))
+    found = None
+    try:
+        found = gradient(f, *args, **kwargs)
+    except (ArithmeticError, ValueError):
+        if not drawn:
+            raise
+    if found is not None:
+        pairs = zip(args, found, strict=True)
+        args = tuple(_floating(x) if x_bar is not None else x for x, x_bar in pairs)
+    ask, moving = f"rl.gradient({written or shown}, ", tuple(map(_moves, args))
+    question = GradientQuestion(f, None, None, (), None, ask, kwargs, moving)
+    return _Asked(question, args, _floats(args, found))
+
+
+def _about_formula(f, formula, args, kwargs, shown, written):
+    __tracebackhide__ = True
     moving = tuple(_moves(x) for x in args)
     if not any(moving):
         raise RuleLabError(
@@ -166,8 +172,8 @@ def _asked(f, formula, args, kwargs, drawn, shown, written):
             )
     ones = np.ones(np.shape(y)) if elementwise else 1.0
     pairs = zip(slopes, args, strict=True)
-    found = [None if s is None else question.fitted(s * ones, x, y) for s, x in pairs]
-    return _Question(question, args, _floats(args, found), _of_lambda(spelled), elementwise)
+    given = [None if s is None else question.fitted(s * ones, x, y) for s, x in pairs]
+    return _Asked(question, args, _floats(args, given), _of_lambda(spelled), elementwise)
 
 
 def _arguments(f, args):
