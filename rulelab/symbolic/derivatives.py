@@ -34,6 +34,7 @@ from .formulas import Formula, TooLarge
 from .passes import GradientQuestion
 from .questions import Plan, judged_arguments
 from .runs import (
+    SAME_PROGRAM,
     Misfit,
     Question,
     Settled,
@@ -43,6 +44,7 @@ from .runs import (
     exact_arguments,
     paste,
     plain_argument,
+    seed_name,
     times,
     trace_primal,
 )
@@ -51,7 +53,8 @@ from .verdicts import Counterexample, Refuted, Undecided, Unsupported
 
 FLOAT_DIGITS = 16  # no more of a float are compared
 WRONG_DIGITS = 3  # a float gradient that agrees to fewer is wrong; rounding explains what lies between
-NOISE = 1e-13  # of the size of value and gradient: rounding of a float gradient
+NOISE = 1e-14  # of the size of value and gradient: rounding of a float gradient
+FEW_DIGITS = 8  # to which floats agree where the derivative is proved: worth a note
 
 
 def sym_check(
@@ -341,7 +344,7 @@ class _DerivativeJudge(_Judge):
         super().__init__(empty.function, empty.names, questions, rng, started, time_limit, report)
         self.empty, self.asked = empty, asked
         self.by = "the formula" if asked.formula else "the gradient"
-        self.made_with: tuple = ()
+        self.made_with: tuple = ()  # notes on what took part, and on the point
 
     def judge(self):
         (plan, question), *_ = self.questions
@@ -362,8 +365,12 @@ class _DerivativeJudge(_Judge):
         return super().seed() if self.asked.elementwise else Fraction(1)
 
     def say(self, verdict, cells=(), notes=()):
+        notes = (*self.made_with, *notes)
+        digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
+        if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
+            notes = (*notes, f"the floats at the point agree to {digits} digits only: rounding decides there")
         report = dataclasses.replace(
-            self.empty, verdict=self.worded(verdict), cells=tuple(cells), notes=(*self.made_with, *notes)
+            self.empty, verdict=self.worded(verdict), cells=tuple(cells), notes=notes
         )
         self.report(report)
         return report
@@ -400,15 +407,19 @@ class _DerivativeJudge(_Judge):
         """Which of the author's rules took part, for the notes."""
         with contextlib.suppress(Exception):
             rules = rules_asked(question.primal, self.asked.args, question.kwargs)
-            self.made_with = tuple(f"made with your rule {rule.describe()}" for rule in rules)
+            self.made_with += tuple(f"made with your rule {rule.describe()}" for rule in rules)
 
     def keep_numbers(self, sample, question):
         """The numbers at the point given, exact ones beside those that are judged; kept in each report."""
         names = _leaf_names(question.names, sample)
         exact: list[Any] = [None] * len(names)
         if len(names) <= MAX_LEAVES:
-            with contextlib.suppress(Settled, Skipped, Misfit, Stop, RuleLabError):
+            try:
                 exact = exact_slopes(question, sample)[0]
+            except Skipped as skipped:
+                self.made_with += (f"the point itself is not judged: {skipped}",)
+            except (Settled, Misfit, Stop, RuleLabError):  # the judge will say what is in the way
+                pass
         found = self.asked.found or [None] * len(names)
         point = _point(question, sample)
         numbers = tuple(map(_at_point, names, exact, found))
@@ -419,28 +430,32 @@ class _DerivativeJudge(_Judge):
         """The verdict where the passes cannot be followed but the function can: floats against exact
         numbers.
         """
-        digits, cells, tried = FLOAT_DIGITS, [], 0
+        digits, cells, tried, left_out = FLOAT_DIGITS, [], 0, 0
         for sample in [*plan.given, *samples(plan.specs[0], self.rng)]:
             if tried == MAX_VISITS or (tried and time.monotonic() > self.numeric_deadline):
                 break
             sample = tuple(map(_as_floats, sample))
             try:
-                args = tuple(map(plain_argument, sample))
-                found = _floats(args, gradient(question.primal, *args, **question.kwargs))
+                found, value = _by_floats(question, sample)
                 exact, leaves, y = exact_slopes(question, sample)
             except (Skipped, RuleLabError, ArithmeticError, ValueError):
                 continue
             except (Settled, Misfit, Stop):
                 return unsupported
-            if not tried:
+            if abs(y[0].shadow - value) > SAME_PROGRAM * (1 + abs(y[0].shadow)):
+                left_out += 1
+                continue
+            if all(number.digits is None for number in self.empty.numbers):
                 names = [leaf.args for leaf in leaves]
                 numbers = tuple(map(_at_point, names, exact, found))
                 self.empty = dataclasses.replace(self.empty, point=_point(question, sample), numbers=numbers)
-                cells = self.only_by_sympy(leaves, y)
+            cells = cells or self.only_by_sympy(leaves, y)
             scale = 1 + abs(y[0].shadow) + max(map(abs, exact))
             for leaf, e, f in zip(leaves, exact, found, strict=True):
-                alike = _digits(e, f, scale)
-                if alike < WRONG_DIGITS:
+                if abs(e - f) <= NOISE * scale:
+                    continue
+                alike = _digits(e, f)
+                if alike < WRONG_DIGITS and not _is_noisy(question, sample, found):
                     return self.say(self.refuted(question, sample, leaf.args, e, f, alike), cells)
                 digits = min(digits, alike)
             tried += 1
@@ -449,10 +464,12 @@ class _DerivativeJudge(_Judge):
         construct = unsupported.verdict.construct
         _, refused, refusal = construct.partition("refuses: ")
         construct = refusal.removesuffix(")") if refused else construct
-        large = construct.startswith("more than")
-        why = construct if large else f"the passes of the AD cannot be followed: {construct}"
+        whole = construct.startswith(("more than", "the traced value"))
+        why = construct if whole else f"the passes of the AD cannot be followed: {construct}"
         counted = f"{tried} point" if tried == 1 else f"{tried} points"
         note = f"floats were compared with the exact derivative at {counted}"
+        if left_out:
+            note += f"; {left_out} more were left out, where rounding decides the value"
         return self.say(Undecided(digits, why), cells, (note,))
 
     def only_by_sympy(self, leaves, y):
@@ -460,7 +477,8 @@ class _DerivativeJudge(_Judge):
         trace = leaves[0].trace
         none = [trace.constant(0)] * len(leaves)
         try:
-            cell = self.finding(leaves, none, y, [_seed(trace)], trace.decisions).shown()
+            seed = trace.argument(seed_name(self.names), Fraction(1))
+            cell = self.finding(leaves, none, y, [seed], trace.decisions).shown()
         except (Stop, TooLarge):
             return []
         dash = Formula("(numbers only)", r"\text{(numbers only)}")
@@ -492,11 +510,31 @@ def _point(question, sample):
 def _at_point(name, exact, found):
     known = exact is not None and found is not None
     shown = "–" if exact is None else CONTEXT.nstr(exact, 17)
-    return AtPoint(name, shown, found, _digits(exact, found, 1) if known else None)
+    return AtPoint(name, shown, found, _digits(exact, found) if known else None)
 
 
-def _seed(trace):
-    return trace.argument("y_bar", Fraction(1))
+def _by_floats(question, sample):
+    """The float gradient at a sample, flat, and the value there."""
+    args = tuple(map(plain_argument, sample))
+    found = gradient(question.primal, *args, **question.kwargs)
+    return _floats(args, found), float(question.primal(*args, **question.kwargs))
+
+
+def _is_noisy(question, sample, found):
+    """Whether the float gradient is another one a hair's breadth away: then rounding made it, and no rule."""
+    beside = tuple(_moved(value, 1 + Fraction(1, 10**13)) for value in sample)
+    try:
+        there, _ = _by_floats(question, beside)
+    except (RuleLabError, ArithmeticError, ValueError):
+        return True
+    size = max(map(abs, found))
+    return any(not abs(a - b) <= 1e-6 * size for a, b in zip(found, there, strict=True))
+
+
+def _moved(value, factor):
+    if isinstance(value, Array):
+        return value._replace(entries=tuple(entry * factor for entry in value.entries))
+    return value if isinstance(value, Static) else value * factor
 
 
 def exact_slopes(question, sample):
@@ -510,8 +548,8 @@ def exact_slopes(question, sample):
     return difference_quotients(question, sample, leaves, ones, trace.path()), leaves, results
 
 
-def _digits(exact, found, scale):
-    if np.isfinite(found) and abs(exact - found) <= NOISE * scale * CONTEXT.mpf(10) ** -3:
+def _digits(exact, found):
+    if exact == 0 and abs(found) <= NOISE:
         return FLOAT_DIGITS
     return min(FLOAT_DIGITS, agreeing_digits(exact, CONTEXT.mpf(found), 1))
 

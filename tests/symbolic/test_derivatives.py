@@ -279,6 +279,43 @@ def test_a_number_is_found_at_which_the_expression_has_a_value():
     assert report.verdict.word == "PROVED" and report.numbers[0].found > 0
 
 
+def test_a_point_on_a_kink_is_not_judged_and_said_to_be():
+    """Beside it the derivative is proved."""
+    report = sym_check(abs, 0.0)
+    assert report.verdict.word == "PROVED" and report.numbers[0].digits is None
+    assert "the point itself is not judged: on the border between two cells" in report.notes
+
+
+def test_where_rounding_decides_the_report_says_so():
+    """The formula is right, and its floats are not: this is neither hidden nor held against it."""
+    report = sym_check(lambda x: math.sqrt(1 + x) - 1, 1e-3, formula=lambda x: 0.5 / math.sqrt(1 + x))
+    assert report.verdict.word == "PROVED" and not report.notes
+    report = sym_check(lambda x: x**2 / 2, 1e-12, formula=lambda x: (x + 1) - 1)
+    assert report.verdict.word == "PROVED"
+    assert "the floats at the point agree to 4 digits only: rounding decides there" in report.notes
+    report = sym_check(lambda x: (1 - math.cos(x)) / x**2, 1e-8)
+    assert report.verdict.word == "UNDECIDED" and "the traced value differs" in report.verdict.why
+    assert "1 more were left out, where rounding decides the value" in " ".join(report.notes)
+
+
+def test_rounding_is_not_taken_for_a_wrong_gradient():
+    """Where floats are all there is to compare, and none of them has digits."""
+
+    def noisy(x):
+        def inner(t):
+            return math.sin(t**20) * x
+
+        return inner(x)
+
+    assert sym_check(noisy, 14.3).verdict.word != "REFUTED"
+
+
+def test_names_may_be_those_of_the_check():
+    """`y_bar` is a name like any other."""
+    report = sym_check(lambda y_bar: y_bar**2, 2.0, formula=lambda y_bar: 2 * y_bar)
+    assert report.verdict.word == "PROVED" and report.arguments[0].derivative.text == "2*y_bar"
+
+
 def test_the_time_limit_holds():
     """A program that takes for ever ends at the limit, with a verdict."""
 
