@@ -1,12 +1,17 @@
 """The compiled passes are followed on traced numbers: what they compute is judged, and nothing else."""
 
 import math
+import pathlib
+import sys
 
 import numpy as np
 import pytest
 
 import rulelab as rl
 from rulelab.symbolic import sym_check
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from corpus.harness import all_cases  # noqa: E402
 
 V = np.array([1.0, 2.0, 0.5])
 
@@ -178,3 +183,15 @@ def test_a_number_that_was_frozen_is_no_proof():
     assert sym_check(kept, 1.5).verdict.word in ("PROVED", "UNDECIDED")
     (number,) = sym_check(kept, 1.5).numbers
     assert number.found == pytest.approx(16.0) and number.digits >= 15
+
+
+def test_no_right_gradient_is_refuted():
+    """Of the programs that the whole package is tested with, some; most of them are proved."""
+    words = []
+    for case in all_cases()[::32]:
+        args = case.points[0]
+        if any(isinstance(x, float) or (isinstance(x, np.ndarray) and x.dtype.kind == "f") for x in args):
+            report = sym_check(case.function, *args, kwargs=case.kwargs)
+            assert report.verdict.word != "REFUTED", str(report)
+            words.append(report.verdict.word)
+    assert words.count("PROVED") > 0.6 * len(words)
