@@ -54,6 +54,7 @@ from .verdicts import Counterexample, Refuted, Undecided, Unsupported
 FLOAT_DIGITS = 16  # no more of a float are compared
 WRONG_DIGITS = 3  # a float gradient that agrees to fewer is wrong; rounding explains what lies between
 NOISE = 1e-14  # of the size of value and gradient: rounding of a float gradient
+ROUNDED_DIGITS = 9  # a gradient that agrees to so many may be off by rounded constants alone
 FEW_DIGITS = 8  # to which floats agree where the derivative is proved: worth a note
 
 
@@ -394,6 +395,18 @@ class _DerivativeJudge(_Judge):
         for theirs, ours in _WORDS:
             text = text.replace(theirs, ours.format(by=self.by))
         return text
+
+    def refuted_or_unsupported(self, settled):
+        """As for a rule; but a gradient that is off by no more than rounded constants explain is not refuted:
+        the passes may have computed one of them from the arguments.
+        """
+        example = getattr(settled.verdict, "counterexample", None)
+        if example is not None and not self.asked.formula and hasattr(settled, "graphs"):
+            notes = tuple(settled.graphs[0][0].trace.notes)
+            if notes and example.digits >= ROUNDED_DIGITS:
+                why = "an exact one would agree to more, but the code holds rounded constants"
+                return self.say(Undecided(example.digits, why), (), notes)
+        return super().refuted_or_unsupported(settled)
 
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         cell = super().finding(leaves, found, y, seeds, decisions, members, first)
