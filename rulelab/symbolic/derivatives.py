@@ -443,7 +443,8 @@ class _DerivativeJudge(_Judge):
         """The verdict where the passes cannot be followed but the function can: floats against exact
         numbers.
         """
-        digits, cells, tried, left_out = FLOAT_DIGITS, [], 0, 0
+        cells: list = []
+        digits, tried, left_out = FLOAT_DIGITS, 0, 0
         for sample in [*plan.given, *samples(plan.specs[0], self.rng)]:
             if tried == MAX_VISITS or (tried and time.monotonic() > self.numeric_deadline):
                 break
