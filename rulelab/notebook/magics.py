@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import ChainMap
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +42,7 @@ from .displays import (
     advice_in_short,
     in_one_line,
 )
+from .expressions import equation, free_names, parse_names, plain_call, split_options, varying
 from .manners import (
     AT,
     CHECK,
@@ -695,6 +698,65 @@ class RuleLab(ManneredMagics, Settings):
 
         at = None if given is None else given.args
         return self.kept(args, prove(f, at=at, name=args.function))
+
+    @line_magic
+    @faced(
+        plain="rulelab.symbolic.sym_check(f, x, y)",
+        usage="[--wrt NAMES] [--seconds S] [-o RESULT] EXPR [== FORMULA]",
+    )
+    @argument(
+        "--wrt", metavar="NAMES", help="what varies: x, or x,y (else what holds floats, or is not defined)"
+    )
+    @argument("--seconds", type=float, default=5.0, metavar="S", help="how long it may take (5, else)")
+    @OUTPUT
+    @argument(
+        "expression",
+        metavar="EXPR",
+        nargs="...",
+        help="any expression, as f(x) or x**2*np.sin(x); after == a formula for its derivative, for several "
+        "names a tuple of them",
+    )
+    def sym_check(self, line, scope):
+        """The derivative of EXPR by SymPy beside the gradient by the AD, or a formula of yours judged.
+
+        The gradient of a call is that by its positional arguments; of any other expression, and wherever a
+        formula stands, that by the names in it which hold floats or arrays of floats. A name that nothing is
+        defined for is any real number. Your code runs on numbers that remember how they were made.
+
+        Examples::
+
+            %sym_check mse(y, yh)
+            %sym_check x**2 * np.sin(x) == 2*x*np.sin(x) + x**2*np.cos(x)
+            %sym_check --wrt y mse(y, yh) == 2/len(y) * (y - yh)
+        """
+        __tracebackhide__ = True
+        args, text = split_options(self.sym_check, line)
+        if not args.seconds > 0:
+            raise MagicError(f"%sym_check: --seconds must be more than 0, not {args.seconds:g}")
+        if not text:
+            raise MagicError("%sym_check: give an expression, as in %sym_check f(x)")
+        asked = equation("%sym_check", text, self._options())
+        refuse_to_overwrite(self.sym_check, args.output, free_names(text))
+        names = ChainMap(scope, self.shell.user_ns)
+        plain = plain_call(asked, names) if args.wrt is None else None
+        if plain is not None:
+            call = self.call(self.sym_check, plain, asked.text, scope)
+            spelled = ast.unparse(plain.func)
+            found = self._symbolically(asked, args, call.function, call.args, None, spelled, call.kwargs)
+        else:
+            wrt = None if args.wrt is None else parse_names("%sym_check", args.wrt)
+            made = varying("%sym_check", self.shell, asked, scope, names, wrt)
+            spelled = made.formula_text or made.text
+            found = self._symbolically(asked, args, made.function, made.values, made.formula, spelled)
+            found = replace(found, notes=(*made.notes(), *found.notes))
+        return self.kept(args, found)
+
+    def _symbolically(self, asked, args, function, values, formula, spelled: str, kwargs=None):
+        __tracebackhide__ = True
+        from ..symbolic import sym_check  # here, because SymPy takes most of a second to import
+
+        options = {"time_limit": args.seconds, "name": asked.text, "written": spelled, "kwargs": kwargs}
+        return sym_check(function, *values, formula=formula, **options)
 
     @line_magic
     @faced(plain="rulelab.symbolic.derive_rule(f)")

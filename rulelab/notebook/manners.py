@@ -178,9 +178,14 @@ class ManneredMagics(Magics):
             raise MagicError(f"{magic}: give one call, as in {magic} f(x), not `{text}`")
         called = ast.get_source_segment(text, call.func) or "the function"
         refuse_to_overwrite(method, args.output, [called])
+        return args, self.call(method, call, text, scope)
+
+    def call(self, method, call: ast.Call, text: str, scope: dict) -> Invocation:
+        """A call taken apart, its parts evaluated."""
+        __tracebackhide__ = True
         given = self._evaluated(call, text, scope)
-        callable_only(method, given.function, called)
-        return args, given
+        callable_only(method, given.function, ast.get_source_segment(text, call.func) or "the function")
+        return given
 
     def with_at(self, method, line: str, scope: dict, needed: bool = True):
         """The options of a line, and the arguments after `--at` evaluated; None without `--at`, if that is

@@ -2,14 +2,18 @@
 difference. And the rule that SymPy would write."""
 
 from .check import prove
+from .derivative_report import AtPoint, DerivativeReport
+from .derivatives import sym_check
 from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
 from .stability import StabilityReport, scan_stability
 from .verdicts import Converges, Counterexample, Proved, Refuted, Undecided, Unsupported
 
 __all__ = [
+    "AtPoint",
     "Converges",
     "Counterexample",
+    "DerivativeReport",
     "DerivedRule",
     "Proved",
     "Refuted",
@@ -20,4 +24,5 @@ __all__ = [
     "derive_rule",
     "prove",
     "scan_stability",
+    "sym_check",
 ]

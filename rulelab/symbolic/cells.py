@@ -141,7 +141,7 @@ def conditions(decisions, show, always, limit=4):
     texts: dict[tuple[str, str, str], None] = {}
     hidden = 0
     for left, relation, right, outcome in decisions:
-        if left.is_constant and right.is_constant:
+        if left is right or (left.is_constant and right.is_constant):
             continue
         holds = relation if outcome is True or relation not in _OPPOSITE else _OPPOSITE[relation]
         if always(left, holds, right):

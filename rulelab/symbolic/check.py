@@ -107,6 +107,11 @@ def prove(
         time_limit,
         stop,
     )
+    return finished(outcome, empty, started)
+
+
+def finished(outcome, empty, started):
+    """The last report of a worker, or `empty`; where it failed, its verdict says so."""
     result = outcome.result or empty
     if outcome.failure and isinstance(result.verdict, Undecided):
         digits = result.verdict.digits

@@ -44,6 +44,14 @@ class SymbolicReport(Report):
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
 
+    columns = ("argument", "derivative * y_bar", "the rule gives", "difference")
+    html_columns = ("argument", r"derivative times $\bar y$", "the rule gives", "difference")
+
+    @property
+    def lead(self):
+        """What the headline says before the function."""
+        return "rule of "
+
     @property
     def arguments(self):
         """The findings of the first cell, one for each argument."""
@@ -98,11 +106,10 @@ class SymbolicReport(Report):
 
     def page(self):
         """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
-        columns = ("argument", "derivative * y_bar", "the rule gives", "difference")
         tables = tuple(
             Table(
                 f"where {cell.condition}" if cell.condition else "formulas",
-                columns,
+                self.columns,
                 tuple((a.name, a.derivative.text, a.rule.text, a.difference.text) for a in cell.arguments),
             )
             for cell in self.cells
@@ -118,7 +125,7 @@ class SymbolicReport(Report):
         return "\n\n".join(part for part in (before, self._repr_latex_(), after) if part)
 
     def _headline(self):
-        return f"rule of {self.function}: {self.verdict.sentence()}"
+        return f"{self.lead}{self.function}: {self.verdict.sentence()}"
 
     def _closing(self):
         return (*self.counterexample_lines(), *(f"note: {note}" for note in self.notes))
@@ -133,8 +140,7 @@ class SymbolicReport(Report):
                     rf" \bar{{{name}}}"
                     rf"_{{\text{{rule}}}} &= {row.rule.latex} & \Delta &= {row.difference.latex}"
                 )
-        body = " \\\\\n".join(rows)
-        return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+        return latex_display(rows)
 
     def _repr_html_(self):
         return _template().render(
@@ -173,6 +179,12 @@ class SymbolicReport(Report):
         }
 
 
+def latex_display(rows):
+    """Rows of aligned formulas as one display."""
+    body = " \\\\\n".join(rows)
+    return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+
 def _plain(data):
     return json.loads(json.dumps(data, default=str))
 
@@ -197,14 +209,14 @@ _PAGE = """\
 .rulelab-symbolic th code { background: transparent; padding: 0; }
 .rulelab-symbolic pre { font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
 </style>
-<p class="rulelab-verdict {{ words }}">rule of <code>{{ function }}</code>: {{ sentence | printable }}</p>
+<p class="rulelab-verdict {{ words }}">
+{{ report.lead | printable }}<code>{{ function }}</code>: {{ sentence | printable }}</p>
 {%- for cell in report.cells %}
 {%- set caption = "where " ~ cell.condition | printable if cell.condition else "formulas" %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
 <caption class="{{ words }}">{{ caption }}</caption>
-<thead><tr><th scope="col">argument</th><th scope="col">derivative times {{ math("\\\\bar y") }}</th>
-<th scope="col">the rule gives</th><th scope="col">difference</th></tr></thead>
+<thead><tr>{% for name in report.html_columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
 <tr><th scope="row"><code>{{ row.name | printable }}</code></th><td>{{ math(row.derivative.latex) }}</td>

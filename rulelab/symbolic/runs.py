@@ -58,6 +58,14 @@ class Question:
     ask: str = "rl.rrule(f, "
     kwargs: dict = field(default_factory=dict)
 
+    def swap(self, trace, stand_ins):
+        """The exchange of namespaces for one trace."""
+        return Swap(trace, stand_ins)
+
+    def code(self, arguments, index, seed):
+        """Code that shows what was found at `arguments`, in a way of its own; None for that of a rule."""
+        return None
+
     def value_through(self, exchange):
         """The function passed through `exchange`, with its keyword arguments."""
         return _with_keywords(exchange(self.primal), self.kwargs)
@@ -442,7 +450,7 @@ def trace_primal(question, sample, moved=None, quadratures=()):
     """(trace, swap, arguments, leaves, flat results) of the primal alone."""
     trace = Trace()
     trace.follows = list(quadratures)
-    swap = Swap(trace, (*_STAND_INS, *stand_ins(trace)))
+    swap = question.swap(trace, (*_STAND_INS, *stand_ins(trace)))
     arguments, leaves = traced_arguments(trace, question.names, sample, moved)
     arguments = [swap.value(a, "an argument") if callable(a) else a for a in arguments]
     primal = question.value_through(lambda f: swap.value(f, "f"))
@@ -794,6 +802,9 @@ def paste(question, sample, seeds, index, shape=()):
         else (str(seeds[0]) if len(seeds) == 1 else f"np.array({_nested(seeds, shape)!r})")
     )
     keywords = "".join(f", {name}={value!r}" for name, value in question.kwargs.items())
+    own = question.code(arguments, index, seed)
+    if own is not None:
+        return own
     head = f"y, back = {question.ask}{arguments}{keywords})"
     if index == "value":
         return f"{head}\ny"

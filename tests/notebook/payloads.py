@@ -32,7 +32,7 @@ from rulelab.notebook import tabs
 from rulelab.notebook.displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub
 from rulelab.notebook.pair import Pair, Times
 from rulelab.rules.registry import Registry
-from rulelab.symbolic import prove
+from rulelab.symbolic import prove, sym_check
 
 WORDS = (
     "<script>window.ran=1</script>",
@@ -84,6 +84,7 @@ def reports(word: str, folder: Path) -> dict[str, object]:
             "without": compare_without(f, twin, point),
             "profile": profile(_with_source(word), 2.0, seconds=0.01),
             "symbolic": prove(*_about_numbers(word)),
+            "derivative": _derivative(word),
             **_checks(word),
             **_measured(word, f, twin, point, folder),
             "overview": overview(word),
@@ -194,6 +195,11 @@ def _about_numbers(word):
 
     squared.__name__ = word
     return squared, lambda x: (x**2, lambda y_bar: (rl.NoTangent(), 2 * x))
+
+
+def _derivative(word):
+    squared, _ = _about_numbers(word)
+    return sym_check(squared, 2.0, formula=lambda x: 3 * x, name=word, written=word)
 
 
 def error(word: str) -> rl.RuleLabError:

@@ -149,6 +149,7 @@ RESULTS = {
     "grad_bench": "%grad_bench mse mse_cr --rounds 8 -o kept --at y, yh",
     "grad_profile": "%grad_profile --seconds 0.02 -o kept mse(y, yh)",
     "rule_symbolic": "%rule_symbolic area -o kept",
+    "sym_check": "%sym_check -o kept mse(y, yh)",
     "rule_derive": "%rule_derive area -o kept",
     "rule_lab": "%rule_lab area area -o kept --at 2.0",
 }
@@ -238,6 +239,7 @@ def loss(x):
         "%rule_check slow --at 2.0",
         "%grad_check loss(2.0)",
         "%rule_derive slow",
+        "%sym_check loss(2.0)",
     ],
 )
 def test_ctrl_c_before_there_is_a_result(notebook, line):

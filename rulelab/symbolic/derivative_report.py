@@ -1,0 +1,138 @@
+"""What `sym_check` found: the verdict, the formulas, and the numbers at one point."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from ..tables import Page, Table, name_latex
+from .report import SymbolicReport, latex_display
+from .verdicts import Refuted
+
+MOST_ROWS = 12
+
+
+@dataclass(frozen=True)
+class AtPoint:
+    """One number of the gradient at one point: exact, and as the AD or the formula gives it there.
+
+    `exact` is a decimal, or a dash where the expression could not be followed; `found` is a float, or None
+    where it has another shape; `digits` is how many of them agree, 16 at most.
+    """
+
+    name: str
+    exact: str
+    found: float | None
+    digits: int | None
+
+
+@dataclass(frozen=True, repr=False)
+class DerivativeReport(SymbolicReport):
+    """The verdict on the gradient of an expression, or on a formula for it.
+
+    `function` is the expression, `formula` the author's formula for its derivative, empty where the gradient
+    is that by the AD. In the formulas of `cells`, `rule` is what was judged. `point` maps names to exact
+    numbers as text; `numbers` are those at the point.
+    """
+
+    formula: str = ""
+    point: dict = dataclasses.field(default_factory=dict)
+    numbers: tuple[AtPoint, ...] = ()
+
+    @property
+    def by(self):
+        """Who gives the derivative that is judged: "the AD" or "the formula"."""
+        return "the formula" if self.formula else "the AD"
+
+    @property
+    def lead(self):
+        return f"{self.formula} as the derivative of " if self.formula else "gradient of "
+
+    @property
+    def columns(self):  # type: ignore[override]
+        return ("argument", "derivative", f"{self.by} gives", "difference")
+
+    html_columns = columns
+
+    def lines(self):
+        yield self._headline()
+        width = max(len("derivative by SymPy"), len(f"{self.by} gives"))
+        for cell in self.cells:
+            if cell.arguments and (len(self.cells) > 1 or cell.condition):
+                yield f"  where {cell.condition or 'no branch is met'}:"
+            for row in cell.arguments:
+                indent = " " * len(row.name)
+                yield f"    {row.name}: {'derivative by SymPy':{width}}  {row.derivative.text}"
+                yield f"    {indent}  {self.by + ' gives':{width}}  {row.rule.text}"
+                yield f"    {indent}  {'difference':{width}}  {row.difference.text}"
+        for table in self._tables_of_numbers():
+            yield from table.text().splitlines()
+        yield from (f"  {line}" for line in self.counterexample_lines())
+        yield from (f"  note: {note}" for note in self.notes)
+
+    def _tables_of_numbers(self):
+        if not self.numbers:
+            return
+        shown = list(self.numbers)
+        if len(shown) > MOST_ROWS:
+            shown = sorted(shown, key=lambda n: -1 if n.digits is None else n.digits)[: MOST_ROWS - 1]
+        rows = [(n.name, n.exact, _decimal(n.found), _counted(n.digits)) for n in shown]
+        if rest := len(self.numbers) - len(shown):
+            known = shown[-1].digits is not None
+            rows.append((f"{rest} more", "", "", f"{shown[-1].digits} or more" if known else "–"))
+        at = ", ".join(f"{name} = {value}" for name, value in self.point.items())
+        caption = f"at {at}" if len(at) <= 100 else "at the arguments given"
+        columns = ("argument", "derivative", f"{self.by} gives", "digits alike")
+        yield Table(caption, columns, tuple(rows))
+
+    def counterexample_lines(self):
+        example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
+        if example is None:
+            return
+        at = [f"{name} = {value}" for name, value in example.arguments.items()]
+        if example.y_bar != "1":
+            at.append(f"y_bar = {example.y_bar}")
+        yield f"at {', '.join(at)}: {example.where} should be {example.expected}, is {example.found}"
+        yield "to see it:"
+        yield from (f"    {line}" for line in example.code.splitlines())
+
+    def page(self):
+        page = super().page()
+        formulas = tuple(table for table in page.tables if table.rows)
+        return dataclasses.replace(page, tables=(*formulas, *self._tables_of_numbers()))
+
+    def to_latex(self):
+        numbers = Page((), tuple(self._tables_of_numbers())).latex()
+        return "\n\n".join(part for part in (super().to_latex(), numbers) if part)
+
+    def _repr_latex_(self):
+        rows = [rf"\text{{{self.verdict.word}}} &&"]
+        for cell in self.cells:
+            for row in cell.arguments:
+                by = rf"\text{{{self.by} gives}}"
+                rows.append(
+                    rf"\frac{{\partial}}{{\partial {name_latex(row.name)}}} &= {row.derivative.latex} &"
+                    rf" {by} &\; {row.rule.latex} & \Delta &= {row.difference.latex}"
+                )
+        return latex_display(rows)
+
+    def _repr_html_(self):
+        numbers = tuple(self._tables_of_numbers())
+        shown = dataclasses.replace(self, cells=tuple(cell for cell in self.cells if cell.arguments))
+        return super(DerivativeReport, shown)._repr_html_() + (Page((), numbers).html() if numbers else "")
+
+    def to_dict(self):
+        return {
+            **super().to_dict(),
+            "formula": self.formula,
+            "point": dict(self.point),
+            "numbers": [dataclasses.asdict(number) for number in self.numbers],
+        }
+
+
+def _decimal(found):
+    return "–" if found is None else repr(found)
+
+
+def _counted(digits):
+    return "–" if digits is None else str(digits)

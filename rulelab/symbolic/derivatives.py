@@ -1,0 +1,591 @@
+"""Is this derivative right? That of any expression: its gradient by the AD, or a formula of the author's,
+judged as `prove` judges a rule.
+
+To the judge the thing in question is a rule that hands back `y_bar` times it. A gradient is followed through
+the compiled passes (`passes.py`). Where these cannot be followed, its floats are compared with the exact
+derivative at several points: then nothing is proved, and the verdict says to how many digits they agree.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from ..ad.reverse import gradient, need_positional
+from ..checking.gradients import rules_asked
+from ..errors import RuleLabError, ScalarOutputError
+from ..rules.targets import name_of
+from ..tangents import projection, zeros
+from . import worker
+from .cells import Array, Static, count_of, samples
+from .check import MAX_LEAVES, MAX_VISITS, _Judge, _warm, finished
+from .derivative_report import AtPoint, DerivativeReport
+from .formulas import Formula, TooLarge
+from .passes import GradientQuestion
+from .questions import Plan, judged_arguments
+from .runs import (
+    SAME_PROGRAM,
+    Misfit,
+    Question,
+    Settled,
+    Skipped,
+    agreeing_digits,
+    difference_quotients,
+    exact_arguments,
+    paste,
+    plain_argument,
+    seed_name,
+    times,
+    trace_primal,
+)
+from .scalars import CONTEXT, Stop
+from .verdicts import Counterexample, Refuted, Undecided, Unsupported
+
+FLOAT_DIGITS = 16  # no more of a float are compared
+WRONG_DIGITS = 3  # a float gradient that agrees to fewer is wrong; rounding explains what lies between
+NOISE = 1e-14  # of the size of value and gradient: rounding of a float gradient
+ROUNDED_DIGITS = 9  # a gradient that agrees to so many may be off by rounded constants alone
+FEW_DIGITS = 8  # to which floats agree where the derivative is proved: worth a note
+
+
+def sym_check(
+    f, *args, formula=None, kwargs=None, time_limit=5.0, rng=None, stop=None, name=None, written=None
+):
+    """Judge the gradient of a function symbolically: that by the AD, or a formula for it.
+
+    `f` is any function of numbers and float arrays, at most 64 numbers in all, with rules in it or without.
+    Without `formula` it returns a real number, and `rulelab.gradient(f, *args)` is judged, with the rules
+    that count now: the whole program, at the shapes of the arguments. With `formula`, a function of the same
+    arguments, what that returns is judged: the derivative, of the shape of the argument; a tuple where
+    several arguments are floats or arrays of floats. Where `f` returns an array, the formula is that of its
+    entries one by one.
+
+    An argument may be the class `float`, which stands for any real number. Other arguments, and the keyword
+    arguments `kwargs`, are held fixed. `time_limit` (seconds), `rng` and `stop` are as for `prove`. `name`
+    and `written` are how the author writes the expression, and the function that is judged.
+
+    Returns a `DerivativeReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Where the passes
+    of the AD cannot be followed, it is Undecided at best, with the digits to which the numbers agree. Raises
+    what `f`, `formula` and `gradient` raise at `args`, and RuleLabError where the formula has not one
+    derivative for each argument.
+
+    >>> def spring(x, k): return k * x**2 / 2
+    >>> sym_check(spring, 2.0, 3.0).verdict.word
+    'PROVED'
+    >>> sym_check(spring, 2.0, 3.0, formula=lambda x, k: (k * x, x**2)).verdict.reason
+    'the formula for k is not the derivative, it is 2 times that'
+    """
+    __tracebackhide__ = True
+    started = time.monotonic()
+    kwargs = dict(kwargs or {})
+    need_positional(f, args, kwargs)
+    rng = np.random.default_rng(0) if rng is None else rng
+    args, drawn = _with_point(f, args, kwargs, rng)
+    shown = name or _named(f, "f")
+    if formula is None:
+        asked = _about_gradient(f, args, kwargs, drawn, shown, written)
+    else:
+        asked = _about_formula(f, formula, args, kwargs, shown, written)
+    names, plan = _arguments(f, asked.args)
+    _warm()
+    question = dataclasses.replace(asked.question, names=names)
+    empty = DerivativeReport(
+        shown,
+        names,
+        Undecided(0, "nothing was computed within the time limit"),
+        formula=asked.formula,
+    )
+    if any(_is_complex(x) for x in args):
+        return dataclasses.replace(empty, verdict=Unsupported("an argument that is complex"))
+    outcome = worker.run(
+        lambda report: _DerivativeJudge(
+            empty, [(plan, question)], rng, started, time_limit, report, asked
+        ).judge(),
+        time_limit,
+        stop,
+    )
+    return finished(outcome, empty, started)
+
+
+# --- what is asked
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is judged at the arguments, and what that gives there: floats, in the order of the arguments."""
+
+    question: Question
+    args: tuple
+    found: list | None
+    formula: str = ""
+    elementwise: bool = False
+
+
+def _about_gradient(f, args, kwargs, drawn, shown, written):
+    __tracebackhide__ = True
+    found = None
+    try:
+        found = gradient(f, *args, **kwargs)
+    except (ArithmeticError, ValueError):
+        if not drawn:
+            raise
+    if found is not None:
+        pairs = zip(args, found, strict=True)
+        args = tuple(_floating(x) if x_bar is not None else x for x, x_bar in pairs)
+    ask, moving = f"rl.gradient({written or shown}, ", tuple(map(_moves, args))
+    question = GradientQuestion(f, None, None, (), None, ask, kwargs, moving)
+    return _Asked(question, args, _floats(args, found))
+
+
+def _about_formula(f, formula, args, kwargs, shown, written):
+    __tracebackhide__ = True
+    moving = tuple(_moves(x) for x in args)
+    if not any(moving):
+        raise RuleLabError(
+            f"No argument of {shown} is a float or an array of floats",
+            asked="sym_check with a formula",
+            fixes=("give floats: 2.0, not 2",),
+        )
+    y = f(*args, **kwargs)
+    if isinstance(y, (tuple, list, dict)) or np.asarray(y).dtype.kind not in "fiu":
+        raise ScalarOutputError(
+            f"{shown} gives a {type(y).__name__}, not a real number or an array of them",
+            asked="sym_check with a formula",
+        )
+    elementwise = np.ndim(y) > 0
+    spelled = written or _named(formula, "formula")
+    question = FormulaQuestion(f, None, None, (), None, f"{_callable(spelled)}(", kwargs, formula, moving,
+                               elementwise)  # fmt: skip
+    slopes = question.slopes(formula(*args, **kwargs))
+    for slope, moves in zip(slopes, moving, strict=True):
+        if moves and (isinstance(slope, list) or np.asarray(slope).dtype.kind not in "fiub"):
+            raise RuleLabError(
+                f"The formula gives a {type(slope).__name__}, not a real number or an array of them",
+                asked="sym_check with a formula",
+            )
+    ones = np.ones(np.shape(y)) if elementwise else 1.0
+    pairs = zip(slopes, args, strict=True)
+    given = [None if s is None else question.fitted(s * ones, x, y) for s, x in pairs]
+    return _Asked(question, args, _floats(args, given), _of_lambda(spelled), elementwise)
+
+
+def _arguments(f, args):
+    """The names of the arguments that are given, and the plan to judge at them: parameters left to their
+    defaults are held.
+    """
+    names, (plan, *_) = judged_arguments(f, args)
+    count = len(args)
+    return names[:count], Plan((plan.specs[0][:count],), (plan.given[0][:count],))
+
+
+def _named(f, otherwise):
+    name = name_of(f)
+    return otherwise if name == "<lambda>" else name
+
+
+def _callable(spelled):
+    return f"({spelled})" if spelled.startswith("lambda") else spelled
+
+
+def _of_lambda(spelled):
+    """A lambda's expression: it is what the author wrote."""
+    if not spelled.startswith("lambda"):
+        return spelled
+    return spelled.partition(": ")[2].removeprefix("(").removesuffix(")")
+
+
+def _moves(x):
+    return isinstance(x, (float, np.floating)) or (isinstance(x, np.ndarray) and x.dtype.kind == "f")
+
+
+def _is_complex(x):
+    return isinstance(x, (complex, np.complexfloating)) or (isinstance(x, np.ndarray) and x.dtype.kind == "c")
+
+
+def _floating(x):
+    """An integer that has a gradient as the float it is differentiated as."""
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+        return float(x)
+    return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x
+
+
+def _floats(args, found):
+    """The numbers found for the arguments that move, flat; None for an argument where the shape differs."""
+    if found is None:
+        return None
+    flat: list[float | None] = []
+    for x, x_bar in zip(args, found, strict=True):
+        if _moves(x):
+            x_bar = np.zeros(np.shape(x)) if x_bar is None else np.asarray(x_bar, dtype=float)
+            fits = x_bar.shape == np.shape(x)
+            flat += x_bar.ravel().tolist() if fits else [None] * np.size(x)
+    return flat
+
+
+def _with_point(f, args, kwargs, rng):
+    """The arguments with a number for each `float`, at which `f` has a finite value, and whether any was
+    drawn.
+    """
+    __tracebackhide__ = True
+    if float not in [x for x in args if isinstance(x, type)]:
+        return args, False
+    spec = tuple("scalar" if x is float else Static(x) for x in args)
+    for sample in samples(spec, rng):
+        pairs = zip(args, sample, strict=True)
+        candidate = tuple(round(float(drawn), 2) if x is float else x for x, drawn in pairs)
+        with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            try:
+                y = f(*candidate, **kwargs)
+            except (ArithmeticError, ValueError):
+                continue
+        if np.asarray(y).dtype.kind in "fiu" and np.all(np.isfinite(y)):
+            return candidate, True
+    return candidate, True
+
+
+@dataclass(frozen=True)
+class FormulaQuestion(Question):
+    """Is a formula the derivative? Its "rule" hands back `y_bar` times what the formula gives."""
+
+    formula: Callable | None = None
+    moving: tuple = ()
+    elementwise: bool = False
+
+    def rule_through(self, exchange):
+        primal, formula = self.value_through(exchange), exchange(self.formula)
+        fitted = exchange(projection.unbroadcast)
+
+        def formula_rule(*xs):
+            y = primal(*xs)
+            slopes = self.slopes(formula(*xs, **self.kwargs))
+
+            def formula_pullback(y_bar):
+                return zeros.NoTangent(), *(
+                    zeros.NoTangent() if s is None else self.fitted(times(s, y_bar), x, y, fitted)
+                    for s, x in zip(slopes, xs, strict=True)
+                )
+
+            return y, formula_pullback
+
+        return formula_rule
+
+    def slopes(self, given):
+        """What the formula gives as one entry for each argument, None for those that are held."""
+        count = sum(self.moving)
+        slopes = given if isinstance(given, tuple) else (given,)
+        if len(slopes) != count:
+            raise RuleLabError(
+                f"The formula gives {len(slopes)} derivative{'s' * (len(slopes) != 1)}, and {count} are "
+                "needed: one for each argument that varies",
+                asked="sym_check with a formula",
+            )
+        left = iter(slopes)
+        return [next(left) if moves else None for moves in self.moving]
+
+    def fitted(self, x_bar, x, y, unbroadcast=projection.unbroadcast):
+        """What the formula says of an argument: as it is, or summed where an elementwise function repeated
+        that.
+        """
+        return unbroadcast(x_bar, x) if self.elementwise and np.shape(x_bar) == np.shape(y) else x_bar
+
+    def code(self, arguments, index, seed):
+        text = f"{self.ask}{arguments}{_keywords(self.kwargs)})"
+        if not isinstance(index, tuple):
+            return text
+        number, (item,) = index
+        if sum(self.moving) > 1:
+            text += f"[{sum(self.moving[: number - 1])}]"
+        if self.elementwise:
+            text = f"({seed} * {text})" if item else f"np.sum({seed} * {text})"
+        return text + _item(item)
+
+
+def _keywords(kwargs):
+    return "".join(f", {name}={value!r}" for name, value in kwargs.items())
+
+
+def _item(index):
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+# --- the judge
+# ----------------------------------------------------------------------------------------------------
+
+# What the judge of rules says, in the words of this check.
+_WORDS = (
+    ("is not y_bar times the derivative", "is not the derivative"),
+    ("the cotangents of", "{by}s for"),
+    ("the cotangent of", "{by} for"),
+    ("the pullback raised", "{by} raised"),
+    ("the rule raised", "{by} raised"),
+    ("f and the rule are defined", "the expression and {by} are defined"),
+    ("the rule refuses", "{by} refuses"),
+    ("an exact rule", "an exact one"),
+)
+
+
+class _DerivativeJudge(_Judge):
+    """The judge of rules, for a derivative: it keeps the numbers at the point given, and says what it finds
+    in words of its own.
+    """
+
+    def __init__(self, empty, questions, rng, started, time_limit, report, asked):
+        super().__init__(empty.function, empty.names, questions, rng, started, time_limit, report)
+        self.empty, self.asked = empty, asked
+        self.by = "the formula" if asked.formula else "the gradient"
+        self.made_with: tuple = ()  # notes on what took part, and on the point
+
+    def judge(self):
+        (plan, question), *_ = self.questions
+        self.keep_numbers(plan.given[0], question)
+        if not self.asked.formula:
+            self.keep_rules(question)
+        if not any(map(count_of, plan.specs[0])):
+            return self.say(Unsupported("no argument is a number, or an array of numbers, that may vary"))
+        report = super().judge()
+        if isinstance(report.verdict, Unsupported) and not self.asked.formula:
+            report = self.by_numbers(plan, question, report)
+        return report
+
+    def seed(self):
+        """One, for the rules here take any seed alike; not where the entries of an array must be told
+        apart.
+        """
+        return super().seed() if self.asked.elementwise else Fraction(1)
+
+    def say(self, verdict, cells=(), notes=()):
+        notes = (*self.made_with, *notes)
+        digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
+        if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
+            notes = (*notes, f"the floats at the point agree to {digits} digits only: rounding decides there")
+        report = dataclasses.replace(
+            self.empty, verdict=self.worded(verdict), cells=tuple(cells), notes=notes
+        )
+        self.report(report)
+        return report
+
+    def worded(self, verdict):
+        changed = {
+            field.name: self.in_own_words(getattr(verdict, field.name))
+            for field in dataclasses.fields(verdict)
+            if isinstance(getattr(verdict, field.name), str)
+        }
+        example = getattr(verdict, "counterexample", None)
+        if example is not None:
+            where = self.in_own_words(example.where)
+            where = self.by if where in ("the rule", "the pullback") else where
+            changed["counterexample"] = dataclasses.replace(example, where=where)
+        if isinstance(verdict, Unsupported) and "at=" in verdict.advice:
+            changed["advice"] = "give other arguments, or smaller ones"
+        return dataclasses.replace(verdict, **changed)
+
+    def in_own_words(self, text):
+        for theirs, ours in _WORDS:
+            text = text.replace(theirs, ours.format(by=self.by))
+        return text
+
+    def refuted_or_unsupported(self, settled):
+        """As for a rule; but a gradient that is off by no more than rounded constants explain is not refuted:
+        the passes may have computed one of them from the arguments.
+        """
+        example = getattr(settled.verdict, "counterexample", None)
+        if example is not None and not self.asked.formula and hasattr(settled, "graphs"):
+            notes = tuple(settled.graphs[0][0].trace.notes)
+            if notes and example.digits >= ROUNDED_DIGITS:
+                why = "an exact one would agree to more, but the code holds rounded constants"
+                return self.say(Undecided(example.digits, why), (), notes)
+        return super().refuted_or_unsupported(settled)
+
+    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
+        cell = super().finding(leaves, found, y, seeds, decisions, members, first)
+        one = {sp.Symbol(leaf.args): sp.Integer(1) for leaf in seeds}
+        cell.rows = [(name, d.xreplace(one), given.xreplace(one)) for name, d, given in cell.rows]
+        return cell
+
+    # --- numbers ---
+
+    def keep_rules(self, question):
+        """Which of the author's rules took part, for the notes."""
+        with contextlib.suppress(Exception):
+            rules = rules_asked(question.primal, self.asked.args, question.kwargs)
+            self.made_with += tuple(f"made with your rule {rule.describe()}" for rule in rules)
+
+    def keep_numbers(self, sample, question):
+        """The numbers at the point given, exact ones beside those that are judged; kept in each report."""
+        names = _leaf_names(question.names, sample)
+        exact: list[Any] = [None] * len(names)
+        if len(names) <= MAX_LEAVES:
+            try:
+                exact = exact_slopes(question, sample)[0]
+            except Skipped as skipped:
+                self.made_with += (f"the point itself is not judged: {skipped}",)
+            except (Settled, Misfit, Stop, RuleLabError):  # the judge will say what is in the way
+                pass
+        found = self.asked.found or [None] * len(names)
+        point = _point(question, sample)
+        numbers = tuple(map(_at_point, names, exact, found))
+        if any(number.found is not None or number.digits is not None for number in numbers):
+            self.empty = dataclasses.replace(self.empty, point=point, numbers=numbers)
+
+    def by_numbers(self, plan, question, unsupported):
+        """The verdict where the passes cannot be followed but the function can: floats against exact
+        numbers.
+        """
+        cells: list = []
+        digits, tried, left_out = FLOAT_DIGITS, 0, 0
+        for sample in [*plan.given, *samples(plan.specs[0], self.rng)]:
+            if tried == MAX_VISITS or (tried and time.monotonic() > self.numeric_deadline):
+                break
+            sample = tuple(map(_as_floats, sample))
+            try:
+                found, value = _by_floats(question, sample)
+                exact, leaves, y = exact_slopes(question, sample)
+            except (Skipped, RuleLabError, ArithmeticError, ValueError):
+                continue
+            except (Settled, Misfit, Stop):
+                return unsupported
+            if abs(y[0].shadow - value) > SAME_PROGRAM * (1 + abs(y[0].shadow)):
+                left_out += 1
+                continue
+            if all(number.digits is None for number in self.empty.numbers):
+                names = [leaf.args for leaf in leaves]
+                numbers = tuple(map(_at_point, names, exact, found))
+                self.empty = dataclasses.replace(self.empty, point=_point(question, sample), numbers=numbers)
+            cells = cells or self.only_by_sympy(leaves, y)
+            scale = 1 + abs(y[0].shadow) + max(map(abs, exact))
+            for leaf, e, f in zip(leaves, exact, found, strict=True):
+                if abs(e - f) <= NOISE * scale:
+                    continue
+                alike = _digits(e, f)
+                if alike < WRONG_DIGITS and not _is_noisy(question, sample, found):
+                    return self.say(self.refuted(question, sample, leaf.args, e, f, alike), cells)
+                digits = min(digits, alike)
+            tried += 1
+        if not tried:
+            return unsupported
+        construct = unsupported.verdict.construct
+        _, refused, refusal = construct.partition("refuses: ")
+        construct = refusal.removesuffix(")") if refused else construct
+        whole = construct.startswith(("more than", "the traced value"))
+        why = construct if whole else f"the passes of the AD cannot be followed: {construct}"
+        counted = f"{tried} point" if tried == 1 else f"{tried} points"
+        note = f"floats were compared with the exact derivative at {counted}"
+        if left_out:
+            note += f"; {left_out} more were left out, where rounding decides the value"
+        return self.say(Undecided(digits, why), cells, (note,))
+
+    def only_by_sympy(self, leaves, y):
+        """The cell with the derivatives by SymPy alone."""
+        trace = leaves[0].trace
+        none = [trace.constant(0)] * len(leaves)
+        try:
+            seed = trace.argument(seed_name(self.names), Fraction(1))
+            cell = self.finding(leaves, none, y, [seed], trace.decisions).shown()
+        except (Stop, TooLarge):
+            return []
+        dash = Formula("(numbers only)", r"\text{(numbers only)}")
+        rows = [dataclasses.replace(row, rule=dash, difference=dash) for row in cell.arguments]
+        return [dataclasses.replace(cell, arguments=tuple(rows))]
+
+    def refuted(self, question, sample, name, exact, found, digits):
+        number, item = _place(name, question.names)
+        code = paste(question, sample, [Fraction(1)], (number, [item]))
+        example = Counterexample(
+            exact_arguments(question, sample),
+            "1",
+            f"{self.by} for {name}",
+            CONTEXT.nstr(exact, 20),
+            repr(found),
+            digits,
+            f"{code}    # gives {found:.12g}, should be {float(exact):.12g}",
+        )
+        return Refuted("gradient", f"{self.by} for {name} is not the derivative", example)
+
+
+def _point(question, sample):
+    point = exact_arguments(question, sample)
+    for name, value in zip(question.names, sample, strict=True):
+        point[name] = point[name].replace("'", "") if isinstance(value, Array) else point[name]
+    return point
+
+
+def _at_point(name, exact, found):
+    known = exact is not None and found is not None
+    shown = "–" if exact is None else CONTEXT.nstr(exact, 17)
+    return AtPoint(name, shown, found, _digits(exact, found) if known else None)
+
+
+def _by_floats(question, sample):
+    """The float gradient at a sample, flat, and the value there."""
+    args = tuple(map(plain_argument, sample))
+    found = gradient(question.primal, *args, **question.kwargs)
+    return _floats(args, found), float(question.primal(*args, **question.kwargs))
+
+
+def _is_noisy(question, sample, found):
+    """Whether the float gradient is another one a hair's breadth away: then rounding made it, and no rule."""
+    beside = tuple(_moved(value, 1 + Fraction(1, 10**13)) for value in sample)
+    try:
+        there, _ = _by_floats(question, beside)
+    except (RuleLabError, ArithmeticError, ValueError):
+        return True
+    size = max(map(abs, found))
+    return any(not abs(a - b) <= 1e-6 * size for a, b in zip(found, there, strict=True))
+
+
+def _moved(value, factor):
+    if isinstance(value, Array):
+        return value._replace(entries=tuple(entry * factor for entry in value.entries))
+    return value if isinstance(value, Static) else value * factor
+
+
+def exact_slopes(question, sample):
+    """(slopes, leaves, results): the derivatives of the sum of the results, by difference quotients with 100
+    digits.
+    """
+    trace, _, _, leaves, y = trace_primal(question, sample)
+    results = y.view(np.ndarray).ravel().tolist() if isinstance(y, np.ndarray) else [y]
+    results = [trace.constant(number) for number in results]
+    ones = [trace.constant(1)] * len(results)
+    return difference_quotients(question, sample, leaves, ones, trace.path()), leaves, results
+
+
+def _digits(exact, found):
+    if exact == 0 and abs(found) <= NOISE:
+        return FLOAT_DIGITS
+    return min(FLOAT_DIGITS, agreeing_digits(exact, CONTEXT.mpf(found), 1))
+
+
+def _as_floats(value):
+    """The sample whose exact numbers are those that floats hold."""
+    if isinstance(value, Array):
+        return value._replace(entries=tuple(Fraction(float(entry)) for entry in value.entries))
+    return value if isinstance(value, Static) else Fraction(float(value))
+
+
+def _leaf_names(names, sample):
+    for_each = zip(names, sample, strict=True)
+    return [
+        f"{name}[{','.join(map(str, index))}]" if isinstance(value, Array) else name
+        for name, value in for_each
+        if not isinstance(value, Static)
+        for index in (value.leaf_indices() if isinstance(value, Array) else [()])
+    ]
+
+
+def _place(leaf, names):
+    """Which argument, from one, and which of its entries a number of the gradient is for."""
+    name, _, index = leaf.partition("[")
+    return names.index(name) + 1, tuple(map(int, index.rstrip("]").split(","))) if index else ()
