@@ -1,13 +1,16 @@
 """Is this rule right? By proof: the author's own code run on traced numbers, and SymPy asked about the
 difference. And the rule that SymPy would write."""
 
+from .caveats import Caveat
 from .check import prove
 from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
 from .stability import StabilityReport, scan_stability
-from .verdicts import Counterexample, Proved, Refuted, Undecided, Unsupported
+from .verdicts import Agrees, Counterexample, Proved, Refuted, Undecided, Unsupported
 
 __all__ = [
+    "Agrees",
+    "Caveat",
     "Counterexample",
     "DerivedRule",
     "Proved",

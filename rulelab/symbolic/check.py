@@ -19,6 +19,8 @@ import numpy as np
 import sympy as sp
 
 from . import worker
+from .boundary import Borders
+from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
 from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
@@ -37,7 +39,7 @@ from .runs import (
     visit,
 )
 from .scalars import CONTEXT, Stop
-from .verdicts import Proved, Refuted, Undecided, Unsupported
+from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
 
 MAX_CELLS = 8
@@ -45,10 +47,21 @@ MAX_LEAVES = 64
 MAX_VISITS = 40
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
+BORDER_SHARE = 0.25  # of the time limit, at most, for the points on borders
 
 
 def prove(
-    f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None
+    f,
+    rule=None,
+    *,
+    at=None,
+    kwargs=None,
+    registry=None,
+    time_limit=5.0,
+    rng=None,
+    stop=None,
+    name=None,
+    stability=None,
 ):
     """Judge the rule of a function symbolically.
 
@@ -60,10 +73,11 @@ def prove(
     `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
     seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early, with the
     verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its own
-    name, else.
+    name, else. `stability` is the `StabilityReport` of a scan whose findings are to stand among the warnings.
 
-    Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
-    `RuleError` where `f` has no rule.
+    Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Undecided or Unsupported. A proof is
+    of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards, and what is
+    not right there is in `warnings`. Raises `RuleError` where `f` has no rule.
 
     >>> def cube(x): return x**3
     >>> def cube_rrule(x):
@@ -96,7 +110,8 @@ def prove(
         known = digits or outcome.cut  # else the check itself has failed, before anything was seen
         verdict = Undecided(digits, outcome.failure) if known else Unsupported(outcome.failure)
         result = dataclasses.replace(result, verdict=verdict)
-    return dataclasses.replace(result, seconds=time.monotonic() - started)
+    warnings = result.warnings + (of_stability(stability) if stability is not None else ())
+    return dataclasses.replace(result, warnings=warnings, seconds=time.monotonic() - started)
 
 
 @functools.cache
@@ -116,8 +131,32 @@ class _Judge:
         self.report = report
         self.one_triangle = False  # of square matrices, at the sample that refuted
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
+        self.time_limit, self.deadline = time_limit, started + time_limit
+        self.visited: dict[Proved, tuple] = {}  # by proof: the question, and what the samples have shown
 
     def judge(self):
+        report = self.judge_cells()
+        return self.judge_borders(report) if isinstance(report.verdict, Proved) else report
+
+    def judge_borders(self, proved):
+        """The proof with what is found where its open cells end."""
+        unseen = "no time was left for zeros, ones, ties and borders"
+        self.report(dataclasses.replace(proved, notes=(*proved.notes, unseen)))
+        question, visits = self.visited[proved.verdict]
+        now = time.monotonic()
+        deadline = now + min(BORDER_SHARE * self.time_limit, 0.8 * (self.deadline - now))
+        borders = Borders(question, visits, self.rng, deadline)
+        borders.walk()
+        if borders.refuted is not None:
+            return self.say(borders.refuted, (), proved.notes, proved.warnings)
+        verdict = proved.verdict
+        if borders.exceptions:
+            scope = f"{verdict.scope}, but not at points such as {borders.exceptions}"
+            verdict = dataclasses.replace(verdict, scope=scope)
+        warnings = (*borders.caveats, *proved.warnings)
+        return self.say(verdict, proved.cells, (*proved.notes, *borders.notes), warnings)
+
+    def judge_cells(self):
         misfit: Misfit | None = None
         for plan, question in self.questions:
             try:
@@ -149,7 +188,7 @@ class _Judge:
                     report = self.judge_plan(plan, question)
                     if isinstance(report.verdict, (Proved, Refuted)):
                         return report
-                return self.say(proved.verdict, proved.cells, proved.notes)
+                return self.say(proved.verdict, proved.cells, proved.notes, proved.warnings)
         return proved
 
     def judge_symmetric(self, refuted, plan, question):
@@ -158,12 +197,14 @@ class _Judge:
         try:
             report = self.judge_plan(plan, question)
         except Misfit:
-            return self.say(refuted.verdict, refuted.cells, refuted.notes)
+            return self.say(refuted.verdict, refuted.cells, refuted.notes, refuted.warnings)
         note = "the function reads one triangle only: judged for matrices that stay symmetric"
-        return self.say(report.verdict, report.cells, (*report.notes, note))
+        return self.say(report.verdict, report.cells, (*report.notes, note), report.warnings)
 
-    def say(self, verdict, cells=(), notes=()):
-        report = SymbolicReport(self.shown, self.names, verdict, tuple(cells), tuple(notes))
+    def say(self, verdict, cells=(), notes=(), warnings=()):
+        report = SymbolicReport(
+            self.shown, self.names, verdict, tuple(cells), tuple(notes), warnings=tuple(warnings)
+        )
         self.report(report)
         return report
 
@@ -189,13 +230,15 @@ class _Judge:
             raise Misfit(why, verdict)
         digits = min(v.digits for v in visits)
         notes = dict.fromkeys(note for v in visits for note in v.trace.notes)
-        self.say(Undecided(digits, "the time limit came before the proof"), notes=notes)
+        codes = frozenset().union(*(v.codes for v in visits))
+        rounded = of_constants(dict.fromkeys(c for v in visits for c in v.trace.rounded), codes)
+        self.say(Undecided(digits, "the time limit came before the proof"), (), notes, rounded)
         if digits < EXACT_DIGITS:
-            rounded = " (the code holds rounded constants)" if notes else ""
-            return self.say(
-                Undecided(digits, f"an exact rule would agree to {MAX_DIGITS}{rounded}"), notes=notes
-            )
-        return self.prove_cells(visits, plan, digits, notes)
+            return self.say(Agrees(digits, _why_no_identity(digits, rounded)), (), notes, rounded)
+        report = self.prove_cells(visits, plan, digits, notes, rounded)
+        if isinstance(report.verdict, Proved):
+            self.visited[report.verdict] = question, visits
+        return report
 
     # --- samples ---
 
@@ -245,7 +288,7 @@ class _Judge:
             report = self.say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
         return report
 
-    def prove_cells(self, visits, plan, digits, notes):
+    def prove_cells(self, visits, plan, digits, notes, warnings):
         cells: dict[Any, list[Visit]] = {}
         for v in visits:
             cells.setdefault((len(v.leaves), v.path), []).append(v)
@@ -260,14 +303,15 @@ class _Judge:
             findings.append(cell)
             why = why or cell.why
         if len(cells) > MAX_CELLS:
-            notes[f"{len(cells)} cells were met, the first {MAX_CELLS} were proved"] = None
+            capped = f"{len(cells)} cells were met, the first {MAX_CELLS} were tried"
+            warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         shown = [cell.shown() for cell in findings]
         if why is not None:
-            return self.say(Undecided(digits, why), shown, notes)
+            return self.say(Undecided(digits, why), shown, notes, warnings)
         methods = dict.fromkeys(cell.method for cell in findings)
         error = next((cell.error for cell in findings if cell.error != "none"), "none")
         verdict = Proved(_scope(findings, plan, self.names), " and ".join(methods), error)
-        return self.say(verdict, shown, notes)
+        return self.say(verdict, shown, notes, warnings)
 
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         """Formulas of one cell, and with `members` (its visits) the proof."""
@@ -402,6 +446,17 @@ def _factor_hint(cell, reason):
         return ""
     ratio = tidy(sp.cancel(given / derivative))
     return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
+
+
+def _why_no_identity(digits, rounded):
+    """Why a rule that agrees to so many digits only is no identity; `rounded` has the inexact constants."""
+    if not rounded:
+        return (
+            f"the two differ from digit {digits + 1} on, as they do where an iteration stops or a constant "
+            f"is rounded (an identity would agree to {MAX_DIGITS})"
+        )
+    words = [c.words.split()[0] + (f" ({c.place.label()})" if c.place else "") for c in rounded[:2]]
+    return f"{' and '.join(words)} {'are rounded constants' if len(rounded) > 1 else 'is a rounded constant'}"
 
 
 def _size_words(spec):

@@ -128,6 +128,7 @@ class Visit:
     expected: list  # the same by difference quotients, numbers
     digits: int
     path: tuple = field(default=())
+    codes: frozenset = frozenset()  # the author's code objects that were run
 
 
 # --- the plain run
@@ -495,7 +496,10 @@ def visit(question, sample, seed):
     _check_value(question, sample, seeds, y_flat, rule_y)
     expected = difference_quotients(question, sample, leaves, seed_leaves, path)
     digits = _check_gradient(question, sample, seeds, leaves, found, expected, y_flat, seed_leaves)
-    return Visit(sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path())
+    return Visit(
+        sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path(),
+        frozenset(swap.codes),
+    )  # fmt: skip
 
 
 def _skip_ties(trace):
@@ -757,17 +761,17 @@ def _literal(value):
     if isinstance(value, Array):
         entries = same_shape_object_array([_Bare(v) for v in value.entries], value.shape).tolist()
         return f"np.array({entries!r})"
-    return str(value)
+    return repr(_Bare(value))
 
 
 class _Bare:
-    """A fraction whose repr is a Python expression."""
+    """A fraction whose repr is a Python expression for a float."""
 
     def __init__(self, value):
         self.value = value
 
     def __repr__(self):
-        return str(self.value)
+        return str(self.value) if self.value.denominator != 1 else f"{self.value}.0"
 
 
 def _nested(seeds, shape):
