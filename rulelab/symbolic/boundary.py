@@ -29,8 +29,9 @@ from .verdicts import Counterexample, Refuted
 
 DIGITS = 320  # a third-order cancellation 1e-60 away still leaves twenty of them in a difference quotient
 FAR, NEAR, STEP = Fraction(1, 10**30), Fraction(1, 10**60), Fraction(1, 10**90)
-SEED = Fraction(5, 2)  # of one result at a time; not 1, or a rule that ignores it would pass
+SEED = Fraction(5, 2)  # of one result at a time, and its opposite: a rule that ignores it must not pass
 TOLERANCE = 1e-6  # relative: of limits, of floats, of hulls
+FEWEST, MOST_LIMITS = 3, 6
 FIRST, MOST, ROUNDS = 2, 24, 4  # directions to begin with, and in doubt; then some towards the rule's answer
 NOTHING, LARGE = 1e-25, 1e12  # slopes that are none, and that may be growing
 MAX_RESULTS = 16  # of a function with more of them the first ones are asked for
@@ -102,18 +103,20 @@ class _Point:
     def __init__(self, question, sample, rng, deadline, known):
         self.question, self.sample, self.rng, self.deadline = question, sample, rng, deadline
         self.known = known  # faults that need no second point
+        self.seed = SEED
         self.leaves = _leaf_names(question.names, sample)
         self.plain_y = runs._plain_primal(question, sample)
         self.y = runs.flat_floats(self.plain_y)
         self.slopes: list[_Slopes] = []
-        self.limits: list[_Limits] = []  # of the first of them, and of all once there is a doubt
+        self.limits: list[_Limits] = []  # of the first of them, once there is a doubt
         self.directions = _directions(len(self.leaves), rng)
 
     def judge(self):
         """None, a Refuted, or (what is at fault, its caveat): the first of what is wrong here."""
         if not self.leaves:
             return None
-        for k in range(min(len(self.y), MAX_RESULTS)):
+        for k, seed in itertools.product(range(min(len(self.y), MAX_RESULTS)), (SEED, -SEED)):
+            self.seed = seed
             try:
                 y, answer = self.answer(k)
             except NotDifferentiableError:  # the rule says so itself
@@ -129,7 +132,7 @@ class _Point:
     # --- what the rule gives
 
     def seeds(self, k):
-        return [SEED if i == k else Fraction(0) for i in range(len(self.y))]
+        return [self.seed if i == k else Fraction(0) for i in range(len(self.y))]
 
     def answer(self, k):
         """(value, cotangents for result `k` divided by its seed) of the rule on floats."""
@@ -140,7 +143,7 @@ class _Point:
             y, pullback = rule(*map(runs.plain_argument, self.sample))
             returned = self.cotangents(pullback(y_bar))
         plain = [np.ravel(runs._plain_number(c)) for c in returned]
-        return runs.flat_floats(y), self.of_leaves(plain, float) / float(SEED)
+        return runs.flat_floats(y), self.of_leaves(plain, float) / float(self.seed)
 
     def exact_answer(self, k):
         """The cotangents for result `k` in exact arithmetic, divided by its seed; None where it has none."""
@@ -152,7 +155,7 @@ class _Point:
                 trace, swap, self.question, lambda: self.cotangents(rule(*arguments)[1](y_bar))
             )
             flat = [np.zeros(1) if runs._is_zero(c) else runs._flat(trace, c) for c in returned]
-            return self.of_leaves(flat, lambda v: float(shadow_of(v))) / float(SEED)
+            return self.of_leaves(flat, lambda v: float(shadow_of(v))) / float(self.seed)
         except _SILENT:
             return None
 
@@ -179,12 +182,13 @@ class _Point:
                 self.slopes.append(_Slopes(direction, value, near))
 
     def settle(self):
-        """Find out which of the slopes have a limit, by those farther away."""
+        """Find out whether the slopes of the first directions have a limit, by those farther away."""
         known = list(zip(self.slopes, self.limits, strict=False))
-        for slopes in self.slopes[len(known) :]:
+        others = self.slopes[MOST_LIMITS:]
+        for slopes in self.slopes[len(known) : MOST_LIMITS]:
             with contextlib.suppress(runs.Skipped, runs.Settled, runs.Misfit, Stop):
                 known.append((slopes, self.limit(slopes)))
-        self.slopes, self.limits = [s for s, _ in known], [limit for _, limit in known]
+        self.slopes, self.limits = [s for s, _ in known] + others, [limit for _, limit in known]
 
     def limit(self, slopes):
         near = slopes.near
@@ -242,7 +246,9 @@ class _Point:
             nearest, best = distances.min(), self.slopes[int(distances.argmin())].direction
             self.widen([*_towards(doubt.way, answer, self.rng), *_like(best)])
             doubt = self.doubt(k, answer)
-        return None if doubt is None else self.finding(k, answer, doubt)
+        if doubt is None or len(self.slopes) < min(FEWEST, 2 * len(answer) - 1):
+            return None
+        return self.finding(k, answer, doubt)
 
     def doubt(self, k, answer):
         """What speaks against the rule's answer, as far as the directions show; None where nothing does."""
@@ -253,24 +259,25 @@ class _Point:
         if finite.all() and np.abs(slopes).max() < LARGE and _inside(slopes, answer)[0]:
             return None
         self.settle()
-        if not self.slopes:
+        if not self.limits:
             return None
         slopes = np.array([s.near[k] for s in self.slopes])
         # A number without a limit for one result is that result's: 0 * inf makes nan of it for the others.
         settled = np.all([limit.settled.all(axis=0) for limit in self.limits], axis=0)
         spread = np.ptp(slopes, axis=0) > TOLERANCE * (1 + np.abs(slopes).max(axis=0))
         grows = np.all([limit.grows[k] for limit in self.limits], axis=0)
-        # Slopes that differ say something only where all of them are bounded: else it is no kink.
-        bounded = all(limit.settled[k].all() for limit in self.limits)
-        missing = settled & ~finite & (bounded | ~spread)
+        if (grows & finite).any():
+            return _Doubt("no derivative", int(np.argmax(grows & finite)), slopes, True)
+        # Elsewhere slopes say something only where all of them are bounded.
+        if np.abs(slopes).max() >= LARGE or not all(limit.settled[k].all() for limit in self.limits):
+            return None
+        missing = settled & ~finite
         if missing.any() and not any(map(self.jumps, range(len(self.y)))):
             j = int(np.argmax(missing))
             return _Doubt("no number", j, slopes, bool(spread[j]))
-        if (grows & finite).any():
-            return _Doubt("no derivative", int(np.argmax(grows & finite)), slopes, True)
         used = np.flatnonzero(settled & finite)
         inside, way = _inside(slopes[:, used], answer[used])
-        if inside or (spread[used].any() and not bounded):
+        if inside:
             return None
         toward = np.zeros(len(answer))
         toward[used] = way
@@ -332,7 +339,7 @@ class _Point:
         if not known:
             words = f"{what} is {_shown(given)}, the derivative is {_shown(should)}"
             return self.fault(doubt), self.caveat(NOT_A_SUBGRADIENT, words, k, index, given, should)
-        return self.refuted(k, name, index, given * float(SEED), should * float(SEED))
+        return self.refuted(k, name, index, given * float(self.seed), should * float(self.seed))
 
     def no_subgradient(self, k, answer, doubt, what, index):
         if len(answer) > 1:
@@ -351,12 +358,12 @@ class _Point:
             f"the cotangent of {name} is not y_bar times the derivative at {self.words()}, where cells meet",
             Counterexample(
                 runs.exact_arguments(self.question, self.sample),
-                str(SEED) if len(seeds) == 1 else str(list(map(str, seeds))),
+                str(self.seed) if len(seeds) == 1 else str(list(map(str, seeds))),
                 f"the cotangent of {name}",
                 f"{expected:.15g}",
                 f"{found:.15g}",
                 runs.agreeing_digits(CONTEXT.mpf(expected), CONTEXT.mpf(found), 0),
-                self.code(k, index, found / float(SEED), expected / float(SEED)),
+                self.code(k, index, found / float(self.seed), expected / float(self.seed)),
             ),
         )
 
@@ -368,7 +375,7 @@ class _Point:
     def code(self, k, index, given, should):
         shape = () if isinstance(self.plain_y, (tuple, list)) else np.shape(self.plain_y)
         code = runs.paste(self.question, self.sample, self.seeds(k), index, shape)
-        factor = 1.0 if index == "value" else float(SEED)
+        factor = 1.0 if index == "value" else float(self.seed)
         told = [
             f"{word} {_shown(number * factor)}"
             for word, number in (("gives", given), ("should be", should))
@@ -411,13 +418,14 @@ def _inside(slopes, answer):
 
 
 def _directions(count, rng):
-    """Directions as fractions: into the first orthant and out of it first, each with its opposite."""
+    """Directions as fractions, each with its opposite; every fourth one into the first orthant, since many
+    functions are defined nowhere else."""
     if count == 1:
         return [[Fraction(1)], [Fraction(-1)]]
     found = []
     for number in range(MOST // 2):
         sizes = [Fraction(int(n), 997) for n in rng.choice(600, count, replace=False) + 300]
-        signs = [1] * count if number == 0 else rng.choice((1, -1), count).tolist()
+        signs = [1] * count if number % 4 == 0 else rng.choice((1, -1), count).tolist()
         direction = [size * sign for size, sign in zip(sizes, signs, strict=True)]
         found += [direction, [-u for u in direction]]
     return found
