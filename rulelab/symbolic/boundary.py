@@ -373,8 +373,7 @@ class _Point:
         return Caveat(kind, words, self.words(), code=self.code(k, index, given, should))
 
     def code(self, k, index, given, should):
-        shape = () if isinstance(self.plain_y, (tuple, list)) else np.shape(self.plain_y)
-        code = runs.paste(self.question, self.sample, self.seeds(k), index, shape)
+        code = runs.paste(self.question, self.sample, self.seeds(k), index, self.plain_y)
         factor = 1.0 if index == "value" else float(self.seed)
         told = [
             f"{word} {_shown(number * factor)}"

@@ -148,7 +148,8 @@ class _Judge:
         borders = Borders(question, visits, self.rng, deadline)
         borders.walk()
         if borders.refuted is not None:
-            return self.say(borders.refuted, (), proved.notes, proved.warnings)
+            elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
+            return self.say(borders.refuted, (), (*proved.notes, elsewhere), proved.warnings)
         verdict = proved.verdict
         if borders.exceptions:
             scope = f"{verdict.scope}, but not at points such as {borders.exceptions}"

@@ -244,7 +244,7 @@ def _rule_raised(question, part, raised, sample):
             "a result",
             f"{type(raised).__name__}",
             0,
-            paste(question, sample, Fraction(1), None),
+            paste(question, sample, Fraction(1), None, None),
         ),
     )
     if isinstance(raised, _WRONG_KIND):
@@ -774,19 +774,21 @@ class _Bare:
         return str(self.value) if self.value.denominator != 1 else f"{self.value}.0"
 
 
-def _nested(seeds, shape):
-    bare = same_shape_object_array([_Bare(s) for s in seeds], (len(seeds),))
-    return bare.reshape(shape or bare.shape).tolist()
+def _seed_text(y, seeds):
+    """The seeds, as a cotangent that has the form of the result `y`."""
+    if isinstance(y, (tuple, list)):
+        parts = [_seed_text(part, seeds) if parts_that_move([part]) else "None" for part in y]
+        return f"({', '.join(parts)},)"
+    if np.shape(y) == ():
+        return repr(_Bare(next(seeds)))
+    entries = [_Bare(next(seeds)) for _ in range(np.size(y))]
+    return f"np.array({same_shape_object_array(entries, np.shape(y)).tolist()!r})"
 
 
-def paste(question, sample, seeds, index, shape=()):
-    """Code that shows the counterexample."""
+def paste(question, sample, seeds, index, y):
+    """Code that shows the counterexample; `y` is the function's plain result."""
     arguments = ", ".join(map(_literal, sample))
-    seed = (
-        str(seeds)
-        if isinstance(seeds, Fraction)
-        else (str(seeds[0]) if len(seeds) == 1 else f"np.array({_nested(seeds, shape)!r})")
-    )
+    seed = str(seeds) if isinstance(seeds, Fraction) else _seed_text(y, iter(seeds))
     keywords = "".join(f", {name}={value!r}" for name, value in question.kwargs.items())
     head = f"y, back = {question.ask}{arguments}{keywords})"
     if index == "value":
@@ -802,7 +804,7 @@ def _counterexample(question, sample, seeds, where, expected, found, index):
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
     e, n = CONTEXT.nstr(expected, 20), CONTEXT.nstr(found, 20)
     code = (
-        paste(question, sample, seeds, index)
+        paste(question, sample, seeds, index, _plain_primal(question, sample))
         + f"    # gives {float(found):.12g}, should be {float(expected):.12g}"
     )
     return Counterexample(
