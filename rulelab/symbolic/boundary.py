@@ -26,6 +26,7 @@ from .hulls import from_hull
 from .scalars import CONTEXT, Stop, shadow_of
 from .special_points import special_points
 from .verdicts import Counterexample, Refuted
+from .worker import TooLong, at_most
 
 DIGITS = 320  # a third-order cancellation 1e-60 away still leaves twenty of them in a difference quotient
 FAR, NEAR, STEP = Fraction(1, 10**30), Fraction(1, 10**60), Fraction(1, 10**90)
@@ -63,7 +64,8 @@ class Borders:
                 done = f"{number} of {len(points)}"
                 self.notes = (f"{done} zeros, ones, ties and borders were tried, then time was over",)
                 return
-            with contextlib.suppress(*_SILENT):
+            left = max(0.01, self.deadline - time.monotonic())
+            with contextlib.suppress(*_SILENT, TooLong), at_most(left):  # a loop may not end at 0
                 finding = _Point(self.question, point, self.rng, self.deadline, self.found).judge()
                 if isinstance(finding, Refuted):
                     self.refuted = finding
@@ -266,8 +268,10 @@ class _Point:
         settled = np.all([limit.settled.all(axis=0) for limit in self.limits], axis=0)
         spread = np.ptp(slopes, axis=0) > TOLERANCE * (1 + np.abs(slopes).max(axis=0))
         grows = np.all([limit.grows[k] for limit in self.limits], axis=0)
-        if (grows & finite).any():
-            return _Doubt("no derivative", int(np.argmax(grows & finite)), slopes, True)
+        # A huge answer may be right: `log(x + 1e-300)` is steep on a scale that is smaller than ours.
+        steep = grows & finite & (np.abs(answer) < LARGE)
+        if steep.any():
+            return _Doubt("no derivative", int(np.argmax(steep)), slopes, True)
         # Elsewhere slopes say something only where all of them are bounded.
         if np.abs(slopes).max() >= LARGE or not all(limit.settled[k].all() for limit in self.limits):
             return None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from own_rules import cases
 
-from rulelab.symbolic import Proved, Refuted, prove, worker
+from rulelab.symbolic import Proved, Refuted, Undecided, prove, worker
 from rulelab.tangents.zeros import NoTangent
 
 NOTHING = NoTangent()
@@ -185,6 +185,11 @@ FINE = {
     ),
     "sinc by cases": (sinc, {}, lambda b, y, x: b * (np.cos(x) - y) / x if x else 0.0),
     "elementwise root": (lambda a: np.sqrt(a), {"at": THREE}, lambda b, y, a: b * 0.5 / y),
+    "a logarithm kept from 0": (
+        lambda x: np.log(x + 2.0**-1000),
+        {"at": 0.5},
+        lambda b, y, x: b / (x + 2.0**-1000),
+    ),
     "a jump": (lambda x: np.floor(x), {}, lambda b, y, x: math.nan if x == np.floor(x) else 0.0),
     "relu of a vector": (
         lambda a: np.maximum(a, 0.0),
@@ -267,6 +272,22 @@ def test_the_walk_ends_in_time_with_a_note(monkeypatch):
     report = judge(relu, lambda b, y, x: b * (x > 0))
     assert isinstance(report.verdict, Proved)
     assert any("then time was over" in note for note in report.notes)
+
+
+def test_a_loop_that_does_not_end_at_zero_costs_no_more_than_the_walk():
+    """Code that hangs at a special point ends the walk, not the check, and the proof stands."""
+
+    def doubled(x):
+        while abs(x) < 1:
+            x = 2 * x
+        return x
+
+    def slope(b, y, x):
+        return b * np.round(y / x)
+
+    report = judge(doubled, slope, time_limit=4)
+    assert isinstance(report.verdict, Proved | Undecided), report.verdict.sentence()
+    assert report.seconds < 3.9 and any("then time was over" in note for note in report.notes)
 
 
 def test_a_proof_that_is_cut_in_the_walk_says_so(monkeypatch):
