@@ -56,6 +56,9 @@ class Borders:
         self.notes: tuple[str, ...] = ()
 
     def walk(self):
+        if not all(map(_is_real, (value for v in self.visits for value in v.sample))):
+            self.notes = ("zeros, ones, ties and borders are tried for real arguments only",)
+            return
         points = list(special_points(self.question.names, self.visits))
         for number, point in enumerate(points):
             if len(self.found) == MAX_FAULTS:
@@ -414,6 +417,11 @@ def _inside(slopes, answer):
     """Whether the answer is in the hull of the slopes, as far as floats tell, and the way there."""
     distance, way = from_hull(slopes, answer)
     return distance <= TOLERANCE * (1 + np.abs(slopes).max(initial=0)), way
+
+
+def _is_real(value):
+    entries = value.entries if isinstance(value, Array) else (value,)
+    return isinstance(value, Static) or all(isinstance(v, (Fraction, int)) for v in entries)
 
 
 # --- directions

@@ -1,12 +1,13 @@
 """A rule that is right almost everywhere is also asked at kinks, ties, zeros and where it divides by zero."""
 
 import math
+import types
 
 import numpy as np
 import pytest
 from own_rules import cases
 
-from rulelab.symbolic import Proved, Refuted, Undecided, prove, worker
+from rulelab.symbolic import Proved, Refuted, Undecided, boundary, prove, worker
 from rulelab.tangents.zeros import NoTangent
 
 NOTHING = NoTangent()
@@ -272,6 +273,14 @@ def test_the_walk_ends_in_time_with_a_note(monkeypatch):
     report = judge(relu, lambda b, y, x: b * (x > 0))
     assert isinstance(report.verdict, Proved)
     assert any("then time was over" in note for note in report.notes)
+
+
+def test_arguments_that_are_not_real_are_left_out_with_a_note():
+    """Where arguments are no real numbers there is no hull of slopes; the report says that none was tried."""
+    visit = types.SimpleNamespace(sample=(1 + 2j,))
+    borders = boundary.Borders(None, [visit], np.random.default_rng(0), math.inf)
+    borders.walk()
+    assert "real arguments only" in borders.notes[0] and not borders.caveats
 
 
 def test_a_loop_that_does_not_end_at_zero_costs_no_more_than_the_walk():
