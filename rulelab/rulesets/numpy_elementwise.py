@@ -8,7 +8,7 @@ Conventions where the derivative does not exist or is not unique (those of Chain
 `maximum`, `fmax` of equal values      all to the second argument
 `minimum`, `fmin` of equal values      all to the first argument
 `clip` on a bound                      counts as inside: all to the clipped value
-`x % y`, `fmod` at multiples of `y`    NaN, for both
+`x % y`, `fmod` at multiples of `y`    NaN, for both; `fmod` at 0 has no jump: 1 and 0
 `floor`, `rint`, `sign`, … at jumps    0
 `angle(0)`, `sinc'(0)`                 0
 `x ** p`                               the table at `power_partial_base` and `power_partial_exponent`
@@ -253,9 +253,15 @@ def remainder_partials(out, x, y):
     return _nan_at_multiples(out, 1.0), _nan_at_multiples(out, np.round((out - x) / floating(y)))
 
 
+def fmod_partials(out, x, y):
+    """Those of the remainder with the sign of `x`, which has no jump where `x` is 0."""
+    partials = remainder_partials(out, x, y)
+    return tuple(np.where(np.equal(x, 0), at_zero, p)[()] for at_zero, p in zip((1.0, 0.0), partials))
+
+
 REMAINDERS = binary_points((0.3, -1.2, 7.6), (1.55, -0.7), whole=((7, -8), (5, 3)))
 row(np.remainder, remainder_partials, points=REMAINDERS)
-row(np.fmod, remainder_partials, points=REMAINDERS)
+row(np.fmod, fmod_partials, points=[*REMAINDERS, (0.0, 1.5)])
 
 
 # -- exponentials and logarithms -----------------------------------------------------------------------------

@@ -1,16 +1,19 @@
 """Is this rule right? By proof: the author's own code run on traced numbers, and SymPy asked about the
 difference. And the rule that SymPy would write."""
 
+from .caveats import Caveat
 from .check import prove
 from .derivative_report import AtPoint, DerivativeReport
 from .derivatives import sym_check
 from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
 from .stability import StabilityReport, scan_stability
-from .verdicts import Converges, Counterexample, Proved, Refuted, Undecided, Unsupported
+from .verdicts import Agrees, Converges, Counterexample, Proved, Refuted, Undecided, Unsupported
 
 __all__ = [
+    "Agrees",
     "AtPoint",
+    "Caveat",
     "Converges",
     "Counterexample",
     "DerivativeReport",

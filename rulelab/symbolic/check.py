@@ -20,6 +20,8 @@ import sympy as sp
 
 from ..errors import RuleError
 from . import worker
+from .boundary import Borders
+from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
 from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
 from .convergence import converges, find_steps
 from .field_graphs import ERROR, METHOD, is_identity
@@ -40,7 +42,7 @@ from .runs import (
     visit,
 )
 from .scalars import CONTEXT, Stop
-from .verdicts import Proved, Refuted, Undecided, Unsupported
+from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
 
 MAX_CELLS = 8
@@ -50,6 +52,7 @@ MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the fie
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 LIMIT_SHARE = 0.9  # the same until the samples with more and more steps end
 INTEGRAL_SHARE = 0.2  # the same where a function integrates
+BORDER_SHARE = 0.25  # of the time limit, at most, for the points on borders
 
 
 def prove(
@@ -64,6 +67,7 @@ def prove(
     stop=None,
     name=None,
     steps=None,
+    stability=None,
 ):
     """Judge the rule of a function symbolically.
 
@@ -75,10 +79,13 @@ def prove(
     `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
     seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early, with the
     verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its own
-    name, else.
+    name, else. `steps` names the whole number of steps of a sum that stands for an integral (see
+    `Converges`); else it is looked for by its name. `stability` is the `StabilityReport` of a scan whose
+    findings are to stand among the warnings.
 
-    Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
-    `RuleError` where `f` has no rule.
+    Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
+    A proof is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
+    and what is not right there is in `warnings`. Raises `RuleError` where `f` has no rule.
 
     >>> def cube(x): return x**3
     >>> def cube_rrule(x):
@@ -107,7 +114,12 @@ def prove(
         time_limit,
         stop,
     )
-    return finished(outcome, empty, started)
+    report = finished(outcome, empty, started)
+    return report if stability is None else _with_scan(report, stability)
+
+
+def _with_scan(report, stability):
+    return dataclasses.replace(report, warnings=(*report.warnings, *of_stability(stability)))
 
 
 def finished(outcome, empty, started):
@@ -148,10 +160,34 @@ class _Judge:
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report, self.steps = report, steps
         self.one_triangle = False  # of square matrices, at the sample that refuted
-        self.started, self.limit = started, time_limit
+        self.started, self.time_limit = started, time_limit
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
+        self.visited: dict[Proved, tuple] = {}  # by proof: the question, and what the samples have shown
 
     def judge(self):
+        report = self.judge_cells()
+        return self.judge_borders(report) if isinstance(report.verdict, Proved) else report
+
+    def judge_borders(self, proved):
+        """The proof with what is found where its open cells end."""
+        unseen = "no time was left for zeros, ones, ties and borders"
+        self.report(dataclasses.replace(proved, notes=(*proved.notes, unseen)))
+        question, visits = self.visited[proved.verdict]
+        now = time.monotonic()
+        deadline = now + min(BORDER_SHARE * self.time_limit, 0.8 * (self.started + self.time_limit - now))
+        borders = Borders(question, visits, self.rng, deadline)
+        borders.walk()
+        if borders.refuted is not None:
+            elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
+            return self.say(borders.refuted, (), (*proved.notes, elsewhere), proved.warnings)
+        verdict = proved.verdict
+        if borders.exceptions:
+            scope = f"{verdict.scope}, but not at points such as {borders.exceptions}"
+            verdict = dataclasses.replace(verdict, scope=scope)
+        warnings = (*borders.caveats, *proved.warnings)
+        return self.say(verdict, proved.cells, (*proved.notes, *borders.notes), warnings)
+
+    def judge_cells(self):
         misfit: Misfit | None = None
         for plan, question in self.questions:
             try:
@@ -184,7 +220,7 @@ class _Judge:
                     report = self.judge_plan(plan, question)
                     if isinstance(report.verdict, (Proved, Refuted)):
                         return report
-                return self.say(proved.verdict, proved.cells, proved.notes)
+                return self.say(proved.verdict, proved.cells, proved.notes, proved.warnings)
         return proved
 
     def judge_symmetric(self, refuted, plan, question):
@@ -193,9 +229,9 @@ class _Judge:
         try:
             report = self.judge_plan(plan, question)
         except Misfit:
-            return self.say(refuted.verdict, refuted.cells, refuted.notes)
+            return self.say(refuted.verdict, refuted.cells, refuted.notes, refuted.warnings)
         note = "the function reads one triangle only: judged for matrices that stay symmetric"
-        return self.say(report.verdict, report.cells, (*report.notes, note))
+        return self.say(report.verdict, report.cells, (*report.notes, note), report.warnings)
 
     def judge_limit(self, report, plan, question):
         """The verdict on a rule that is off by a little, where many steps may lead the function to what the
@@ -204,18 +240,20 @@ class _Judge:
         gradient = isinstance(verdict, Refuted) and verdict.kind == "gradient"
         if not gradient and not getattr(verdict, "digits", EXACT_DIGITS) < EXACT_DIGITS:
             return report
-        deadline = self.started + LIMIT_SHARE * self.limit
+        deadline = self.started + LIMIT_SHARE * self.time_limit
         for steps in find_steps(question, plan.specs[0], self.steps):
             note = f"whether it is right in the limit of many steps ({steps.name}) could not be told"
-            doubtful = self.say(verdict, report.cells, (*report.notes, note))
+            doubtful = self.say(verdict, report.cells, (*report.notes, note), report.warnings)
             found = converges(question, plan.specs[0], plan.given, steps, self.rng, self.seed, deadline)
             if found:
-                return self.say(found, (), report.notes)
-            report = doubtful if found is None else self.say(verdict, report.cells, report.notes)
+                return self.say(found, (), report.notes, report.warnings)
+            report = doubtful if found is None else report
         return report
 
-    def say(self, verdict, cells=(), notes=()):
-        report = SymbolicReport(self.shown, self.names, verdict, tuple(cells), tuple(notes))
+    def say(self, verdict, cells=(), notes=(), warnings=()):
+        report = SymbolicReport(
+            self.shown, self.names, verdict, tuple(cells), tuple(notes), warnings=tuple(warnings)
+        )
         self.report(report)
         return report
 
@@ -241,13 +279,15 @@ class _Judge:
             raise Misfit(why, verdict)
         digits = min(v.digits for v in visits)
         notes = dict.fromkeys(note for v in visits for note in v.trace.notes)
-        self.say(Undecided(digits, "the time limit came before the proof"), notes=notes)
+        codes = frozenset().union(*(v.codes for v in visits))
+        rounded = of_constants(dict.fromkeys(c for v in visits for c in v.trace.rounded), codes)
+        self.say(Undecided(digits, "the time limit came before the proof"), (), notes, rounded)
         if digits < EXACT_DIGITS:
-            rounded = " (the code holds rounded constants)" if notes else ""
-            return self.say(
-                Undecided(digits, f"an exact rule would agree to {MAX_DIGITS}{rounded}"), notes=notes
-            )
-        return self.prove_cells(visits, plan, digits, notes)
+            return self.say(Agrees(digits, _why_no_identity(digits, rounded)), (), notes, rounded)
+        report = self.prove_cells(visits, plan, digits, notes, rounded)
+        if isinstance(report.verdict, Proved):
+            self.visited[report.verdict] = question, visits
+        return report
 
     # --- samples ---
 
@@ -276,7 +316,8 @@ class _Judge:
                 skipped[str(reason)] = None
                 continue
             if visits[-1].trace.integrands:  # each sample takes a dozen quadratures
-                self.numeric_deadline = min(self.numeric_deadline, self.started + INTEGRAL_SHARE * self.limit)
+                soon = self.started + INTEGRAL_SHARE * self.time_limit
+                self.numeric_deadline = min(self.numeric_deadline, soon)
             if visits[-1].path not in explored:
                 explored.add(visits[-1].path)
                 queue = [*beside_borders(sample, self.names, visits[-1].trace.decisions), *queue]
@@ -299,7 +340,7 @@ class _Judge:
             report = self.say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
         return report
 
-    def prove_cells(self, visits, plan, digits, notes):
+    def prove_cells(self, visits, plan, digits, notes, warnings):
         cells: dict[Any, list[Visit]] = {}
         for v in visits:
             cells.setdefault((len(v.leaves), v.path), []).append(v)
@@ -314,14 +355,15 @@ class _Judge:
             findings.append(cell)
             why = why or cell.why
         if len(cells) > MAX_CELLS:
-            notes[f"{len(cells)} cells were met, the first {MAX_CELLS} were proved"] = None
+            capped = f"{len(cells)} cells were met, the first {MAX_CELLS} were tried"
+            warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         shown = [cell.shown() for cell in findings]
         if why is not None:
-            return self.say(Undecided(digits, why), shown, notes)
+            return self.say(Undecided(digits, why), shown, notes, warnings)
         methods = dict.fromkeys(cell.method for cell in findings)
         error = next((cell.error for cell in findings if cell.error != "none"), "none")
         verdict = Proved(_scope(findings, plan, self.names), " and ".join(methods), error)
-        return self.say(verdict, shown, notes)
+        return self.say(verdict, shown, notes, warnings)
 
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         """Formulas of one cell, and with `members` (its visits) the proof."""
@@ -463,6 +505,17 @@ def _factor_hint(cell, reason):
         return ""
     ratio = tidy(sp.cancel(given / derivative))
     return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
+
+
+def _why_no_identity(digits, rounded):
+    """Why a rule that agrees to so many digits only is no identity; `rounded` has the inexact constants."""
+    if not rounded:
+        return (
+            f"the two differ from digit {digits + 1} on, as they do where an iteration stops or a constant "
+            f"is rounded (an identity would agree to {MAX_DIGITS})"
+        )
+    words = [c.words.split()[0] + (f" ({c.place.label()})" if c.place else "") for c in rounded[:2]]
+    return f"{' and '.join(words)} {'are rounded constants' if len(rounded) > 1 else 'is a rounded constant'}"
 
 
 def _size_words(spec):

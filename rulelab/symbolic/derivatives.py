@@ -332,6 +332,8 @@ _WORDS = (
     ("the rule raised", "{by} raised"),
     ("f and the rule are defined", "the expression and {by} are defined"),
     ("the rule refuses", "{by} refuses"),
+    ("the rule gives", "{by} gives"),
+    ("the rule is", "{by} is"),
     ("an exact rule", "an exact one"),
 )
 
@@ -365,13 +367,18 @@ class _DerivativeJudge(_Judge):
         """
         return super().seed() if self.asked.elementwise else Fraction(1)
 
-    def say(self, verdict, cells=(), notes=()):
+    def say(self, verdict, cells=(), notes=(), warnings=()):
         notes = (*self.made_with, *notes)
         digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
         if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
             notes = (*notes, f"the floats at the point agree to {digits} digits only: rounding decides there")
+        warnings = [dataclasses.replace(w, words=self.in_own_words(w.words)) for w in warnings]
         report = dataclasses.replace(
-            self.empty, verdict=self.worded(verdict), cells=tuple(cells), notes=notes
+            self.empty,
+            verdict=self.worded(verdict),
+            cells=tuple(cells),
+            notes=notes,
+            warnings=tuple(warnings),
         )
         self.report(report)
         return report
@@ -501,7 +508,7 @@ class _DerivativeJudge(_Judge):
 
     def refuted(self, question, sample, name, exact, found, digits):
         number, item = _place(name, question.names)
-        code = paste(question, sample, [Fraction(1)], (number, [item]))
+        code = paste(question, sample, Fraction(1), (number, [item]), None)
         example = Counterexample(
             exact_arguments(question, sample),
             "1",

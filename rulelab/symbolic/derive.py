@@ -64,7 +64,11 @@ class DerivedRule(Report):
         """The verdicts, the rule line by line, the notes."""
         lines = tuple((str(i), line) for i, line in enumerate(self.source.splitlines(), 1))
         table = Table("the rule", ("line", "text"), lines, verbatim=("text",))
-        return Page((self.sentence,), (table,), (self.checked, *(f"note: {n}" for n in self.notes)))
+        return Page((self.sentence,), (table,), (self.checked, *self._closing()))
+
+    def _closing(self):
+        yield from (f"warning: {warning.sentence()}" for warning in self.proof.warnings)
+        yield from (f"note: {n}" for n in self.notes)
 
     @property
     def sentence(self) -> str:
@@ -72,12 +76,11 @@ class DerivedRule(Report):
         return f"rule derived for {self.function}: {self.proof.verdict.sentence()}"
 
     def __str__(self):
-        notes = [f"note: {n}" for n in self.notes]
         return "\n".join(
             [
                 *map(printable, self.source.splitlines()),
                 "",
-                *map(printable, (self.sentence, self.checked, *notes)),
+                *map(printable, (self.sentence, self.checked, *self._closing())),
             ]
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import printable
 from ..tables import Page, Report, Table, name_latex
+from .caveats import Caveat
 from .formulas import Formula
 from .verdicts import Converges, Refuted, Verdict
 from .verdicts import to_dict as verdict_dict
@@ -35,7 +36,7 @@ class CellFinding:
 
 @dataclass(frozen=True, repr=False)
 class SymbolicReport(Report):
-    """The verdict on a rule, with the formulas behind it cell by cell."""
+    """The verdict on a rule, with the formulas behind it cell by cell, and the warnings that belong to it."""
 
     function: str
     names: tuple
@@ -43,6 +44,7 @@ class SymbolicReport(Report):
     cells: tuple[CellFinding, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    warnings: tuple[Caveat, ...] = ()
 
     columns = ("argument", "derivative * y_bar", "the rule gives", "difference")
     html_columns = ("argument", r"derivative times $\bar y$", "the rule gives", "difference")
@@ -69,6 +71,7 @@ class SymbolicReport(Report):
                 yield f"    {' ' * len(row.name)}  difference          {row.difference.text}"
         yield from (f"  {line}" for line in self.convergence_lines())
         yield from (f"  {line}" for line in self.counterexample_lines())
+        yield from (f"  {line}" for warning in self.warnings for line in warning.lines())
         yield from (f"  note: {note}" for note in self.notes)
 
     def counterexample_lines(self):
@@ -128,7 +131,8 @@ class SymbolicReport(Report):
         return f"{self.lead}{self.function}: {self.verdict.sentence()}"
 
     def _closing(self):
-        return (*self.counterexample_lines(), *(f"note: {note}" for note in self.notes))
+        warnings = (line for warning in self.warnings for line in warning.lines())
+        return (*self.counterexample_lines(), *warnings, *(f"note: {note}" for note in self.notes))
 
     def _repr_latex_(self):
         rows = [rf"\text{{{self.verdict.word}}} && {name_latex(self.function)}"]
@@ -174,6 +178,7 @@ class SymbolicReport(Report):
                 }
                 for c in self.cells
             ],
+            "warnings": [_plain(warning.to_dict()) for warning in self.warnings],
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -240,6 +245,12 @@ _PAGE = """\
 {%- if example %}
 <pre>{{ example | printable }}</pre>
 {%- endif %}
+{%- for warning in report.warnings %}
+<p class="{{ words }}"><strong>warning:</strong> {{ warning.sentence() | printable }}</p>
+{%- if warning.code %}
+<pre class="{{ words }}">{{ warning.code | printable }}</pre>
+{%- endif %}
+{%- endfor %}
 {%- for note in report.notes %}
 <p class="{{ words }}">note: {{ note | printable }}</p>
 {%- endfor %}

@@ -138,6 +138,7 @@ class Visit:
     expected: list  # the same by difference quotients, numbers
     digits: int
     path: tuple = field(default=())
+    codes: frozenset = frozenset()  # the author's code objects that were run
 
 
 # --- the plain run
@@ -253,7 +254,7 @@ def _rule_raised(question, part, raised, sample):
             "a result",
             f"{type(raised).__name__}",
             0,
-            paste(question, sample, Fraction(1), None),
+            paste(question, sample, Fraction(1), None, None),
         ),
     )
     if isinstance(raised, _WRONG_KIND):
@@ -509,7 +510,10 @@ def visit(question, sample, seed):
     expected = difference_quotients(question, sample, leaves, seed_leaves, path, quadratures)
     digits = _check_gradient(question, sample, seeds, leaves, found, expected, y_flat, seed_leaves)
     digits = min(digits, trace.known_digits)
-    return Visit(sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path())
+    return Visit(
+        sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path(),
+        frozenset(swap.codes),
+    )  # fmt: skip
 
 
 def _skip_ties(trace):
@@ -775,32 +779,34 @@ def _literal(value):
     if isinstance(value, Array):
         entries = same_shape_object_array([_Bare(v) for v in value.entries], value.shape).tolist()
         return f"np.array({entries!r})"
-    return str(value)
+    return repr(_Bare(value))
 
 
 class _Bare:
-    """A fraction whose repr is a Python expression."""
+    """A fraction whose repr is a Python expression for a float."""
 
     def __init__(self, value):
         self.value = value
 
     def __repr__(self):
-        return str(self.value)
+        return str(self.value) if self.value.denominator != 1 else f"{self.value}.0"
 
 
-def _nested(seeds, shape):
-    bare = same_shape_object_array([_Bare(s) for s in seeds], (len(seeds),))
-    return bare.reshape(shape or bare.shape).tolist()
+def _seed_text(y, seeds):
+    """The seeds, as a cotangent that has the form of the result `y`."""
+    if isinstance(y, (tuple, list)):
+        parts = [_seed_text(part, seeds) if parts_that_move([part]) else "None" for part in y]
+        return f"({', '.join(parts)},)"
+    if np.shape(y) == ():
+        return repr(_Bare(next(seeds)))
+    entries = [_Bare(next(seeds)) for _ in range(np.size(y))]
+    return f"np.array({same_shape_object_array(entries, np.shape(y)).tolist()!r})"
 
 
-def paste(question, sample, seeds, index, shape=()):
-    """Code that shows the counterexample."""
+def paste(question, sample, seeds, index, y):
+    """Code that shows the counterexample; `y` is the function's plain result."""
     arguments = ", ".join(map(_literal, sample))
-    seed = (
-        str(seeds)
-        if isinstance(seeds, Fraction)
-        else (str(seeds[0]) if len(seeds) == 1 else f"np.array({_nested(seeds, shape)!r})")
-    )
+    seed = str(seeds) if isinstance(seeds, Fraction) else _seed_text(y, iter(seeds))
     keywords = "".join(f", {name}={value!r}" for name, value in question.kwargs.items())
     own = question.code(arguments, index, seed)
     if own is not None:
@@ -819,7 +825,7 @@ def _counterexample(question, sample, seeds, where, expected, found, index):
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
     e, n = CONTEXT.nstr(expected, 20), CONTEXT.nstr(found, 20)
     code = (
-        paste(question, sample, seeds, index)
+        paste(question, sample, seeds, index, _plain_primal(question, sample))
         + f"    # gives {float(found):.12g}, should be {float(expected):.12g}"
     )
     return Counterexample(

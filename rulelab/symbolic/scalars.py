@@ -67,6 +67,7 @@ class Trace:
         self.decisions: list[Decision] = []
         self.operations = 0
         self.notes: dict[str, None] = {}  # an ordered set
+        self.rounded: dict[float, None] = {}  # constants that were taken as decimals
         self.stop: Stop | None = None
         self.tie = False
         self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
@@ -137,7 +138,9 @@ class Trace:
         if not math.isfinite(value):
             return Scalar(self, "constant", None, CONTEXT.mpf(value))
         constant, note = recognise(value)
-        if note:
+        if note and constant.name is None:
+            self.rounded[value] = None
+        elif note:
             self.notes[note] = None
         return Scalar(self, "constant", constant, constant.shadow())
 

@@ -54,6 +54,19 @@ class Refuted:
 
 
 @dataclass(frozen=True)
+class Agrees:
+    """The rule agrees to `digits` digits at every sample, and is no identity: `why` names the rounded
+    constant, or says at which digit the two part."""
+
+    digits: int
+    why: str
+    word = "AGREES"
+
+    def sentence(self):
+        return f"AGREES({self.digits} digits) at every sample, and is no identity: {self.why}"
+
+
+@dataclass(frozen=True)
 class Undecided:
     """No difference was found to `digits` digits, and no proof either; `why` says what stood in the way."""
 
@@ -112,7 +125,7 @@ class Unsupported:
         return f"UNSUPPORTED: {self.construct}{where}" + (f" ({self.advice})" if self.advice else "")
 
 
-Verdict = Proved | Refuted | Converges | Undecided | Unsupported
+Verdict = Proved | Refuted | Agrees | Converges | Undecided | Unsupported
 
 
 def to_dict(verdict):

@@ -57,6 +57,7 @@ def test_every_broadcast_gives_cotangents_of_the_operands_shapes(ufunc, left, ri
         (np.clip, (1.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
         (np.remainder, (4.0, 2.0), (math.nan, math.nan)),
         (np.fmod, (4.0, 2.0), (math.nan, math.nan)),
+        (np.fmod, (0.0, 2.0), (1.0, 0.0)),
         (np.logaddexp, (-math.inf, -math.inf), (0.5, 0.5)),
         (np.logaddexp, (800.0, -800.0), (1.0, 0.0)),
         (np.sinc, (0.0,), (0.0,)),

@@ -32,7 +32,7 @@ ARRAYS = (
     "python_statistics",
 )
 MOST_NUMBERS = 20  # in all arguments of a point
-WORST = ("REFUTED", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED", "PROVED")
+WORST = ("REFUTED", "UNDECIDED", "AGREES", "CONVERGES", "UNSUPPORTED", "NOT JUDGED", "PROVED")
 
 
 class Case(NamedTuple):
@@ -47,11 +47,12 @@ class Case(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The worst verdict on a rule at its points, and its reason."""
+    """The worst verdict on a rule at its points, its reason, and the warnings of where cells meet."""
 
     case: Case
     word: str
     sentence: str
+    warnings: tuple = ()
 
 
 def cases(name):
@@ -94,17 +95,18 @@ def judge(case, time_limit=5.0):
         return Judged(case, "NOT JUDGED", "a class: the prover takes functions")
     if getattr(case.target, "__objclass__", None) is np.generic:
         return Judged(case, "NOT JUDGED", "a method of NumPy's numbers; the prover gives Python's")
-    found = []
+    found, warned = [], []
     for args, kwargs in case.points or ((None, {}),):
         try:
-            verdict = prove(case.target, at=args, kwargs=kwargs, time_limit=time_limit).verdict
-            found.append((verdict.word, verdict.sentence()))
+            report = prove(case.target, at=args, kwargs=kwargs, time_limit=time_limit)
+            found.append((report.verdict.word, report.verdict.sentence()))
+            warned += [w.sentence() for w in report.warnings if w.point]
         except RuleLabError as error:
             found.append(("NOT JUDGED", str(error).splitlines()[0]))
     word, sentence = min(found, key=lambda pair: WORST.index(pair[0]))
     if not case.points and word == "UNSUPPORTED":
         return Judged(case, "NOT JUDGED", "no real arguments were found that it takes")
-    return Judged(case, word, sentence)
+    return Judged(case, word, sentence, tuple(warned))
 
 
 def page(judged):
@@ -115,13 +117,13 @@ def page(judged):
     yield "tables: numbers and arrays of floats. A verdict holds for the sizes and cells visited. This"
     yield "page is written by `make proved-table`."
     yield ""
-    yield "| table | rules judged | proved | undecided | unsupported | not judged |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| table | rules judged | proved | agree | undecided | unsupported | not judged |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for name in (*SCALAR, *ARRAYS):
         words = collections.Counter(j.word for j in judged if j.case.table == name)
         count = sum(words.values()) - words["NOT JUDGED"]
-        counts = (count, words["PROVED"], words["UNDECIDED"], words["UNSUPPORTED"], words["NOT JUDGED"])
-        yield f"| {name} | {' | '.join(map(str, counts))} |"
+        shown = ("PROVED", "AGREES", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED")
+        yield f"| {name} | {' | '.join(str(n) for n in (count, *(words[word] for word in shown)))} |"
     yield ""
     yield "## Those that are not proved"
     yield ""
@@ -132,6 +134,13 @@ def page(judged):
             reason = j.sentence.removeprefix(f"{j.word}: ").replace("|", "\\|")
             reason = printable(" ".join(reason.split()))[:160]
             yield f"| `{name_of(j.case.target)}` | {j.word.lower()} | {reason} |"
+    yield ""
+    yield "## Those with a warning where cells meet"
+    yield ""
+    yield "| rule | warning |"
+    yield "| --- | --- |"
+    for j in judged:
+        yield from (f"| `{name_of(j.case.target)}` | {printable(w)} |" for w in j.warnings)
 
 
 if __name__ == "__main__":

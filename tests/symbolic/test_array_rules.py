@@ -189,3 +189,23 @@ def test_large_arrays_end_at_the_limit():
     """Arrays with more numbers than can be tried are told so, at once."""
     verdict = prove(np.sort, rule_from(np.sort, sort_cotangent), at=(np.arange(100.0),)).verdict
     assert isinstance(verdict, Unsupported | Undecided) and "64" in verdict.sentence()
+
+
+def test_the_code_to_paste_has_a_cotangent_of_the_form_of_the_result():
+    """For a function that makes a matrix, or two numbers, the counterexample runs as it stands."""
+
+    def squares(X):
+        return X * X
+
+    def both(x):
+        return x * x, 3 * x
+
+    for f, slope in (
+        (squares, lambda b, y, X: 3 * b * X),
+        (both, lambda b, y, x: 3 * b[0] * x + 3 * b[1]),
+    ):
+        example = prove(f, rule_from(f, slope)).verdict.counterexample
+        setup, ask = example.code.splitlines()
+        namespace = {"rule": rule_from(f, slope), "np": np}
+        exec(setup, namespace)
+        assert eval(ask, namespace) == pytest.approx(float(example.found))

@@ -12,7 +12,7 @@ from rulelab.errors import RuleError
 from rulelab.rules.authoring import rrule_for, scalar_rule
 from rulelab.rules.registry import Registry
 from rulelab.rules.twins import twin
-from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, prove
+from rulelab.symbolic import Agrees, Proved, Refuted, Undecided, Unsupported, prove, scan_stability
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 NOTHING = NoTangent()
@@ -344,10 +344,68 @@ def test_a_function_that_treats_floats_specially_is_not_proved():
     assert isinstance(judge(picky, lambda b, y, x: 2 * b * x), Unsupported)
 
 
-def test_rounded_constants_are_undecided_with_digits():
-    """A rule that agrees to fifteen digits by a rounded constant is neither proved nor refuted."""
-    verdict = judge(lambda x: math.sin(x), lambda b, y, x: b * math.cos(x) * 1.0000000000000002)
-    assert isinstance(verdict, Undecided) and verdict.digits == 15
+def test_a_rounded_constant_agrees_to_its_digits_and_is_named_with_its_line():
+    """A rule that agrees to fifteen digits by a rounded constant is neither proved nor refuted; the constant
+    and its line are told, once as the reason and once as a warning."""
+
+    def slope(b, y, x):
+        return b * math.cos(x) * 1.0000000000000002
+
+    report = prove(math.sin, rule_from(math.sin, slope))
+    verdict, line = report.verdict, slope.__code__.co_firstlineno + 1
+    assert isinstance(verdict, Agrees) and verdict.digits == 15
+    assert verdict.sentence().startswith("AGREES(15 digits)")
+    assert f"1.0000000000000002 (test_check.py, line {line}, in slope) is a rounded constant" in verdict.why
+    (warning,) = report.warnings
+    assert warning.kind == "INEXACT_CONSTANT" and warning.place.line == line
+    assert not any("1.0000000000000002" in note for note in report.notes)
+
+
+def test_an_iteration_that_stops_agrees_to_some_digits():
+    """The slope of the limit, for an iteration that ends when it is near enough, agrees; no identity is
+    claimed."""
+
+    def length(x):
+        square = x * x + 1.0
+        y = square
+        while abs(y * y - square) > 1e-14 * square:
+            y = 0.5 * (y + square / y)
+        return y
+
+    verdict = judge(length, lambda b, y, x: b * x / y)
+    assert isinstance(verdict, Agrees), verdict.sentence()
+    assert f"differ from digit {verdict.digits + 1} on" in verdict.why
+
+
+def test_an_exact_identity_with_a_rounded_constant_is_proved_with_a_warning():
+    """Where function and rule share a rounded constant the proof stands for that decimal, and says so."""
+
+    def tilted(x):
+        return 0.1234567890123456 * x
+
+    report = prove(tilted, rule_from(tilted, lambda b, y, x: 0.1234567890123456 * b))
+    assert isinstance(report.verdict, Proved)
+    assert [w.kind for w in report.warnings] == ["INEXACT_CONSTANT"]
+
+
+def test_cells_that_were_left_out_are_a_warning():
+    """Where more cells were met than are tried, the report warns that they were capped."""
+
+    def steps(x):
+        return math.floor(x) * x
+
+    report = prove(steps, rule_from(steps, lambda b, y, x: b * math.floor(x)))
+    assert "CELLS_CAPPED" in [w.kind for w in report.warnings], str(report)
+
+
+def test_a_scan_of_stability_can_stand_among_the_warnings():
+    """What a scan has found is told beside the proof, where I hand it over."""
+
+    rule = rule_from(sigmoid, lambda b, y, x: b * y * (1 - y))
+    scan = scan_stability(sigmoid, rule, time_limit=20)
+    report = prove(sigmoid, rule, stability=scan)
+    assert isinstance(report.verdict, Proved)
+    assert [w.kind for w in report.warnings] == ["UNSTABLE"] * len(scan.regions) and scan.regions
 
 
 def test_sample_arguments_set_kinds_and_hold_ints_fixed():

@@ -10,7 +10,7 @@ import pytest
 import rulelab as rl
 from rulelab.errors import DerivationError
 from rulelab.rules.registry import Registry
-from rulelab.symbolic import Proved, derive_rule
+from rulelab.symbolic import Caveat, DerivedRule, Proved, SymbolicReport, derive_rule
 
 LIMIT = 3.0
 RATE = 0.5
@@ -398,3 +398,12 @@ def test_the_report_has_its_faces():
     assert "PROVED" in derived._repr_html_() and "<script" not in derived._repr_html_()
     assert json.loads(derived.to_json())["cell"] == derived.cell
     assert "PROVED" in derived.to_markdown() and "PROVED" in derived.to_latex()
+
+
+def test_warnings_of_the_proof_stand_beside_the_derived_rule():
+    """What the proof warns of is told with the rule, in text and on the page."""
+    warned = Caveat("SINGULAR_AT", "the slope for x is nan, the derivative is 0", "x = 0")
+    proof = SymbolicReport("f", ("x",), Proved("x > 0", "expansion", "none"), warnings=(warned,))
+    derived = DerivedRule("f", "source\n", "cell\n", proof, "checked", True)
+    for text in (str(derived), derived._repr_html_()):
+        assert text.count("SINGULAR_AT at x = 0") == 1

@@ -7,19 +7,26 @@ SAMPLE = [case for name in SCALAR for case in cases(name)[3::16]]
 SAMPLE += [case for name in ARRAYS[:3] for case in cases(name)[2::20]]
 
 
+# 0.0 ** 0.0 with a moving exponent is nan, also where a power of it that is taken later makes it harmless.
+KNOWN = {"ufunc_methods:np.float_power.reduce"}
+
+
 @pytest.mark.parametrize("case", [case for case in SAMPLE if not isinstance(case.target, type)], ids=str)
 def test_a_sample_of_our_rules_is_proved(case):
     """Rules of the package hold as identities, not only at the points where they were tried."""
     found = judge(case)
     assert found.word in ("PROVED", "NOT JUDGED"), found.sentence
+    assert not found.warnings
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", [*SCALAR, *ARRAYS])
 def test_none_of_our_rules_is_refuted(name):
-    """No rule of the package is wrong; of those for numbers and elementwise ones 95 % are proved."""
+    """No rule of the package is wrong, nor where cells meet but for those known; of those for numbers and
+    elementwise ones 95 % are proved."""
     judged = [judge(case) for case in cases(name)]
     assert not [j for j in judged if j.word == "REFUTED"]
+    assert {str(j.case) for j in judged if j.warnings} <= KNOWN
     counted = [j for j in judged if j.word != "NOT JUDGED"]
     proved = sum(j.word == "PROVED" for j in counted)
     assert proved >= (0.95 if name in SCALAR else 0.3) * len(counted), f"{proved} of {len(counted)}"

@@ -1,0 +1,521 @@
+"""What a rule gives exactly at kinks, ties, zeros and removable singularities, of which a proof of the open
+cells says nothing.
+
+The rule is asked on floats at such a point. What it should give comes from the function alone: difference
+quotients of the traced primal at points 1e-60 away, in many directions. Where all of them agree there is a
+derivative, and the rule must give it. Where they differ the rule must give a point of their convex hull,
+which is Clarke's subdifferential as far as the directions show it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import time
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import NotDifferentiableError
+from . import runs
+from .caveats import NOT_A_SUBGRADIENT, SINGULAR_AT, UNSTABLE, Caveat
+from .cells import Array, Static
+from .hulls import from_hull
+from .scalars import CONTEXT, Stop, shadow_of
+from .special_points import special_points
+from .verdicts import Counterexample, Refuted
+from .worker import TooLong, at_most
+
+DIGITS = 320  # a third-order cancellation 1e-60 away still leaves twenty of them in a difference quotient
+FAR, NEAR, STEP = Fraction(1, 10**30), Fraction(1, 10**60), Fraction(1, 10**90)
+SEED = Fraction(5, 2)  # of one result at a time, and its opposite: a rule that ignores it must not pass
+TOLERANCE = 1e-6  # relative: of limits, of floats, of hulls
+FEWEST, MOST_LIMITS = 3, 6
+FIRST, MOST, ROUNDS = 2, 24, 4  # directions to begin with, and in doubt; then some towards the rule's answer
+NOTHING, LARGE = 1e-25, 1e12  # slopes that are none, and that may be growing
+MAX_RESULTS = 16  # of a function with more of them the first ones are asked for
+MAX_FAULTS = 6
+
+# What stops one point without a word on the rule: outside the domain, or the code cannot be followed there.
+_SILENT = (runs.Skipped, runs.Misfit, runs.Settled, Stop, TimeoutError)
+
+
+class Borders:
+    """The walk over the special points of a rule that is proved on its open cells.
+
+    After `walk()`: `refuted` is a verdict, where the rule gives a wrong number although a derivative exists;
+    `caveats` are the warnings, `exceptions` names their points, `notes` tell what was left out.
+    """
+
+    def __init__(self, question, visits, rng, deadline):
+        self.question, self.visits, self.rng, self.deadline = question, visits, rng, deadline
+        self.refuted: Refuted | None = None
+        self.found: dict[tuple, Caveat] = {}  # by fault: the first point that shows one speaks for the others
+        self.notes: tuple[str, ...] = ()
+
+    def walk(self):
+        if not all(map(_is_real, (value for v in self.visits for value in v.sample))):
+            self.notes = ("zeros, ones, ties and borders are tried for real arguments only",)
+            return
+        points = list(special_points(self.question.names, self.visits))
+        for number, point in enumerate(points):
+            if len(self.found) == MAX_FAULTS:
+                return
+            if time.monotonic() > self.deadline:
+                done = f"{number} of {len(points)}"
+                self.notes = (f"{done} zeros, ones, ties and borders were tried, then time was over",)
+                return
+            left = max(0.01, self.deadline - time.monotonic())
+            with contextlib.suppress(*_SILENT, TooLong), at_most(left):  # a loop may not end at 0
+                finding = _Point(self.question, point, self.rng, self.deadline, self.found).judge()
+                if isinstance(finding, Refuted):
+                    self.refuted = finding
+                    return
+                if finding is not None:
+                    fault, caveat = finding
+                    self.found.setdefault(fault, caveat)
+
+    @property
+    def caveats(self):
+        return tuple(self.found.values())
+
+    @property
+    def exceptions(self):
+        """The points of the caveats, in words."""
+        return " or ".join(list(dict.fromkeys(c.point for c in self.found.values()))[:2])
+
+
+class _Slopes(NamedTuple):
+    """What one direction shows: the value beside the point, and its slopes (a row for each result)."""
+
+    direction: list
+    value: np.ndarray
+    near: np.ndarray
+
+
+class _Limits(NamedTuple):
+    """Whether the slopes of a direction have settled on their way to the point, or grow without bound."""
+
+    settled: np.ndarray
+    grows: np.ndarray
+
+
+class _Point:
+    """One special point, and what the function does beside it."""
+
+    def __init__(self, question, sample, rng, deadline, known):
+        self.question, self.sample, self.rng, self.deadline = question, sample, rng, deadline
+        self.known = known  # faults that need no second point
+        self.seed = SEED
+        self.leaves = _leaf_names(question.names, sample)
+        self.plain_y = runs._plain_primal(question, sample)
+        self.y = runs.flat_floats(self.plain_y)
+        self.slopes: list[_Slopes] = []
+        self.limits: list[_Limits] = []  # of the first of them, once there is a doubt
+        self.directions = _directions(len(self.leaves), rng)
+
+    def judge(self):
+        """None, a Refuted, or (what is at fault, its caveat): the first of what is wrong here."""
+        if not self.leaves:
+            return None
+        for k, seed in itertools.product(range(min(len(self.y), MAX_RESULTS)), (SEED, -SEED)):
+            self.seed = seed
+            try:
+                y, answer = self.answer(k)
+            except NotDifferentiableError:  # the rule says so itself
+                return None
+            except _SILENT:
+                raise
+            except Exception as raised:
+                return self.judge_raised(k, raised)
+            if (finding := self.judge_value(k, y) or self.judge_slopes(k, answer)) is not None:
+                return finding
+        return None
+
+    # --- what the rule gives
+
+    def seeds(self, k):
+        return [self.seed if i == k else Fraction(0) for i in range(len(self.y))]
+
+    def answer(self, k):
+        """(value, cotangents for result `k` divided by its seed) of the rule on floats."""
+        left = iter(map(float, self.seeds(k)))
+        y_bar = runs.seed_like(self.plain_y, lambda shape: runs._numbers_in(shape, left))
+        with runs._quietly():
+            rule = self.question.rule_through(lambda function: function)
+            y, pullback = rule(*map(runs.plain_argument, self.sample))
+            returned = self.cotangents(pullback(y_bar))
+        plain = [np.ravel(runs._plain_number(c)) for c in returned]
+        return runs.flat_floats(y), self.of_leaves(plain, float) / float(self.seed)
+
+    def exact_answer(self, k):
+        """The cotangents for result `k` in exact arithmetic, divided by its seed; None where it has none."""
+        try:
+            trace, swap, arguments, _, _ = runs.trace_primal(self.question, self.sample)
+            y_bar, _ = runs._traced_seed(trace, self.question.names, self.plain_y, self.seeds(k))
+            rule = self.question.rule_through(lambda function: swap.value(function, "rule"))
+            returned = runs._traced(
+                trace, swap, self.question, lambda: self.cotangents(rule(*arguments)[1](y_bar))
+            )
+            flat = [np.zeros(1) if runs._is_zero(c) else runs._flat(trace, c) for c in returned]
+            return self.of_leaves(flat, lambda v: float(shadow_of(v))) / float(self.seed)
+        except _SILENT:
+            return None
+
+    def cotangents(self, returned):
+        return runs._cotangents(runs._padded(self.question, returned, len(self.sample)), self.sample)
+
+    def of_leaves(self, cotangents, number):
+        found = []
+        for value, entries in zip(self.sample, cotangents, strict=True):
+            if isinstance(value, Static):
+                continue
+            count = len(value.entries) if isinstance(value, Array) else 1
+            entries = [number(e) for e in entries]
+            found += runs._of_leaves(value, entries if len(entries) == count else entries * count)
+        return np.array(found, dtype=float)
+
+    # --- what it should give
+
+    def widen(self, directions):
+        """Look in more directions."""
+        for direction in directions:
+            with contextlib.suppress(runs.Skipped, runs.Settled, runs.Misfit, Stop):
+                value, near = self.jacobian(direction, NEAR)
+                self.slopes.append(_Slopes(direction, value, near))
+
+    def settle(self):
+        """Find out whether the slopes of the first directions have a limit, by those farther away."""
+        known = list(zip(self.slopes, self.limits, strict=False))
+        others = self.slopes[MOST_LIMITS:]
+        for slopes in self.slopes[len(known) : MOST_LIMITS]:
+            with contextlib.suppress(runs.Skipped, runs.Settled, runs.Misfit, Stop):
+                known.append((slopes, self.limit(slopes)))
+        self.slopes, self.limits = [s for s, _ in known] + others, [limit for _, limit in known]
+
+    def limit(self, slopes):
+        near = slopes.near
+        _, far = self.jacobian(slopes.direction, FAR)
+        with np.errstate(all="ignore"):
+            settled = np.abs(near - far) <= TOLERANCE * (1 + np.abs(near))
+            return _Limits(settled, (np.abs(near) > 1.5 * np.abs(far)) & (np.abs(near) > 10))
+
+    def jacobian(self, direction, distance):
+        """(value, slopes) at this distance, by difference quotients of the traced primal; their step is so
+        much smaller that one side will do."""
+        if time.monotonic() > self.deadline:
+            raise TimeoutError
+        beside = _moved(self.sample, [u * distance for u in direction])
+        with CONTEXT.workdps(DIGITS):
+            step = CONTEXT.mpf(STEP.numerator) / STEP.denominator
+            value, path = self.traced_values(beside)
+            columns = []
+            for i in range(len(self.leaves)):
+                ahead, other = self.traced_values(beside, (i, step))
+                if other != path:
+                    raise runs.Skipped("on the border between two cells")
+                columns.append([float((a - b) / step) for a, b in zip(ahead, value, strict=True)])
+        slopes = np.array(columns).T
+        slopes[np.abs(slopes) < NOTHING] = 0  # it is on its way there
+        return np.array([float(v) for v in value]), slopes
+
+    def traced_values(self, sample, moved=None):
+        trace, *_, y = runs.trace_primal(self.question, sample, moved)
+        if moved is None:
+            runs._skip_ties(trace)
+        return [v.shadow for v in runs._flat(trace, y)], trace.path()
+
+    # --- judging
+
+    def judge_slopes(self, k, answer):
+        """What is wrong with the cotangents for result `k`, looking further as long as there is a doubt."""
+        if len(self.slopes) < FIRST:
+            self.widen(self.directions[:FIRST])
+            self.directions = self.directions[FIRST:]
+        doubt = self.doubt(k, answer)
+        if doubt is not None and self.fault(doubt) in self.known:
+            return None
+        if doubt is not None and self.directions:
+            self.widen(self.directions)
+            self.directions = []
+            doubt = self.doubt(k, answer)
+        nearest = np.inf
+        for _ in range(ROUNDS):
+            if doubt is None or doubt.way is None:
+                break
+            distances = np.abs(doubt.slopes - answer)[:, np.isfinite(answer)].sum(axis=1)
+            if distances.min() >= nearest:
+                break  # there is nothing more that way
+            nearest, best = distances.min(), self.slopes[int(distances.argmin())].direction
+            self.widen([*_towards(doubt.way, answer, self.rng), *_like(best)])
+            doubt = self.doubt(k, answer)
+        if doubt is None or len(self.slopes) < min(FEWEST, 2 * len(answer) - 1):
+            return None
+        return self.finding(k, answer, doubt)
+
+    def doubt(self, k, answer):
+        """What speaks against the rule's answer, as far as the directions show; None where nothing does."""
+        if not self.slopes or self.jumps(k):
+            return None
+        slopes = np.array([s.near[k] for s in self.slopes])
+        finite = np.isfinite(answer)
+        if finite.all() and np.abs(slopes).max() < LARGE and _inside(slopes, answer)[0]:
+            return None
+        self.settle()
+        if not self.limits:
+            return None
+        slopes = np.array([s.near[k] for s in self.slopes])
+        # A number without a limit for one result is that result's: 0 * inf makes nan of it for the others.
+        settled = np.all([limit.settled.all(axis=0) for limit in self.limits], axis=0)
+        spread = np.ptp(slopes, axis=0) > TOLERANCE * (1 + np.abs(slopes).max(axis=0))
+        grows = np.all([limit.grows[k] for limit in self.limits], axis=0)
+        # A huge answer may be right: `log(x + 1e-300)` is steep on a scale that is smaller than ours.
+        steep = grows & finite & (np.abs(answer) < LARGE)
+        if steep.any():
+            return _Doubt("no derivative", int(np.argmax(steep)), slopes, True)
+        # Elsewhere slopes say something only where all of them are bounded.
+        if np.abs(slopes).max() >= LARGE or not all(limit.settled[k].all() for limit in self.limits):
+            return None
+        missing = settled & ~finite
+        if missing.any() and not any(map(self.jumps, range(len(self.y)))):
+            j = int(np.argmax(missing))
+            return _Doubt("no number", j, slopes, bool(spread[j]))
+        used = np.flatnonzero(settled & finite)
+        inside, way = _inside(slopes[:, used], answer[used])
+        if inside:
+            return None
+        toward = np.zeros(len(answer))
+        toward[used] = way
+        return _Doubt("wrong", int(np.argmax(np.abs(toward))), slopes, bool(spread[used].any()), -toward)
+
+    def fault(self, doubt):
+        """What kind of fault this is, and of which argument."""
+        return "kink" if doubt.kind == "wrong" and doubt.kink else doubt.kind, _root(self.leaves[doubt.leaf])
+
+    def jumps(self, k):
+        """Whether the function is not continuous here: there is no derivative, and nothing to be said."""
+        return any(abs(s.value[k] - self.y[k]) > TOLERANCE * (1 + abs(self.y[k])) for s in self.slopes)
+
+    def judge_value(self, k, y):
+        """What is wrong with the rule's own y."""
+        if len(y) != len(self.y) or abs(y[k] - self.y[k]) <= TOLERANCE * (1 + abs(self.y[k])):
+            return None
+        words = f"the rule's y is {_shown(y[k])}, the function's is {_shown(self.y[k])}"
+        return ("value",), self.caveat(SINGULAR_AT, words, k, "value", y[k], self.y[k])
+
+    def judge_raised(self, k, raised):
+        """An error where there is a derivative; elsewhere it is a right answer."""
+        if self.judge_slopes(k, np.full(len(self.leaves), np.nan)) is None:
+            return None
+        slopes = np.array([s.near[k] for s in self.slopes])
+        if not np.all([limit.settled for limit in self.limits]) or np.ptp(slopes, axis=0).max() > TOLERANCE:
+            return None
+        name = type(raised).__name__
+        words = f"the rule raises {name} ({raised}), the derivative is {_vector(slopes[0])}"
+        return ("raised", name), self.caveat(SINGULAR_AT, words, k, None, None, None)
+
+    def finding(self, k, answer, doubt):
+        name, slopes, given = self.leaves[doubt.leaf], doubt.slopes[:, doubt.leaf], answer[doubt.leaf]
+        what = f"the slope for {name}{self.of_result(k)}"
+        index = runs._position(self.question, self.sample, doubt.leaf)
+        if doubt.kind == "no derivative":
+            words = f"the slopes beside it grow without bound, {what} is {_shown(given)}"
+            return self.fault(doubt), self.caveat(SINGULAR_AT, words, k, index, given, None)
+        if doubt.kind == "no number":
+            beside = f"the derivative is {_shown(slopes[0])}"
+            if doubt.kink:
+                beside = f"the slopes beside it go from {_shown(slopes.min())} to {_shown(slopes.max())}"
+            words = f"{what} is {_shown(given)}, {beside}"
+            should = None if doubt.kink else slopes[0]
+            return self.fault(doubt), self.caveat(SINGULAR_AT, words, k, index, given, should)
+        return self.wrong(k, answer, doubt, what, index)
+
+    def wrong(self, k, answer, doubt, what, index):
+        """A finite wrong number: refuted where a derivative exists and exact arithmetic gives it too."""
+        given, name = answer[doubt.leaf], self.leaves[doubt.leaf]
+        exact = self.exact_answer(k)
+        known = exact is not None and bool(np.isfinite(exact).all())
+        if known and self.doubt(k, exact) is None:
+            words = f"{what} is {_shown(given)} in floats and {_shown(exact[doubt.leaf])} in exact arithmetic"
+            return self.fault(doubt), self.caveat(UNSTABLE, words, k, index, given, exact[doubt.leaf])
+        if doubt.kink:
+            return self.fault(doubt), self.no_subgradient(k, answer, doubt, what, index)
+        should = doubt.slopes[0, doubt.leaf]
+        if not known:
+            words = f"{what} is {_shown(given)}, the derivative is {_shown(should)}"
+            return self.fault(doubt), self.caveat(NOT_A_SUBGRADIENT, words, k, index, given, should)
+        return self.refuted(k, name, index, given * float(self.seed), should * float(self.seed))
+
+    def no_subgradient(self, k, answer, doubt, what, index):
+        if len(answer) > 1:
+            beside = f"{_few(doubt.slopes)} (in {len(doubt.slopes)} directions)"
+            words = f"the slopes are {_vector(answer)}, no mean of those beside it, {beside}"
+            whole = (index[0], [()])
+            return self.caveat(NOT_A_SUBGRADIENT, words, k, whole, None, None)
+        low, high = _shown(doubt.slopes.min()), _shown(doubt.slopes.max())
+        words = f"{what} is {_shown(answer[0])}, those beside it go from {low} to {high}"
+        return self.caveat(NOT_A_SUBGRADIENT, words, k, index, answer[0], None)
+
+    def refuted(self, k, name, index, found, expected):
+        seeds = self.seeds(k)
+        return Refuted(
+            "gradient",
+            f"the cotangent of {name} is not y_bar times the derivative at {self.words()}, where cells meet",
+            Counterexample(
+                runs.exact_arguments(self.question, self.sample),
+                str(self.seed) if len(seeds) == 1 else str(list(map(str, seeds))),
+                f"the cotangent of {name}",
+                f"{expected:.15g}",
+                f"{found:.15g}",
+                runs.agreeing_digits(CONTEXT.mpf(expected), CONTEXT.mpf(found), 0),
+                self.code(k, index, found / float(self.seed), expected / float(self.seed)),
+            ),
+        )
+
+    # --- words
+
+    def caveat(self, kind, words, k, index, given, should):
+        return Caveat(kind, words, self.words(), code=self.code(k, index, given, should))
+
+    def code(self, k, index, given, should):
+        code = runs.paste(self.question, self.sample, self.seeds(k), index, self.plain_y)
+        factor = 1.0 if index == "value" else float(self.seed)
+        told = [
+            f"{word} {_shown(number * factor)}"
+            for word, number in (("gives", given), ("should be", should))
+            if number is not None
+        ]
+        return f"{code}    # {', '.join(told)}" if told else code
+
+    def words(self):
+        """The point in words."""
+        texts = (
+            f"{name} = {_entries(value)}"
+            for name, value in zip(self.question.names, self.sample, strict=True)
+            if not isinstance(value, Static)
+        )
+        return ", ".join(texts)
+
+    def of_result(self, k):
+        return f" of result {k}" if len(self.y) > 1 else ""
+
+
+class _Doubt(NamedTuple):
+    """What speaks against an answer: `kind` in short, the leaf that shows it, the slopes beside the point,
+    whether it is a kink, and the way in which to look for slopes that would acquit it."""
+
+    kind: str
+    leaf: int
+    slopes: np.ndarray
+    kink: bool
+    way: np.ndarray | None = None
+
+
+def _inside(slopes, answer):
+    """Whether the answer is in the hull of the slopes, as far as floats tell, and the way there."""
+    distance, way = from_hull(slopes, answer)
+    return distance <= TOLERANCE * (1 + np.abs(slopes).max(initial=0)), way
+
+
+def _is_real(value):
+    entries = value.entries if isinstance(value, Array) else (value,)
+    return isinstance(value, Static) or all(isinstance(v, (Fraction, int)) for v in entries)
+
+
+# --- directions
+# -----------------------------------------------------------------------------------------------------
+
+
+def _directions(count, rng):
+    """Directions as fractions, each with its opposite; every fourth one into the first orthant, since many
+    functions are defined nowhere else."""
+    if count == 1:
+        return [[Fraction(1)], [Fraction(-1)]]
+    found = []
+    for number in range(MOST // 2):
+        sizes = [Fraction(int(n), 997) for n in rng.choice(600, count, replace=False) + 300]
+        signs = [1] * count if number % 4 == 0 else rng.choice((1, -1), count).tolist()
+        direction = [size * sign for size, sign in zip(sizes, signs, strict=True)]
+        found += [direction, [-u for u in direction]]
+    return found
+
+
+def _towards(way, answer, rng):
+    """Directions along `way` and along the answer: there convex and concave functions have the slopes
+    wanted."""
+    for vector in (way, answer):
+        largest = np.abs(vector[np.isfinite(vector)]).max(initial=0.0)
+        if largest == 0 or not np.isfinite(vector).all():
+            continue
+        noise = rng.uniform(-1e-3, 1e-3, len(vector))  # away from the ties between its numbers
+        for shown in (vector / largest, vector / largest + noise):
+            direction = [Fraction(float(u)).limit_denominator(10**6) for u in shown]
+            yield direction
+            yield [-u for u in direction]
+
+
+def _like(direction):
+    """Directions with two numbers of this one exchanged, or one turned around: the cells next to its cell."""
+    for i, j in itertools.combinations(range(len(direction)), 2):
+        yield [direction[{i: j, j: i}.get(n, n)] for n in range(len(direction))]
+    for i in range(len(direction)):
+        yield [-u if n == i else u for n, u in enumerate(direction)]
+
+
+def _moved(sample, by):
+    """The sample with `by` added to its numbers in order."""
+    left = iter(by)
+    moved: list[object] = []
+    for value in sample:
+        if isinstance(value, Array):
+            shifts = {index: next(left) for index in value.leaf_indices()}
+            entries = tuple(
+                v + shifts.get(index, 0)
+                for v, index in zip(value.entries, np.ndindex(value.shape), strict=True)
+            )
+            moved.append(value._replace(entries=entries))
+        else:
+            moved.append(value if isinstance(value, Static) else value + next(left))
+    return tuple(moved)
+
+
+def _leaf_names(names, sample):
+    found = []
+    for name, value in zip(names, sample, strict=True):
+        if isinstance(value, Array):
+            found += [f"{name}[{','.join(map(str, index))}]" for index in value.leaf_indices()]
+        elif not isinstance(value, Static):
+            found.append(name)
+    return found
+
+
+# --- texts
+# ----------------------------------------------------------------------------------------------------------
+
+
+def _root(name):
+    return name.partition("[")[0]
+
+
+def _shown(number):
+    number = float(number)
+    return f"{number:.6g}" if math.isfinite(number) else str(number)
+
+
+def _vector(numbers):
+    return _shown(numbers[0]) if len(numbers) == 1 else f"[{', '.join(map(_shown, numbers))}]"
+
+
+def _few(rows):
+    distinct = list(dict.fromkeys(_vector(row) for row in np.round(rows, 6) + 0.0))
+    return ", ".join(distinct[:3]) + (", …" if len(distinct) > 3 else "")
+
+
+def _entries(value):
+    if not isinstance(value, Array):
+        return str(value)
+    texts = np.empty(len(value.entries), object)
+    texts[:] = list(map(str, value.entries))
+    return str(texts.reshape(value.shape).tolist()).replace("'", "")

@@ -1,0 +1,85 @@
+"""What a reader must know beside a verdict: each caveat has a kind, words, and often a point and code."""
+
+from __future__ import annotations
+
+import dis
+from dataclasses import asdict, dataclass
+
+from ..errors import Place
+
+SINGULAR_AT = "SINGULAR_AT"
+NOT_A_SUBGRADIENT = "NOT_A_SUBGRADIENT"
+INEXACT_CONSTANT = "INEXACT_CONSTANT"
+CELLS_CAPPED = "CELLS_CAPPED"
+UNSTABLE = "UNSTABLE"
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """One warning of a symbolic check.
+
+    `kind` is SINGULAR_AT (no number, or a number where no derivative is), NOT_A_SUBGRADIENT (a wrong number
+    where cells meet), INEXACT_CONSTANT, CELLS_CAPPED (not every cell that was met was tried) or UNSTABLE
+    (right in exact arithmetic, wrong in floats). `point` says at which arguments, in words; `place` is the
+    line of the author's; `code` can be pasted. Each is empty where there is none.
+    """
+
+    kind: str
+    words: str
+    point: str = ""
+    place: Place | None = None
+    code: str = ""
+
+    def sentence(self):
+        """The caveat in one line."""
+        at = f" at {self.point}" if self.point else ""
+        return f"{self.kind}{at}: {self.words}" + (f" ({self.place.label()})" if self.place else "")
+
+    def lines(self):
+        """The sentence, and the code that shows it, as lines of text."""
+        yield f"warning: {self.sentence()}"
+        if self.code:
+            yield "to see it:"
+            yield from (f"    {line}" for line in self.code.splitlines())
+
+    def to_dict(self):
+        """The caveat as JSON-ready data."""
+        return {**asdict(self), "place": self.place.label() if self.place else None}
+
+
+def of_constants(values, codes):
+    """A caveat for each rounded constant, with the first line in `codes` that has it."""
+    return tuple(
+        Caveat(
+            INEXACT_CONSTANT,
+            f"{value!r} is a rounded constant and was taken as that decimal fraction",
+            place=place_of_constant(value, codes),
+        )
+        for value in values
+    )
+
+
+def of_stability(report):
+    """The caveats of a scan by `scan_stability`: one for each region in which digits are lost."""
+    return tuple(
+        Caveat(
+            UNSTABLE,
+            f"for {r.argument} from {r.low} to {r.high} it gives {r.found}, exact is {r.exact} ({r.loss})"
+            + (f": {r.cause}" if r.cause else ""),
+            f"{r.argument} = {r.worst}",
+        )
+        for r in report.regions
+    )
+
+
+def place_of_constant(value, codes):
+    """The first line, in order of files and lines, on which a code object has the number `value`; else
+    None."""
+    found = [
+        Place(code.co_filename, step.positions.lineno, function=code.co_name)
+        for code in codes
+        if any(type(c) is float and c == value for c in code.co_consts)
+        for step in dis.get_instructions(code)
+        if type(step.argval) is float and step.argval == value and step.positions and step.positions.lineno
+    ]
+    return min(found, key=lambda place: place[:2], default=None)

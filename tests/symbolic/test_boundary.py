@@ -1,0 +1,323 @@
+"""A rule that is right almost everywhere is also asked at kinks, ties, zeros and where it divides by zero."""
+
+import math
+import types
+
+import numpy as np
+import pytest
+from own_rules import cases
+
+from rulelab.symbolic import Proved, Refuted, Undecided, boundary, prove, worker
+from rulelab.tangents.zeros import NoTangent
+
+NOTHING = NoTangent()
+
+
+def rule_from(f, *cotangents):
+    """A rule for `f` whose cotangents are functions of (y_bar, y, *xs)."""
+
+    def rule(*xs):
+        y = f(*xs)
+        return y, lambda y_bar: (NOTHING, *(c(y_bar, y, *xs) for c in cotangents))
+
+    return rule
+
+
+def judge(f, *cotangents, **options):
+    return prove(f, rule_from(f, *cotangents), **options)
+
+
+def at_borders(report):
+    """Kinds and points of the warnings that are about points."""
+    return [(w.kind, w.point) for w in report.warnings if w.point]
+
+
+def power(x, p):
+    return x**p
+
+
+def cube(x):
+    return np.power(x, 3)
+
+
+def relu(x):
+    return np.maximum(x, 0.0)
+
+
+def sinc(x):
+    return math.sin(x) / x if x != 0 else 1.0
+
+
+def largest(a):
+    return np.max(a)
+
+
+def norm(a):
+    return np.sqrt(np.sum(a * a))
+
+
+def sqrt(x):
+    return np.sqrt(x)
+
+
+def beyond(x):
+    return x if x < 1.5 else 3 * x - 3.0
+
+
+THREE = np.array([1.0, 3.0, 2.0])
+OTHERWISE = {
+    "p*y/x for a power": (
+        "SINGULAR_AT",
+        "x = 0, ",
+        power,
+        {},
+        lambda b, y, x, p: b * p * y / x,
+        lambda b, y, x, p: b * y * math.log(x) if x else 0.0,
+    ),
+    "3*y/x for a cube, by NumPy": (
+        "SINGULAR_AT",
+        "x = 0",
+        cube,
+        {},
+        lambda b, y, x: 3 * b * np.float64(y) / np.float64(x),
+    ),
+    "sinc": ("SINGULAR_AT", "x = 0", sinc, {}, lambda b, y, x: b * (np.cos(x) - y) / np.float64(x)),
+    "every maximum in full": (
+        "NOT_A_SUBGRADIENT",
+        "a = [0, 0, 0]",
+        largest,
+        {"at": THREE},
+        lambda b, y, a: b * (a == y),
+    ),
+    "relu with slope 2 at 0": (
+        "NOT_A_SUBGRADIENT",
+        "x = 0",
+        relu,
+        {},
+        lambda b, y, x: b * (1.0 if x > 0 else 2.0 if x == 0 else 0.0),
+    ),
+    "relu that ignores y_bar at 0": (
+        "NOT_A_SUBGRADIENT",
+        "x = 0",
+        relu,
+        {},
+        lambda b, y, x: b * 1.0 if x > 0 else 1.5 if x == 0 else 0.0,
+    ),
+    "abs with slope -1.5 at 0": (
+        "NOT_A_SUBGRADIENT",
+        "x = 0",
+        lambda x: abs(x),
+        {},
+        lambda b, y, x: b * (np.sign(x) if x else -1.5),
+    ),
+    "a border of the author's own": (
+        "NOT_A_SUBGRADIENT",
+        "x = 3/2",
+        beyond,
+        {"at": 0.5},
+        lambda b, y, x: b * (1.0 if x < 1.5 else 0.0 if x == 1.5 else 3.0),
+    ),
+    "a root with a number where it is steep": (
+        "SINGULAR_AT",
+        "x = 0",
+        sqrt,
+        {},
+        lambda b, y, x: b * (0.5 / y if y > 0 else 0.0),
+    ),
+    "nan for a norm": ("SINGULAR_AT", "a = [0, 0, 0]", norm, {}, lambda b, y, a: b * a / y),
+    "products divided by an entry": (
+        "SINGULAR_AT",
+        "a = [0, 0, 0]",
+        lambda a: np.cumprod(a),
+        {"at": THREE},
+        lambda b, y, a: np.cumsum((b * y)[::-1])[::-1] / a,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_a_rule_that_fails_where_cells_meet_is_not_proved_without_a_word(name):
+    """A right rule with a wrong number, or none, at a special point is proved apart from that point, which is
+    named, with code that shows it."""
+    kind, point, f, options, *cotangents = OTHERWISE[name]
+    report = judge(f, *cotangents, time_limit=20, **options)
+    assert isinstance(report.verdict, Proved), report.verdict.sentence()
+    ((found, where), *_) = at_borders(report)
+    assert found == kind and where.startswith(point)
+    assert f"but not at points such as {where}" in report.verdict.sentence()
+    code = next(w.code for w in report.warnings if w.point)
+    setup, ask = code.splitlines()
+    namespace = {"rule": rule_from(f, *cotangents), "np": np}
+    told = ask.partition("gives ")[2].partition(",")[0]
+    with np.errstate(all="ignore"):
+        exec(setup, namespace)
+        if "raises" not in str(report):
+            shown = eval(ask, namespace)
+            assert not told or float(shown) == pytest.approx(float(told), nan_ok=True)
+
+
+FINE = {
+    "relu with 0 at 0": (relu, {}, lambda b, y, x: b * (x > 0)),
+    "relu with 1 at 0": (relu, {}, lambda b, y, x: b * (x >= 0)),
+    "abs with 0.5 at 0": (lambda x: abs(x), {}, lambda b, y, x: b * (np.sign(x) if x else 0.5)),
+    "maximum shared": (largest, {"at": THREE}, lambda b, y, a: b * (a == y) / np.sum(a == y)),
+    "maximum to the first": (
+        largest,
+        {"at": THREE},
+        lambda b, y, a: b * (np.arange(len(a)) == np.argmax(a)),
+    ),
+    "sort": (
+        lambda a: np.sort(a),
+        {"at": THREE},
+        lambda b, y, a: b[np.argsort(np.argsort(a, kind="stable"), kind="stable")],
+    ),
+    "norm with 0 at 0": (norm, {}, lambda b, y, a: b * a / (y if y else 1.0)),
+    "norm with a unit vector at 0": (
+        norm,
+        {},
+        lambda b, y, a: b * a / y if y else b * np.eye(len(a))[0],
+    ),
+    "sqrt with inf at 0": (sqrt, {}, lambda b, y, x: b * 0.5 / y),
+    "a power by its own formula": (
+        power,
+        {},
+        lambda b, y, x, p: b * p * x ** (p - 1),
+        lambda b, y, x, p: b * y * math.log(x) if x else 0.0,
+    ),
+    "sinc by cases": (sinc, {}, lambda b, y, x: b * (np.cos(x) - y) / x if x else 0.0),
+    "elementwise root": (lambda a: np.sqrt(a), {"at": THREE}, lambda b, y, a: b * 0.5 / y),
+    "a logarithm kept from 0": (
+        lambda x: np.log(x + 2.0**-1000),
+        {"at": 0.5},
+        lambda b, y, x: b / (x + 2.0**-1000),
+    ),
+    "a jump": (lambda x: np.floor(x), {}, lambda b, y, x: math.nan if x == np.floor(x) else 0.0),
+    "relu of a vector": (
+        lambda a: np.maximum(a, 0.0),
+        {"at": np.array([1.0, -2.0, 3.0, 0.5, -1.0])},
+        lambda b, y, a: b * (a > 0),
+    ),
+    "the middle of six": (
+        lambda a: np.median(a),
+        {"at": np.array([1.0, 4.0, 2.0, 6.0])},
+        lambda b, y, a: b * 0.5 * np.isin(np.arange(4), np.argsort(a, kind="stable")[1:3]),
+    ),
+    "a high power": (
+        lambda x, z: (x + z + 1) ** 200,
+        {},
+        *(2 * [lambda b, y, x, z: 200 * b * (x + z + 1) ** 199]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_no_false_alarm_at_subgradients_and_true_singularities(name):
+    """A rule that gives a subgradient at a kink, a derivative where there is one, and no number where there
+    is none, is proved and nothing is said against it."""
+    f, options, *cotangents = FINE[name]
+    with np.errstate(all="ignore"):
+        report = judge(f, *cotangents, time_limit=20, **options)
+    assert isinstance(report.verdict, Proved), report.verdict.sentence()
+    assert not at_borders(report) and "but not at" not in report.verdict.sentence()
+
+
+def test_a_wrong_number_where_a_derivative_exists_is_refuted():
+    """At a point where the function is smooth a wrong number refutes the rule, though every cell is right."""
+    for f, slope, wrong in (
+        (lambda x: x * x, lambda x: 2 * x if x != 1 else 7.0, "x = 1"),
+        (sinc, lambda x: (math.cos(x) - sinc(x)) / x if x else 1.0, "x = 0"),
+    ):
+        verdict = judge(f, lambda b, y, x, slope=slope: b * slope(x)).verdict
+        assert isinstance(verdict, Refuted) and verdict.kind == "gradient", verdict.sentence()
+        assert wrong in verdict.reason
+        example = verdict.counterexample
+        setup, ask = example.code.splitlines()
+        namespace = {"rule": rule_from(f, lambda b, y, x, slope=slope: b * slope(x))}
+        exec(setup, namespace)
+        assert eval(ask, namespace) == pytest.approx(float(example.found))
+        assert float(example.expected) != pytest.approx(float(example.found))
+
+
+def test_a_right_formula_that_floats_spoil_is_unstable_not_refuted():
+    """A rule that loses all its digits at the border of its own series is told to be unstable there."""
+
+    def f(x):
+        return 1e8 * sinc(x) if x >= 1e-10 else 1e8 * (1 - x * x / 6)
+
+    def slope(x):
+        return 1e8 * (x * math.cos(x) - math.sin(x)) / x**2 if x >= 1e-10 else -1e8 * x / 3
+
+    report = judge(f, lambda b, y, x: b * slope(x), time_limit=20)
+    assert isinstance(report.verdict, Proved), report.verdict.sentence()
+    ((kind, point),) = at_borders(report)
+    assert kind == "UNSTABLE" and point == "x = 1/10000000000"
+    assert "0 in floats" in report.warnings[0].words
+
+
+def test_a_rule_that_refuses_at_a_kink_is_believed():
+    """A rule that raises NotDifferentiableError where there is no derivative does what it should."""
+    from rulelab.errors import NotDifferentiableError
+
+    def slope(b, y, x):
+        if x == 0:
+            raise NotDifferentiableError("the kink")
+        return b * np.sign(x)
+
+    report = judge(lambda x: abs(x), slope)
+    assert isinstance(report.verdict, Proved) and not at_borders(report)
+
+
+def test_the_walk_ends_in_time_with_a_note(monkeypatch):
+    """Where no time is left the proof stands, and a note says what was not tried."""
+    monkeypatch.setattr("rulelab.symbolic.check.BORDER_SHARE", 0.0)
+    report = judge(relu, lambda b, y, x: b * (x > 0))
+    assert isinstance(report.verdict, Proved)
+    assert any("then time was over" in note for note in report.notes)
+
+
+def test_arguments_that_are_not_real_are_left_out_with_a_note():
+    """Where arguments are no real numbers there is no hull of slopes; the report says that none was tried."""
+    visit = types.SimpleNamespace(sample=(1 + 2j,))
+    borders = boundary.Borders(None, [visit], np.random.default_rng(0), math.inf)
+    borders.walk()
+    assert "real arguments only" in borders.notes[0] and not borders.caveats
+
+
+def test_a_loop_that_does_not_end_at_zero_costs_no_more_than_the_walk():
+    """Code that hangs at a special point ends the walk, not the check, and the proof stands."""
+
+    def doubled(x):
+        while abs(x) < 1:
+            x = 2 * x
+        return x
+
+    def slope(b, y, x):
+        return b * np.round(y / x)
+
+    report = judge(doubled, slope, time_limit=4)
+    assert isinstance(report.verdict, Proved | Undecided), report.verdict.sentence()
+    assert report.seconds < 3.9 and any("then time was over" in note for note in report.notes)
+
+
+def test_a_proof_that_is_cut_in_the_walk_says_so(monkeypatch):
+    """A proof whose time ends between its cells and their borders stands, with a note."""
+    reports = []
+
+    def first_proof_only(job, time_limit, stop=None):
+        job(reports.append)
+        proofs = [r for r in reports if isinstance(r.verdict, Proved)]
+        return worker.Outcome(proofs[-2], True)
+
+    monkeypatch.setattr(worker, "run", first_proof_only)
+    report = judge(relu, lambda b, y, x: b * (x > 0))
+    assert any("no time was left" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "name", ["np.absolute", "np.maximum", "np.sinc", "np.fmod", "np.sign", "np.cbrt", "np.hypot", "np.power"]
+)
+def test_our_own_rules_are_right_where_cells_meet(name):
+    """Rules of the package with kinks and zeros are not warned of."""
+    (case,) = [case for case in cases("numpy_elementwise") if str(case).endswith(f":{name}")]
+    args, kwargs = case.points[0]
+    assert not at_borders(prove(case.target, at=args, kwargs=kwargs, time_limit=20))
