@@ -23,6 +23,7 @@ from .cells import Static, Symmetric, beside_borders, conditions, count_of, frac
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .kinds import VECTOR_SIZES
+from .limits import ONE_SIZE, limit_words
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
 from .runs import (
@@ -48,7 +49,18 @@ NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
 def prove(
-    f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None
+    f,
+    rule=None,
+    *,
+    at=None,
+    kwargs=None,
+    sizes=None,
+    domain=None,
+    registry=None,
+    time_limit=5.0,
+    rng=None,
+    stop=None,
+    name=None,
 ):
     """Judge the rule of a function symbolically.
 
@@ -56,24 +68,33 @@ def prove(
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
-    numbers are tried, then vectors, then matrices, each kind of array at two sizes. No more than
-    `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
-    seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early, with the
-    verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its own
-    name, else.
+    numbers are tried, then vectors, then matrices, each kind of array at two sizes.
+
+    `sizes` are those of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or
+    `[(2, 3), (4, 2)]`, or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()`
+    is a number. `domain` is the open interval that all numbers are drawn from, `(0, 1)` or a word such as
+    "positive", or a dict of these by argument; words such as "square" or "positive definite" say what an
+    argument is. The verdict is for this domain and says so.
+
+    No more than `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default
+    one is seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early,
+    with the verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its
+    own name, else.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Raises
-    `RuleError` where `f` has no rule.
+    `RuleError` where `f` has no rule, RuleLabError for sizes or a domain that make no sense.
 
     >>> def cube(x): return x**3
     >>> def cube_rrule(x):
     ...     return x**3, lambda y_bar: (None, 3 * x**2 * y_bar)
     >>> prove(cube, cube_rrule).verdict.word
     'PROVED'
+    >>> prove(cube, cube_rrule, sizes=[2, (2, 3)], domain="positive").verdict.scope.split(", for ")[1]
+    'sizes (2,) and (2, 3), with x positive'
     """
     started = time.monotonic()
     rng = np.random.default_rng(0) if rng is None else rng
-    names, plans = judged_arguments(f, at)
+    names, plans = judged_arguments(f, at, kwargs or (), sizes, domain)
     questions = []
     for plan in plans:
         try:
@@ -96,6 +117,8 @@ def prove(
         known = digits or outcome.cut  # else the check itself has failed, before anything was seen
         verdict = Undecided(digits, outcome.failure) if known else Unsupported(outcome.failure)
         result = dataclasses.replace(result, verdict=verdict)
+    if sizes is not None and len(plans[0].specs) == 1 and isinstance(result.verdict, Proved):
+        result = dataclasses.replace(result, notes=(*result.notes, ONE_SIZE))
     return dataclasses.replace(result, seconds=time.monotonic() - started)
 
 
@@ -135,8 +158,10 @@ class _Judge:
             # rule now.
             return report if isinstance(report.verdict, Proved) else self.say(misfit.verdict)
         assert misfit is not None  # there is a question, and it was not judged
+        sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in self.questions)
+        kinds = "arrays of these kinds and sizes" if sized else "numbers and on arrays"
         verdict = misfit.verdict or Unsupported(
-            f"a call that fails on numbers and on arrays: {misfit}", None, "give sample arguments by at=(…)"
+            f"a call that fails on {kinds}: {misfit}", None, "give sample arguments by at=(…)"
         )
         return self.say(verdict)
 
@@ -144,7 +169,9 @@ class _Judge:
         """The verdict on a rule that is right for numbers: a function that makes one number of a vector is
         rather meant for vectors."""
         for plan, question in self.questions:
-            if len(plan.specs) == len(VECTOR_SIZES) and makes_a_number(question, plan.specs[0], self.rng):
+            if len(plan.specs) == len(VECTOR_SIZES) and makes_a_number(
+                question, plan.specs[0], self.rng, plan.limits
+            ):
                 with contextlib.suppress(Misfit):
                     report = self.judge_plan(plan, question)
                     if isinstance(report.verdict, (Proved, Refuted)):
@@ -172,7 +199,7 @@ class _Judge:
         skipped: dict[str, None] = {}
         try:
             for spec in plan.specs:
-                visits += self.visits(question, spec, plan.given, skipped)
+                visits += self.visits(question, spec, plan, skipped)
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
         except Stop as stop:
@@ -203,7 +230,7 @@ class _Judge:
         """A cotangent for the result: never 1, or a rule that ignores it would pass."""
         return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
 
-    def visits(self, question, spec, given, skipped):
+    def visits(self, question, spec, plan, skipped):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
             raise Settled(
@@ -213,11 +240,14 @@ class _Judge:
             )
         visits: list[Visit] = []
         tried = 0
-        queue = [*given, *samples(spec, self.rng)]
+        queue = [*plan.given, *samples(spec, self.rng, plan.limits)]
         explored = set()
         while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
             sample = queue.pop(0)
             tried += 1
+            if not plan.admits(sample):
+                skipped["it lies outside of the domain"] = None
+                continue
             try:
                 visits.append(visit(question, sample, self.seed))
             except Skipped as reason:
@@ -421,6 +451,8 @@ def _scope(findings, plan, names):
         for name, kind in zip(names, plan.specs[0], strict=True)
         if isinstance(kind, Static)
     ]
+    if plan.limits:
+        fixed += [limit_words(*pair) for pair in zip(names, plan.limits, strict=True) if pair[1] is not None]
     sizes = dict.fromkeys(filter(None, map(_size_words, plan.specs)))
     if not any(texts):
         words = "all real arguments at which f and the rule are defined (no branch was met)"
