@@ -102,7 +102,7 @@ def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
     given = domain if isinstance(domain, Mapping) else dict.fromkeys(free, domain)
     for name in given:
         if name not in names:
-            raise DomainError(f"there is no argument {name}; there are {', '.join(names)}")
+            raise DomainError(f"there is no argument {name}, only {', '.join(names)}")
         if name not in free:
             raise DomainError(f"{name} is held fixed, and a domain is for what moves")
     kinds = {name: kind_named(words) for name, words in given.items()}

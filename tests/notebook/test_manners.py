@@ -150,6 +150,7 @@ RESULTS = {
     "grad_profile": "%grad_profile --seconds 0.02 -o kept mse(y, yh)",
     "rule_symbolic": "%rule_symbolic area -o kept",
     "rule_derive": "%rule_derive area -o kept",
+    "rule_scan": "%rule_scan area -o kept --at 2.0",
     "rule_lab": "%rule_lab area area -o kept --at 2.0",
 }
 """A cell of each magic that keeps its result; a magic that is missing here fails the first test below."""
@@ -238,6 +239,7 @@ def loss(x):
         "%rule_check slow --at 2.0",
         "%grad_check loss(2.0)",
         "%rule_derive slow",
+        "%rule_scan slow",
     ],
 )
 def test_ctrl_c_before_there_is_a_result(notebook, line):

@@ -131,7 +131,7 @@ def test_words_say_what_an_argument_is():
         ((1, 1), {}, "low < high"),
         ((math.nan, 1), {}, "low < high"),
         ("positve", {}, "'positve' is not known"),
-        ({"q": (0, 1)}, {}, "there is no argument q; there are x, n"),
+        ({"q": (0, 1)}, {}, "there is no argument q, only x, n"),
         ({"n": (0, 9)}, {}, "n is held fixed"),
         ("complex", {}, "no arguments such as a complex number"),
         ("integer", {}, "no arguments such as an integer"),
