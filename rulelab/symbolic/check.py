@@ -302,7 +302,7 @@ class _Judge:
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         """Formulas of one cell, and with `members` (its visits) the proof."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
-        cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
+        cell = _Cell(_condition_text(decisions, symbols), len(members or ()), _sizes_of(leaves))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
         if members and operations > MAX_SHOWN_GRAPH and cell.settle_in_field(members[0]):
             return cell
@@ -326,8 +326,8 @@ class _Judge:
 class _Cell:
     """What is known of one cell while it is being proved."""
 
-    def __init__(self, condition, count):
-        self.condition, self.count = condition, count
+    def __init__(self, condition, count, sizes=""):
+        self.condition, self.count, self.sizes = condition, count, sizes
         self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
 
     def settle(self, i, difference, derivative, visit):
@@ -370,7 +370,7 @@ class _Cell:
                     Formula("0", "0") if zero else formula(tidy(difference)),
                 )
             )
-        return CellFinding(self.condition, self.count, tuple(rows))
+        return CellFinding(self.condition, self.count, tuple(rows), self.sizes)
 
 
 # The method named in the verdict is the strongest that was needed.
@@ -432,6 +432,16 @@ def _factor_hint(cell, reason):
         return ""
     ratio = tidy(sp.cancel(given / derivative))
     return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
+
+
+def _sizes_of(leaves):
+    """The shapes of the arrays that these traced numbers are the entries of: one if all are the same."""
+    lengths: dict[str, tuple] = {}
+    for name, _, inside in (leaf.args.rstrip("]").partition("[") for leaf in leaves):
+        if inside:
+            index = tuple(int(i) + 1 for i in inside.split(","))
+            lengths[name] = tuple(map(max, index, lengths.get(name, index)))
+    return " with ".join(dict.fromkeys(map(str, lengths.values())))
 
 
 def _size_words(spec):

@@ -26,11 +26,19 @@ class ArgumentFinding:
 
 @dataclass(frozen=True)
 class CellFinding:
-    """The formulas on one cell: `condition` says which, `samples` how many points of it were tried."""
+    """The formulas on one cell: `condition` says which, `samples` how many points of it were tried, `sizes`
+    the shapes of the arrays in it, in words."""
 
     condition: str
     samples: int
     arguments: tuple[ArgumentFinding, ...]
+    sizes: str = ""
+
+    @property
+    def caption(self):
+        """Which cell it is, in words; empty where there is nothing to tell."""
+        where = f"where {self.condition}" if self.condition else ""
+        return ", ".join(filter(None, (f"at size {self.sizes}" if self.sizes else "", where)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +62,7 @@ class SymbolicReport(Report):
         yield self._headline()
         for cell in self.cells:
             if len(self.cells) > 1 or cell.condition:
-                yield f"  where {cell.condition or 'no branch is met'}:"
+                yield f"  {cell.caption or 'where no branch is met'}:"
             for row in cell.arguments:
                 yield f"    {row.name}: derivative * y_bar = {row.derivative.text}"
                 yield f"    {' ' * len(row.name)}  the rule gives      {row.rule.text}"
@@ -80,7 +88,7 @@ class SymbolicReport(Report):
         columns = ("argument", "derivative * y_bar", "the rule gives", "difference")
         tables = tuple(
             Table(
-                f"where {cell.condition}" if cell.condition else "formulas",
+                cell.caption or "formulas",
                 columns,
                 tuple((a.name, a.derivative.text, a.rule.text, a.difference.text) for a in cell.arguments),
             )
@@ -131,6 +139,7 @@ class SymbolicReport(Report):
             "cells": [
                 {
                     "condition": c.condition,
+                    "sizes": c.sizes,
                     "samples": c.samples,
                     "arguments": [
                         {
@@ -175,7 +184,7 @@ _PAGE = """\
 </style>
 <p class="rulelab-verdict {{ words }}">rule of <code>{{ function }}</code>: {{ sentence | printable }}</p>
 {%- for cell in report.cells %}
-{%- set caption = "where " ~ cell.condition | printable if cell.condition else "formulas" %}
+{%- set caption = (cell.caption or "formulas") | printable %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
 <caption class="{{ words }}">{{ caption }}</caption>

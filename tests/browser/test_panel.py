@@ -191,7 +191,7 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
 
 
 def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
-    """By keyboard on the page Symbolic: formulas typeset, an example to paste, a cell to copy; both themes."""
+    """By keyboard on the page Symbolic: formulas typeset, an example to paste, a cell to copy; dark, too."""
     lab_page.open(
         "%rule_lab logistic logistic_cr --at 0.5",
         "def logistic(x):\n"
