@@ -61,7 +61,7 @@ class SymbolicReport(Report):
         """The report as lines of text."""
         yield self._headline()
         for cell in self.cells:
-            if len(self.cells) > 1 or cell.condition:
+            if cell.arguments and (len(self.cells) > 1 or cell.condition):
                 yield f"  {cell.caption or 'where no branch is met'}:"
             for row in cell.arguments:
                 yield f"    {row.name}: derivative * y_bar = {row.derivative.text}"
@@ -74,9 +74,9 @@ class SymbolicReport(Report):
         example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
         if example is None:
             return
-        at = ", ".join(f"{name} = {value}" for name, value in example.arguments.items())
+        at = ", ".join(f"{name} = {_listed(value)}" for name, value in example.arguments.items())
         numbers = f"should be {example.expected}, is {example.found}"
-        yield f"at {at}, y_bar = {example.y_bar}: {example.where} {numbers}"
+        yield f"at {at}, y_bar = {_listed(example.y_bar)}: {example.where} {numbers}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())
 
@@ -86,13 +86,14 @@ class SymbolicReport(Report):
     def page(self):
         """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
         columns = ("argument", "derivative * y_bar", "the rule gives", "difference")
+        cells = [cell for cell in self.cells if cell.arguments]  # large ones are proved without formulas
         tables = tuple(
             Table(
                 cell.caption or "formulas",
                 columns,
                 tuple((a.name, a.derivative.text, a.rule.text, a.difference.text) for a in cell.arguments),
             )
-            for cell in self.cells
+            for cell in cells
         )
         return Page((self._headline(),), tables, self._closing())
 
@@ -108,8 +109,10 @@ class SymbolicReport(Report):
         return (*self.counterexample_lines(), *(f"note: {note}" for note in self.notes))
 
     def _repr_latex_(self):
-        rows = [rf"\text{{{self.verdict.word}}} && {name_latex(self.function)}"]
+        rows = [rf"&\text{{{self.verdict.word}: }}{name_latex(self.function)}"]
         for cell in self.cells:
+            if cell.caption and cell.arguments:
+                rows.append(rf"&\text{{{_caption_latex(cell.caption)}}}")
             for row in cell.arguments:
                 name = name_latex(row.name)
                 rows.append(
@@ -127,7 +130,8 @@ class SymbolicReport(Report):
             sentence=self.verdict.sentence(),
             math=_math,
             words="tex2jax_ignore mathjax_ignore",
-            example="\n".join(self.counterexample_lines()),
+            found=next(self.counterexample_lines(), ""),
+            example=_code_of(self.verdict),
         )
 
     def to_dict(self):
@@ -158,6 +162,22 @@ class SymbolicReport(Report):
         }
 
 
+def _listed(text):
+    """A number of the counterexample, or an array of them as a list without quotes."""
+    text = str(text)
+    return text.replace("'", "") if text.startswith("[") else text
+
+
+def _code_of(verdict):
+    return verdict.counterexample.code if isinstance(verdict, Refuted) and verdict.counterexample else ""
+
+
+def _caption_latex(caption):
+    """A caption as text within mathematics, in which no sign of it can act."""
+    safe = "".join(c if c.isalnum() or c in " ,()[]*+-/.=<>_" else "?" for c in caption)
+    return safe.replace("_", r"}\_\text{")  # a mark of mathematics: in its text MathJax knows no escapes
+
+
 def _plain(data):
     return json.loads(json.dumps(data, default=str))
 
@@ -180,10 +200,11 @@ _PAGE = """\
   vertical-align: middle; padding: 0.25em 1.2em 0.25em 0; background: transparent; white-space: nowrap;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-symbolic th code { background: transparent; padding: 0; }
-.rulelab-symbolic pre { font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
+.rulelab-symbolic.rulelab-symbolic pre { white-space: pre; font-size: var(--jp-code-font-size, 13px);
+  margin: 0.3em 0; }
 </style>
 <p class="rulelab-verdict {{ words }}">rule of <code>{{ function }}</code>: {{ sentence | printable }}</p>
-{%- for cell in report.cells %}
+{%- for cell in report.cells if cell.arguments %}
 {%- set caption = (cell.caption or "formulas") | printable %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
@@ -197,8 +218,10 @@ _PAGE = """\
 {%- endfor %}
 </tbody></table></div>
 {%- endfor %}
-{%- if example %}
-<pre>{{ example | printable }}</pre>
+{%- if found %}
+<p class="{{ words }}">{{ found | printable }}</p>
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
+<pre>{{ example | printable }}</pre></div>
 {%- endif %}
 {%- for note in report.notes %}
 <p class="{{ words }}">note: {{ note | printable }}</p>
