@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -313,7 +314,8 @@ class Defined(Report):
     """What `%%rrule`, `%%frule` or `%scalar_rule` did: which name now has which rule, from which cell, what
     was there before, and remarks for its author.
 
-    `check` is the `RuleCheck` of it where one was wanted, or words where there is none.
+    `check` is the `RuleCheck` of it where one was wanted, `proof` the `SymbolicReport`, or words where there
+    is none.
     """
 
     def __init__(
@@ -329,13 +331,15 @@ class Defined(Report):
         self.name, self.rule, self.cell, self.of, self.remarks = name, rule, cell, of, tuple(remarks)
         self.replaced, self.kind = tuple(replaced), kind
         self.check: RuleCheck | str | None = None
+        self.proof: Any = None
 
     def page(self) -> Page:
         copy = f", a copy of {self.of}," if self.of is not None else ""
         before = f", in the place of {', '.join(self.replaced)}" if self.replaced else ""
         lead = f"{self.name}{copy} now has the {self.kind} {self.rule}{before}."
         checked = () if self.check is None else (self._checked(),)
-        return Page((lead, *checked), (), self.remarks)
+        proved = () if self.proof is None else (self._proved(),)
+        return Page((lead, *checked, *proved), (), self.remarks)
 
     def _checked(self) -> str:
         """The verdict of the check in one line."""
@@ -343,6 +347,14 @@ class Defined(Report):
             return f"Check: {self.check}."
         more = "" if self.check else f" %rule_check {self.name} shows more."
         return f"Check: {self.check.in_short}.{more}"
+
+    def _proved(self) -> str:
+        """The verdict of the proof in one line, with its scope."""
+        if isinstance(self.proof, str):
+            return f"Proof: {self.proof}."
+        verdict = self.proof.verdict
+        more = "" if verdict.word == "PROVED" else f". %rule_symbolic {self.name} shows more."
+        return f"Proof: {verdict.sentence()}{more}"
 
     def to_dict(self) -> dict:
         return {
@@ -353,6 +365,7 @@ class Defined(Report):
             "defined at": self.cell,
             "in the place of": list(self.replaced),
             "check": self.check.to_dict() if isinstance(self.check, RuleCheck) else self.check,
+            "proof": self.proof.to_dict() if hasattr(self.proof, "to_dict") else self.proof,
             "remarks": list(self.remarks),
         }
 

@@ -48,12 +48,15 @@ from .manners import (
     CHECK,
     EXPRESSION,
     OUTPUT,
+    PROVE,
     Invocation,
     ManneredMagics,
     faced,
     parse_arguments,
     parse_domain,
     parse_partials,
+    parse_seconds,
+    parse_sizes,
     raw_rest,
     refuse_to_overwrite,
 )
@@ -68,6 +71,12 @@ MODE = argument(
     metavar="MODE",
     help="forward: a column at a time; reverse: a row at a time (else what is quicker)",
 )
+
+SECONDS_AT_MOST = argument(
+    "--seconds", type=parse_seconds, metavar="N", help="how long it may take at most, in seconds"
+)
+PROOF_SECONDS = 2.0
+"""How long `--prove` may take."""
 
 
 def _called(f) -> str:
@@ -85,6 +94,7 @@ class RuleLab(ManneredMagics, Settings):
     @argument("name", metavar="NAME", help="the function that gets the rule: f, np.sin, Bar.method")
     @argument("--of", metavar="F", help="make NAME a copy of F first, unless it is one already")
     @CHECK
+    @PROVE
     @OUTPUT
     def rrule(self, line, scope, cell=None):
         """Make the last function of the cell the reverse rule of NAME.
@@ -123,9 +133,10 @@ class RuleLab(ManneredMagics, Settings):
         return Defined(name, run.function.__name__, label, of, remarks, replaced)
 
     def _checked(self, method, args, defined: Defined, mode: str = "rrule") -> Defined:
-        """What a cell defined, with the verdict of a quick check where one is wanted.
+        """What a cell defined, with the verdict of a quick check and that of a short proof, where they are
+        wanted.
 
-        The rule is in its place whatever that says.
+        The rule is in its place whatever they say.
         """
         if args.check or self.check == "quick":
             try:
@@ -136,7 +147,26 @@ class RuleLab(ManneredMagics, Settings):
         if defined.check == "stopped" or getattr(defined.check, "interrupted", False):
             self.show(defined)
             raise Interrupted(f"{method.spelled}: the check was stopped; the rule is in its place")
+        if getattr(args, "prove", False):
+            try:
+                defined.proof = self._proved(defined.name)
+            except KeyboardInterrupt:
+                defined.proof = "stopped"
+                self.show(defined)
+                raise Interrupted(
+                    f"{method.spelled}: the proof was stopped; the rule is in its place"
+                ) from None
         return defined
+
+    def _proved(self, name: str) -> Any:
+        """The report of a short symbolic check of the rule of a name, or why there is none, in words."""
+        try:
+            from ..symbolic import prove  # here, because SymPy takes most of a second to import
+
+            f, registry = lookup(name, self.shell.user_ns), self.session.registry
+            return prove(f, time_limit=PROOF_SECONDS, registry=registry, name=name)
+        except Exception as error:
+            return f"not judged: {in_one_line(error)}"
 
     def _quickly(self, name: str, mode: str) -> RuleCheck | str:
         """The quick check of the rule of a name, or why there is none, in words."""
@@ -214,10 +244,11 @@ class RuleLab(ManneredMagics, Settings):
     @line_cell_magic
     @faced(
         plain="rl.scalar_rule(f, lambda out, x, y: (y * out, x * out))",
-        usage="[--check] [-o RESULT] (NAME | F(x, y): PARTIALS)",
+        usage="[--check] [--prove] [-o RESULT] (NAME | F(x, y): PARTIALS)",
         in_line=True,
     )
     @CHECK
+    @PROVE
     @OUTPUT
     @argument(
         "expression",
@@ -680,24 +711,51 @@ class RuleLab(ManneredMagics, Settings):
     @line_magic
     @faced(plain="rulelab.symbolic.prove(f)")
     @argument("function", metavar="F", help="the function whose rule is to be proved")
+    @argument(
+        "--sizes",
+        type=parse_sizes,
+        metavar="SIZES",
+        help='lengths and shapes of arrays to try: 3,5 or "2x3, 4x2"; with a word for each argument, '
+        '"2x3 3, 4x2 2" or "3 number"',
+    )
+    @argument(
+        "--domain",
+        type=parse_domain,
+        metavar="WORDS",
+        help='where the arguments are: positive, "(0, 1)", "positive vector", "x: (0, 1), A: square"',
+    )
+    @SECONDS_AT_MOST
     @OUTPUT
     @AT
     def rule_symbolic(self, line, scope):
         """The derivative by SymPy beside the one of the rule of F: proved, refuted or undecided.
 
-        A rule that is refuted is shown an example. `--at` gives a point to start from.
+        The verdict says for which arguments and sizes it holds. A rule that is refuted is shown an example.
+        `--at` gives a point to start from; without, numbers are tried, then vectors, then matrices, at two
+        sizes each. Ctrl-C ends it.
 
         Examples::
 
             %rule_symbolic area
+            %rule_symbolic area --domain "(0, 10)"
+            %rule_symbolic mse_cr --sizes 2,4 --seconds 10
         """
         __tracebackhide__ = True
         args, given = self.with_at(self.rule_symbolic, line, scope, needed=False)
         f = self.function(self.rule_symbolic, args.function, scope)
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
-        at = None if given is None else given.args
-        return self.kept(args, prove(f, at=at, name=args.function))
+        found = prove(
+            f,
+            at=None if given is None else given.args or None,
+            kwargs=None if given is None else given.kwargs,
+            sizes=args.sizes,
+            domain=args.domain,
+            time_limit=args.seconds or 5.0,
+            registry=self.session.registry,
+            name=args.function,
+        )
+        return self.kept(args, found)
 
     @line_magic
     @faced(
@@ -787,6 +845,42 @@ class RuleLab(ManneredMagics, Settings):
         derived = derive_rule(f, *at, name=args.function, scalar=args.scalar)
         self.shell.set_next_input(derived.cell)
         return self.kept(args, derived)
+
+    @line_magic
+    @faced(plain="rulelab.symbolic.scan_stability(f)")
+    @argument("function", metavar="F", help="the function whose rule is looked at")
+    @argument("--plane", action="store_true", help="go through complex numbers instead (one argument)")
+    @SECONDS_AT_MOST
+    @OUTPUT
+    @AT
+    def rule_scan(self, line, scope):
+        """Where the floats of the rule of F lose digits, why, and a better formula if one is found.
+
+        One argument at a time goes through the floats of both signs, and the others stay at those of --at.
+        What the rule gives is compared with the same code worked out with hundreds of digits: this is about
+        rounding alone, and whether the rule is right is what `%rule_symbolic` says. Ctrl-C ends it.
+
+        Examples::
+
+            %rule_scan area
+            %rule_scan area --seconds 5 -o found
+        """
+        __tracebackhide__ = True
+        args, given = self.with_at(self.rule_scan, line, scope, needed=False)
+        f = self.function(self.rule_scan, args.function, scope)
+        if given is not None and given.kwargs:
+            raise MagicError("%rule_scan: after --at stand the positional arguments alone")
+        from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
+
+        found = scan_stability(
+            f,
+            at=None if given is None else given.args or None,
+            plane=args.plane,
+            time_limit=args.seconds or 15.0,
+            registry=self.session.registry,
+            name=args.function,
+        )
+        return self.kept(args, found)
 
     # -- the panel -------------------------------------------------------------------------------------------
 

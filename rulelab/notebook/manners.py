@@ -10,6 +10,7 @@ import functools
 import inspect
 import io
 import keyword
+import math
 import re
 import tokenize
 from collections import ChainMap
@@ -24,6 +25,9 @@ from IPython.utils.process import arg_split
 from ..checking.perturb import DomainError, kind_named
 from .cells import Interrupted, MagicError, evaluate, parse
 from .session import Session, lookup
+
+LONGEST = 3600
+"""Seconds that a limit may be at most."""
 
 _IPYTHONS_OWN = re.compile(r"In|Out|exit|quit|get_ipython|_{1,3}|_i{1,3}|_i?\d+|_[dio]h")
 
@@ -61,6 +65,13 @@ EXPRESSION = argument("expression", metavar="EXPR", nargs="...", help="one call,
 
 CHECK = argument(
     "--check", action="store_true", help="check the rule by numbers at once, in a third of a second at most"
+)
+
+
+PROVE = argument(
+    "--prove",
+    action="store_true",
+    help="ask SymPy about the rule at once, for two seconds at most, and show its verdict",
 )
 
 
@@ -400,6 +411,42 @@ def _domain_of_one(words: str) -> Any:
     except (TypeError, ValueError, SyntaxError):
         raise DomainError(f"a domain reads (low, high), not {words}") from None
     return found
+
+
+def parse_sizes(text: str) -> list:
+    """What `--sizes` takes: lengths and shapes separated by commas, each for all arrays, or with one word for
+    each argument; in quotes where it has spaces.
+
+    >>> parse_sizes("3,5"), parse_sizes('"2x3 3, 4x2 number"')
+    ([(3,), (5,)], [((2, 3), (3,)), ((4, 2), ())])
+    """
+    listed = [[_shape_of(word) for word in one.split()] for one in text.strip("'\" ").split(",")]
+    if not all(listed):
+        raise argparse.ArgumentTypeError(f'needs sizes such as 3,5 or "2x3, 4x2", not {text}')
+    return [shapes[0] if len(shapes) == 1 else tuple(shapes) for shapes in listed]
+
+
+def _shape_of(word: str) -> tuple[int, ...]:
+    if word == "number":
+        return ()
+    if not re.fullmatch(r"[0-9]{1,6}(x[0-9]{1,6})*", word):
+        raise argparse.ArgumentTypeError(f"a size is a length such as 3, 2x5 or `number`, not {word}")
+    return tuple(map(int, word.split("x")))
+
+
+def parse_seconds(text: str) -> float:
+    """What `--seconds` takes, where it is a limit: a number above 0.
+
+    >>> parse_seconds("0.5")
+    0.5
+    """
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= LONGEST:
+        raise argparse.ArgumentTypeError(f"needs seconds, above 0 and up to {LONGEST:,}, not {text}")
+    return seconds
 
 
 def parse_generator(text: str) -> ast.Lambda:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -39,6 +41,9 @@ from .displays import SOURCE_STYLE, coloured_lines, error_in_words
 
 QUICK = 1.0
 """Seconds that the duel may take with which a panel is opened: enough for a first look."""
+PROOF_SECONDS, RULE_SECONDS = 5.0, 20.0
+"""How long SymPy may take for a proof, and for a rule."""
+LOOK_EVERY = 0.02
 SIZES = (10, 1000, 5)
 """The sizes N that are timed unless other ones are chosen: the smallest, the largest, how many."""
 
@@ -78,6 +83,7 @@ class Pair:
         self.times: Times | None = None
         self.check: Any = None
         self.proof: Any = None
+        self.derived: Derived | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -156,14 +162,91 @@ class Pair:
         except RuleLabError as error:
             self.proof = Words(error_in_words(error))
 
-    def prove(self, stop: Callable[[], bool] | None = None) -> Any:
-        """Ask SymPy about the rule of the twin, and keep the answer. It takes seconds; `stop()` ends it."""
-        from ..symbolic import prove  # here, because SymPy takes most of a second to import
-
+    def prove(self) -> Any:
+        """Ask SymPy about the rule of the twin now, and keep the answer. It takes seconds."""
         rule = self.rule
-        self.proof = prove(self.f_cr, stop=stop)
+        self.proof = self._proved(PROOF_SECONDS, lambda: False)
         self.proved_by = rule
         return self.proof
+
+    def proving(self, seconds: float = PROOF_SECONDS) -> Waiting:
+        """The question to SymPy whether the rule of the twin is right."""
+        rule = self.rule
+
+        def keep(report: Any, interrupted: bool) -> None:
+            if not interrupted or self.proof is None:
+                self.proof, self.proved_by = report, rule
+
+        return Waiting(lambda stop: self._proved(seconds, stop), keep, seconds)
+
+    def _proved(self, seconds: float, stop: Callable[[], bool]) -> Any:
+        """The report on the rule at sizes of the prover's; at the arguments of the pair where these have to
+        be known, or where there is no other way."""
+        from ..symbolic import prove  # here, because SymPy takes most of a second to import
+
+        options = {"kwargs": self.kwargs, "time_limit": seconds, "stop": stop}
+        moving = all(kind_of(arg).startswith("float") for arg in self.args)
+        found = prove(self.f_cr, at=None if moving else self.args, **options)
+        if moving and found.verdict.word == "UNSUPPORTED" and not stop():
+            here = prove(self.f_cr, at=self.args, **options)
+            found = found if here.verdict.word == "UNSUPPORTED" else here
+        return found
+
+    def deriving(self, seconds: float = RULE_SECONDS) -> Waiting:
+        """The question to SymPy for a rule of the twin, derived from its code."""
+
+        def ask(stop: Callable[[], bool]) -> Derived:
+            from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
+
+            return Derived(derive_rule(self.f_cr, *self.args, time_limit=seconds, stop=stop))
+
+        def keep(derived: Derived, interrupted: bool) -> None:
+            self.derived = derived
+
+        return Waiting(ask, keep, seconds)
+
+
+class Waiting:
+    """A question that another process works at, in pieces: each is a short look whether it is done.
+
+    `ask(stop)` is called in a thread of its own, and is to come back soon after `stop()` is true; what it
+    gives is handed to `keep(found, interrupted)`, once it is asked for.
+    """
+
+    def __init__(self, ask: Callable, keep: Callable[[Any, bool], None], seconds: float):
+        self.ask, self.keep, self.seconds = ask, keep, seconds
+        self.found: Any = None
+        self.error: BaseException | None = None
+        self.stopped = threading.Event()
+
+    def _asked(self) -> None:
+        try:
+            self.found = self.ask(self.stopped.is_set)
+        except BaseException as error:  # a thread's own would be printed and lost
+            self.error = error
+
+    def pieces(self) -> Iterator[Progress]:
+        """Wait, and say for how long; an error of the question is raised here."""
+        __tracebackhide__ = True
+        thread, start = threading.Thread(target=self._asked, daemon=True), time.monotonic()
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(LOOK_EVERY)
+                passed = time.monotonic() - start
+                share = min(99, round(100 * passed / self.seconds))
+                yield Progress(share, 100, f"{passed:.0f} s of {self.seconds:g} s at most")
+        finally:
+            self.stopped.set()
+            thread.join()
+        if self.error is not None:
+            raise self.error
+
+    def result(self, *, interrupted: bool = False) -> Any:
+        """What was found, if anything was."""
+        if self.found is not None:
+            self.keep(self.found, interrupted)
+        return self.found
 
 
 @dataclass(frozen=True, repr=False)
@@ -327,10 +410,12 @@ def code(pair: Pair) -> list[Any]:
 
 
 def symbolic(pair: Pair) -> list[Any]:
-    """What SymPy says of the rule, once it was asked."""
+    """What SymPy says of the rule, once it was asked, and the rule that it derived, if it was to."""
+    derived = [] if pair.derived is None else [pair.derived]
     if pair.proof is None:
-        return [Words("SymPy has not been asked yet.")]
-    return [*_older(pair, pair.proved_by, "Answered"), pair.proof]
+        return [Words("SymPy has not been asked yet whether the rule is right."), *derived]
+    took = [Words(f"Answered in {engineering(s, 's')}.")] if (s := getattr(pair.proof, "seconds", 0)) else []
+    return [*_older(pair, pair.proved_by, "Answered"), pair.proof, *took, *derived]
 
 
 def _older(pair: Pair, rule: Any, found: str) -> list[Words]:
@@ -450,6 +535,37 @@ class Listings:
     def to_dict(self) -> dict:
         """The listings in plain types."""
         return {"listings": [part.to_dict() for part in self.parts]}
+
+
+class Derived(Report):
+    """A rule that was derived, as a cell to be copied, with what the checks say of it."""
+
+    def __init__(self, rule: Any):
+        self.rule = rule
+        heading = f"A rule for {rule.function}, derived: copy it into a cell"
+        self.listing = Listing(heading, rule.cell)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The verdicts and the notes, a line for each."""
+        return (self.rule.sentence, self.rule.checked, *(f"note: {note}" for note in self.rule.notes))
+
+    def page(self) -> Page:
+        return self.rule.page()
+
+    def __str__(self) -> str:
+        listing = f"{self.listing.heading}\n{textwrap.indent(self.rule.cell.rstrip(), '    ')}"
+        return printable("\n".join((listing, *self.words)))
+
+    def _repr_html_(self) -> str:
+        words = "".join(Words(line)._repr_html_() for line in self.words)
+        return (
+            f'<div class="rulelab-source tex2jax_ignore mathjax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}'
+            f"{self.listing._repr_html_()}{words}</div>"
+        )
+
+    def to_dict(self) -> dict:
+        return self.rule.to_dict()
 
 
 def _fenced(text: str) -> str:

@@ -18,9 +18,10 @@ import ipywidgets as W
 
 from ..errors import printable
 from ..pieces import Measurement, Progress
+from ..tables import engineering
 from . import tabs
 from .displays import error_in_words
-from .pair import SIZES, Overview, Pair, html_of, sizes_between
+from .pair import PROOF_SECONDS, RULE_SECONDS, SIZES, Overview, Pair, html_of, sizes_between
 from .running import Interruption, Refused, Runner, Throttle
 
 LARGEST = 100_000_000
@@ -311,51 +312,64 @@ class Check:
 
 
 class Symbolic:
-    """The live tab of the proof: SymPy is asked when the tab is first opened, in a thread of its own."""
+    """The live tab of the proof: SymPy is asked when the tab is first opened, and by Prove; by Derive a rule,
+    for a rule.
+    """
 
     def __init__(self, pair: Pair, board: Board):
         self.pair, self.board = pair, board
-        self.ask = _button("Ask again", "Ask SymPy about the rule once more", board.callback(self._ask))
-        self.stop = _button("Stop", "End the question", lambda pressed: self._stopped.set())
+        self.prove = _button(
+            "Prove", "Ask SymPy whether the rule is right", board.callback(lambda pressed: self._prove())
+        )
+        self.stop = _button("Stop", "End the question", board.stop)
+        self.seconds = _number("Seconds at most:", int(PROOF_SECONDS), 1, 3600)
+        self.derive = _button(
+            "Derive a rule", "Have SymPy write a rule from the code", board.callback(self._derive)
+        )
+        self.progress = _progress()
         self.shown = W.HTMLMath()
-        self.widget = W.VBox([_row(self.ask, self.stop), self.shown])
-        self._stopped = threading.Event()
-        self._task: asyncio.Task | None = None
+        rows = _row(self.prove, self.stop, self.seconds, self.derive, self.progress)
+        self.widget = W.VBox([rows, self.shown])
         board.when_opened("Symbolic", self._first)
-        board.when_closed(self._stopped.set)
         self.show()
 
     def _first(self) -> None:
-        if self.pair.proof is None:
-            self._ask()
+        if self.pair.proof is None and not self.board.runner.running:
+            self._prove()
         else:
             self.show()
 
-    def _ask(self, pressed: Any = None) -> None:
-        if self._task is not None and not self._task.done():
-            raise Refused("SymPy is at work. Press Stop first, or wait: it takes a few seconds at most.")
-        self._stopped.clear()
+    def _prove(self) -> None:
+        self._ask(self.pair.proving(self.seconds.value), self._proved)
+
+    def _derive(self, pressed: Any = None) -> None:
+        self._ask(self.pair.deriving(max(RULE_SECONDS, self.seconds.value)), self._derived)
+
+    def _ask(self, question: Any, ended: Callable[[Any], None]) -> None:
+        if self.board.runner.running:
+            raise Refused("A run is going on. Press Stop first, or wait for its end.")
         self.board.say("SymPy is at work …")
-        if self.board.loop is None:
-            self.pair.prove()
-            self._answered(None)
-        else:
-            self._task = self.board.loop.create_task(self._asked())
+        self.board.start(question, self._told, ended)
 
-    async def _asked(self) -> None:
-        error = None
-        try:
-            await asyncio.to_thread(self.pair.prove, self._stopped.is_set)
-        except Exception as failed:
-            error = failed
-        self.board.guarded(self._answered, error)
+    def _told(self, progress: Progress) -> None:
+        self.progress.value = progress.done
+        self.board.say(f"SymPy is at work: {progress.doing}.")
 
-    def _answered(self, error: Exception | None) -> None:
-        if error is not None:
-            raise error
+    def _proved(self, report: Any) -> None:
+        self._show_whole()
+        kept = self.pair.proof is report
+        answer = f"{report.verdict.word}, in {engineering(report.seconds, 's')}."
+        self.board.say(
+            f"SymPy has answered: {answer}" if kept else "Stopped; the answer that stands here is older."
+        )
+
+    def _derived(self, derived: Any) -> None:
+        self._show_whole()
+        self.board.say(f"Below stands a {derived.rule.sentence}")
+
+    def _show_whole(self) -> None:
+        self.progress.value = 100
         self.show()
-        self.board.say(f"SymPy has answered: {self.pair.proof.verdict.word}.")
-        self.board.changed(False)
 
     def show(self) -> None:
         self.shown.value = html_of("Symbolic", _section("Symbolic", self.pair))

@@ -43,14 +43,15 @@ _SILENT = (runs.Skipped, runs.Misfit, runs.Settled, Stop, TimeoutError)
 
 
 class Borders:
-    """The walk over the special points of a rule that is proved on its open cells.
+    """The walk over the special points of a rule that is proved on its open cells, as far as `admits(point)`.
 
     After `walk()`: `refuted` is a verdict, where the rule gives a wrong number although a derivative exists;
     `caveats` are the warnings, `exceptions` names their points, `notes` tell what was left out.
     """
 
-    def __init__(self, question, visits, rng, deadline):
+    def __init__(self, question, visits, rng, deadline, admits=lambda point: True):
         self.question, self.visits, self.rng, self.deadline = question, visits, rng, deadline
+        self.admits = admits
         self.refuted: Refuted | None = None
         self.found: dict[tuple, Caveat] = {}  # by fault: the first point that shows one speaks for the others
         self.notes: tuple[str, ...] = ()
@@ -59,7 +60,7 @@ class Borders:
         if not all(map(_is_real, (value for v in self.visits for value in v.sample))):
             self.notes = ("zeros, ones, ties and borders are tried for real arguments only",)
             return
-        points = list(special_points(self.question.names, self.visits))
+        points = list(filter(self.admits, special_points(self.question.names, self.visits)))
         for number, point in enumerate(points):
             if len(self.found) == MAX_FAULTS:
                 return

@@ -7,6 +7,7 @@ visited.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -73,9 +74,11 @@ def fraction(rng, low, high):
     return Fraction(int(rng.integers(int(lowest), int(highest) + 1)), denominator)
 
 
-def samples(spec, rng):
+def samples(spec, rng, limits=()):
     """Sample tuples for `spec`, a tuple of "scalar", a shape, `Symmetric` or `Static` per argument: orthants
-    times sizes."""
+    times sizes. `limits`, where there are any, are (low, high) or None per argument: numbers are drawn from
+    between them, on both sides of zero if it is there."""
+    limits = limits or (None,) * len(spec)
     scalars = sum(kind == "scalar" for kind in spec)
     orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
     if len(orthants) > MAX_ORTHANTS:
@@ -84,18 +87,35 @@ def samples(spec, rng):
     for low, high in SIZES:
         for orthant in orthants:
             signs = itertools.chain(orthant, itertools.repeat(1))
-            yield tuple(_sample(kind, signs, rng, low, high) for kind in spec)
+            yield tuple(
+                _sample(kind, signs, rng, low, high, limit)
+                for kind, limit in zip(spec, limits, strict=True)
+            )
 
 
-def _sample(kind, signs, rng, low, high):
+def _sample(kind, signs, rng, low, high, limit=None):
     if isinstance(kind, Static):
         return kind
     if kind == "scalar":
-        return next(signs) * fraction(rng, low, high)
+        return _between(limit, next(signs), fraction(rng, low, high))
     if isinstance(kind, Symmetric):
         return _positive_definite(kind.rows, rng, low, high)
-    entries = tuple(int(rng.choice((1, -1))) * fraction(rng, low, high) for _ in range(int(np.prod(kind))))
+    entries = tuple(
+        _between(limit, int(rng.choice((1, -1))), fraction(rng, low, high)) for _ in range(int(np.prod(kind)))
+    )
     return Array(entries, kind)
+
+
+def _between(limit, sign, size):
+    """The number of this sign and size; within limits, the one as far from an end of them."""
+    if limit is None:
+        return sign * size
+    low, high = limit
+    if low < 0 < high:
+        low, high = (0, high) if sign > 0 else (low, 0)
+    if high == math.inf:
+        return low + size
+    return high - size if low == -math.inf else low + (high - low) * size / (1 + size)
 
 
 def _positive_definite(n, rng, low, high):

@@ -28,6 +28,7 @@ from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
 from .kinds import VECTOR_SIZES
+from .limits import ONE_SIZE, limit_words
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
 from .runs import (
@@ -61,6 +62,8 @@ def prove(
     *,
     at=None,
     kwargs=None,
+    sizes=None,
+    domain=None,
     registry=None,
     time_limit=5.0,
     rng=None,
@@ -75,27 +78,37 @@ def prove(
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
-    numbers are tried, then vectors, then matrices, each kind of array at two sizes. No more than
-    `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
-    seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early, with the
-    verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its own
-    name, else. `steps` names the whole number of steps of a sum that stands for an integral (see
+    numbers are tried, then vectors, then matrices, each kind of array at two sizes.
+
+    `sizes` are those of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or
+    `[(2, 3), (4, 2)]`, or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()`
+    is a number. `domain` is the open interval that all numbers are drawn from, `(0, 1)` or a word such as
+    "positive", or a dict of these by argument; words such as "square" or "positive definite" say what an
+    argument is. The verdict is for this domain and says so.
+
+    No more than `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default
+    one is seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early,
+    with the verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its
+    own name, else. `steps` names the whole number of steps of a sum that stands for an integral (see
     `Converges`); else it is looked for by its name. `stability` is the `StabilityReport` of a scan whose
     findings are to stand among the warnings.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
     A proof is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
-    and what is not right there is in `warnings`. Raises `RuleError` where `f` has no rule.
+    and what is not right there is in `warnings`. Raises `RuleError` where `f` has no rule, RuleLabError for
+    sizes or a domain that make no sense.
 
     >>> def cube(x): return x**3
     >>> def cube_rrule(x):
     ...     return x**3, lambda y_bar: (None, 3 * x**2 * y_bar)
     >>> prove(cube, cube_rrule).verdict.word
     'PROVED'
+    >>> prove(cube, cube_rrule, sizes=[2, (2, 3)], domain="positive").verdict.scope.split(", for ")[1]
+    'sizes (2,) and (2, 3), with x positive'
     """
     started = time.monotonic()
     rng = np.random.default_rng(0) if rng is None else rng
-    names, plans = judged_arguments(f, at, steps)
+    names, plans = judged_arguments(f, at, kwargs or (), sizes, domain, steps)
     questions = []
     for plan in plans:
         try:
@@ -115,11 +128,12 @@ def prove(
         stop,
     )
     report = finished(outcome, empty, started)
-    return report if stability is None else _with_scan(report, stability)
-
-
-def _with_scan(report, stability):
-    return dataclasses.replace(report, warnings=(*report.warnings, *of_stability(stability)))
+    one_size = sizes is not None and len(plans[0].specs) == 1 and isinstance(report.verdict, Proved)
+    return dataclasses.replace(
+        report,
+        notes=(*report.notes, *([ONE_SIZE] if one_size else [])),
+        warnings=(*report.warnings, *(of_stability(stability) if stability is not None else ())),
+    )
 
 
 def finished(outcome, empty, started):
@@ -162,7 +176,7 @@ class _Judge:
         self.one_triangle = False  # of square matrices, at the sample that refuted
         self.started, self.time_limit = started, time_limit
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
-        self.visited: dict[Proved, tuple] = {}  # by proof: the question, and what the samples have shown
+        self.visited: dict[Proved, tuple] = {}  # by proof: question, what the samples have shown, domain
 
     def judge(self):
         report = self.judge_cells()
@@ -172,10 +186,10 @@ class _Judge:
         """The proof with what is found where its open cells end."""
         unseen = "no time was left for zeros, ones, ties and borders"
         self.report(dataclasses.replace(proved, notes=(*proved.notes, unseen)))
-        question, visits = self.visited[proved.verdict]
+        question, visits, admits = self.visited[proved.verdict]
         now = time.monotonic()
         deadline = now + min(BORDER_SHARE * self.time_limit, 0.8 * (self.started + self.time_limit - now))
-        borders = Borders(question, visits, self.rng, deadline)
+        borders = Borders(question, visits, self.rng, deadline, admits)
         borders.walk()
         if borders.refuted is not None:
             elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
@@ -206,8 +220,10 @@ class _Judge:
             # rule now.
             return report if isinstance(report.verdict, Proved) else self.say(misfit.verdict)
         assert misfit is not None  # there is a question, and it was not judged
+        sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in self.questions)
+        kinds = "arrays of these kinds and sizes" if sized else "numbers and on arrays"
         verdict = misfit.verdict or Unsupported(
-            f"a call that fails on numbers and on arrays: {misfit}", None, "give sample arguments by at=(…)"
+            f"a call that fails on {kinds}: {misfit}", None, "give sample arguments by at=(…)"
         )
         return self.say(verdict)
 
@@ -215,7 +231,9 @@ class _Judge:
         """The verdict on a rule that is right for numbers: a function that makes one number of a vector is
         rather meant for vectors."""
         for plan, question in self.questions:
-            if len(plan.specs) == len(VECTOR_SIZES) and makes_a_number(question, plan.specs[0], self.rng):
+            if len(plan.specs) == len(VECTOR_SIZES) and makes_a_number(
+                question, plan.specs[0], self.rng, plan.limits
+            ):
                 with contextlib.suppress(Misfit):
                     report = self.judge_plan(plan, question)
                     if isinstance(report.verdict, (Proved, Refuted)):
@@ -244,7 +262,7 @@ class _Judge:
         for steps in find_steps(question, plan.specs[0], self.steps):
             note = f"whether it is right in the limit of many steps ({steps.name}) could not be told"
             doubtful = self.say(verdict, report.cells, (*report.notes, note), report.warnings)
-            found = converges(question, plan.specs[0], plan.given, steps, self.rng, self.seed, deadline)
+            found = converges(question, plan, steps, self.rng, self.seed, deadline)
             if found:
                 return self.say(found, (), report.notes, report.warnings)
             report = doubtful if found is None else report
@@ -262,7 +280,7 @@ class _Judge:
         skipped: dict[str, None] = {}
         try:
             for spec in plan.specs:
-                visits += self.visits(question, spec, plan.given, skipped)
+                visits += self.visits(question, spec, plan, skipped)
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
         except Stop as stop:
@@ -286,7 +304,7 @@ class _Judge:
             return self.say(Agrees(digits, _why_no_identity(digits, rounded)), (), notes, rounded)
         report = self.prove_cells(visits, plan, digits, notes, rounded)
         if isinstance(report.verdict, Proved):
-            self.visited[report.verdict] = question, visits
+            self.visited[report.verdict] = question, visits, plan.admits
         return report
 
     # --- samples ---
@@ -295,7 +313,7 @@ class _Judge:
         """A cotangent for the result: never 1, or a rule that ignores it would pass."""
         return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
 
-    def visits(self, question, spec, given, skipped):
+    def visits(self, question, spec, plan, skipped):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
             raise Settled(
@@ -305,11 +323,14 @@ class _Judge:
             )
         visits: list[Visit] = []
         tried = 0
-        queue = [*given, *samples(spec, self.rng)]
+        queue = [*plan.given, *samples(spec, self.rng, plan.limits)]
         explored = set()
         while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
             sample = queue.pop(0)
             tried += 1
+            if not plan.admits(sample):
+                skipped["it lies outside of the domain"] = None
+                continue
             try:
                 visits.append(visit(question, sample, self.seed))
             except Skipped as reason:
@@ -368,7 +389,7 @@ class _Judge:
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
         """Formulas of one cell, and with `members` (its visits) the proof."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
-        cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
+        cell = _Cell(_condition_text(decisions, symbols), len(members or ()), _sizes_of(leaves))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
         if not members and sum_of_sizes([*y, *found], 2 * MAX_SHOWN) > 2 * MAX_SHOWN:
             raise TooLarge("no formula of it would be shown")
@@ -398,8 +419,8 @@ class _Judge:
 class _Cell:
     """What is known of one cell while it is being proved."""
 
-    def __init__(self, condition, count):
-        self.condition, self.count = condition, count
+    def __init__(self, condition, count, sizes=""):
+        self.condition, self.count, self.sizes = condition, count, sizes
         self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
 
     def settle(self, i, difference, derivative, visit):
@@ -442,7 +463,7 @@ class _Cell:
                     Formula("0", "0") if zero else formula(tidy(difference)),
                 )
             )
-        return CellFinding(self.condition, self.count, tuple(rows))
+        return CellFinding(self.condition, self.count, tuple(rows), self.sizes)
 
 
 # The method named in the verdict is the strongest that was needed.
@@ -518,6 +539,16 @@ def _why_no_identity(digits, rounded):
     return f"{' and '.join(words)} {'are rounded constants' if len(rounded) > 1 else 'is a rounded constant'}"
 
 
+def _sizes_of(leaves):
+    """The shapes of the arrays that these traced numbers are the entries of: one if all are the same."""
+    lengths: dict[str, tuple] = {}
+    for name, _, inside in (leaf.args.rstrip("]").partition("[") for leaf in leaves):
+        if inside:
+            index = tuple(int(i) + 1 for i in inside.split(","))
+            lengths[name] = tuple(map(max, index, lengths.get(name, index)))
+    return " with ".join(dict.fromkeys(map(str, lengths.values())))
+
+
 def _size_words(spec):
     """The shapes of one spec: one if all arrays have the same."""
     shapes = [
@@ -535,6 +566,8 @@ def _scope(findings, plan, names):
         for name, kind in zip(names, plan.specs[0], strict=True)
         if isinstance(kind, Static)
     ]
+    if plan.limits:
+        fixed += [limit_words(*pair) for pair in zip(names, plan.limits, strict=True) if pair[1] is not None]
     sizes = dict.fromkeys(filter(None, map(_size_words, plan.specs)))
     if not any(texts):
         words = "all real arguments at which f and the rule are defined (no branch was met)"

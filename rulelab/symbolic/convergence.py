@@ -91,12 +91,12 @@ def _globals_read(f):
     return {name: known[name] for name in code.co_names if _is_count(known.get(name))} if code else {}
 
 
-def converges(question, spec, given, steps, rng, seed, deadline):
+def converges(question, plan, steps, rng, seed, deadline):
     """`Converges` where the rule is shown to be that of the limit, False where it is shown not to be, None
     where it cannot be told."""
     sizes = SIZES if steps.value % 2 == 0 else tuple(n + 1 for n in SIZES)  # Simpson's rule wants even ones
     tried, clear = 0, list[_Sample]()
-    for seen in _seen_at_samples(question, spec, given, steps, sizes, rng, seed, deadline):
+    for seen in _seen_at_samples(question, plan, steps, sizes, rng, seed, deadline):
         if seen is not None and seen.is_wrong:
             return False
         tried += 1
@@ -113,9 +113,9 @@ def converges(question, spec, given, steps, rng, seed, deadline):
     return Converges(round(statistics.median(orders), 2), steps.name, sizes, errors, left, len(clear))
 
 
-def _seen_at_samples(question, spec, given, steps, sizes, rng, seed, deadline):
+def _seen_at_samples(question, plan, steps, sizes, rng, seed, deadline):
     """What was seen at each sample, None where it proves nothing, until the time is over."""
-    queue = [*given, *_small_first(spec, rng)]
+    queue = [*plan.given, *_small_first(plan, rng)]
     explored = set()
     longest, begun = 0.0, time.monotonic()
     for _ in range(MOST_SAMPLES):
@@ -138,9 +138,9 @@ def _seen_at_samples(question, spec, given, steps, sizes, rng, seed, deadline):
         yield _Sample(sizes, by_size)
 
 
-def _small_first(spec, rng):
+def _small_first(plan, rng):
     """Samples with short ranges, at which few steps do, before those with longer ones."""
-    every = list(samples(spec, rng))
+    every = list(samples(plan.specs[0], rng, plan.limits))
     third = len(every) // 3
     return [*every[third : 2 * third], *every[: max(0, FEWEST_SAMPLES - third)]]
 

@@ -25,12 +25,12 @@ _SHAPES = {
 }
 
 
-def array_specs(names, held):
+def array_specs(names, held, domain=None):
     """Pairs of specs, at both sizes, for arguments of these names; `held` has a Static for each that is held
-    fixed, else None."""
+    fixed, else None. `domain` maps names to the kinds they are known to have."""
     free = tuple(name for name, static in zip(names, held, strict=True) if static is None)
     yielded = []
-    for kinds in guesses(free, None, {}):
+    for kinds in guesses(free, None, domain or {}):
         if any(kind.form not in _SHAPES for kind in kinds):
             continue
         for shapes in itertools.product(*(_SHAPES[kind.form] for kind in kinds)):

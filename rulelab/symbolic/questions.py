@@ -9,28 +9,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import RuleError
+from ..checking.perturb import DomainError
+from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.targets import name_of, resolve
 from .cells import Array, Static, Symmetric, shape_of
 from .convergence import TRIED_WITH, is_step_name
 from .kinds import VECTOR_SIZES, array_specs
+from .limits import domains, inside, limits_of, of_forms, sized_specs
 from .runs import Question
 
 
 class Plan(NamedTuple):
-    """One reading of the arguments: `specs` to sample from (all of one kind), and samples the caller
-    `given`."""
+    """One reading of the arguments: `specs` to sample from (all of one kind), samples the caller `given`, and
+    `limits` of the numbers, (low, high) or None per argument, where there are any."""
 
     specs: tuple
     given: tuple = ()
+    limits: tuple = ()
 
+    def admits(self, sample):
+        """Whether the sample lies within the limits."""
+        return inside(sample, self.limits)
 
     def symmetric(self):
         """The same with symmetric matrices for square ones; None where there are none."""
         specs = tuple(tuple(map(_symmetric, spec)) for spec in self.specs)
-        return None if specs == self.specs else Plan(specs)
+        return None if specs == self.specs else Plan(specs, (), self.limits)
 
 
 def _symmetric(kind):
@@ -46,33 +52,58 @@ class NoRuleFound(Exception):
         self.error = error
 
 
-def judged_arguments(f, at, steps=None):
-    """The names of `f`'s positional arguments, and the plans to try in turn. The one that holds the number of
-    steps, called `steps` or as such numbers are, may have to be a whole number."""
+def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
+    """The names of `f`'s positional arguments, and the plans to try in turn. Those that `kwargs` name, and
+    the ones after them, are left to the call. The one that holds the number of steps, called `steps` or as
+    such numbers are, may have to be a whole number."""
     if at is not None:
         at = at if isinstance(at, tuple) else (at,)
-    names, defaults = _parameters(f, None if at is None else len(at))
+    names, defaults = _parameters(f, None if at is None else len(at), kwargs)
     if at is not None:
+        if sizes is not None:
+            raise RuleLabError("either `at` gives the sizes of the arrays, or `sizes` does, not both")
         given = tuple(map(_exact, at)) + tuple(map(_exact, defaults[len(at) :]))
-        return names[: len(given)], [Plan((tuple(map(_kind_of, given)),), (given,))]
+        names = names[: len(given)]
+        plan = Plan((tuple(map(_kind_of, given)),), (given,))
+        held = tuple(v if isinstance(v, Static) else None for v in given)
+        return names, _within(names, [plan], domains(names, held, domain))
     held = tuple(None if d is _NONE or not isinstance(_exact(d), Static) else _exact(d) for d in defaults)
+    kinds = domains(names, held, domain)
+    if sizes is not None:
+        return names, _within(names, [Plan(specs) for specs in sized_specs(sizes, held)], kinds)
     scalar = tuple(h or "scalar" for h in held)
     vectors = tuple(tuple(h or shape for h in held) for shape in VECTOR_SIZES)
-    arrays = [Plan(specs) for specs in array_specs(names, held)]
+    arrays = [Plan(specs) for specs in array_specs(names, held, kinds)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
     stepped = tuple(
         Static(TRIED_WITH) if default is _NONE and is_step_name(name, steps) else kind
         for name, default, kind in zip(names, defaults, scalar, strict=True)
     )
     numbers = [Plan((scalar,)), *([Plan((stepped,))] if stepped != scalar and len(names) > 1 else [])]
-    return names, [*numbers, *([*arrays, Plan(vectors)] if wide_first else [Plan(vectors), *arrays])]
+    plans = [*numbers, *([*arrays, Plan(vectors)] if wide_first else [Plan(vectors), *arrays])]
+    return names, _within(names, plans, kinds)
+
+
+def _within(names, plans, kinds):
+    """The plans that a domain allows, with its limits."""
+    if not kinds:
+        return plans
+    limits = limits_of(names, kinds)
+    formed = [(plan, of_forms(plan.specs, names, kinds)) for plan in plans]
+    allowed = [Plan(specs, plan.given, limits) for plan, specs in formed if specs is not None]
+    if not allowed:
+        raise DomainError("the domain is for arguments of another kind or size than there are")
+    if not all(plan.admits(sample) for plan in allowed for sample in plan.given):
+        raise DomainError("the arguments given do not lie in the domain")
+    return allowed
 
 
 _NONE = object()
 
 
-def _parameters(f, count):
-    """(names, defaults) of the positional parameters; where there is no signature, as many as were given.
+def _parameters(f, count, kwargs=()):
+    """(names, defaults) of the positional parameters before the first of `kwargs`; where there is no
+    signature, as many as were given.
 
     Optional parameters of C functions (`out` of a ufunc) are left out: their rules are called as the caller
     wrote it.
@@ -81,7 +112,8 @@ def _parameters(f, count):
     if not hasattr(f, "__code__"):
         needed = max([i + 1 for i, d in enumerate(defaults) if d is _NONE] + [count or 0])
         names, defaults = names[:needed], defaults[:needed]
-    return names, defaults
+    first = next((i for i, name in enumerate(names) if name in kwargs), len(names))
+    return names[:first], defaults[:first]
 
 
 def _all_parameters(f, count):

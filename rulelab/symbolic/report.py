@@ -27,11 +27,19 @@ class ArgumentFinding:
 
 @dataclass(frozen=True)
 class CellFinding:
-    """The formulas on one cell: `condition` says which, `samples` how many points of it were tried."""
+    """The formulas on one cell: `condition` says which, `samples` how many points of it were tried, `sizes`
+    the shapes of the arrays in it, in words."""
 
     condition: str
     samples: int
     arguments: tuple[ArgumentFinding, ...]
+    sizes: str = ""
+
+    @property
+    def caption(self):
+        """Which cell it is, in words; empty where there is nothing to tell."""
+        where = f"where {self.condition}" if self.condition else ""
+        return ", ".join(filter(None, (f"at size {self.sizes}" if self.sizes else "", where)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,8 +71,8 @@ class SymbolicReport(Report):
         """The report as lines of text."""
         yield self._headline()
         for cell in self.cells:
-            if len(self.cells) > 1 or cell.condition:
-                yield f"  where {cell.condition or 'no branch is met'}:"
+            if cell.arguments and (len(self.cells) > 1 or cell.condition):
+                yield f"  {cell.caption or 'where no branch is met'}:"
             for row in cell.arguments:
                 yield f"    {row.name}: derivative * y_bar = {row.derivative.text}"
                 yield f"    {' ' * len(row.name)}  the rule gives      {row.rule.text}"
@@ -78,9 +86,9 @@ class SymbolicReport(Report):
         example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
         if example is None:
             return
-        at = ", ".join(f"{name} = {value}" for name, value in example.arguments.items())
+        at = ", ".join(f"{name} = {_listed(value)}" for name, value in example.arguments.items())
         numbers = f"should be {example.expected}, is {example.found}"
-        yield f"at {at}, y_bar = {example.y_bar}: {example.where} {numbers}"
+        yield f"at {at}, y_bar = {_listed(example.y_bar)}: {example.where} {numbers}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())
 
@@ -109,13 +117,14 @@ class SymbolicReport(Report):
 
     def page(self):
         """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
+        cells = [cell for cell in self.cells if cell.arguments]  # large ones are proved without formulas
         tables = tuple(
             Table(
-                f"where {cell.condition}" if cell.condition else "formulas",
+                cell.caption or "formulas",
                 self.columns,
                 tuple((a.name, a.derivative.text, a.rule.text, a.difference.text) for a in cell.arguments),
             )
-            for cell in self.cells
+            for cell in cells
         )
         errors = self.convergence()
         return Page((self._headline(),), tables if errors is None else (*tables, errors), self._closing())
@@ -135,8 +144,10 @@ class SymbolicReport(Report):
         return (*self.counterexample_lines(), *warnings, *(f"note: {note}" for note in self.notes))
 
     def _repr_latex_(self):
-        rows = [rf"\text{{{self.verdict.word}}} && {name_latex(self.function)}"]
+        rows = [rf"&\text{{{self.verdict.word}: }}{name_latex(self.function)}"]
         for cell in self.cells:
+            if cell.caption and cell.arguments:
+                rows.append(rf"&\text{{{_caption_latex(cell.caption)}}}")
             for row in cell.arguments:
                 name = name_latex(row.name)
                 rows.append(
@@ -153,7 +164,8 @@ class SymbolicReport(Report):
             sentence=self.verdict.sentence(),
             math=_math,
             words="tex2jax_ignore mathjax_ignore",
-            example="\n".join(self.counterexample_lines()),
+            found=next(self.counterexample_lines(), ""),
+            example=_code_of(self.verdict),
         )
 
     def to_dict(self):
@@ -165,6 +177,7 @@ class SymbolicReport(Report):
             "cells": [
                 {
                     "condition": c.condition,
+                    "sizes": c.sizes,
                     "samples": c.samples,
                     "arguments": [
                         {
@@ -190,6 +203,22 @@ def latex_display(rows):
     return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
 
 
+def _listed(text):
+    """A number of the counterexample, or an array of them as a list without quotes."""
+    text = str(text)
+    return text.replace("'", "") if text.startswith("[") else text
+
+
+def _code_of(verdict):
+    return verdict.counterexample.code if isinstance(verdict, Refuted) and verdict.counterexample else ""
+
+
+def _caption_latex(caption):
+    """A caption as text within mathematics, in which no sign of it can act."""
+    safe = "".join(c if c.isalnum() or c in " ,()[]*+-/.=<>_" else "?" for c in caption)
+    return safe.replace("_", r"}\_\text{")  # a mark of mathematics: in its text MathJax knows no escapes
+
+
 def _plain(data):
     return json.loads(json.dumps(data, default=str))
 
@@ -212,12 +241,13 @@ _PAGE = """\
   vertical-align: middle; padding: 0.25em 1.2em 0.25em 0; background: transparent; white-space: nowrap;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-symbolic th code { background: transparent; padding: 0; }
-.rulelab-symbolic pre { font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
+.rulelab-symbolic.rulelab-symbolic pre { white-space: pre; font-size: var(--jp-code-font-size, 13px);
+  margin: 0.3em 0; }
 </style>
 <p class="rulelab-verdict {{ words }}">
 {{ report.lead | printable }}<code>{{ function }}</code>: {{ sentence | printable }}</p>
-{%- for cell in report.cells %}
-{%- set caption = "where " ~ cell.condition | printable if cell.condition else "formulas" %}
+{%- for cell in report.cells if cell.arguments %}
+{%- set caption = (cell.caption or "formulas") | printable %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
 <caption class="{{ words }}">{{ caption }}</caption>
@@ -242,8 +272,10 @@ _PAGE = """\
 {%- endfor %}
 </tbody></table></div>
 {%- endif %}
-{%- if example %}
-<pre>{{ example | printable }}</pre>
+{%- if found %}
+<p class="{{ words }}">{{ found | printable }}</p>
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
+<pre>{{ example | printable }}</pre></div>
 {%- endif %}
 {%- for warning in report.warnings %}
 <p class="{{ words }}"><strong>warning:</strong> {{ warning.sentence() | printable }}</p>

@@ -160,10 +160,10 @@ def _quietly():
         yield
 
 
-def makes_a_number(question, spec, rng):
+def makes_a_number(question, spec, rng, limits=()):
     """Whether the function makes one number of arguments of these kinds."""
     try:
-        y = _plain_primal(question, next(iter(samples(spec, rng))))
+        y = _plain_primal(question, next(iter(samples(spec, rng, limits))))
     except (Skipped, Misfit, Settled):
         return False
     return np.ndim(y) == 0 and not isinstance(y, (tuple, list))

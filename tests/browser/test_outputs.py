@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 
 MORE = """\
 from rulelab.bench import compare_records, first_gradient, gradient_duel, measure, scaling
+from rulelab.symbolic import prove
 
 def area(r):
     return np.pi * r ** 2.0
@@ -28,6 +29,9 @@ def addone(x):
 def noise(x):
     return x + rng.random()
 
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
 square = lambda x: x ** 2.0
 features, weights = rng.random((6, 4)), rng.random(4)"""
 
@@ -36,6 +40,11 @@ AREA_RULES = """\
 def area_cr_rrule(r):
     return np.pi * r ** 2.0, lambda y_bar: (rl.NoTangent(), 2.0 * np.pi * r * y_bar)"""
 AREA_WRONG = AREA_RULES.replace("area_cr", "area_wrong").replace("2.0 * np.pi * r *", "np.pi * r *")
+
+SIGMOID_RULE = """\
+%%scalar_rule sigmoid --prove
+def sigmoid_partials(out, x):
+    return out * (1.0 - out)"""
 
 NOISE_RULE = """\
 %%rrule noise --check
@@ -77,6 +86,14 @@ CELLS = (
     "%sym_check area(q) == 2.0 * np.pi * q",
     "%sym_check 3.0 * area_wrong(q)",
     "%sym_check np.abs(weights) * weights == weights",
+    "%rule_symbolic mse_cr --sizes 3",
+    '%rule_symbolic area_wrong --domain "r: (0, 1)"',
+    "%rule_symbolic noise",
+    SIGMOID_RULE,
+    "%rule_scan sigmoid",
+    "%rule_scan area_cr --seconds 3",
+    "from IPython.display import Latex\nLatex(prove(area_wrong)._repr_latex_())",
+    "Latex(prove(sigmoid, domain='positive')._repr_latex_())",
     "measure(lambda: mse(y, yh), name='mse', rounds=3)",
     "first_gradient(mse, y, yh)",
     "scaling(mse, mse_cr, lambda n: (rng.random(n), rng.random(n)), sizes=[4, 16, 64], rounds=2)",
@@ -94,6 +111,8 @@ FAILING = (
     "%grad_bench mse nobody --at y, yh",
     "%rule_check mse",
     "%rule_check mse_cr --domain positve",
+    "%rule_symbolic mse_cr --sizes 3x",
+    "%rule_scan mse_cr --at y, yh",
 )
 
 UNFOLD = "() => document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true; })"

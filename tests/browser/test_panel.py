@@ -113,6 +113,11 @@ class PanelPage:
         (locator or self.panel).screenshot(path=str(path))
         assert path.stat().st_size > 5_000
 
+    def look(self, name: str) -> None:
+        """With RULELAB_SAVE_OUTPUTS=folder, a picture of the panel to be looked at."""
+        if folder := os.environ.get("RULELAB_SAVE_OUTPUTS"):
+            self.panel.screenshot(path=f"{folder}/{name}.png")
+
     def violations(self) -> list[str]:
         """What axe finds wrong in the outputs."""
         if not self.page.evaluate("() => typeof axe !== 'undefined'"):
@@ -179,9 +184,48 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     lab_page.status("SymPy has answered: PROVED")
     lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
     assert lab_page.violations() == []
-    lab_page.picture("panel-symbolic.png")
+    lab_page.look("panel-symbolic-mse")
     copy = lab_page.page.locator(".rulelab-copy")
     copy.filter(has_text="PROVED").filter(has_text="of 100,000 rounds").wait_for(state="attached")
+    lab_page.unharmed()
+
+
+def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
+    """By keyboard on the page Symbolic: formulas typeset, an example to paste, a cell to copy; dark, too."""
+    lab_page.open(
+        "%rule_lab logistic logistic_cr --at 0.5",
+        "def logistic(x):\n"
+        "    return 1 / (1 + np.exp(-x))\n"
+        "logistic_cr = rl.twin(logistic, 'logistic_cr')\n"
+        "@rl.rrule_for(logistic_cr)\n"
+        "def logistic_cr_rrule(x):\n"
+        "    y = logistic(x)\n"
+        "    def logistic_cr_pullback(y_bar):\n"
+        "        return rl.NoTangent(), y * (1 + y) * y_bar\n"
+        "    return y, logistic_cr_pullback",
+    )
+    lab_page.tab("Symbolic")
+    lab_page.status("SymPy has answered: REFUTED, in ")
+    lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
+    text = lab_page.panel.inner_text()
+    assert "y, back = rl.rrule(logistic_cr, " in text and "Answered in " in text
+    lab_page.panel.get_by_role("button", name="Prove", exact=True).focus()
+    lab_page.page.keyboard.press("Enter")
+    lab_page.status("SymPy is at work")
+    lab_page.status("SymPy has answered: REFUTED, in ")
+    lab_page.panel.get_by_role("button", name="Derive a rule", exact=True).focus()
+    lab_page.page.keyboard.press("Enter")
+    lab_page.status("Below stands a rule derived for logistic_cr: PROVED")
+    assert "return rl.NoTangent(), y * (1 - y) * y_bar" in lab_page.panel.inner_text()
+    assert lab_page.violations() == []
+    lab_page.picture("panel-symbolic.png")
+    lab_page.page.evaluate(DARK)
+    lab_page.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    assert lab_page.violations() == []
+    lab_page.look("panel-symbolic-dark")
+    lab_page.page.evaluate(LIGHT)
+    copy = lab_page.page.locator(".rulelab-copy")
+    copy.filter(has_text="%%rrule logistic_cr").wait_for(state="attached")
     lab_page.unharmed()
 
 

@@ -20,10 +20,10 @@ def offered(notebook):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("%%rrule --", ["--check", "--of", "--output"]),
+        ("%%rrule --", ["--check", "--of", "--output", "--prove"]),
         ("%%rrule --h", ["--help"]),
         ("%gradient --output", ["--output"]),
-        ("%%rrule -", ["--check", "--of", "-o"]),
+        ("%%rrule -", ["--check", "--of", "--prove", "-o"]),
         ("%%rrule mse_cr --of m", ["mse"]),
         ("%%rrule ot", ["other"]),
         ("%grad_compare --", ["--without", "--at", "--output"]),

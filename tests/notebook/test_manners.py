@@ -151,6 +151,7 @@ RESULTS = {
     "rule_symbolic": "%rule_symbolic area -o kept",
     "sym_check": "%sym_check -o kept mse(y, yh)",
     "rule_derive": "%rule_derive area -o kept",
+    "rule_scan": "%rule_scan area -o kept --at 2.0",
     "rule_lab": "%rule_lab area area -o kept --at 2.0",
 }
 """A cell of each magic that keeps its result; a magic that is missing here fails the first test below."""
@@ -240,6 +241,7 @@ def loss(x):
         "%grad_check loss(2.0)",
         "%rule_derive slow",
         "%sym_check loss(2.0)",
+        "%rule_scan slow",
     ],
 )
 def test_ctrl_c_before_there_is_a_result(notebook, line):

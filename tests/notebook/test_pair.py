@@ -4,6 +4,7 @@ missing."""
 import ctypes
 import json
 import re
+import time
 
 import numpy as np
 import pytest
@@ -336,6 +337,62 @@ def test_the_proof_is_kept(opened):
     opened.prove()
     assert opened.proof.verdict.word == "PROVED"
     assert "PROVED" in text(pair.symbolic(opened))
+
+
+def test_a_proof_is_about_the_call_of_the_pair():
+    """Whole numbers and keywords of the pair are held, as they were in the comparison."""
+
+    def power(x, n, *, k=1.0):
+        return k * x**n
+
+    def rule(x, n, *, k=1.0):
+        return k * x**n, lambda y_bar: (rl.NoTangent(), 6 * x**2 * y_bar, rl.NoTangent())
+
+    twin = rl.twin(power, "power_cr")
+    rl.rrule_for(twin)(rule)
+    right = pair.Pair(power, twin, (2.0, 3), {"k": 2.0})
+    assert right.prove().verdict.word == "PROVED" and "n = 3" in right.proof.verdict.scope
+    right.kwargs = {"k": 3.0}
+    assert right.prove().verdict.word == "REFUTED"
+
+
+def test_a_proof_goes_to_the_arguments_of_the_pair_where_there_is_no_other_way():
+    """A function that takes vectors of four numbers only."""
+
+    def four(x):
+        a, b, c, d = x
+        return a * b + c * d
+
+    def rule(x):
+        return four(x), lambda y_bar: (rl.NoTangent(), y_bar * x[[1, 0, 3, 2]])
+
+    twin = rl.twin(four, "four_cr")
+    rl.rrule_for(twin)(rule)
+    proof = pair.Pair(four, twin, (np.arange(4.0),)).prove()
+    assert proof.verdict.word == "PROVED" and "(4,)" in proof.verdict.scope
+
+
+def test_waiting_hands_on_what_the_question_raised():
+    """And tells a stopped one to end."""
+
+    def failing(stop):
+        raise ValueError("not today")
+
+    with pytest.raises(ValueError, match="not today"):
+        list(pair.Waiting(failing, print, 1.0).pieces())
+    kept = []
+    waiting = pair.Waiting(lambda stop: "so far" if wait_for(stop) else None, lambda *k: kept.append(k), 1.0)
+    steps = waiting.pieces()
+    assert next(steps).doing == "0 s of 1 s at most"
+    steps.close()
+    assert waiting.result(interrupted=True) == "so far" and kept == [("so far", True)]
+
+
+def wait_for(stop):
+    deadline = time.monotonic() + 20
+    while not stop() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return stop()
 
 
 def test_a_lab_without_widgets_measures_everything_at_once():

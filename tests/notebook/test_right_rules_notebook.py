@@ -1,4 +1,6 @@
-"""The fourth notebook, run from top to bottom: each wrong rule is named, each right one passes."""
+"""The fourth notebook, run from top to bottom: each wrong rule is named, each right one passes, by numbers
+and by proof; the one that is right and loses its digits is found out.
+"""
 
 import pytest
 
@@ -24,6 +26,19 @@ WRONG = {
 }
 """The cells of wrong rules, and what is said of each."""
 RIGHT = ("addone-right", "squared-right", "jclock-right", "domain-check", "gradient-right")
+
+
+PROVED = (
+    "proof-squared", "proof-jclock", "proof-addone", "erf-right", "size-three", "domain-positive",
+    "logistic-derive", "logistic-derived", "logistic-better",
+)  # fmt: skip
+REFUTED = {
+    "erf-rounded": "agrees to 11 digits only",
+    "erf-symbolic": "back(-4)[1]    # gives -0.257476010405, should be -0.257476010406",
+    "size-two": "it is 4/3 times that",
+    "domain-everywhere": "where x <= 0",
+}
+"""The cells of rules that are refuted, and what is said of each."""
 
 
 def test_it_is_stored_as_it_should_be(stored):
@@ -64,3 +79,56 @@ def test_a_correction_that_was_tried_is_shown(ran, cell):
 def test_a_report_fits_on_a_screen(ran):
     """Each of those at length."""
     assert all(len(ran.text(cell).splitlines()) <= 30 for cell in ran.cells)
+
+
+# -- the second half -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", PROVED)
+def test_a_right_rule_is_proved_with_a_scope(ran, cell):
+    """Never just proved."""
+    assert "PROVED for " in ran.text(cell)
+
+
+@pytest.mark.parametrize("cell", REFUTED)
+def test_a_wrong_rule_is_refuted_with_an_example(ran, cell):
+    """Also one that differences take for right."""
+    assert "REFUTED" in ran.text(cell) and REFUTED[cell] in ran.text(cell)
+    assert "Check: right at" in ran.text("erf-rounded")
+
+
+def test_the_example_can_be_pasted(ran):
+    """The cell below the report has its last two lines, and gives what they say."""
+    said = ran.text("erf-symbolic")
+    assert all(line.strip() in said for line in ran.cells["erf-pasted"].source.splitlines())
+    assert ran.number("erf-pasted") == pytest.approx(-0.257476010405, abs=1e-12)
+
+
+def test_a_scope_names_sizes_and_domain(ran):
+    """Those that were asked for."""
+    assert "for sizes (3,) (by" in ran.text("size-three") and "one size was tried" in ran.text("size-three")
+    assert "with x positive" in ran.text("domain-positive")
+    assert "C call time.perf_counter(), cell In [" in ran.text("stamped-symbolic")
+
+
+def test_the_derived_rule_is_the_one_that_is_run(ran):
+    """The notebook holds what %rule_derive puts into a cell."""
+    body = ran.cells["logistic-derived"].source.partition("\n")[2]
+    assert body.strip() in ran.text("logistic-derive")
+
+
+def test_the_right_rule_that_loses_its_digits_is_mended(ran):
+    """0 where it should be e**-40; then the formula that the scan has found, which keeps them."""
+    assert ran.text("logistic-forty").startswith("((0.0,), 4.24835425529")
+    scanned = ran.text("logistic-scan")
+    assert "no digit is right" in scanned and "cancellation in 1 - y" in scanned
+    formula = ran.cells["logistic-better"].source.partition(": ")[2]
+    assert formula in scanned
+    assert "inputs" in ran.text("logistic-scan-again") and "loses" not in ran.text("logistic-scan-again")
+    assert ran.number("logistic-forty-again") == pytest.approx(4.248354255291589e-18, rel=1e-12)
+
+
+def test_formulas_are_mathematics_in_html(ran):
+    """And LaTeX beside it."""
+    assert "$" in ran.html("proof-squared") and "rulelab-symbolic" in ran.html("proof-squared")
+    assert any("text/latex" in out["data"] for out in ran.cells["proof-squared"].outputs)

@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 import rulelab as rl
+import rulelab.symbolic
 from rulelab.notebook import lab, pair, tabs, widgets
 from rulelab.notebook.widgets import Panel
 
@@ -57,6 +58,10 @@ def parts(widget):
 def named(panel, name):
     """The control of this name; of several buttons the first."""
     return next(w for w in parts(panel.widget) if getattr(w, "description", None) == name)
+
+
+def cubed(x):
+    return x**3
 
 
 def status(panel):
@@ -220,7 +225,7 @@ def test_a_function_without_a_rule_is_told_on_the_page_check():
 
 
 def test_symbolic_is_asked_when_its_page_is_opened_and_only_then(panel):
-    """Once; `Ask again` asks again."""
+    """Once; Prove asks again, and says how long it took."""
     turn_to(panel, "Code")
     assert panel.pair.proof is None
     turn_to(panel, "Symbolic")
@@ -229,8 +234,43 @@ def test_symbolic_is_asked_when_its_page_is_opened_and_only_then(panel):
     pages(panel).selected_index = 0
     turn_to(panel, "Symbolic")
     assert panel.pair.proof is first
-    named(panel, "Ask again").click()
+    named(panel, "Prove").click()
     assert panel.pair.proof is not first
+    assert re.search(r"SymPy has answered: PROVED, in [\d.]+ m?s\.", status(panel))
+    assert re.search(r"Answered in [\d.]+ m?s\.", shown(panel, "Symbolic"))
+
+
+def test_a_wrong_rule_is_refuted_with_an_example_to_paste():
+    """On the page Symbolic, formulas as mathematics."""
+
+    def area(w):
+        return w * w
+
+    area_cr = rl.twin(area, "area_cr")
+    rl.rrule_for(area_cr)(lambda w: (w * w, lambda s: (rl.NoTangent(), w * s)))
+    opened = new_panel(area, area_cr, (3.0,))
+    turn_to(opened, "Symbolic")
+    assert "REFUTED" in status(opened)
+    page = shown(opened, "Symbolic")
+    assert "y, back = rl.rrule(area_cr, " in page and "it is 1/2 times that" in page
+    assert r"$2 w \bar y$" in page or r"\bar y" in page
+    opened.close()
+
+
+def test_a_rule_is_derived_on_the_page_symbolic():
+    """As a cell to copy, with its proof; what cannot be derived is told in the status line."""
+    opened = new_panel(cubed, rl.twin(cubed, "cubed_cr"), (2.0,))
+    on_page(opened, "Symbolic", "Derive a rule").click()
+    page = shown(opened, "Symbolic")
+    assert "%%rrule cubed_cr" in page and "rule derived for cubed_cr: PROVED" in page
+    assert "Below stands a rule derived for cubed_cr: PROVED" in status(opened)
+    assert "%%rrule cubed_cr" in str(opened.overview())
+    assert opened.to_dict()["symbolic"][-1]["cell"].startswith("%%rrule cubed_cr")
+    opened.close()
+    opened = new_panel()  # its arrays are long
+    on_page(opened, "Symbolic", "Derive a rule").click()
+    assert "DerivationError" in status(opened)
+    opened.close()
 
 
 def test_a_function_without_a_rule_is_told_on_the_page_symbolic():
@@ -485,27 +525,56 @@ def test_a_run_stopped_before_anything_was_timed_shows_whose_tables_stand_there(
     assert panel.pair.times is before and "the tables are older" in status(panel)
 
 
-def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped():
-    """It works in a process of its own; the answer so far is shown."""
+def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped(monkeypatch):
+    """It works in a process of its own; the answer so far is shown, and an older answer stays."""
+    real = rl.symbolic.prove
 
     async def scenario(opened):
         asked = threading.Event()
 
-        def prove(stop):
+        def prove(*args, stop, **options):
             asked.set()
             while not stop():
                 time.sleep(0.01)
-            opened.pair.proof = rl.symbolic.prove(mse_cr, time_limit=0.5, stop=lambda: True)
+            return real(mse_cr, time_limit=0.5, stop=lambda: True)
 
-        opened.pair.prove = prove
+        monkeypatch.setattr(rl.symbolic, "prove", prove)
         turn_to(opened, "Symbolic")
         await until(asked.is_set)
         assert "SymPy is at work" in status(opened)
+        await until(lambda: "0 s of 5 s at most" in status(opened))
+        on_page(opened, "Times", "Run").click()
+        await until(lambda: "A run is going on" in status(opened))
         on_page(opened, "Symbolic", "Stop").click()
         await until(lambda: "SymPy has answered: UNDECIDED" in status(opened))
         assert "stopped before it was decided" in shown(opened, "Symbolic")
+        first = opened.pair.proof
+        asked.clear()
+        on_page(opened, "Symbolic", "Prove").click()
+        await until(asked.is_set)
+        on_page(opened, "Symbolic", "Stop").click()
+        await until(lambda: "the answer that stands here is older" in status(opened))
+        assert opened.pair.proof is first
 
-    import rulelab.symbolic  # noqa: F401
+    on_a_loop(scenario)
+
+
+def test_closing_a_panel_ends_the_question(monkeypatch):
+    """No thread waits for an answer that nobody will see."""
+    ended = threading.Event()
+
+    def prove(*args, stop, **options):
+        while not stop():
+            time.sleep(0.01)
+        ended.set()
+        raise ValueError("nobody hears this")
+
+    async def scenario(opened):
+        monkeypatch.setattr(rl.symbolic, "prove", prove)
+        turn_to(opened, "Symbolic")
+        await until(lambda: "s at most" in status(opened))
+        opened.close()
+        await until(ended.is_set)
 
     on_a_loop(scenario)
 

@@ -1,5 +1,6 @@
 """Reports show the same findings as text, LaTeX, HTML and data, and nothing in a name can act."""
 
+import dataclasses
 import json
 import math
 import re
@@ -101,3 +102,39 @@ def test_the_words_of_a_proof_are_not_typeset():
     html = shown._repr_html_()
     assert len(re.findall('<p class="[^"]*tex2jax_ignore mathjax_ignore">', html)) == 2
     assert "\u202e" not in html
+
+
+def test_cells_say_which_size_and_condition_they_are():
+    """In text, HTML and LaTeX; a cell that was proved without formulas has no table."""
+
+    def rate(learning_rate):
+        return learning_rate if learning_rate > 0 else 2 * learning_rate
+
+    found = prove(rate, lambda x: (rate(x), lambda b: (NoTangent(), b if x > 0 else 2 * b)))
+    assert "where learning_rate > 0" in str(found) and "where learning_rate &gt; 0" in found._repr_html_()
+    assert r"\text{where learning}\_\text{rate > 0}" in found._repr_latex_()
+
+    def total(x):
+        return x.sum()
+
+    def ones(x):
+        return total(x), lambda b: (NoTangent(), 0 * x + b)
+
+    found = prove(total, ones, sizes=[2, (2, 3)])
+    assert [cell.sizes for cell in found.cells] == ["(2,)", "(2, 3)"]
+    assert found.to_dict()["cells"][1]["sizes"] == "(2, 3)" and "at size (2, 3):" in str(found)
+    assert "at size (2, 3)" in found._repr_html_() and r"\text{at size (2, 3)}" in found._repr_latex_()
+    bare = dataclasses.replace(found, cells=(dataclasses.replace(found.cells[0], arguments=()),))
+    assert "<table>" not in bare._repr_html_() and not bare.page().tables
+
+
+def test_an_array_in_an_example_is_a_list_of_numbers():
+    """Without quotes; the sentence is text, and the code stands alone, to be copied."""
+
+    def total(x):
+        return x.sum()
+
+    found = prove(total, lambda x: (total(x), lambda b: (NoTangent(), 0 * x)), sizes=[2, 3])
+    assert "'" not in next(found.counterexample_lines())
+    code = re.search(r"<pre>(.*?)</pre>", found._repr_html_(), re.S)[1]
+    assert code.splitlines()[0].startswith("y, back = ") and "to see it" not in code

@@ -1,0 +1,174 @@
+"""What an author may ask of the samples: the sizes of arrays, and the intervals that numbers stay in."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..checking.perturb import DomainError, kind_named
+from ..errors import RuleLabError
+from .cells import Array, Static, Symmetric, shape_of
+
+FORMS = ("number", "vector", "matrix", "square", "positive definite")
+WORDS = ("positive", "negative", "unit", *FORMS)
+MOST = 32  # ways to share numbers and arrays out among the arguments
+ONE_SIZE = "one size was tried: a rule that is right for this size alone would pass, too; give a second one"
+
+
+# --- sizes
+# ------------------------------------------------------------------------------------------------------
+
+
+def sized_specs(sizes: Any, held: Sequence) -> list[tuple]:
+    """The specs to try for arrays of these sizes, likeliest first; `held` has a Static for each argument that
+    is held fixed, else None.
+
+    A size is a length or a shape, for all arrays, or a tuple of them, one for each argument that is free; the
+    empty shape is a number. Where it is for all, every argument is taken for an array at first, then some of
+    them for numbers.
+
+    >>> sized_specs([3, (2, 5)], [None])
+    [(((3,),), ((2, 5),))]
+    >>> sized_specs([((2, 3), 3), ((4, 2), 2)], [None, None])
+    [(((2, 3), (3,)), ((4, 2), (2,)))]
+    """
+    free = sum(static is None for static in held)
+    asked = [_size(one, free) for one in _listed(sizes)]
+    if not free:
+        raise _refused("all arguments are held fixed, and none has a size")
+    patterns = [p for p in itertools.product((True, False), repeat=min(free, 8)) if any(p)][:MOST]
+    patterns = [(*p, *[True] * (free - len(p))) for p in patterns]
+    specs = (tuple(_filled(held, one, pattern) for one in asked) for pattern in patterns)
+    return list(dict.fromkeys(specs))
+
+
+def _listed(sizes):
+    """The sizes one by one: a single length is one of them."""
+    listed = [sizes] if isinstance(sizes, int) else sizes
+    if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
+        raise _refused(f"sizes is a list such as [3, 5] or [(2, 3), (4, 2)], not {sizes!r}")
+    return listed
+
+
+def _size(one, free):
+    """A shape for all arrays, or a tuple of shapes, one for each of the free arguments."""
+    if isinstance(one, tuple) and any(isinstance(part, tuple) for part in one):
+        if len(one) != free:
+            raise _refused(f"a size with {len(one)} shapes, and there are {free} arguments that move")
+        return tuple(_shape(part) for part in one)
+    shape = _shape(one)
+    if not shape:
+        raise _refused("a size for all arguments is a length or a shape, not that of a number")
+    return [shape]
+
+
+def _shape(part):
+    try:
+        shape = tuple(map(operator.index, part if isinstance(part, tuple) else (part,)))
+    except TypeError:
+        raise _refused(f"a size is a length such as 3 or a shape such as (2, 3), not {part!r}") from None
+    if any(length < 1 for length in shape):
+        raise _refused(f"a size has lengths from 1 on, not {part!r}")
+    return shape
+
+
+def _filled(held, one, pattern):
+    shapes = iter(one if isinstance(one, tuple) else [one[0] if array else () for array in pattern])
+    return tuple(static if static is not None else next(shapes) or "scalar" for static in held)
+
+
+def _refused(found):
+    return RuleLabError(found, asked="a symbolic check at sizes of your choice")
+
+
+# --- domains
+# ----------------------------------------------------------------------------------------------------
+
+
+def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
+    """The kinds that a domain gives by parameter: words or (low, high), for every argument that is free, or a
+    mapping of these by name. DomainError where that makes no sense.
+
+    >>> domains(("x", "y"), (None, None), {"y": (0, 1)})["y"].high
+    1.0
+    """
+    free = [name for name, static in zip(names, held, strict=True) if static is None]
+    if domain is None:
+        return {}
+    given = domain if isinstance(domain, Mapping) else dict.fromkeys(free, domain)
+    for name in given:
+        if name not in names:
+            raise DomainError(f"there is no argument {name}, only {', '.join(names)}")
+        if name not in free:
+            raise DomainError(f"{name} is held fixed, and a domain is for what moves")
+    kinds = {name: kind_named(words) for name, words in given.items()}
+    for name, kind in kinds.items():
+        if kind.dtype != "float64" or kind.form not in FORMS:
+            raise DomainError(
+                f"the symbolic check has no arguments such as {kind}",
+                fixes=(f"for {name} use (low, high), or words among: {', '.join(WORDS)}",),
+            )
+    return kinds
+
+
+def limits_of(names: Sequence[str], kinds: Mapping) -> tuple:
+    """For each argument (low, high) as exact numbers, or None where nothing limits it; () for no limits."""
+    limits = tuple(_interval(kinds[name]) if name in kinds else None for name in names)
+    return limits if any(limits) else ()
+
+
+def _interval(kind):
+    if (kind.low, kind.high) == (-math.inf, math.inf):
+        return None
+    return tuple(end if math.isinf(end) else Fraction(repr(float(end))) for end in (kind.low, kind.high))
+
+
+def of_forms(specs: Sequence[tuple], names: Sequence[str], kinds: Mapping) -> tuple | None:
+    """The same specs where the forms of a domain allow them; None where they do not."""
+    formed = tuple(
+        tuple(_of_form(kind, kinds.get(name)) for name, kind in zip(names, spec, strict=True))
+        for spec in specs
+    )
+    return None if any(kind is None for spec in formed for kind in spec) else formed
+
+
+def _of_form(kind, wanted):
+    """The kind as one of the wanted form; None where it is none. A number's domain is one of any kind."""
+    if wanted is None or wanted.form == "number":
+        return kind
+    shape = shape_of(kind)
+    square = len(shape) == 2 and shape[0] == shape[1]
+    if wanted.form == "positive definite":
+        return (kind if isinstance(kind, Symmetric) else Symmetric(shape[0])) if square else None
+    fits = {"vector": len(shape) == 1, "matrix": len(shape) == 2, "square": square}[wanted.form]
+    return kind if fits and not isinstance(kind, (Static, Symmetric)) else None
+
+
+def inside(sample: Sequence, limits: Sequence) -> bool:
+    """Whether all numbers of a sample lie strictly between their limits."""
+    return all(limit is None or _lies(value, limit) for value, limit in zip(sample, limits, strict=False))
+
+
+def _lies(value, limit):
+    if isinstance(value, Static):
+        return True
+    entries = value.entries if isinstance(value, Array) else (value,)
+    return all(limit[0] < entry < limit[1] for entry in entries)
+
+
+def limit_words(name: str, limit: tuple) -> str:
+    """The interval of an argument in words.
+
+    >>> limit_words("x", (0, math.inf)), limit_words("p", (0, Fraction(1, 2)))
+    ('x positive', 'p between 0 and 0.5')
+    """
+    low, high = limit
+    if low == -math.inf:
+        return f"{name} negative" if high == 0 else f"{name} below {float(high):g}"
+    if high == math.inf:
+        return f"{name} positive" if low == 0 else f"{name} above {float(low):g}"
+    return f"{name} between {float(low):g} and {float(high):g}"

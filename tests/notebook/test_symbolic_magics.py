@@ -1,0 +1,230 @@
+"""`%rule_symbolic`, `--prove` and `%rule_scan`: what they are asked, what they say, what stays whole."""
+
+import pytest
+
+import rulelab.notebook
+from rulelab.notebook import manners
+
+FUNCTIONS = """\
+def cube(x):
+    return x**3
+def mean(x):
+    return np.sum(x) / len(x)
+def matvec(A, b):
+    return A @ b
+def magnitude(x):
+    return abs(x)
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+"""
+CUBE_RULE = """\
+%%rrule cube --prove
+def cube_rrule(x):
+    def cube_pullback(y_bar):
+        return rl.NoTangent(), 3 * x**2 * y_bar
+    return x**3, cube_pullback
+"""
+RULES = """\
+@rl.rrule_for(mean)
+def mean_rrule(x):
+    return mean(x), lambda y_bar: (rl.NoTangent(), np.full(len(x), y_bar / 3))
+@rl.rrule_for(matvec)
+def matvec_rrule(A, b):
+    return A @ b, lambda y_bar: (rl.NoTangent(), np.outer(y_bar, b), A.T @ y_bar)
+@rl.rrule_for(magnitude)
+def magnitude_rrule(x):
+    return abs(x), lambda y_bar: (rl.NoTangent(), y_bar)
+"""
+SLOW = """\
+import os, signal, time
+here = os.getpid()
+def slow(x):
+    time.sleep(0.2)  # the fork is over by then; an interrupt within it would be lost
+    os.kill(here, signal.SIGINT)
+    time.sleep(5.0)
+    return x * x
+"""
+SLOW_RULE = """\
+%%rrule slow --prove
+def slow_rrule(x):
+    return slow(x), lambda y_bar: (rl.NoTangent(), 2 * x * y_bar)
+"""
+
+
+@pytest.fixture
+def judged(notebook):
+    """A notebook in which three functions have rules, two of them right on a part of their arguments only."""
+    notebook.ok(FUNCTIONS)
+    notebook.ok(RULES)
+    return notebook
+
+
+# -- %rule_symbolic ------------------------------------------------------------------------------------------
+
+
+def test_sizes_are_those_that_are_asked_for(judged):
+    """With the scope in the verdict; a rule for one size is found at another."""
+    alone = judged.ok("%rule_symbolic mean --sizes 3")
+    assert alone.verdict.scope.endswith("for sizes (3,)") and "one size was tried" in str(alone)
+    assert judged.ok("%rule_symbolic mean --sizes 3,4").verdict.word == "REFUTED"
+    found = judged.ok('%rule_symbolic matvec --sizes "2x3 3, 4x2 2"')
+    assert found.verdict.scope.endswith("for sizes (2, 3) with (3,) and (4, 2) with (2,)")
+
+
+def test_a_domain_is_written_as_for_a_check(judged):
+    """A word, an interval, or either for an argument by its name."""
+    assert judged.ok("%rule_symbolic magnitude").verdict.word == "REFUTED"
+    for domain in ("positive", '"(0, 10)"', '"x: positive"'):
+        assert judged.ok(f"%rule_symbolic magnitude --domain {domain}").verdict.word == "PROVED"
+    assert "with x between 0 and 10" in str(judged.ok('%rule_symbolic magnitude --domain "(0, 10)"'))
+
+
+def test_the_seconds_are_a_limit(notebook):
+    """A function that takes longer is undecided, and the time it took is told."""
+    notebook.ok("import time\ndef late(x):\n    time.sleep(0.5)\n    return x * x\n")
+    notebook.ok("rl.rrule_for(late)(lambda x: (late(x), lambda s: (rl.NoTangent(), 2 * x * s)))")
+    found = notebook.ok("%rule_symbolic late --seconds 0.2")
+    assert found.verdict.word == "UNDECIDED" and found.seconds < 5
+
+
+def test_keywords_after_at_are_held(notebook):
+    """They are handed on to the function and its rule, as the check by numbers does."""
+    notebook.ok("def power(x, n=2):\n    return x**n\n")
+    notebook.ok(
+        "@rl.rrule_for(power)\ndef power_rrule(x, n=2):\n"
+        "    return x**n, lambda y_bar: (rl.NoTangent(), 3 * x**2 * y_bar)\n"
+    )
+    for at in ("2.0, n=3", "n=3"):
+        assert judged_word(notebook, f"%rule_symbolic power --at {at}") == "PROVED"
+    assert judged_word(notebook, "%rule_symbolic power --at 2.0, n=4") == "REFUTED"
+
+
+def judged_word(notebook, line):
+    return notebook.ok(line).verdict.word
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--sizes 3,4x", "MagicError: %rule_symbolic: argument --sizes: a size is a length such as 3"),
+        ("--sizes ,", 'argument --sizes: needs sizes such as 3,5 or "2x3, 4x2", not ,'),
+        ("--sizes -3", "argument --sizes: a size is a length such as 3, 2x5 or `number`, not -3"),
+        ("--sizes 0", "RuleLabError: a size has lengths from 1 on, not (0,)"),
+        ("--sizes number", "a size for all arguments is a length or a shape"),
+        ("--sizes 3 --at y", "either `at` gives the sizes of the arrays, or `sizes` does"),
+        ("--domain positve", "'positve' is not known"),
+        ('--domain "(1, 0)"', "low < high"),
+        ('--domain "q: (0, 1)"', "DomainError: there is no argument q, only x"),
+        ("--domain complex", "no arguments such as a complex number"),
+        ("--seconds 0", "argument --seconds: needs seconds, above 0"),
+        ("--seconds -1", "argument --seconds: needs seconds, above 0"),
+        ("--seconds nan", "argument --seconds: needs seconds, above 0"),
+        ("--seconds inf", "argument --seconds: needs seconds, above 0"),
+        ("--seconds soon", "argument --seconds: needs seconds, above 0"),
+    ],
+)
+def test_nonsense_is_told_in_a_line_or_few(judged, options, words):
+    """And the last result stays."""
+    judged.ok("%gradient mse(y, yh)")
+    before = rulelab.notebook.last()
+    shown = judged.fails(f"%rule_symbolic mean {options}")
+    assert words in shown and len(shown.splitlines()) <= 6 and "Traceback" not in shown
+    assert rulelab.notebook.last() is before
+
+
+def test_sizes_read_as_they_are_written():
+    """Spaces stand between arguments, commas between sizes."""
+    assert manners.parse_sizes(' " 2x3  3 ,4x2 number" ') == [((2, 3), (3,)), ((4, 2), ())]
+    assert manners.parse_sizes("2x3x4") == [(2, 3, 4)]
+
+
+# -- --prove -------------------------------------------------------------------------------------------------
+
+
+def lines_of(beginning, text):
+    return [line for line in text.splitlines() if line.startswith(beginning)]
+
+
+def test_a_rule_is_proved_where_it_is_defined(judged):
+    """In one line, with its scope; after the check, where both are asked for."""
+    defined = judged.ok(CUBE_RULE)
+    (line,) = lines_of("Proof:", judged.text)
+    assert line.startswith("Proof: PROVED for all real arguments at which f and the rule are defined")
+    assert defined.proof.verdict.word == defined.to_dict()["proof"]["verdict"] == "PROVED"
+    judged.ok(CUBE_RULE.replace("--prove", "--prove --check"))
+    assert judged.text.index("Check: right at ") < judged.text.index("Proof: PROVED")
+
+
+def test_a_refuted_rule_is_defined_all_the_same(judged):
+    """The line says what is wrong, and which magic shows more."""
+    judged.ok(CUBE_RULE.replace("3 * x**2", "2 * x**2"))
+    (line,) = lines_of("Proof:", judged.text)
+    assert line.startswith("Proof: REFUTED (gradient): ") and "it is 2/3 times that" in line
+    assert line.endswith("%rule_symbolic cube shows more.")
+    assert judged.ok("rl.gradient(cube, 3.0)") == (18.0,)
+
+
+def test_scalar_rules_are_proved_too(judged):
+    """In a line and in a cell; forward rules have no such option."""
+    judged.ok("%scalar_rule --prove cube(x): 3*x**2")
+    assert "Proof: PROVED" in judged.text
+    judged.ok("%%scalar_rule cube --prove\ndef cube_partials(out, x):\n    return x\n")
+    assert "Proof: REFUTED" in judged.text and judged.ok("rl.gradient(cube, 3.0)") == (3.0,)
+    shown = judged.fails("%%frule cube --prove\ndef cube_frule(tangents, x):\n    return x**3, 0.0\n")
+    assert "unrecognized arguments: --prove" in shown
+
+
+def test_what_cannot_be_judged_is_said(notebook):
+    """The rule is there, and the line says why it was not judged."""
+    notebook.ok("def one():\n    return 1.0\n")
+    notebook.ok("%%rrule one --prove\ndef one_rrule():\n    return 1.0, None\n")
+    assert "Proof: not judged: " in notebook.text
+    notebook.ok("def texts(name):\n    return name.upper()\n")
+    notebook.ok("%%rrule texts --prove\ndef texts_rrule(name):\n    return name, None\n")
+    assert "Proof: UNSUPPORTED: " in notebook.text and notebook.ok("rl.has_rrule(texts, 'a')")
+
+
+def test_ctrl_c_in_the_proof_leaves_the_rule_whole(notebook):
+    """The definition is shown; the cells that follow do not run."""
+    notebook.ok(SLOW)
+    shown = notebook.fails(SLOW_RULE)
+    assert "slow now has the rule slow_rrule" in shown and "Proof: stopped." in shown
+    assert shown.rstrip().endswith("%%rrule: the proof was stopped; the rule is in its place")
+    assert notebook.ok("rl.which_rule(slow, 1.0).rule.function") is notebook["slow_rrule"]
+
+
+# -- %rule_scan ----------------------------------------------------------------------------------------------
+
+
+def test_a_right_rule_that_loses_digits_is_found(judged):
+    """Where, how many, why, and a formula that keeps them, on one screen."""
+    judged.ok("%scalar_rule sigmoid(x): out * (1 - out)")
+    assert judged_word(judged, "%rule_symbolic sigmoid") == "PROVED"
+    found = judged.ok("%rule_scan sigmoid -o kept")
+    assert not found and judged["kept"] is found
+    for face in (str(found), found._repr_html_()):
+        assert "cancellation in 1 - y" in face and "no digit is right" in face
+        assert found.better[0].formula.replace(" ", "")[:5] in face.replace(" ", "")
+    assert len(str(found).splitlines()) <= 25 and found.better[0].worst < 8
+
+
+def test_a_rule_that_keeps_its_digits_is_true(judged):
+    """At points that can be given, for several arguments, and in the complex plane."""
+    judged.ok("%scalar_rule cube(x): 3*x**2")
+    assert judged.ok("%rule_scan cube --seconds 5")
+    assert judged.ok("%rule_scan cube --plane --seconds 5")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("mean --at y", "RuleError: the scan is for arguments that are numbers"),
+        ("sigmoid", "sigmoid has no rule to judge"),
+        ("cube --at x=2.0", "MagicError: %rule_scan: after --at stand the positional arguments alone"),
+        ("cube --seconds 0", "MagicError: %rule_scan: argument --seconds: needs seconds"),
+        ("nothing", "MagicError: %rule_scan: there is no function nothing"),
+    ],
+)
+def test_what_cannot_be_scanned_is_told(judged, line, words):
+    """In a few lines."""
+    assert words in judged.fails(f"%rule_scan {line}")
