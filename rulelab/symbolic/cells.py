@@ -71,7 +71,7 @@ def fraction(rng, low, high):
 def samples(spec, rng):
     """Sample tuples for `spec`, a tuple of "scalar", a shape, `Symmetric` or `Static` per argument: orthants
     times sizes."""
-    scalars = sum(kind == "scalar" for kind in spec)
+    scalars = sum(kind in ("scalar", ()) for kind in spec)
     orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
     if len(orthants) > MAX_ORTHANTS:
         chosen = rng.choice(len(orthants) - 1, MAX_ORTHANTS - 1, replace=False) + 1
@@ -82,6 +82,14 @@ def samples(spec, rng):
             yield tuple(_sample(kind, signs, rng, low, high) for kind in spec)
 
 
+def more_samples(spec, rng, count):
+    """Samples with entries of any sign in any mixture, for programs that decide by the entries of arrays."""
+    for number in range(count):
+        low, high = SIZES[number % len(SIZES)]
+        signs = iter(rng.choice((1, -1), len(spec)).tolist())
+        yield tuple(_sample(kind, signs, rng, low, high) for kind in spec)
+
+
 def _sample(kind, signs, rng, low, high):
     if isinstance(kind, Static):
         return kind
@@ -89,6 +97,8 @@ def _sample(kind, signs, rng, low, high):
         return next(signs) * fraction(rng, low, high)
     if isinstance(kind, Symmetric):
         return _positive_definite(kind.rows, rng, low, high)
+    if kind == ():
+        return Array((next(signs) * fraction(rng, low, high),), ())
     entries = tuple(int(rng.choice((1, -1))) * fraction(rng, low, high) for _ in range(int(np.prod(kind))))
     return Array(entries, kind)
 
@@ -101,27 +111,43 @@ def _positive_definite(n, rng, low, high):
     return Array(tuple((factor @ factor.T).ravel()), (n, n), True)
 
 
-def beside_borders(sample, names, decisions):
-    """Samples like `sample` with one scalar moved to both sides of each constant it was compared with."""
+def beside_borders(sample, names, decisions, of_entries=None):
+    """Samples like `sample` with one number moved to both sides of each constant it was compared with.
+
+    Of an array one entry for each constant; `of_entries` is the set of those that were moved before.
+    """
     places = {name: i for i, name in enumerate(names)}
-    seen = set()
+    seen: set[tuple] = set()
+    of_entries = set() if of_entries is None else of_entries
     for decision in decisions:
         for argument, bound in ((decision.left, decision.right), (decision.right, decision.left)):
             if argument.op != "argument" or not bound.is_constant or bound.args is None:
                 continue
-            i = places.get(argument.args)
+            name, _, index = argument.args.partition("[")
+            i = places.get(name)
             at = (
                 bound.args.factor
                 if bound.args.name is None
                 else Fraction(float(bound.shadow)).limit_denominator(999)
             )
-            if i is None or (i, at) in seen:
+            met = of_entries if index else seen
+            if i is None or (i, at) in met:
                 continue
-            seen.add((i, at))
+            met.add((i, at))
             for away in (Fraction(1, 7), Fraction(1, 1009)):
                 step = away * max(1, abs(at))
-                yield tuple(at + step if j == i else v for j, v in enumerate(sample))
-                yield tuple(at - step if j == i else v for j, v in enumerate(sample))
+                for beside in (at + step, at - step):
+                    yield tuple(_moved(v, index, beside) if j == i else v for j, v in enumerate(sample))
+
+
+def _moved(value, index, number):
+    """A sample of one argument with `number` in the place that the text `index` says ("0,1]")."""
+    if not isinstance(value, Array):
+        return number
+    indices = tuple(map(int, filter(None, index.rstrip("]").split(","))))
+    places = {indices, indices[::-1]} if value.symmetric else {indices}
+    entries = zip(np.ndindex(value.shape), value.entries, strict=True)
+    return value._replace(entries=tuple(number if i in places else v for i, v in entries))
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

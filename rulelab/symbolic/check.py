@@ -19,7 +19,18 @@ import numpy as np
 import sympy as sp
 
 from . import worker
-from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
+from .cells import (
+    Array,
+    Static,
+    Symmetric,
+    beside_borders,
+    conditions,
+    count_of,
+    fraction,
+    more_samples,
+    samples,
+    shape_of,
+)
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .kinds import VECTOR_SIZES
@@ -29,10 +40,12 @@ from .runs import (
     EXACT_DIGITS,
     MAX_DIGITS,
     Misfit,
+    NotFollowed,
     Settled,
     Skipped,
     Visit,
     makes_a_number,
+    mentions,
     reads_one_triangle,
     visit,
 )
@@ -43,6 +56,7 @@ from .zerotest import is_identically_zero
 MAX_CELLS = 8
 MAX_LEAVES = 64
 MAX_VISITS = 40
+MORE_SAMPLES = 6  # of arrays, where the program decides by their entries
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
@@ -115,6 +129,7 @@ class _Judge:
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report = report
         self.one_triangle = False  # of square matrices, at the sample that refuted
+        self.for_symmetric = False  # whether it called what is for symmetric matrices only
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
 
     def judge(self):
@@ -154,13 +169,21 @@ class _Judge:
 
     def judge_symmetric(self, refuted, plan, question):
         """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule
-        may divide a cotangent between the two places as it likes."""
+        may divide a cotangent between the two places as it likes.
+
+        That counts where the function is for such matrices (it factorises them); a trace or a triangle of any
+        matrix stays refuted, and what was found is a note.
+        """
         try:
             report = self.judge_plan(plan, question)
         except Misfit:
             return self.say(refuted.verdict, refuted.cells, refuted.notes)
-        note = "the function reads one triangle only: judged for matrices that stay symmetric"
-        return self.say(report.verdict, report.cells, (*report.notes, note))
+        if self.for_symmetric:
+            note = "the function reads one triangle only: judged for matrices that stay symmetric"
+            return self.say(report.verdict, report.cells, (*report.notes, note))
+        right = isinstance(report.verdict, Proved)
+        hint = ("for positive definite matrices that stay symmetric the rule is right",) if right else ()
+        return self.say(refuted.verdict, refuted.cells, (*refuted.notes, *hint))
 
     def say(self, verdict, cells=(), notes=()):
         report = SymbolicReport(self.shown, self.names, verdict, tuple(cells), tuple(notes))
@@ -170,9 +193,10 @@ class _Judge:
     def judge_plan(self, plan, question):
         visits: list[Visit] = []
         skipped: dict[str, None] = {}
+        unfollowed: dict[str, None] = {}
         try:
             for spec in plan.specs:
-                visits += self.visits(question, spec, plan.given, skipped)
+                visits += self.visits(question, spec, plan.given, skipped, unfollowed)
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
         except Stop as stop:
@@ -188,7 +212,7 @@ class _Judge:
                 return self.say(verdict)
             raise Misfit(why, verdict)
         digits = min(v.digits for v in visits)
-        notes = dict.fromkeys(note for v in visits for note in v.trace.notes)
+        notes = dict.fromkeys(note for v in visits for note in v.trace.notes) | unfollowed
         self.say(Undecided(digits, "the time limit came before the proof"), notes=notes)
         if digits < EXACT_DIGITS:
             rounded = " (the code holds rounded constants)" if notes else ""
@@ -203,7 +227,7 @@ class _Judge:
         """A cotangent for the result: never 1, or a rule that ignores it would pass."""
         return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
 
-    def visits(self, question, spec, given, skipped):
+    def visits(self, question, spec, given, skipped, unfollowed):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
             raise Settled(
@@ -213,19 +237,28 @@ class _Judge:
             )
         visits: list[Visit] = []
         tried = 0
-        queue = [*given, *samples(spec, self.rng)]
-        explored = set()
+        queue = [(sample, ()) for sample in (*given, *samples(spec, self.rng))]
+        explored, entries_moved, mixed = set(), set(), False
         while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
-            sample = queue.pop(0)
+            sample, wanted = queue.pop(0)
             tried += 1
+            seeds = _Seeds(self.seed, wanted)
             try:
-                visits.append(visit(question, sample, self.seed))
+                visits.append(visit(question, sample, seeds))
             except Skipped as reason:
                 skipped[str(reason)] = None
+                if isinstance(reason, NotFollowed):
+                    unfollowed[f"not judged where {reason}, though the function has a value there"] = None
                 continue
-            if visits[-1].path not in explored:
-                explored.add(visits[-1].path)
-                queue = [*beside_borders(sample, self.names, visits[-1].trace.decisions), *queue]
+            last = visits[-1]
+            if last.path in explored:
+                continue
+            explored.add(last.path)
+            if not mixed and last.path and any(isinstance(kind, Array) for kind in last.sample):
+                mixed = True
+                queue += [(more, ()) for more in more_samples(spec, self.rng, MORE_SAMPLES)]
+            beside = beside_borders(sample, self.names, last.trace.decisions, entries_moved)
+            queue = [*_other_side(last, seeds.drawn), *((s, ()) for s in beside), *queue]
         return visits
 
     # --- verdicts ---
@@ -235,6 +268,7 @@ class _Judge:
         if isinstance(settled.verdict, Refuted) and hasattr(settled, "graphs"):
             leaves, found, y, seeds = settled.graphs
             self.one_triangle = reads_one_triangle(leaves, y)
+            self.for_symmetric = leaves[0].trace.for_symmetric
             try:
                 cell = self.finding(
                     leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
@@ -291,6 +325,24 @@ class _Judge:
             for v in members[:1]:
                 cell.settle_value(v, symbols, memo)
         return cell
+
+
+class _Seeds:
+    """Makes seeds: those that are `wanted`, else new ones; `drawn` are those that it has made."""
+
+    def __init__(self, new, wanted=()):
+        self.new, self.left, self.drawn = new, list(wanted), []
+
+    def __call__(self):
+        self.drawn.append(self.left.pop(0) if self.left else self.new())
+        return self.drawn[-1]
+
+
+def _other_side(last, seeds):
+    """The sample of a visit once more with the opposite seeds, where the rule decides by them: cotangents are
+    linear in the seed, and a proof for seeds of one sign would be none."""
+    decided = any(mentions(d.left, last.seeds) or mentions(d.right, last.seeds) for d in last.trace.decisions)
+    return [(last.sample, [-seed for seed in seeds])] if decided else []
 
 
 class _Cell:
