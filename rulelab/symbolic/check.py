@@ -452,7 +452,7 @@ def _factor_hint(cell, reason):
     _, derivative, given = cell.rows[0]
     if given == 0 or derivative == 0 or given.count_ops() + derivative.count_ops() > 80:
         return ""
-    ratio = tidy(sp.cancel(given / derivative))
+    ratio = tidy(sp.cancel(given / derivative), short=3)
     return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
 
 

@@ -128,14 +128,27 @@ def has_small_powers(expr):
     )
 
 
-def tidy(expr):
-    """The shortest of a few equal forms of `expr`, for people to read."""
+SHORT = 12  # operations: what is as short as this is read as it is
+
+
+def tidy(expr, short=SHORT):
+    """The shortest of a few equal forms of `expr`, for people to read.
+
+    SymPy's simplification takes a twentieth of a second even for sin(x)*cos(x); what is `short` after
+    cancelling does without.
+    """
     if expr.count_ops() > 60 or not has_small_powers(expr):
         return expr
-    forms = [expr]
-    for step in (sp.cancel, sp.simplify):
+    best = expr
+    for step in (_cancelled, sp.simplify):
+        if best.count_ops() <= (3 if step is _cancelled else short):
+            return best
         try:
-            forms.append(step(expr))
+            best = min(best, step(best), key=lambda form: form.count_ops())
         except Exception:  # SymPy's heuristics may raise almost anything; the plain form remains
             continue
-    return min(forms, key=lambda form: form.count_ops())
+    return best
+
+
+def _cancelled(expr):
+    return sp.factor_terms(sp.cancel(expr))
