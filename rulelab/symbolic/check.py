@@ -62,7 +62,17 @@ NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
 def prove(
-    f, rule=None, *, at=None, kwargs=None, registry=None, time_limit=5.0, rng=None, stop=None, name=None
+    f,
+    rule=None,
+    *,
+    at=None,
+    kwargs=None,
+    registry=None,
+    time_limit=5.0,
+    rng=None,
+    stop=None,
+    name=None,
+    heard=None,
 ):
     """Judge the rule of a function symbolically.
 
@@ -103,6 +113,7 @@ def prove(
         lambda report: _Judge(shown, names, questions, rng, started, time_limit, report).judge(),
         time_limit,
         stop,
+        heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
     )
     result = outcome.result or empty
     if outcome.failure and isinstance(result.verdict, Undecided):
@@ -185,8 +196,12 @@ class _Judge:
         hint = ("for positive definite matrices that stay symmetric the rule is right",) if right else ()
         return self.say(refuted.verdict, refuted.cells, (*refuted.notes, *hint))
 
+    def make(self, verdict, cells=(), notes=()):
+        return SymbolicReport(self.shown, self.names, verdict, tuple(cells), tuple(notes))
+
     def say(self, verdict, cells=(), notes=()):
-        report = SymbolicReport(self.shown, self.names, verdict, tuple(cells), tuple(notes))
+        """Make a report, and hand it over as the best that is known."""
+        report = self.make(verdict, cells, notes)
         self.report(report)
         return report
 
@@ -251,6 +266,8 @@ class _Judge:
                     unfollowed[f"not judged where {reason}, though the function has a value there"] = None
                 continue
             last = visits[-1]
+            if len(visits) == 1:
+                self.say(Undecided(last.digits, "the time limit came before all samples were tried"))
             if last.path in explored:
                 continue
             explored.add(last.path)
@@ -264,20 +281,22 @@ class _Judge:
     # --- verdicts ---
 
     def refuted_or_unsupported(self, settled):
-        report = self.say(settled.verdict)
-        if isinstance(settled.verdict, Refuted) and hasattr(settled, "graphs"):
-            leaves, found, y, seeds = settled.graphs
-            self.one_triangle = reads_one_triangle(leaves, y)
-            self.for_symmetric = leaves[0].trace.for_symmetric
-            try:
-                cell = self.finding(
-                    leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
-                )
-            except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
-                return report
-            reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
-            report = self.say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
-        return report
+        if not hasattr(settled, "graphs"):
+            return self.say(settled.verdict)
+        leaves, found, y, seeds = settled.graphs
+        self.one_triangle = reads_one_triangle(leaves, y)
+        self.for_symmetric = leaves[0].trace.for_symmetric
+        # Of a function for symmetric matrices this is not the last word, and is kept back.
+        say = self.make if self.one_triangle and self.for_symmetric else self.say
+        report = say(settled.verdict)
+        try:
+            cell = self.finding(
+                leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
+            )
+        except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
+            return report
+        reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
+        return say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
 
     def prove_cells(self, visits, plan, digits, notes):
         cells: dict[Any, list[Visit]] = {}
@@ -287,7 +306,8 @@ class _Judge:
         for members in list(cells.values())[:MAX_CELLS]:
             v = members[0]
             try:
-                cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members)
+                brief = len(findings) >= 2 and len(v.leaves) > 2  # nobody reads that many formulas
+                cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members, brief=brief)
             except TooLarge as large:
                 why = why or f"too large for SymPy: {large}"
                 continue
@@ -303,12 +323,13 @@ class _Judge:
         verdict = Proved(_scope(findings, plan, self.names), " and ".join(methods), error)
         return self.say(verdict, shown, notes)
 
-    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
-        """Formulas of one cell, and with `members` (its visits) the proof."""
+    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0, brief=False):
+        """Formulas of one cell, and with `members` (its visits) the proof; where it is `brief` and the field
+        will do, without formulas."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
         cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
-        if members and operations > MAX_SHOWN_GRAPH and cell.settle_in_field(members[0]):
+        if members and (brief or operations > MAX_SHOWN_GRAPH) and cell.settle_in_field(members[0]):
             return cell
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))

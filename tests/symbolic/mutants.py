@@ -202,7 +202,7 @@ def _seed_like(y, rng):
 
 
 def mutants_of(case, args, kwargs):
-    """Every slip that fits the rule of `case` at one of its points; none where the rule is not proved there."""
+    """Every slip that fits the rule of `case` at one of its points."""
     right = right_rule(case, args, kwargs)
     if right is None:
         return
