@@ -58,6 +58,7 @@ MAX_LEAVES = 64
 MAX_VISITS = 40
 MORE_SAMPLES = 6  # of arrays, where the program decides by their entries
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
+FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
@@ -108,7 +109,7 @@ def prove(
         raise not_found.error
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     _warm()
-    empty = SymbolicReport(shown, names, Undecided(0, "nothing was computed within the time limit"))
+    empty = SymbolicReport(shown, names, Undecided(0, "no call of the function and its rule had come back at the time limit"))
     outcome = worker.run(
         lambda report: _Judge(shown, names, questions, rng, started, time_limit, report).judge(),
         time_limit,
@@ -290,13 +291,15 @@ class _Judge:
         say = self.make if self.one_triangle and self.for_symmetric else self.say
         report = say(settled.verdict)
         try:
-            cell = self.finding(
-                leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
-            )
-        except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
+            with worker.at_most(FORMULA_SECONDS):
+                cell = self.finding(
+                    leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
+                )
+                reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
+                shown = cell.shown()
+        except (Stop, TooLarge, worker.TooLong):  # a rule that gives nan or infinity has no formula
             return report
-        reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
-        return say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
+        return say(dataclasses.replace(settled.verdict, reason=reason), [shown])
 
     def prove_cells(self, visits, plan, digits, notes):
         cells: dict[Any, list[Visit]] = {}

@@ -118,7 +118,16 @@ def formula(expr):
         shown = f"({expr.count_ops()} operations)"
         return Formula(shown, rf"\text{{{shown}}}")
     names = {s: name_latex(s.name) for s in expr.free_symbols}
+    for constant, (symbol, latex) in _SPELT_OUT.items():
+        if sp.Symbol(str(constant)) in names:  # an argument has that name
+            expr, names[symbol] = expr.xreplace({constant: symbol}), latex
     return Formula(sp.sstr(expr), sp.latex(expr, symbol_names=names))
+
+
+_SPELT_OUT = {
+    sp.pi: (sp.Symbol("math.pi"), r"\mathrm{math.pi}"),
+    sp.E: (sp.Symbol("math.e"), r"\mathrm{math.e}"),
+}
 
 
 def has_small_powers(expr):

@@ -62,12 +62,22 @@ _GONE = "gone"  # instead of a failure in words until its status is known: it we
 
 @contextlib.contextmanager
 def _interrupts_held():
-    """Ctrl-C waits: between the fork and the `try` that ends the process nobody would know of it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Ctrl-C waits: between the fork and the `try` that ends the process nobody would know of it.
+
+    The handler is exchanged and not the signal blocked, which would hold for this thread alone.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield  # nothing is raised here at Ctrl-C
+        return
+    arrived: list[Any] = []
+    signal.signal(signal.SIGINT, lambda number, frame: arrived.append(frame))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
+        if arrived:
+            before(signal.SIGINT, arrived[0])
 
 
 def _forked(job, time_limit):
