@@ -82,12 +82,37 @@ def samples(spec, rng):
             yield tuple(_sample(kind, signs, rng, low, high) for kind in spec)
 
 
+MOST_TURNS = 12
+
+
 def more_samples(spec, rng, count):
-    """Samples with entries of any sign in any mixture, for programs that decide by the entries of arrays."""
+    """Samples for programs that decide by the entries of arrays: all negative, all positive, each entry in turn
+    the largest and the smallest, then `count` with signs in any mixture."""
+    for sign in (-1, 1):
+        yield _signed(spec, rng, SIZES[0], lambda length, sign=sign: [sign] * length)
+    first = _signed(spec, rng, SIZES[2], lambda length: rng.choice((1, -1), length).tolist())
+    turns = max((len(v.entries) for v in first if _turns(v)), default=0)
+    for by in range(1, min(turns, MOST_TURNS)):
+        yield tuple(v._replace(entries=v.entries[by:] + v.entries[:by]) if _turns(v) else v for v in first)
     for number in range(count):
-        low, high = SIZES[number % len(SIZES)]
-        signs = iter(rng.choice((1, -1), len(spec)).tolist())
-        yield tuple(_sample(kind, signs, rng, low, high) for kind in spec)
+        yield _signed(spec, rng, SIZES[number % 3], lambda length: rng.choice((1, -1), length).tolist())
+
+
+def _turns(value):
+    return isinstance(value, Array) and not value.symmetric
+
+
+def _signed(spec, rng, size, signs_of):
+    """A sample whose arrays have entries with the given signs."""
+    sample = tuple(_sample(kind, iter((1,)), rng, *size) for kind in spec)
+    return tuple(
+        v._replace(
+            entries=tuple(s * abs(e) for s, e in zip(signs_of(len(v.entries)), v.entries, strict=True))
+        )
+        if _turns(v)
+        else v
+        for v in sample
+    )
 
 
 def _sample(kind, signs, rng, low, high):

@@ -56,7 +56,7 @@ from .zerotest import is_identically_zero
 MAX_CELLS = 8
 MAX_LEAVES = 64
 MAX_VISITS = 40
-MORE_SAMPLES = 6  # of arrays, where the program decides by their entries
+MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
@@ -109,7 +109,8 @@ def prove(
         raise not_found.error
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     _warm()
-    empty = SymbolicReport(shown, names, Undecided(0, "no call of the function and its rule had come back at the time limit"))
+    silence = "no call of the function and its rule had come back at the time limit"
+    empty = SymbolicReport(shown, names, Undecided(0, silence))
     outcome = worker.run(
         lambda report: _Judge(shown, names, questions, rng, started, time_limit, report).judge(),
         time_limit,
@@ -209,10 +210,10 @@ class _Judge:
     def judge_plan(self, plan, question):
         visits: list[Visit] = []
         skipped: dict[str, None] = {}
-        unfollowed: dict[str, None] = {}
+        left_out: dict[str, None] = {}
         try:
             for spec in plan.specs:
-                visits += self.visits(question, spec, plan.given, skipped, unfollowed)
+                visits += self.visits(question, spec, plan.given, skipped, left_out)
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
         except Stop as stop:
@@ -228,7 +229,7 @@ class _Judge:
                 return self.say(verdict)
             raise Misfit(why, verdict)
         digits = min(v.digits for v in visits)
-        notes = dict.fromkeys(note for v in visits for note in v.trace.notes) | unfollowed
+        notes = dict.fromkeys(note for v in visits for note in v.trace.notes) | left_out
         self.say(Undecided(digits, "the time limit came before the proof"), notes=notes)
         if digits < EXACT_DIGITS:
             rounded = " (the code holds rounded constants)" if notes else ""
@@ -243,7 +244,7 @@ class _Judge:
         """A cotangent for the result: never 1, or a rule that ignores it would pass."""
         return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
 
-    def visits(self, question, spec, given, skipped, unfollowed):
+    def visits(self, question, spec, given, skipped, left_out):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
             raise Settled(
@@ -264,7 +265,7 @@ class _Judge:
             except Skipped as reason:
                 skipped[str(reason)] = None
                 if isinstance(reason, NotFollowed):
-                    unfollowed[f"not judged where {reason}, though the function has a value there"] = None
+                    left_out[f"not judged where {reason}, though the function has a value there"] = None
                 continue
             last = visits[-1]
             if len(visits) == 1:
@@ -277,6 +278,8 @@ class _Judge:
                 queue += [(more, ()) for more in more_samples(spec, self.rng, MORE_SAMPLES)]
             beside = beside_borders(sample, self.names, last.trace.decisions, entries_moved)
             queue = [*_other_side(last, seeds.drawn), *((s, ()) for s in beside), *queue]
+        if queue and tried < MAX_VISITS:
+            left_out[f"the time was over before {len(queue)} of the samples were tried"] = None
         return visits
 
     # --- verdicts ---

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import signal
@@ -170,6 +169,7 @@ def _ends_the_process(x):
 
 
 def _aborts(x):
+    signal.signal(signal.SIGABRT, signal.SIG_DFL)  # pytest's own handler would print
     os.abort()
 
 
@@ -249,7 +249,10 @@ BOMBS = {
 } | {
     "a pullback asleep": (_squares, (_asleep_back,)),
     "a right power of a sum": (_power_of_sum, (lambda b, y, p, q: 200 * (p + q + 1) ** 199 * b,) * 2),
-    "a right tower": (lambda x: x**x**x, (lambda b, y, x: y * x**x * ((math.log(x) + 1) * math.log(x) + 1 / x) * b,)),
+    "a right tower": (
+        lambda x: x**x**x,
+        (lambda b, y, x: y * x**x * ((math.log(x) + 1) * math.log(x) + 1 / x) * b,),
+    ),
     "a right large product": (
         lambda x, y: (x + y) ** 150 * (x - y) ** 150,
         (
@@ -260,13 +263,15 @@ BOMBS = {
     "a right nest": (
         lambda x: math.exp(math.sin(math.exp(math.sin(math.exp(math.sin(x)))))),
         (
-            lambda b, y, x: b
-            * y
-            * math.cos(math.exp(math.sin(math.exp(math.sin(x)))))
-            * math.exp(math.sin(math.exp(math.sin(x))))
-            * math.cos(math.exp(math.sin(x)))
-            * math.exp(math.sin(x))
-            * math.cos(x),
+            lambda b, y, x: (
+                b
+                * y
+                * math.cos(math.exp(math.sin(math.exp(math.sin(x)))))
+                * math.exp(math.sin(math.exp(math.sin(x))))
+                * math.cos(math.exp(math.sin(x)))
+                * math.exp(math.sin(x))
+                * math.cos(x)
+            ),
         ),
     ),
 }

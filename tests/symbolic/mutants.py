@@ -218,6 +218,9 @@ def mutants_of(case, args, kwargs):
 
     movable = [i for i in range(1, len(args) + 1) if _is_numbers(args[i - 1]) and _is_numbers(x_bars[i])]
     for place in movable:
+        if not np.any(x_bars[place]):  # twice nothing is nothing
+            yield mutant("plus one", place, with_cotangent(right, "plus one", lambda c, x: c + 1.0, place))
+            continue
         fitting = dict(ANY_COTANGENT)
         if np.size(x_bars[place]) > 1:
             fitting |= SEVERAL_NUMBERS
@@ -225,7 +228,7 @@ def mutants_of(case, args, kwargs):
             fitting |= MATRIX
         for kind, change in fitting.items():
             yield mutant(kind, place, with_cotangent(right, kind, change, place))
-    if not movable:
+    if not any(np.any(x_bars[place]) for place in movable):
         return
     for kind, change in (ANY_SEED | (SEVERAL_SEEDS if np.size(y) > 1 else {})).items():
         yield mutant(kind, None, with_seed(right, kind, change))
@@ -317,8 +320,7 @@ def _floats(rule, args, kwargs, number):
 
 def _alike(right, wrong):
     return len(right) == len(wrong) and all(
-        a.shape == b.shape and np.allclose(a, b, rtol=DISGUISED, atol=1e-300)
-        for a, b in zip(right, wrong)
+        a.shape == b.shape and np.allclose(a, b, rtol=DISGUISED, atol=1e-300) for a, b in zip(right, wrong)
     )
 
 
