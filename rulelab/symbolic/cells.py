@@ -92,7 +92,7 @@ def more_samples(spec, rng, count):
         yield _signed(spec, rng, SIZES[0], lambda length, sign=sign: [sign] * length)
     first = _signed(spec, rng, SIZES[2], lambda length: rng.choice((1, -1), length).tolist())
     turns = max((len(v.entries) for v in first if _turns(v)), default=0)
-    for by in range(1, min(turns, MOST_TURNS)):
+    for by in range(min(turns, MOST_TURNS)):
         yield tuple(v._replace(entries=v.entries[by:] + v.entries[:by]) if _turns(v) else v for v in first)
     for number in range(count):
         yield _signed(spec, rng, SIZES[number % 3], lambda length: rng.choice((1, -1), length).tolist())

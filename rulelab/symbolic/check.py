@@ -255,7 +255,9 @@ class _Judge:
         visits: list[Visit] = []
         tried = 0
         queue = [(sample, ()) for sample in (*given, *samples(spec, self.rng))]
-        explored, entries_moved, mixed = set(), set(), False
+        explored: set[Any] = set()
+        entries_moved: set[Any] = set()
+        mixed = False
         while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
             sample, wanted = queue.pop(0)
             tried += 1
@@ -308,7 +310,8 @@ class _Judge:
         cells: dict[Any, list[Visit]] = {}
         for v in visits:
             cells.setdefault((len(v.leaves), v.path), []).append(v)
-        findings, why = [], None
+        findings: list[_Cell] = []
+        why = None
         for members in list(cells.values())[:MAX_CELLS]:
             v = members[0]
             try:

@@ -44,16 +44,15 @@ def run(job, time_limit, stop=None, heard=None):
     """
     if not hasattr(os, "fork"):
         return _run_here(job, heard)
-    pid = read_end = status = None
+    process = status = None
     try:
         with _interrupts_held():
-            pid, read_end = _forked(job, time_limit)
-        outcome = _collect(read_end, time_limit, stop, heard)
+            process = _forked(job, time_limit)
+        outcome = _collect(process[1], time_limit, stop, heard)
     finally:
-        if pid is not None:
+        if process is not None:
             with _interrupts_held():
-                os.close(read_end)
-                status = _ended(pid)
+                status = _ended(*process)
     return outcome._replace(failure=_how_it_ended(status)) if outcome.failure is _GONE else outcome
 
 
@@ -97,8 +96,9 @@ def _forked(job, time_limit):
     return pid, read_end
 
 
-def _ended(pid):
+def _ended(pid, read_end):
     """Kill the process and what it started, and take leave of it; returns its status."""
+    os.close(read_end)
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
