@@ -86,8 +86,8 @@ MOST_TURNS = 12
 
 
 def more_samples(spec, rng, count):
-    """Samples for programs that decide by the entries of arrays: all negative, all positive, each entry in turn
-    the largest and the smallest, then `count` with signs in any mixture."""
+    """Samples for programs that decide by the entries of arrays: all negative, all positive, each entry in
+    turn the largest and the smallest, then `count` with signs in any mixture."""
     for sign in (-1, 1):
         yield _signed(spec, rng, SIZES[0], lambda length, sign=sign: [sign] * length)
     first = _signed(spec, rng, SIZES[2], lambda length: rng.choice((1, -1), length).tolist())

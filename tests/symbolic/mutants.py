@@ -260,7 +260,8 @@ def fate(mutant, time_limit=5.0):
         mutant.case.target, mutant.rule, at=mutant.args, kwargs=mutant.kwargs, time_limit=time_limit
     ).verdict
     seconds = time.perf_counter() - started
-    same = None if verdict.word == "REFUTED" else is_equivalent(mutant)
+    symmetric = "(symmetric)" in verdict.sentence()
+    same = None if verdict.word == "REFUTED" else is_equivalent(mutant, symmetric)
     return Fate(mutant, verdict.word, verdict.sentence(), same, seconds)
 
 
@@ -268,8 +269,11 @@ def fate(mutant, time_limit=5.0):
 # ---------------------------------------------------------------------------------------------------------
 
 
-def is_equivalent(mutant):
-    """Whether a mutant gives the value and the cotangents of the right rule at every one of many points."""
+def is_equivalent(mutant, symmetric=False):
+    """Whether a mutant gives the value and the cotangents of the right rule at every one of many points.
+
+    For matrices that stay `symmetric`, a cotangent and its transpose say the same.
+    """
     rng = np.random.default_rng(1)
     compared = 0
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -281,6 +285,8 @@ def is_equivalent(mutant):
             if right is None or not all(np.all(np.isfinite(part)) for part in right):
                 continue
             compared += 1
+            if wrong is not None and symmetric:
+                right, wrong = ([b + b.swapaxes(-1, -2) for b in bars[1:]] for bars in (right, wrong))
             if wrong is None or not _alike(right, wrong):
                 return False
     return compared > 0
