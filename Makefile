@@ -21,7 +21,7 @@ help:
 	@echo "make magics-table    writes docs/magics.md anew: the magics and the same in plain Python"
 	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
-	@echo "make mutants        wrong rules made of ours before the prover: none may be proved; half an hour"
+	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab

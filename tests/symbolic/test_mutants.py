@@ -17,7 +17,8 @@ EQUIVALENT = {
     # the scope of the verdict (x > 0) leaves out.
     "wrong sign on a half-line": (
         "math.log math.log2 math.log10 math.sqrt math.acosh math.pow operator.pow pow np.log np.log2 "
-        "np.log10 np.sqrt np.arccosh np.power np.float_power"
+        "np.log10 np.sqrt np.arccosh np.power np.float_power "
+        "np.power.outer np.float_power.outer"
     ),
     # The entries of the cotangent are one number (for `np.where` and the trapezoids: from either end).
     "reversed": f"{ALL_ALIKE} np.where np.trapezoid",
