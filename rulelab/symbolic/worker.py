@@ -164,7 +164,7 @@ def _child(job, write_end, time_limit):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
         _limit_time(time_limit)
         _limit_memory()
-        _close_to_the_world()
+        _close_to_the_world(write_end)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
                 job(lambda result: _send(write_end, ("result", result)))
@@ -189,11 +189,11 @@ def _limit_time(seconds):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _close_to_the_world():
+def _close_to_the_world(write_end):
     """What the job's C code prints goes nowhere, and nothing is asked of the terminal."""
     with contextlib.suppress(OSError):
         nowhere = os.open(os.devnull, os.O_RDWR)
-        for standard in (0, 1, 2):
+        for standard in {0, 1, 2} - {write_end}:  # it is one of them where the parent has closed its own
             os.dup2(nowhere, standard)
 
 
