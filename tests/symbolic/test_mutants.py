@@ -36,7 +36,7 @@ EQUIVALENT = {
     # The entry is a constant's: of the padding, or where another argument is taken that is held fixed.
     "one entry of the seed dropped": "np.pad scatter np.select",
     # The seed is summed along that axis, or has one entry there.
-    "seed reversed": "np.broadcast_to np.tile np.atleast_2d np.atleast_3d full np.full_like",
+    "seed reversed": "np.broadcast_to np.tile np.atleast_2d np.atleast_3d full np.full_like np.nextafter",
 }
 """Slips that change nothing, and the rules of which that is so."""
 
