@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench bench-duels docs support-table magics-table vocabulary-table proved-table clean
+.PHONY: help lab test lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -21,6 +21,7 @@ help:
 	@echo "make magics-table    writes docs/magics.md anew: the magics and the same in plain Python"
 	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
+	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
@@ -58,6 +59,9 @@ vocabulary-table: $(VENV)/installed-dev
 proved-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/symbolic/own_rules.py > docs/reference/proved.md.new
 	@mv docs/reference/proved.md.new docs/reference/proved.md
+
+mutants: $(VENV)/installed-dev
+	@$(BIN)/python tests/symbolic/mutants.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis

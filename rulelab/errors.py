@@ -102,7 +102,10 @@ class Place(NamedTuple):
         """The text of the line, without its newline; empty if it cannot be found."""
         if self.text is not None:
             return self.text.rstrip("\n")
-        return linecache.getline(self.filename, self.line).rstrip("\n")
+        try:
+            return linecache.getline(self.filename, self.line).rstrip("\n")
+        except ValueError:  # no file can have such a name: a NUL in it, or half of a surrogate pair
+            return ""
 
 
 def _short(filename):

@@ -79,7 +79,7 @@ def samples(spec, rng, limits=()):
     times sizes. `limits`, where there are any, are (low, high) or None per argument: numbers are drawn from
     between them, on both sides of zero if it is there."""
     limits = limits or (None,) * len(spec)
-    scalars = sum(kind == "scalar" for kind in spec)
+    scalars = sum(kind in ("scalar", ()) for kind in spec)
     orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
     if len(orthants) > MAX_ORTHANTS:
         chosen = rng.choice(len(orthants) - 1, MAX_ORTHANTS - 1, replace=False) + 1
@@ -93,6 +93,39 @@ def samples(spec, rng, limits=()):
             )
 
 
+MOST_TURNS = 12
+
+
+def more_samples(spec, rng, count):
+    """Samples for programs that decide by the entries of arrays: all negative, all positive, each entry in
+    turn the largest and the smallest, then `count` with signs in any mixture."""
+    for sign in (-1, 1):
+        yield _signed(spec, rng, SIZES[0], lambda length, sign=sign: [sign] * length)
+    first = _signed(spec, rng, SIZES[2], lambda length: rng.choice((1, -1), length).tolist())
+    turns = max((len(v.entries) for v in first if _turns(v)), default=0)
+    for by in range(min(turns, MOST_TURNS)):
+        yield tuple(v._replace(entries=v.entries[by:] + v.entries[:by]) if _turns(v) else v for v in first)
+    for number in range(count):
+        yield _signed(spec, rng, SIZES[number % 3], lambda length: rng.choice((1, -1), length).tolist())
+
+
+def _turns(value):
+    return isinstance(value, Array) and not value.symmetric
+
+
+def _signed(spec, rng, size, signs_of):
+    """A sample whose arrays have entries with the given signs."""
+    sample = tuple(_sample(kind, iter((1,)), rng, *size) for kind in spec)
+    return tuple(
+        v._replace(
+            entries=tuple(s * abs(e) for s, e in zip(signs_of(len(v.entries)), v.entries, strict=True))
+        )
+        if _turns(v)
+        else v
+        for v in sample
+    )
+
+
 def _sample(kind, signs, rng, low, high, limit=None):
     if isinstance(kind, Static):
         return kind
@@ -100,6 +133,8 @@ def _sample(kind, signs, rng, low, high, limit=None):
         return _between(limit, next(signs), fraction(rng, low, high))
     if isinstance(kind, Symmetric):
         return _positive_definite(kind.rows, rng, low, high)
+    if kind == ():
+        return Array((_between(limit, next(signs), fraction(rng, low, high)),), ())
     entries = tuple(
         _between(limit, int(rng.choice((1, -1))), fraction(rng, low, high)) for _ in range(int(np.prod(kind)))
     )
@@ -126,27 +161,43 @@ def _positive_definite(n, rng, low, high):
     return Array(tuple((factor @ factor.T).ravel()), (n, n), True)
 
 
-def beside_borders(sample, names, decisions):
-    """Samples like `sample` with one scalar moved to both sides of each constant it was compared with."""
+def beside_borders(sample, names, decisions, of_entries=None):
+    """Samples like `sample` with one number moved to both sides of each constant it was compared with.
+
+    Of an array one entry for each constant; `of_entries` is the set of those that were moved before.
+    """
     places = {name: i for i, name in enumerate(names)}
-    seen = set()
+    seen: set[tuple] = set()
+    of_entries = set() if of_entries is None else of_entries
     for decision in decisions:
         for argument, bound in ((decision.left, decision.right), (decision.right, decision.left)):
             if argument.op != "argument" or not bound.is_constant or bound.args is None:
                 continue
-            i = places.get(argument.args)
+            name, _, index = argument.args.partition("[")
+            i = places.get(name)
             at = (
                 bound.args.factor
                 if bound.args.name is None
                 else Fraction(float(bound.shadow)).limit_denominator(999)
             )
-            if i is None or (i, at) in seen:
+            met = of_entries if index else seen
+            if i is None or (i, at) in met:
                 continue
-            seen.add((i, at))
+            met.add((i, at))
             for away in (Fraction(1, 7), Fraction(1, 1009)):
                 step = away * max(1, abs(at))
-                yield tuple(at + step if j == i else v for j, v in enumerate(sample))
-                yield tuple(at - step if j == i else v for j, v in enumerate(sample))
+                for beside in (at + step, at - step):
+                    yield tuple(_moved(v, index, beside) if j == i else v for j, v in enumerate(sample))
+
+
+def _moved(value, index, number):
+    """A sample of one argument with `number` in the place that the text `index` says ("0,1]")."""
+    if not isinstance(value, Array):
+        return number
+    indices = tuple(map(int, filter(None, index.rstrip("]").split(","))))
+    places = {indices, indices[::-1]} if value.symmetric else {indices}
+    entries = zip(np.ndindex(value.shape), value.entries, strict=True)
+    return value._replace(entries=tuple(number if i in places else v for i, v in entries))
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

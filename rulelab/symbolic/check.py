@@ -22,7 +22,18 @@ from ..errors import RuleError
 from . import worker
 from .boundary import Borders
 from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
-from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
+from .cells import (
+    Array,
+    Static,
+    Symmetric,
+    beside_borders,
+    conditions,
+    count_of,
+    fraction,
+    more_samples,
+    samples,
+    shape_of,
+)
 from .convergence import converges, find_steps
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
@@ -35,10 +46,12 @@ from .runs import (
     EXACT_DIGITS,
     MAX_DIGITS,
     Misfit,
+    NotFollowed,
     Settled,
     Skipped,
     Visit,
     makes_a_number,
+    mentions,
     reads_one_triangle,
     visit,
 )
@@ -49,7 +62,9 @@ from .zerotest import is_identically_zero
 MAX_CELLS = 8
 MAX_LEAVES = 64
 MAX_VISITS = 40
+MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
+FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 LIMIT_SHARE = 0.9  # the same until the samples with more and more steps end
 INTEGRAL_SHARE = 0.2  # the same where a function integrates
@@ -71,6 +86,7 @@ def prove(
     name=None,
     steps=None,
     stability=None,
+    heard=None,
 ):
     """Judge the rule of a function symbolically.
 
@@ -121,11 +137,13 @@ def prove(
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     _warm()
     prepare()
-    empty = SymbolicReport(shown, names, Undecided(0, "nothing was computed within the time limit"))
+    silence = "no call of the function and its rule had come back at the time limit"
+    empty = SymbolicReport(shown, names, Undecided(0, silence))
     outcome = worker.run(
         lambda report: _Judge(shown, names, questions, rng, started, time_limit, report, steps).judge(),
         time_limit,
         stop,
+        heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
     )
     report = finished(outcome, empty, started)
     one_size = sizes is not None and len(plans[0].specs) == 1 and isinstance(report.verdict, Proved)
@@ -175,6 +193,7 @@ class _Judge:
         self.report, self.steps = report, steps
         self.one_triangle = False  # of square matrices, at the sample that refuted
         self.started, self.time_limit = started, time_limit
+        self.for_symmetric = False  # whether it called what is for symmetric matrices only
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
         self.visited: dict[Proved, tuple] = {}  # by proof: question, what the samples have shown, domain
 
@@ -243,13 +262,21 @@ class _Judge:
 
     def judge_symmetric(self, refuted, plan, question):
         """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule
-        may divide a cotangent between the two places as it likes."""
+        may divide a cotangent between the two places as it likes.
+
+        That counts where the function is for such matrices (it factorises them); a trace or a triangle of any
+        matrix stays refuted, and what was found is a note.
+        """
         try:
             report = self.judge_plan(plan, question)
         except Misfit:
             return self.say(refuted.verdict, refuted.cells, refuted.notes, refuted.warnings)
-        note = "the function reads one triangle only: judged for matrices that stay symmetric"
-        return self.say(report.verdict, report.cells, (*report.notes, note), report.warnings)
+        if self.for_symmetric:
+            note = "the function reads one triangle only: judged for matrices that stay symmetric"
+            return self.say(report.verdict, report.cells, (*report.notes, note), report.warnings)
+        right = isinstance(report.verdict, Proved)
+        hint = ("for positive definite matrices that stay symmetric the rule is right",) if right else ()
+        return self.say(refuted.verdict, refuted.cells, (*refuted.notes, *hint), refuted.warnings)
 
     def judge_limit(self, report, plan, question):
         """The verdict on a rule that is off by a little, where many steps may lead the function to what the
@@ -268,19 +295,24 @@ class _Judge:
             report = doubtful if found is None else report
         return report
 
-    def say(self, verdict, cells=(), notes=(), warnings=()):
-        report = SymbolicReport(
+    def make(self, verdict, cells=(), notes=(), warnings=()):
+        return SymbolicReport(
             self.shown, self.names, verdict, tuple(cells), tuple(notes), warnings=tuple(warnings)
         )
+
+    def say(self, verdict, cells=(), notes=(), warnings=()):
+        """Make a report, and hand it over as the best that is known."""
+        report = self.make(verdict, cells, notes, warnings)
         self.report(report)
         return report
 
     def judge_plan(self, plan, question):
         visits: list[Visit] = []
         skipped: dict[str, None] = {}
+        left_out: dict[str, None] = {}
         try:
             for spec in plan.specs:
-                visits += self.visits(question, spec, plan, skipped)
+                visits += self.visits(question, spec, plan, skipped, left_out)
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
         except Stop as stop:
@@ -296,7 +328,7 @@ class _Judge:
                 return self.say(verdict)
             raise Misfit(why, verdict)
         digits = min(v.digits for v in visits)
-        notes = dict.fromkeys(note for v in visits for note in v.trace.notes)
+        notes = dict.fromkeys(note for v in visits for note in v.trace.notes) | left_out
         codes = frozenset().union(*(v.codes for v in visits))
         rounded = of_constants(dict.fromkeys(c for v in visits for c in v.trace.rounded), codes)
         self.say(Undecided(digits, "the time limit came before the proof"), (), notes, rounded)
@@ -313,7 +345,7 @@ class _Judge:
         """A cotangent for the result: never 1, or a rule that ignores it would pass."""
         return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
 
-    def visits(self, question, spec, plan, skipped):
+    def visits(self, question, spec, plan, skipped, left_out):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
             raise Settled(
@@ -323,53 +355,75 @@ class _Judge:
             )
         visits: list[Visit] = []
         tried = 0
-        queue = [*plan.given, *samples(spec, self.rng, plan.limits)]
-        explored = set()
+        queue = [(sample, ()) for sample in (*plan.given, *samples(spec, self.rng, plan.limits))]
+        explored: set[Any] = set()
+        entries_moved: set[Any] = set()
+        mixed = False
         while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
-            sample = queue.pop(0)
-            tried += 1
+            sample, wanted = queue.pop(0)
             if not plan.admits(sample):
                 skipped["it lies outside of the domain"] = None
                 continue
+            tried += 1
+            seeds = _Seeds(self.seed, wanted)
             try:
-                visits.append(visit(question, sample, self.seed))
+                visits.append(visit(question, sample, seeds))
             except Skipped as reason:
                 skipped[str(reason)] = None
+                if isinstance(reason, NotFollowed):
+                    left_out[f"not judged where {reason}, though the function has a value there"] = None
                 continue
             if visits[-1].trace.integrands:  # each sample takes a dozen quadratures
                 soon = self.started + INTEGRAL_SHARE * self.time_limit
                 self.numeric_deadline = min(self.numeric_deadline, soon)
-            if visits[-1].path not in explored:
-                explored.add(visits[-1].path)
-                queue = [*beside_borders(sample, self.names, visits[-1].trace.decisions), *queue]
+            last = visits[-1]
+            if len(visits) == 1:
+                self.say(Undecided(last.digits, "the time limit came before all samples were tried"))
+            if last.path in explored:
+                continue
+            explored.add(last.path)
+            if not mixed and last.path and any(isinstance(kind, Array) for kind in last.sample):
+                mixed = True
+                queue += [(more, ()) for more in more_samples(spec, self.rng, MORE_SAMPLES)]
+            beside = beside_borders(sample, self.names, last.trace.decisions, entries_moved)
+            queue = [*_other_side(last, seeds.drawn), *((s, ()) for s in beside), *queue]
+        if queue and tried < MAX_VISITS:
+            left_out[f"the time was over before {len(queue)} of the samples were tried"] = None
         return visits
 
     # --- verdicts ---
 
     def refuted_or_unsupported(self, settled):
-        report = self.say(settled.verdict)
-        if isinstance(settled.verdict, Refuted) and hasattr(settled, "graphs"):
-            leaves, found, y, seeds = settled.graphs
-            self.one_triangle = reads_one_triangle(leaves, y)
-            try:
+        if not hasattr(settled, "graphs"):
+            return self.say(settled.verdict)
+        leaves, found, y, seeds = settled.graphs
+        self.one_triangle = reads_one_triangle(leaves, y)
+        self.for_symmetric = leaves[0].trace.for_symmetric
+        # Of a function for symmetric matrices this is not the last word, and is kept back.
+        say = self.make if self.one_triangle and self.for_symmetric else self.say
+        report = say(settled.verdict)
+        try:
+            with worker.at_most(FORMULA_SECONDS):
                 cell = self.finding(
                     leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
                 )
-            except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
-                return report
-            reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
-            report = self.say(dataclasses.replace(settled.verdict, reason=reason), [cell.shown()])
-        return report
+                reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
+                shown = cell.shown()
+        except (Stop, TooLarge, worker.TooLong):  # a rule that gives nan or infinity has no formula
+            return report
+        return say(dataclasses.replace(settled.verdict, reason=reason), [shown])
 
     def prove_cells(self, visits, plan, digits, notes, warnings):
         cells: dict[Any, list[Visit]] = {}
         for v in visits:
             cells.setdefault((len(v.leaves), v.path), []).append(v)
-        findings, why = [], None
+        findings: list[_Cell] = []
+        why = None
         for members in list(cells.values())[:MAX_CELLS]:
             v = members[0]
             try:
-                cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members)
+                brief = len(findings) >= 2 and len(v.leaves) > 2  # nobody reads that many formulas
+                cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members, brief=brief)
             except TooLarge as large:
                 why = why or f"too large for SymPy: {large}"
                 continue
@@ -386,16 +440,17 @@ class _Judge:
         verdict = Proved(_scope(findings, plan, self.names), " and ".join(methods), error)
         return self.say(verdict, shown, notes, warnings)
 
-    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
-        """Formulas of one cell, and with `members` (its visits) the proof."""
+    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0, brief=False):
+        """Formulas of one cell, and with `members` (its visits) the proof; where it is `brief` and the field
+        will do, without formulas."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
         cell = _Cell(_condition_text(decisions, symbols), len(members or ()), _sizes_of(leaves))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
         if not members and sum_of_sizes([*y, *found], 2 * MAX_SHOWN) > 2 * MAX_SHOWN:
             raise TooLarge("no formula of it would be shown")
         large, integrals = operations > MAX_SHOWN_GRAPH, bool(members) and members[0].trace.integrands
-        shown = members and (large or integrals) and cell.settle_in_field(members[0])
-        if shown and large:
+        shown = members and (brief or large or integrals) and cell.settle_in_field(members[0])
+        if shown and (brief or large):
             return cell
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
@@ -414,6 +469,24 @@ class _Judge:
             for v in members[:1]:
                 cell.settle_value(v, symbols, memo)
         return cell
+
+
+class _Seeds:
+    """Makes seeds: those that are `wanted`, else new ones; `drawn` are those that it has made."""
+
+    def __init__(self, new, wanted=()):
+        self.new, self.left, self.drawn = new, list(wanted), []
+
+    def __call__(self):
+        self.drawn.append(self.left.pop(0) if self.left else self.new())
+        return self.drawn[-1]
+
+
+def _other_side(last, seeds):
+    """The sample of a visit once more with the opposite seeds, where the rule decides by them: cotangents are
+    linear in the seed, and a proof for seeds of one sign would be none."""
+    decided = any(mentions(d.left, last.seeds) or mentions(d.right, last.seeds) for d in last.trace.decisions)
+    return [(last.sample, [-seed for seed in seeds])] if decided else []
 
 
 class _Cell:
@@ -524,7 +597,7 @@ def _factor_hint(cell, reason):
     _, derivative, given = cell.rows[0]
     if given == 0 or derivative == 0 or given.count_ops() + derivative.count_ops() > 80:
         return ""
-    ratio = tidy(sp.cancel(given / derivative))
+    ratio = tidy(sp.cancel(given / derivative), short=3)
     return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
 
 

@@ -367,21 +367,19 @@ class _DerivativeJudge(_Judge):
         """
         return super().seed() if self.asked.elementwise else Fraction(1)
 
-    def say(self, verdict, cells=(), notes=(), warnings=()):
+    def make(self, verdict, cells=(), notes=(), warnings=()):
         notes = (*self.made_with, *notes)
         digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
         if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
             notes = (*notes, f"the floats at the point agree to {digits} digits only: rounding decides there")
         warnings = [dataclasses.replace(w, words=self.in_own_words(w.words)) for w in warnings]
-        report = dataclasses.replace(
+        return dataclasses.replace(
             self.empty,
             verdict=self.worded(verdict),
             cells=tuple(cells),
             notes=notes,
             warnings=tuple(warnings),
         )
-        self.report(report)
-        return report
 
     def worded(self, verdict):
         changed = {
@@ -415,8 +413,8 @@ class _DerivativeJudge(_Judge):
                 return self.say(Undecided(example.digits, why), (), notes)
         return super().refuted_or_unsupported(settled)
 
-    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0):
-        cell = super().finding(leaves, found, y, seeds, decisions, members, first)
+    def finding(self, leaves, found, y, seeds, decisions, members=None, first=0, brief=False):
+        cell = super().finding(leaves, found, y, seeds, decisions, members, first, brief)
         one = {sp.Symbol(leaf.args): sp.Integer(1) for leaf in seeds}
         cell.rows = [(name, d.xreplace(one), given.xreplace(one)) for name, d, given in cell.rows]
         return cell

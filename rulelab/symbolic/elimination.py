@@ -11,7 +11,7 @@ import functools
 import numpy as np
 
 from .functions import apply
-from .scalars import Scalar, shadow_of
+from .scalars import Scalar, first_trace, shadow_of
 
 COFACTORS_UP_TO = 3
 
@@ -156,6 +156,8 @@ def _cholesky(a):
 
 
 def cholesky(a, /, *, upper=False):
+    if (trace := first_trace(a)) is not None:
+        trace.for_symmetric = True
     a = _objects(a)
     return np.swapaxes(_cholesky(np.swapaxes(a, -1, -2)), -1, -2) if upper else _cholesky(a)
 

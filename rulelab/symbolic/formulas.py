@@ -120,7 +120,16 @@ def formula(expr):
         shown = f"({expr.count_ops()} operations)"
         return Formula(shown, rf"\text{{{shown}}}")
     names = {s: name_latex(s.name) for s in expr.free_symbols}
+    for constant, (symbol, latex) in _SPELT_OUT.items():
+        if sp.Symbol(str(constant)) in names:  # an argument has that name
+            expr, names[symbol] = expr.xreplace({constant: symbol}), latex
     return Formula(sp.sstr(expr), sp.latex(expr, symbol_names=names))
+
+
+_SPELT_OUT = {
+    sp.pi: (sp.Symbol("math.pi"), r"\mathrm{math.pi}"),
+    sp.E: (sp.Symbol("math.e"), r"\mathrm{math.e}"),
+}
 
 
 def has_small_powers(expr):
@@ -130,14 +139,27 @@ def has_small_powers(expr):
     )
 
 
-def tidy(expr):
-    """The shortest of a few equal forms of `expr`, for people to read."""
+SHORT = 12  # operations: what is as short as this is read as it is
+
+
+def tidy(expr, short=SHORT):
+    """The shortest of a few equal forms of `expr`, for people to read.
+
+    SymPy's simplification takes a twentieth of a second even for sin(x)*cos(x); what is `short` after
+    cancelling does without.
+    """
     if expr.count_ops() > 60 or not has_small_powers(expr) or expr.has(sp.Integral):
-        return expr  # SymPy would try to solve the integral
-    forms = [expr]
-    for step in (sp.cancel, sp.simplify):
+        return expr  # SymPy would try to solve an integral
+    best = expr
+    for step in (_cancelled, sp.simplify):
+        if best.count_ops() <= (3 if step is _cancelled else short):
+            return best
         try:
-            forms.append(step(expr))
+            best = min(best, step(best), key=lambda form: form.count_ops())
         except Exception:  # SymPy's heuristics may raise almost anything; the plain form remains
             continue
-    return min(forms, key=lambda form: form.count_ops())
+    return best
+
+
+def _cancelled(expr):
+    return sp.factor_terms(sp.cancel(expr))

@@ -21,6 +21,11 @@ class Elementary(NamedTuple):
     borders: tuple = ()  # of (relation, bound): the argument must satisfy each
 
 
+def _log_of_size_of_gamma(x):
+    """What `math.lgamma` computes; below zero SymPy's `loggamma` has this real part and this slope."""
+    return CONTEXT.loggamma(x) if x > 0 else CONTEXT.log(abs(CONTEXT.gamma(x)))
+
+
 ELEMENTARY = {
     "sin": Elementary(CONTEXT.sin),
     "cos": Elementary(CONTEXT.cos),
@@ -43,7 +48,7 @@ ELEMENTARY = {
     "digamma": Elementary(lambda x: CONTEXT.psi(0, x)),
     "besseli0": Elementary(lambda x: CONTEXT.besseli(0, x)),
     "besseli1": Elementary(lambda x: CONTEXT.besseli(1, x)),
-    "loggamma": Elementary(CONTEXT.loggamma, ((">", 0),)),
+    "loggamma": Elementary(_log_of_size_of_gamma),
     "trigamma": Elementary(lambda x: CONTEXT.polygamma(1, x)),
     "erfinv": Elementary(CONTEXT.erfinv, ((">", -1), ("<", 1))),
 }

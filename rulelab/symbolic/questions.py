@@ -129,12 +129,19 @@ def _all_parameters(f, count):
     for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
             extra = max(0, (count or len(names) + 2) - len(names))
-            names += [f"{parameter.name}{i}" for i in range(extra)]
+            names += [_free_name(f"{parameter.name}{i}", names) for i in range(extra)]
             defaults += [_NONE] * extra
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             names.append(parameter.name)
             defaults.append(_NONE if parameter.default is parameter.empty else parameter.default)
     return tuple(names), tuple(defaults)
+
+
+def _free_name(name, taken):
+    """`name`, or one like it: two arguments of one name would be one symbol."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _letters(count):

@@ -115,6 +115,10 @@ class Skipped(Exception):
     """The sample proves nothing: outside the domain, or on the border of a cell."""
 
 
+class NotFollowed(Skipped):
+    """The function has a value at the sample, but traced numbers have none: what holds there is not said."""
+
+
 class Misfit(Exception):
     """The function does not take arguments of this kind; `verdict` is what it would mean if no other kind
     fits."""
@@ -426,7 +430,7 @@ def _traced(trace, swap, question, work):
                 Unsupported(stop.construct, _user_place(stop, swap.codes, question), stop.advice)
             ) from stop
         except Stop as stop:
-            raise Skipped(str(stop)) from stop
+            raise NotFollowed(str(stop)) from stop
         except NotDifferentiableError as refusal:
             raise Skipped(f"the rule refuses: {str(refusal).splitlines()[0]}") from refusal
         except Exception as raised:
@@ -443,7 +447,7 @@ def _traced(trace, swap, question, work):
     if isinstance(trace.stop, CannotTrace):  # it was caught by a bare except
         raise Settled(Unsupported(trace.stop.construct, _user_place(trace.stop, swap.codes, question)))
     if trace.stop is not None:
-        raise Skipped(str(trace.stop))
+        raise NotFollowed(str(trace.stop))
     return result
 
 
@@ -718,7 +722,7 @@ def diagnosis(i, leaves, found, expected, seeds):
     name, e, n = leaves[i].args, expected[i], found[i].shadow
     if not CONTEXT.isfinite(n):
         return f"the cotangent of {name} is {CONTEXT.nstr(n)}"
-    if not _mentions(found[i], seeds) and n != 0:
+    if not mentions(found[i], seeds) and n != 0:
         right = len(seeds) == 1 and _close(n * seeds[0].shadow, e)
         extra = ": it is right for y_bar = 1 only" if right else ", and is wrong for y_bar = 1 too"
         return f"the cotangent of {name} ignores the cotangent y_bar that comes in{extra}"
@@ -736,7 +740,8 @@ def diagnosis(i, leaves, found, expected, seeds):
     return f"the cotangent of {name} is not y_bar times the derivative{close}"
 
 
-def _mentions(node, leaves):
+def mentions(node, leaves):
+    """Whether a traced number was made of one of `leaves`."""
     wanted, seen, stack = {id(leaf) for leaf in leaves}, set(), [node]
     while stack:
         top = stack.pop()
@@ -757,7 +762,7 @@ def reads_one_triangle(leaves, y):
         index = leaf.args.rpartition("[")[2].rstrip("]").split(",")
         if len(index) == 2 and index[0] != index[1]:
             (above if int(index[0]) < int(index[1]) else below).append(leaf)
-    return any(side and not any(_mentions(v, side) for v in y) for side in (above, below))
+    return any(side and not any(mentions(v, side) for v in y) for side in (above, below))
 
 
 def exact_arguments(question, sample):

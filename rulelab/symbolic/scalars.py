@@ -60,7 +60,8 @@ class Trace:
 
     `tie` is set when rounding met a jump, and `equal` holds pairs of different expressions that a comparison
     found equal: unless they are equal everywhere, such a sample lies on the border of its cell, where
-    derivatives need not exist, and proves nothing about the inside.
+    derivatives need not exist, and proves nothing about the inside. `for_symmetric` is set where a function
+    was called that is for symmetric matrices only, and reads one triangle of them.
     """
 
     def __init__(self):
@@ -70,6 +71,7 @@ class Trace:
         self.rounded: dict[float, None] = {}  # constants that were taken as decimals
         self.stop: Stop | None = None
         self.tie = False
+        self.for_symmetric = False
         self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
         self.names: set[str] = set()  # of the arguments
         self.bound: list[Scalar] = []  # the variables of all integrals

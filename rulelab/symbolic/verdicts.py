@@ -68,14 +68,16 @@ class Agrees:
 
 @dataclass(frozen=True)
 class Undecided:
-    """No difference was found to `digits` digits, and no proof either; `why` says what stood in the way."""
+    """No difference was found to `digits` digits (0: nothing was compared), and no proof either; `why` says
+    what stood in the way."""
 
     digits: int
     why: str
     word = "UNDECIDED"
 
     def sentence(self):
-        return f"UNDECIDED: agrees to {self.digits} digits at every sample, not proved: {self.why}"
+        seen = f"agrees to {self.digits} digits at every sample, not proved: " if self.digits else ""
+        return f"UNDECIDED: {seen}{self.why}"
 
 
 @dataclass(frozen=True)

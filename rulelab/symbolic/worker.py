@@ -1,13 +1,16 @@
 """A job in a forked process with a wall and a memory limit, which hands back results as they ripen.
 
 A fork needs no pickling of the author's closures, and SIGKILL works inside C code and big-integer loops
-alike. Where there is no fork the job runs in this process and is asked to watch the clock itself.
+alike. The process leads a group of its own, so that what the job has started ends with it, and it has clocks
+of its own, so that it ends even where nobody is left to kill it. Where there is no fork the job runs in this
+process and is asked to watch the clock itself.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import pickle
 import select
@@ -20,25 +23,64 @@ from typing import Any, NamedTuple
 
 MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped
 ASK_EVERY = 0.1  # seconds between two questions whether to stop
+GRACE = 2.0  # seconds after the limit at which a process without a parent ends by itself
 
 
 class Outcome(NamedTuple):
-    """The last result the job reported (None: none), and whether the limit cut it short."""
+    """The last result the job reported (None: none), whether the limit cut it short, and what went wrong."""
 
     result: Any
     cut: bool
     failure: str | None = None
 
 
-def run(job, time_limit, stop=None):
+def run(job, time_limit, stop=None, heard=None):
     """Call `job(report)` where `report(result)` hands over a result, each better than the one before.
 
-    Returns the last one as an `Outcome`. The job's output is swallowed and its changes to global state are
-    lost. `stop()` is asked ten times a second whether somebody wants the job to end early; it may be
-    answered from another thread.
+    Returns the last one as an `Outcome`; `heard(result)` is called with each as it comes. The job's output is
+    swallowed and its changes to global state are lost. `stop()` is asked ten times a second whether somebody
+    wants the job to end early; it may be answered from another thread. At Ctrl-C, or whatever `heard` and
+    `stop` raise, the process is gone before the exception leaves here.
     """
     if not hasattr(os, "fork"):
-        return _run_here(job)
+        return _run_here(job, heard)
+    process = status = None
+    try:
+        with _interrupts_held():
+            process = _forked(job, time_limit)
+        outcome = _collect(process[1], time_limit, stop, heard)
+    finally:
+        if process is not None:
+            with _interrupts_held():
+                status = _ended(*process)
+    return outcome._replace(failure=_how_it_ended(status)) if outcome.failure is _GONE else outcome
+
+
+_GONE = "gone"  # instead of a failure in words until its status is known: it went without a farewell
+
+
+@contextlib.contextmanager
+def _interrupts_held():
+    """Ctrl-C waits: between the fork and the `try` that ends the process nobody would know of it.
+
+    The handler is exchanged and not the signal blocked, which would hold for this thread alone.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield  # nothing is raised here at Ctrl-C
+        return
+    arrived: list[Any] = []
+    signal.signal(signal.SIGINT, lambda number, frame: arrived.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if arrived:
+            before(signal.SIGINT, arrived[0])
+
+
+def _forked(job, time_limit):
+    """(pid, the end of the pipe to read from) of a process that does the job."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -47,15 +89,31 @@ def run(job, time_limit, stop=None):
         pid = os.fork()
     if pid == 0:
         os.close(read_end)
-        _child(job, write_end)
+        _child(job, write_end, time_limit)
     os.close(write_end)
+    with contextlib.suppress(OSError):  # the process does the same; whoever comes first
+        os.setpgid(pid, pid)
+    return pid, read_end
+
+
+def _ended(pid, read_end):
+    """Kill the process and what it started, and take leave of it; returns its status."""
+    os.close(read_end)
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
     try:
-        return _collect(read_end, time_limit, stop)
-    finally:  # also at Ctrl-C
-        os.close(read_end)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        return os.waitpid(pid, 0)[1]
+    except ChildProcessError:  # somebody else in this process waits for all children
+        return None
+
+
+def _how_it_ended(status):
+    if status is not None and os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        name = signal.strsignal(number) or f"signal {number}"
+        return f"the process of the check was ended ({name.lower()})"
+    return "the code ended the process of the check"
 
 
 class TooLong(BaseException):
@@ -73,36 +131,70 @@ def at_most(seconds):
         raise TooLong
 
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    started = time.monotonic()
+    left, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if left:  # the clock of the whole job goes on
+            signal.setitimer(signal.ITIMER_REAL, max(0.01, left - (time.monotonic() - started)))
 
 
-def _run_here(job):
+def _run_here(job, heard=None):
     results = [None]
+
+    def report(result):
+        results.append(result)
+        if heard is not None:
+            heard(result)
+
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        job(results.append)
+        job(report)
     return Outcome(results[-1], False)
 
 
-def _child(job, write_end):
+def _child(job, write_end, time_limit):
     """Never returns: the copied interpreter must not run anybody's exit handlers."""
     status = 1
     try:
+        with contextlib.suppress(OSError):
+            os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
+        _limit_time(time_limit)
         _limit_memory()
+        _close_to_the_world(write_end)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
                 job(lambda result: _send(write_end, ("result", result)))
             except BaseException as failure:
                 _send(write_end, ("failure", f"{type(failure).__name__}: {failure}"))
                 raise
+        _send(write_end, ("end", None))
         status = 0
     finally:
         os._exit(status)
+
+
+def _limit_time(seconds):
+    """For a process whose parent has gone: it ends soon after its limit, asleep or at work."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        at_work = math.ceil((seconds + GRACE) * (os.cpu_count() or 1))  # of all threads together
+        resource.setrlimit(resource.RLIMIT_CPU, (at_work, at_work))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _close_to_the_world(write_end):
+    """What the job's C code prints goes nowhere, and nothing is asked of the terminal."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in {0, 1, 2} - {write_end}:  # it is one of them where the parent has closed its own
+            os.dup2(nowhere, standard)
 
 
 def _limit_memory():
@@ -123,7 +215,7 @@ def _send(write_end, message):
         data = data[os.write(write_end, data) :]
 
 
-def _collect(read_end, time_limit, stop=None):
+def _collect(read_end, time_limit, stop=None, heard=None):
     """Read messages until the child is done, the clock says stop, or somebody does."""
     deadline = time.monotonic() + time_limit
     buffer, result, failure = b"", None, None
@@ -137,12 +229,16 @@ def _collect(read_end, time_limit, stop=None):
             continue
         chunk = os.read(read_end, 1 << 16)
         if not chunk:
-            return Outcome(result, False, failure)
+            return Outcome(result, False, failure or _GONE)
         buffer += chunk
         while len(buffer) >= 8 and len(buffer) >= 8 + (length := struct.unpack("!Q", buffer[:8])[0]):
             kind, value = pickle.loads(buffer[8 : 8 + length])
             buffer = buffer[8 + length :]
-            if kind == "result":
-                result = value
-            else:
+            if kind == "end":
+                return Outcome(result, False, failure)
+            if kind == "failure":
                 failure = value
+                continue
+            result = value
+            if heard is not None:
+                heard(value)

@@ -140,6 +140,29 @@ def test_a_transpose_left_out_is_refuted_with_an_example_to_paste():
     assert float(example.expected) != pytest.approx(float(example.found), rel=1e-9)
 
 
+def test_only_what_is_for_symmetric_matrices_is_judged_on_them():
+    """A trace and a lower triangle are functions of any matrix: a rule that is right for positive definite
+    ones only is refuted, though the function reads no more than one triangle."""
+
+    def half_right(b, y, A):
+        return np.where(A > 0, np.eye(len(A)), -np.eye(len(A))) * b
+
+    at = (np.array([[2.0, 0.5], [0.5, 1.0]]),)
+    assert isinstance(prove(np.trace, rule_from(np.trace, half_right), at=at).verdict, Refuted)
+
+    def lower(A):
+        return np.tril(A)[1, 0]
+
+    def upper_place(b, y, A):
+        g = np.zeros(A.shape)
+        g[0, 1] += b
+        return g
+
+    report = prove(lower, rule_from(lower, upper_place), at=at)
+    assert isinstance(report.verdict, Refuted)
+    assert any("stay symmetric the rule is right" in note for note in report.notes)
+
+
 def test_given_arrays_give_the_shapes():
     """By at= I say which shapes are judged; keyword arguments are held."""
 

@@ -1,10 +1,11 @@
 """Samples cover every orthant and both sides of the borders that were met."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 
-from rulelab.symbolic.cells import Static, beside_borders, samples
+from rulelab.symbolic.cells import Array, Static, beside_borders, more_samples, samples
 from rulelab.symbolic.scalars import Trace
 
 
@@ -27,3 +28,23 @@ def test_borders_are_tried_on_both_sides():
     assert x < 100
     moved = [float(p[0]) for p in beside_borders((2,), ("x",), trace.decisions)]
     assert any(99 < v < 100 for v in moved) and any(100 < v < 101 for v in moved)
+
+
+def test_each_entry_of_an_array_is_the_largest_and_the_smallest_once():
+    """A maximum, a median or a sort of arrays is seen to take each of the entries."""
+    found = list(more_samples(((4,),), np.random.default_rng(0), 0))
+    values = [np.array([float(v) for v in sample[0].entries]) for sample in found]
+    assert {int(v.argmax()) for v in values} == {int(v.argmin()) for v in values} == {0, 1, 2, 3}
+    assert any((v < 0).all() for v in values) and any((v > 0).all() for v in values)
+
+
+def test_one_entry_of_an_array_is_moved_beside_what_it_was_compared_with():
+    """Of an array compared with 100 entry by entry one entry goes to both sides, once in a check."""
+    trace = Trace()
+    for i in range(3):
+        trace.argument(f"x[{i}]", Fraction(i + 1)) < 100
+    sample, moved = (Array((Fraction(1), Fraction(2), Fraction(3)), (3,)),), set()
+    found = [s[0].entries for s in beside_borders(sample, ("x",), trace.decisions, moved)]
+    assert {entries[0] > 100 for entries in found} == {True, False}
+    assert {entries[1:] for entries in found} == {(2, 3)}
+    assert list(beside_borders(sample, ("x",), trace.decisions, moved)) == []

@@ -528,3 +528,30 @@ def test_the_code_to_paste_calls_the_function_as_its_author_does():
     rrule_for(square, registry=r)(lambda x: (x * x, lambda y_bar: (NoTangent(), x * y_bar)))
     report = prove(square, registry=r, name="square")
     assert report.function == "square" and "rl.rrule(square, " in report.verdict.counterexample.code
+
+
+def test_a_sign_taken_of_the_seed_is_refuted():
+    """A rule that is right for seeds of one sign only is wrong: |y_bar| for y_bar."""
+    for f, slope in ((math.erfc, -2 / math.sqrt(math.pi)), (math.erf, 2 / math.sqrt(math.pi))):
+        verdict = judge(lambda x, f=f: f(x), lambda b, y, x: abs(b) * slope * math.exp(-x * x))
+        assert isinstance(verdict, Refuted)
+        wrong = judge(lambda x, f=f: f(x), lambda b, y, x: b * slope * math.exp(-x * x) if b > 0 else 0.0 * b)
+        assert isinstance(wrong, Refuted)
+
+
+def test_a_logarithm_of_gamma_is_judged_below_zero_too():
+    """log |Gamma| has a value between the poles, and a rule that is wrong there is refuted."""
+    import scipy.special
+
+    def lgamma(x):
+        return math.lgamma(x)
+
+    assert isinstance(judge(lgamma, lambda b, y, x: b * scipy.special.digamma(x)), Proved)
+    assert isinstance(judge(lgamma, lambda b, y, x: b * scipy.special.digamma(abs(x))), Refuted)
+
+
+def test_samples_that_the_time_cut_off_are_told(monkeypatch):
+    """A proof says how many of its samples were not tried."""
+    monkeypatch.setattr("rulelab.symbolic.check.NUMERIC_SHARE", 0.0)
+    report = prove(relu, rule_from(relu, lambda b, y, x: b * (x > 0)))
+    assert any("the time was over before" in note for note in report.notes)

@@ -1,6 +1,9 @@
 """Jobs come back at their limit with the best result they had, and leave no trace here."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -69,3 +72,146 @@ def test_somebody_else_may_end_a_job():
     outcome = worker.run(job, 30, stop=lambda: next(asked))
     assert outcome == ("so far", True, "stopped before it was decided")
     assert time.monotonic() - started < 5
+
+
+def test_each_result_is_heard_as_it_comes():
+    """Who listens knows the first result while the job is still at work."""
+    heard = []
+
+    def job(report):
+        report("first")
+        time.sleep(0.3)
+        report("second")
+
+    started = time.monotonic()
+    worker.run(job, 5.0, heard=lambda result: heard.append((result, time.monotonic() - started)))
+    assert [result for result, _ in heard] == ["first", "second"]
+    assert heard[1][1] - heard[0][1] >= 0.25
+
+
+def test_a_process_that_goes_without_a_word_is_told_of():
+    """A job that ends its own process, or is killed by the system, is no silence."""
+    assert "ended the process" in worker.run(lambda report: os._exit(0), 5.0).failure
+    assert "killed" in worker.run(lambda report: os.kill(os.getpid(), signal.SIGKILL), 5.0).failure
+    assert worker.run(lambda report: report(1), 5.0).failure is None
+
+
+def test_what_a_job_has_started_ends_with_it(tmp_path):
+    """Programs that a job runs do not outlive it."""
+    note = tmp_path / "pid"
+
+    def job(report):
+        running = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        note.write_text(str(running.pid))
+        running.wait()
+
+    assert worker.run(job, 1.5).cut
+    assert _soon(lambda: not _is_running(int(note.read_text())))
+
+
+def test_no_process_is_left_behind():
+    """Neither running nor waiting to be taken leave of, however the job ended."""
+    for job in (lambda report: report(1), lambda report: os._exit(3), lambda report: time.sleep(600)):
+        worker.run(job, 0.2)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_listener_that_fails_ends_the_job():
+    """An error of whoever listens is raised, and the process is gone."""
+
+    def heard(result):
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        worker.run(lambda report: (report(1), time.sleep(600)), 60, heard=heard)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+HANGING = """
+import os, pathlib, sys, time
+from rulelab.symbolic import prove
+
+def hangs(x):
+    pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
+    while True:
+        try:
+            time.sleep(600)
+        except BaseException:
+            continue
+
+prove(hangs, lambda x: (x, None), time_limit=float(sys.argv[2]))
+"""
+
+
+def _checking(note, seconds):
+    """A real process in the middle of a check that hangs, and the number of its worker."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", HANGING, str(note), str(seconds)], stderr=subprocess.PIPE, text=True
+    )
+    assert _soon(lambda: note.exists() and note.read_text(), 60)
+    return parent, int(note.read_text())
+
+
+def _soon(question, seconds=10.0):
+    ends = time.monotonic() + seconds
+    while not question():
+        if time.monotonic() > ends:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks into /proc")
+def test_ctrl_c_ends_a_check_at_once_and_its_process_with_it(tmp_path):
+    """An interrupt of a check that hangs, and swallows every exception, is a KeyboardInterrupt right away."""
+    parent, child = _checking(tmp_path / "pid", 600)
+    started = time.monotonic()
+    parent.send_signal(signal.SIGINT)
+    _, errors = parent.communicate(timeout=30)
+    assert time.monotonic() - started < 5 and "KeyboardInterrupt" in errors
+    assert not _is_running(child)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks into /proc")
+def test_a_worker_without_a_parent_ends_by_itself(tmp_path):
+    """Where the notebook's kernel is killed in the middle of a check, the check ends at its own limit."""
+    parent, child = _checking(tmp_path / "pid", 1.0)
+    parent.kill()
+    parent.communicate()
+    assert _soon(lambda: not _is_running(child), 20)
+
+
+INTERRUPTED = """
+import os, random, signal, threading, time
+from rulelab.symbolic import worker
+
+random.seed(1)
+for _ in range(40):
+    timer = threading.Timer(random.uniform(0, 0.03), os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        worker.run(lambda report: time.sleep(600), 60)
+    except KeyboardInterrupt:
+        pass
+    timer.join()
+try:
+    print("left", os.waitpid(-1, os.WNOHANG))
+except ChildProcessError:
+    print("none left")
+"""
+
+
+def test_an_interrupt_at_any_moment_leaves_no_process():
+    """Forty interrupts, before, during and after the fork: no worker is forgotten."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "none left\n", done.stderr
