@@ -7,7 +7,8 @@ visited.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -31,6 +32,27 @@ class Symmetric:
     rows: int
 
 
+@dataclass(frozen=True)
+class ComplexNumbers:
+    """The kind of a complex argument: a number, or an array of this shape."""
+
+    shape: tuple = ()
+
+
+@dataclass(frozen=True)
+class ComplexNumber:
+    """A sample of a complex number, exact; its text is Python that makes the nearest float."""
+
+    real: Fraction
+    imag: Fraction
+
+    def __complex__(self):
+        return complex(float(self.real), float(self.imag))
+
+    def __str__(self):
+        return f"complex({self.real}, {self.imag})"
+
+
 class Array(NamedTuple):
     """A sample of an array argument: its entries in C order; a symmetric one has its lower triangle free."""
 
@@ -42,11 +64,19 @@ class Array(NamedTuple):
         """The indices of the entries that are free, in order."""
         return [i for i in np.ndindex(self.shape) if not self.symmetric or i[0] >= i[1]]
 
+    @property
+    def is_complex(self):
+        return any(isinstance(entry, ComplexNumber) for entry in self.entries)
+
 
 def count_of(kind):
     """How many free numbers an argument of a kind, or a sample of one, has."""
     if isinstance(kind, Array):
-        return len(kind.leaf_indices())
+        return len(kind.leaf_indices()) * (2 if kind.is_complex else 1)
+    if isinstance(kind, ComplexNumbers):
+        return 2 * math.prod(kind.shape)
+    if isinstance(kind, ComplexNumber):
+        return 2
     if isinstance(kind, Static):
         return 0
     if isinstance(kind, Symmetric):
@@ -58,6 +88,8 @@ def shape_of(kind):
     """The shape of an argument of this kind."""
     if isinstance(kind, Symmetric):
         return (kind.rows, kind.rows)
+    if isinstance(kind, ComplexNumbers):
+        return kind.shape
     return kind if isinstance(kind, tuple) and not isinstance(kind, Static) else ()
 
 
@@ -71,7 +103,7 @@ def fraction(rng, low, high):
 def samples(spec, rng):
     """Sample tuples for `spec`, a tuple of "scalar", a shape, `Symmetric` or `Static` per argument: orthants
     times sizes."""
-    scalars = sum(kind == "scalar" for kind in spec)
+    scalars = sum(2 if kind == ComplexNumbers() else kind == "scalar" for kind in spec)
     orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
     if len(orthants) > MAX_ORTHANTS:
         chosen = rng.choice(len(orthants) - 1, MAX_ORTHANTS - 1, replace=False) + 1
@@ -87,10 +119,14 @@ def _sample(kind, signs, rng, low, high):
         return kind
     if kind == "scalar":
         return next(signs) * fraction(rng, low, high)
+    if kind == ComplexNumbers():
+        return ComplexNumber(next(signs) * fraction(rng, low, high), next(signs) * fraction(rng, low, high))
     if isinstance(kind, Symmetric):
         return _positive_definite(kind.rows, rng, low, high)
-    entries = tuple(int(rng.choice((1, -1))) * fraction(rng, low, high) for _ in range(int(np.prod(kind))))
-    return Array(entries, kind)
+    entries = tuple(int(rng.choice((1, -1))) * fraction(rng, low, high) for _ in range(count_of(kind)))
+    if isinstance(kind, ComplexNumbers):
+        entries = tuple(map(ComplexNumber, entries[::2], entries[1::2]))
+    return Array(entries, shape_of(kind))
 
 
 def _positive_definite(n, rng, low, high):
@@ -103,7 +139,12 @@ def _positive_definite(n, rng, low, high):
 
 def beside_borders(sample, names, decisions):
     """Samples like `sample` with one scalar moved to both sides of each constant it was compared with."""
-    places = {name: i for i, name in enumerate(names)}
+    places = {name: i for i, name in enumerate(names)} | {
+        f"{name}.{part}": i
+        for i, (name, value) in enumerate(zip(names, sample, strict=True))
+        if isinstance(value, ComplexNumber)
+        for part in ("real", "imag")
+    }
     seen = set()
     for decision in decisions:
         for argument, bound in ((decision.left, decision.right), (decision.right, decision.left)):
@@ -115,13 +156,20 @@ def beside_borders(sample, names, decisions):
                 if bound.args.name is None
                 else Fraction(float(bound.shadow)).limit_denominator(999)
             )
-            if i is None or (i, at) in seen:
+            if i is None or (argument.args, at) in seen:
                 continue
-            seen.add((i, at))
+            seen.add((argument.args, at))
             for away in (Fraction(1, 7), Fraction(1, 1009)):
                 step = away * max(1, abs(at))
-                yield tuple(at + step if j == i else v for j, v in enumerate(sample))
-                yield tuple(at - step if j == i else v for j, v in enumerate(sample))
+                yield tuple(_moved(v, argument, at + step) if j == i else v for j, v in enumerate(sample))
+                yield tuple(_moved(v, argument, at - step) if j == i else v for j, v in enumerate(sample))
+
+
+def _moved(value, argument, to):
+    """The sample number `value` with what `argument` stands for, itself or one part of it, put at `to`."""
+    if not isinstance(value, ComplexNumber):
+        return to
+    return replace(value, **{argument.args.rpartition(".")[2]: to})
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

@@ -19,7 +19,7 @@ import numpy as np
 import sympy as sp
 
 from . import worker
-from .cells import Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
+from .cells import ComplexNumbers, Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .kinds import VECTOR_SIZES
@@ -32,6 +32,7 @@ from .runs import (
     Settled,
     Skipped,
     Visit,
+    complex_part,
     makes_a_number,
     reads_one_triangle,
     visit,
@@ -274,7 +275,8 @@ class _Judge:
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
         cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
-        if members and operations > MAX_SHOWN_GRAPH and cell.settle_in_field(members[0]):
+        in_field = operations > MAX_SHOWN_GRAPH or any(complex_part(leaf.args) is not None for leaf in leaves)
+        if members and in_field and cell.settle_in_field(members[0]):
             return cell
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
@@ -423,7 +425,8 @@ def _scope(findings, plan, names):
     ]
     sizes = dict.fromkeys(filter(None, map(_size_words, plan.specs)))
     if not any(texts):
-        words = "all real arguments at which f and the rule are defined (no branch was met)"
+        field = "complex" if any(isinstance(kind, ComplexNumbers) for kind in plan.specs[0]) else "real"
+        words = f"all {field} arguments at which f and the rule are defined (no branch was met)"
     elif len(dict.fromkeys(texts)) == 1:
         words = f"the cell {texts[0]}" if texts[0] else "the one cell met"
     else:

@@ -9,6 +9,9 @@ digits at samples of the same cell.
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,7 +19,7 @@ from typing import Any
 import sympy as sp
 
 from .formulas import constant_expression
-from .zerotest import SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
+from .zerotest import SEEDS_NEEDED, SEEDS_TRIED, _ROOTS, FieldModel, NoValue, P, Q
 
 ERROR = "below 1e-100"
 METHOD = "identity test in a finite field"
@@ -38,12 +41,19 @@ def same_everywhere(left, right):
 
 
 _NO_VALUES = object()
+SEEDS_FOR_ROOTS = 2000  # one complex number in sixteen has a root that keeps to products
+
+
+class _NoRoot(NoValue):
+    """This seed gives a complex number without such a root."""
 
 
 def _shown(wide, leaves, seeds, y, found, rule_y):
     """The same in the field itself, or in the wide one where its roots have no values."""
-    passed = 0
-    for number in range(SEEDS_TRIED):
+    passed, tries = 0, SEEDS_TRIED
+    for number in itertools.count():
+        if number == tries:
+            return _NO_VALUES
         try:
             field = _Field(number, wide)
             if any(field.value(a) != field.value(b) for a, b in zip(y, rule_y, strict=True)):
@@ -51,6 +61,9 @@ def _shown(wide, leaves, seeds, y, found, rule_y):
             given = [field.value(f) for f in found]  # before the derivatives: it may have no value here
             if seeds is not None and field.cotangents(leaves, seeds, y) != given:
                 return None
+        except _NoRoot:
+            tries = SEEDS_FOR_ROOTS
+            continue
         except NoValue:
             continue
         except (NotImplementedError, RecursionError):
@@ -58,7 +71,6 @@ def _shown(wide, leaves, seeds, y, found, rule_y):
         passed += 1
         if passed == SEEDS_NEEDED:
             return True
-    return _NO_VALUES
 
 
 class _Pair:
@@ -110,6 +122,47 @@ def _pair(number):
     return number if isinstance(number, _Pair) else _Pair(number, 0)
 
 
+def _power(number, times):
+    """A power of a number of the wider field with a whole exponent that is not negative."""
+    made = _Pair(1, 0)
+    while times:
+        if times & 1:
+            made = made * number
+        times >>= 1
+        number = number * number
+    return made
+
+
+@functools.cache
+def _coprime_order(denominator):
+    """The order of the largest group of numbers of size one in which roots of this degree are unique."""
+    return _without_factors_of(P + 1, denominator)
+
+
+def _without_factors_of(number, denominator):
+    while (common := math.gcd(number, denominator)) > 1:
+        number //= common
+    return number
+
+
+def _share(times, order):
+    """The whole number that stands for a fraction where exponents count modulo `order`."""
+    return times.numerator * pow(times.denominator, -1, order) % order
+
+
+_POWER_WITH_ROOTS = (P * P - 1) // _without_factors_of(P * P - 1, _ROOTS)
+
+
+def _with_roots(signs, random):
+    """(a, b) with a + ib of an order prime to 2, 3, 5, …, and both squares times their signs; `random(n)`
+    gives the n-th start."""
+    for n in itertools.count():
+        number = _power(_Pair(*random(n)), _POWER_WITH_ROOTS)
+        parts = number.a, number.b
+        if all(pow(part * sign, Q, P) == 1 for part, sign in zip(parts, signs, strict=True)):
+            return parts
+
+
 class _WideModel(FieldModel):
     """The model with imaginary roots."""
 
@@ -139,6 +192,7 @@ class _Field:
         self.model = _WideModel(seed) if wide else FieldModel(seed)
         self.values = {}
         self.sums = {}
+        self.complex_arguments = {}
 
     # --- values ---
 
@@ -149,6 +203,8 @@ class _Field:
 
     def _value(self, node):
         op, args = node.op, node.args
+        if op == "argument" and args.endswith((".real", ".imag")):
+            return self.part_of_complex(node, *args.rsplit(".", 1))
         if op == "argument":
             return self.model.residue("symbol", args) * (-1 if node.shadow < 0 else 1)
         if op == "constant":
@@ -169,6 +225,16 @@ class _Field:
         if op in ("sinh", "cosh", "tanh"):
             return self.hyperbolic(op, args[0])
         return self.model.random(op, *(self.values[id(a)] for a in args))
+
+    def part_of_complex(self, node, name, part):
+        """The real or imaginary part of a complex argument, chosen so that all its roots have values."""
+        parts = ("real", "imag")
+        if name not in self.complex_arguments:
+            signs = [-1 if node.trace.arguments[f"{name}.{p}"].shadow < 0 else 1 for p in parts]
+            self.complex_arguments[name] = _with_roots(
+                signs, lambda n: [self.model.random(n, p, name) for p in parts]
+            )
+        return self.complex_arguments[name][parts.index(part)]
 
     def root(self, number, times=1):
         return self.model.rational_power(number, sp.Rational(times, 2))
@@ -222,6 +288,8 @@ class _Field:
             for factor, other in (args, args[::-1]):
                 if (rational := _rational(factor)) is not None:
                     return _scaled(self.sums[id(other)], rational)
+                if factor.op == "atan2":
+                    return self.times_angle(self.sums[id(other)], factor)
                 if factor.op == "log":
                     return self.times_log(self.sums[id(other)], factor.args[0])
                 if (whole := _LOGARITHMS.get(_name(factor))) is not None:
@@ -230,6 +298,8 @@ class _Field:
             return _scaled(self.sums[id(args[0])], 1 / rational)
         if op == "log":
             return self.times_log({("one",): (Fraction(1), None)}, args[0])
+        if op == "atan2":
+            return {("atan2", *(self.values[id(a)] for a in args)): (Fraction(1), None)}
         if op in _EXP_OF:
             return {
                 (op, self.values[id(args[0])]): (Fraction(1), _EXP_OF[op](self, self.values[id(args[0])]))
@@ -243,6 +313,17 @@ class _Field:
         total: dict[tuple, tuple] = {}
         for times, part in _factors(base):
             total = _joined(total, _scaled(self.times_number(terms, self.value(part)), times), 1)
+        return total
+
+    def times_angle(self, terms, node):
+        """A sum times an angle."""
+        total: dict[tuple, tuple] = {}
+        for key, (coefficient, _) in terms.items():
+            if key == ("one",):
+                term = {("atan2", *(self.values[id(a)] for a in node.args)): (coefficient, None)}
+            else:
+                term = {("atom", self._atom(key) * self.values[id(node)] % P): (coefficient, None)}
+            total = _joined(total, term, 1)
         return total
 
     def times_number(self, terms, number):
@@ -262,6 +343,8 @@ class _Field:
             return key[1]
         if key[0] == "log":
             return self.model.random("log", key[1])
+        if key[0] == "atan2":
+            return self.model.random(*key)
         raise NotImplementedError
 
     def exp(self, terms):
@@ -280,9 +363,27 @@ class _Field:
     def angle(self, node):
         cos, sin = 1, 0
         for key, (coefficient, _) in self.sum_of(node).items():
-            c, s = self.model.part_of_angle(key, coefficient)
+            if key[0] == "atan2":
+                c, s = self.turned(*key[1:], coefficient)
+            else:
+                c, s = self.model.part_of_angle(key, coefficient)
             cos, sin = (cos * c - sin * s) % P, (cos * s + sin * c) % P
         return cos, sin
+
+    def turned(self, y, x, times):
+        """(cos, sin) of a multiple of the angle of x + i y: a power of that number of size one."""
+        if isinstance(x, _Pair) or isinstance(y, _Pair):
+            raise NoValue
+        scale = self.model.inverse(self.model.rational_power((x * x + y * y) % P, sp.Rational(1, 2)))
+        if isinstance(scale, _Pair):
+            raise NoValue
+        unit = _Pair(x * scale, y * scale)
+        order = _coprime_order(times.denominator)
+        if times.denominator != 1 and _power(unit, order) != 1:
+            raise _NoRoot
+        power = times.numerator if times.denominator == 1 else _share(times, order)
+        turned = _power(unit, power) if power >= 0 else _power(_Pair(unit.a, -unit.b), -power)
+        return turned.a, turned.b
 
     # --- derivatives ---
 

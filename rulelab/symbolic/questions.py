@@ -13,7 +13,7 @@ from ..errors import RuleError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.targets import name_of, resolve
-from .cells import Array, Static, Symmetric, shape_of
+from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
 from .kinds import VECTOR_SIZES, array_specs
 from .runs import Question
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
 
 def _symmetric(kind):
-    square = not isinstance(kind, Static) and len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
+    square = not isinstance(kind, (Static, ComplexNumbers)) and len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
     return Symmetric(shape_of(kind)[0]) if square and shape_of(kind) != (1, 1) else kind
 
 
@@ -51,7 +51,7 @@ def judged_arguments(f, at):
         at = at if isinstance(at, tuple) else (at,)
     names, defaults = _parameters(f, None if at is None else len(at))
     if at is not None:
-        given = tuple(map(_exact, at)) + tuple(map(_exact, defaults[len(at) :]))
+        given = tuple(map(_sample, at)) + tuple(map(_sample, defaults[len(at) :]))
         return names[: len(given)], [Plan((tuple(map(_kind_of, given)),), (given,))]
     held = tuple(None if d is _NONE or not isinstance(_exact(d), Static) else _exact(d) for d in defaults)
     scalar = tuple(h or "scalar" for h in held)
@@ -112,9 +112,24 @@ def _exact(value):
     return Static(value)
 
 
+def _sample(value):
+    """The same where complex numbers are meant to move too."""
+    if isinstance(value, (complex, np.complexfloating)) and np.isfinite(value):
+        return _exact_complex(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        return Array(tuple(map(_exact_complex, value.ravel())), value.shape)
+    return _exact(value)
+
+
+def _exact_complex(value):
+    return ComplexNumber(Fraction(repr(float(value.real))), Fraction(repr(float(value.imag))))
+
+
 def _kind_of(sample):
+    if isinstance(sample, ComplexNumber):
+        return ComplexNumbers()
     if isinstance(sample, Array):
-        return sample.shape
+        return ComplexNumbers(sample.shape) if sample.is_complex else sample.shape
     return sample if isinstance(sample, Static) else "scalar"
 
 
@@ -162,6 +177,8 @@ def _error(f, found, *fixes, name=None):
 def _example(kind):
     if isinstance(kind, Static):
         return kind.value
+    if isinstance(kind, ComplexNumbers):
+        return np.full(kind.shape, 0.5 + 0.5j) if kind.shape else 0.5 + 0.5j
     return 0.5 if kind == "scalar" else np.full(shape_of(kind), 0.5)
 
 

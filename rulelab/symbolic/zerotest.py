@@ -22,7 +22,7 @@ import sympy as sp
 
 from .formulas import has_small_powers
 
-P = 170141183460469231731687303715884103007  # a safe prime just below 2**127
+P = 170141183460469231731687303715883955719  # a safe prime below 2**127 of which 2, 3, 5, 7 are squares
 Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 
 _ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
