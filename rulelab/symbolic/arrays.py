@@ -136,8 +136,13 @@ def _each_part(array, name):
     """The real or imaginary parts of the entries."""
     if not is_complex(array):
         return array if name == "real" else np.zeros(array.shape)
-    parts = np.frompyfunc(lambda z: getattr(z, name), 1, 1)(np.atleast_1d(_bare(array)))
-    return parts.reshape(array.shape).view(type(array))
+    return _on_entries(array, lambda z: getattr(z, name))
+
+
+def _on_entries(array, function):
+    """An array like `array`, also without axes, of the values of a function at its entries."""
+    made = np.frompyfunc(function, 1, 1)(np.atleast_1d(_bare(array)))
+    return made.reshape(array.shape).view(type(array))
 
 
 def _converted(array, dtype):
@@ -146,8 +151,7 @@ def _converted(array, dtype):
     if kind in "fO":
         return array.copy()
     if kind == "c":
-        trace = first_trace(array.flat)
-        return np.frompyfunc(lambda v: as_complex(v, trace), 1, 1)(_bare(array)).view(type(array))
+        return _on_entries(array, lambda v: as_complex(v, first_trace(array.flat)))
     if kind == "b":
         return np.array([builtins.bool(v) for v in array.flat], bool).reshape(array.shape)
     if kind in "iu":

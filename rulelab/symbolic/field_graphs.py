@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -28,6 +29,45 @@ METHOD = "identity test in a finite field"
 def is_identity(leaves, seeds, y, found, rule_y):
     """Whether the cotangents `found` are those of `y` for `leaves`, and `rule_y` is `y`: True, or None for
     "not shown"."""
+    parts = [(leaves, seeds, y, found, rule_y)]
+    if seeds is not None:
+        parts = _independent(leaves, seeds, y, found, rule_y)
+    return True if all(_is_identity(*part) for part in parts) else None
+
+
+def _independent(leaves, seeds, y, found, rule_y):
+    """The same question in parts that share no argument: entries of an elementwise function, for instance."""
+    masks: dict[int, int] = {}
+    bits: dict[str, int] = {}
+
+    def mask(node):
+        for part in _in_order(node, masks):
+            if part.op == "argument":
+                masks[id(part)] = bits.setdefault(part.args, 1 << len(bits))
+            else:
+                below = () if part.op == "constant" else part.args
+                masks[id(part)] = functools.reduce(operator.or_, (masks[id(a)] for a in below), 0)
+        return masks[id(node)]
+
+    results = [mask(s) | mask(a) | mask(b) for s, a, b in zip(seeds, y, rule_y, strict=True)]
+    cotangents = [mask(leaf) | mask(f) for leaf, f in zip(leaves, found, strict=True)]
+    groups: list[int] = []
+    for new in (*results, *cotangents):
+        apart = [g for g in groups if not g & new]
+        groups = [*apart, functools.reduce(operator.or_, (g for g in groups if g & new), new)]
+    for group in groups:
+        own = [i for i, m in enumerate(results) if m & group]
+        theirs = [i for i, m in enumerate(cotangents) if m & group]
+        yield (
+            [leaves[i] for i in theirs],
+            [seeds[i] for i in own],
+            [y[i] for i in own],
+            [found[i] for i in theirs],
+            [rule_y[i] for i in own],
+        )
+
+
+def _is_identity(leaves, seeds, y, found, rule_y):
     for wide in (False, True):
         shown = _shown(wide, leaves, seeds, y, found, rule_y)
         if shown is not _NO_VALUES:
@@ -41,11 +81,11 @@ def same_everywhere(left, right):
 
 
 _NO_VALUES = object()
-SEEDS_FOR_ROOTS = 2000  # one complex number in sixteen has a root that keeps to products
+SEEDS_FOR_ROOTS = 2000  # one complex number in four has a root
 
 
 class _NoRoot(NoValue):
-    """This seed gives a complex number without such a root."""
+    """This seed gives a complex number without the root that is asked for, or with too many."""
 
 
 def _shown(wide, leaves, seeds, y, found, rule_y):
@@ -57,9 +97,11 @@ def _shown(wide, leaves, seeds, y, found, rule_y):
         try:
             field = _Field(number, wide)
             if any(field.value(a) != field.value(b) for a, b in zip(y, rule_y, strict=True)):
+                field.forgive()
                 return None
             given = [field.value(f) for f in found]  # before the derivatives: it may have no value here
             if seeds is not None and field.cotangents(leaves, seeds, y) != given:
+                field.forgive()
                 return None
         except _NoRoot:
             tries = SEEDS_FOR_ROOTS
@@ -134,20 +176,48 @@ def _power(number, times):
 
 
 @functools.cache
-def _coprime_order(denominator):
-    """The order of the largest group of numbers of size one in which roots of this degree are unique."""
-    return _without_factors_of(P + 1, denominator)
+def _orders(denominator):
+    """(order, rest) of the two groups the numbers of size one are products of: in the first, roots of this
+    degree are unique; the second is small."""
+    order = _without_factors_of(P + 1, denominator)
+    return order, (P + 1) // order
+
+
+@functools.cache
+def _small_logarithms(order, rest):
+    """(generator, {number: exponent}) of the small group."""
+    for n in itertools.count(2):
+        unit = _Pair(1, n) * _Pair(1, -n).inverse()  # of size one
+        generator = _power(unit, order)
+        powers = [_Pair(1, 0)]
+        while len(powers) < rest:
+            powers.append(powers[-1] * generator)
+        if len({(p.a, p.b) for p in powers}) == rest:
+            return generator, {(p.a, p.b): e for e, p in enumerate(powers)}
+
+
+def _fraction_of_turn(unit, times):
+    """(power, whether it may not be that of a product) of a number of size one with a fraction as exponent.
+
+    In the small group the root with the smallest exponent is taken. Those of a product add up, unless one is
+    so large that they may have gone round.
+    """
+    order, rest = _orders(times.denominator)
+    generator, logarithms = _small_logarithms(order, rest)
+    small = _power(unit, order * pow(order, -1, rest) % (P + 1))
+    exponent = logarithms[small.a, small.b]
+    if exponent % times.denominator:
+        raise _NoRoot
+    unique = _power(unit, rest * pow(rest, -1, order) % (P + 1))
+    share = times.numerator * pow(times.denominator, -1, order) % order
+    chosen = _power(generator, exponent // times.denominator * times.numerator % rest)
+    return _power(unique, share) * chosen, 2 * exponent >= rest
 
 
 def _without_factors_of(number, denominator):
     while (common := math.gcd(number, denominator)) > 1:
         number //= common
     return number
-
-
-def _share(times, order):
-    """The whole number that stands for a fraction where exponents count modulo `order`."""
-    return times.numerator * pow(times.denominator, -1, order) % order
 
 
 _POWER_WITH_ROOTS = (P * P - 1) // _without_factors_of(P * P - 1, _ROOTS)
@@ -190,6 +260,7 @@ class _Field:
 
     def __init__(self, seed, wide=False):
         self.model = _WideModel(seed) if wide else FieldModel(seed)
+        self.went_round = False
         self.values = {}
         self.sums = {}
         self.complex_arguments = {}
@@ -378,12 +449,20 @@ class _Field:
         if isinstance(scale, _Pair):
             raise NoValue
         unit = _Pair(x * scale, y * scale)
-        order = _coprime_order(times.denominator)
-        if times.denominator != 1 and _power(unit, order) != 1:
-            raise _NoRoot
-        power = times.numerator if times.denominator == 1 else _share(times, order)
-        turned = _power(unit, power) if power >= 0 else _power(_Pair(unit.a, -unit.b), -power)
+        if times < 0:
+            unit, times = _Pair(x * scale, -y * scale), -times
+        if times.denominator == 1:
+            turned = _power(unit, times.numerator)
+        else:
+            turned, went_round = _fraction_of_turn(unit, times)
+            self.went_round |= went_round
         return turned.a, turned.b
+
+    def forgive(self):
+        """A difference that may come from the root of a product being minus the product of the roots is
+        none."""
+        if self.went_round:
+            raise _NoRoot
 
     # --- derivatives ---
 

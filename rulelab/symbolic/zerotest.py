@@ -15,6 +15,7 @@ https://doi.org/10.1145/800057.808698
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from fractions import Fraction
 
@@ -28,6 +29,7 @@ Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 _ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
 SEEDS_NEEDED = 3
 SEEDS_TRIED = 64
+SEEDS_WITH_ROOTS = (12, 256)  # needed and tried: a root of the other sign passes at every second seed
 
 
 class NoValue(Exception):
@@ -66,19 +68,24 @@ def _by_simplification(expr):
 
 def field_zero(expr):
     """Whether `expr` vanishes in the field model for several independent seeds."""
-    found = 0
-    for seed in range(SEEDS_TRIED):
+    found, needed, tried = 0, SEEDS_NEEDED, SEEDS_TRIED
+    for seed in itertools.count():
+        if seed == tried:
+            return False
+        model = FieldModel(seed)
         try:
-            if FieldModel(seed).value(expr) != 0:
+            if model.value(expr) != 0:
                 return False
         except NoValue:
             continue
         except (RecursionError, NotImplementedError):
             return False
+        finally:
+            if model.took_root:
+                needed, tried = SEEDS_WITH_ROOTS
         found += 1
-        if found == SEEDS_NEEDED:
+        if found == needed:
             return True
-    return False
 
 
 class FieldModel:
@@ -86,6 +93,7 @@ class FieldModel:
 
     def __init__(self, seed):
         self.seed, self.memo = seed, {}
+        self.took_root = False
 
     def random(self, *key):
         """A number of the field that depends on the seed and `key` only."""
@@ -136,6 +144,7 @@ class FieldModel:
             return 0
         if exponent.q == 1:
             return pow(number if exponent > 0 else self.inverse(number), abs(exponent.p), P)
+        self.took_root = True
         if pow(number, Q, P) != 1:
             raise NoValue
         return pow(number, exponent.p * pow(exponent.q, -1, Q) % Q, P)

@@ -31,6 +31,18 @@ ARRAYS = (
     "linalg_factorisations",
     "python_statistics",
 )
+COMPLEX = (
+    "numpy_elementwise",
+    "operators",
+    "python_cmath",
+    "numpy_reductions",
+    "linalg_products",
+    "numpy_indexing",
+    "numpy_calculus",
+    "numpy_statistics",
+    "linalg_factorisations",
+    "fft",
+)
 MOST_NUMBERS = 20  # in all arguments of a point
 WORST = ("REFUTED", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED", "PROVED")
 
@@ -67,25 +79,45 @@ def cases(name):
     return [Case(name, target, _few(points[key])) for key, target in targets.items()]
 
 
+def complex_cases(name):
+    """The rules of a table with complex check points, each with a point of numbers and one of arrays."""
+    (table,) = [t for t in tables() if t.name == name]
+    points = collections.defaultdict(list)
+    for target, args, kwargs in table.points:
+        if _is_small(args) and any(_kind(a) == "c" for a in args):
+            points[id(target)].append((tuple(map(_doubled, args)), kwargs))
+    targets = {
+        id(target): target
+        for target, rule in table.rules
+        if rule.mode == "rrule" and rule.differentiable and points[id(target)]
+    }
+    return [Case(name, target, _few(points[key], 1)) for key, target in targets.items()]
+
+
 def _is_real(args):
-    numbers = [a for a in args if isinstance(a, (float, np.floating)) or _kind(a) == "f"]
-    size = sum(np.size(a) for a in numbers)
+    return _is_small(args) and not any(_kind(a) == "c" for a in args)
+
+
+def _is_small(args):
+    numbers = [a for a in args if isinstance(a, (float, np.floating)) or _kind(a) in ("f", "c")]
+    size = sum(np.size(a) * (1 + np.iscomplexobj(a)) for a in numbers)
     empty = any(np.size(a) == 0 for a in args if isinstance(a, np.ndarray))
-    return bool(numbers) and not empty and size <= MOST_NUMBERS and not any(_kind(a) == "c" for a in args)
+    return bool(numbers) and not empty and size <= MOST_NUMBERS
 
 
 def _kind(a):
-    return "c" if isinstance(a, complex) else a.dtype.kind if isinstance(a, np.ndarray) else ""
+    is_complex = isinstance(a, (complex, np.complexfloating))
+    return "c" if is_complex else a.dtype.kind if isinstance(a, np.ndarray) else ""
 
 
 def _doubled(a):
-    return a.astype(float) if _kind(a) == "f" else a
+    return a.astype({"f": float, "c": complex}[_kind(a)]) if _kind(a) in ("f", "c") and np.ndim(a) else a
 
 
-def _few(points):
+def _few(points, most_arrays=2):
     numbers = [p for p in points if not any(isinstance(a, np.ndarray) for a in p[0])]
     arrays = [p for p in points if any(isinstance(a, np.ndarray) for a in p[0])]
-    return (*numbers[:1], *arrays[:2])
+    return (*numbers[:1], *arrays[:most_arrays])
 
 
 def judge(case, time_limit=5.0):
