@@ -166,13 +166,13 @@ def _pair(number):
 
 def _power(number, times):
     """A power of a number of the wider field with a whole exponent that is not negative."""
-    made = _Pair(1, 0)
+    a, b, c, d = 1, 0, number.a, number.b
     while times:
         if times & 1:
-            made = made * number
+            a, b = (a * c - b * d) % P, (a * d + b * c) % P
+        c, d = (c + d) * (c - d) % P, 2 * c * d % P
         times >>= 1
-        number = number * number
-    return made
+    return _Pair(a, b)
 
 
 @functools.cache
@@ -263,7 +263,8 @@ class _Field:
         self.went_round = False
         self.values = {}
         self.sums = {}
-        self.complex_arguments = {}
+        self.complex_arguments: dict[str, tuple] = {}
+        self.turns: dict[tuple, tuple] = {}
 
     # --- values ---
 
@@ -435,7 +436,9 @@ class _Field:
         cos, sin = 1, 0
         for key, (coefficient, _) in self.sum_of(node).items():
             if key[0] == "atan2":
-                c, s = self.turned(*key[1:], coefficient)
+                if (key, coefficient) not in self.turns:
+                    self.turns[key, coefficient] = self.turned(*key[1:], coefficient)
+                c, s = self.turns[key, coefficient]
             else:
                 c, s = self.model.part_of_angle(key, coefficient)
             cos, sin = (cos * c - sin * s) % P, (cos * s + sin * c) % P
