@@ -401,11 +401,20 @@ def _squared_sizes(a):
 
 def _norm(x, ord=None, axis=None, keepdims=False):
     """NumPy's own code, but for the one way in which it looks at real and imaginary parts by dtype."""
-    if ord is not None or not is_complex(x):
+    n = np.ndim(x)
+    squares = ord is None or axis is None and (ord in ("f", "fro") and n == 2 or ord == 2 and n == 1)
+    if not (squares and is_complex(x)):
         return np.linalg.norm._implementation(x, ord, axis, keepdims)
     sizes = own(_squared_sizes(own(x, ObjectArray)), ObjectArray)
     total = np.asarray(np.add.reduce(sizes, axis=axis, keepdims=keepdims), object)
-    return np.frompyfunc(lambda v: root(v) if isinstance(v, Scalar) else math.sqrt(v), 1, 1)(total)
+    roots = np.frompyfunc(lambda v: root(v) if isinstance(v, Scalar) else math.sqrt(v), 1, 1)(total)
+    return own(np.asarray(roots, object), ObjectArray)
+
+
+def _correlate(a, v, mode="valid"):
+    if not is_complex(v):
+        return np.correlate._implementation(a, v, mode)
+    return np.convolve(a, np.conj(v)[::-1], mode)
 
 
 def _angle(z, deg=False):
@@ -571,6 +580,7 @@ FUNCTIONS = {
     np.imag: lambda x: own(x, ObjectArray).imag[()],
     np.angle: _angle,
     np.linalg.norm: _norm,
+    np.correlate: _correlate,
     np.nan_to_num: lambda x, *args, **kwargs: own(x, ObjectArray).copy() if np.ndim(x) else x,
     np.linspace: _linspace,
     np.sinc: _each(np.sinc, "sinc"),

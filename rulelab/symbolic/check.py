@@ -277,7 +277,9 @@ class _Judge:
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
         in_field = operations > MAX_SHOWN_GRAPH or any(complex_part(leaf.args) is not None for leaf in leaves)
         if members and in_field and cell.settle_in_field(members[0]):
-            return cell
+            if operations > MAX_SHOWN_GRAPH:
+                return cell
+            members = None  # proved: what is left is to show it
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []

@@ -53,8 +53,11 @@ def judged_arguments(f, at):
     if at is not None:
         given = tuple(map(_sample, at)) + tuple(map(_sample, defaults[len(at) :]))
         return names[: len(given)], [Plan((tuple(map(_kind_of, given)),), (given,))]
-    held = tuple(None if d is _NONE or not isinstance(_exact(d), Static) else _exact(d) for d in defaults)
+    held = tuple(None if d is _NONE or not isinstance(_sample(d), Static) else _exact(d) for d in defaults)
     scalar = tuple(h or "scalar" for h in held)
+    if any(complex_ones := _meant_complex(f, names, defaults)):
+        wide = zip(scalar, complex_ones, strict=True)
+        return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
     vectors = tuple(tuple(h or shape for h in held) for shape in VECTOR_SIZES)
     arrays = [Plan(specs) for specs in array_specs(names, held)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
@@ -62,6 +65,15 @@ def judged_arguments(f, at):
 
 
 _NONE = object()
+
+
+def _meant_complex(f, names, defaults):
+    """Of each parameter, whether it is annotated as `complex` or has a complex default."""
+    notes = getattr(f, "__annotations__", {})
+    return [
+        notes.get(name) in (complex, "complex", np.complex128) or isinstance(default, complex)
+        for name, default in zip(names, defaults, strict=True)
+    ]
 
 
 def _parameters(f, count):

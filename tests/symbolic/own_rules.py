@@ -43,7 +43,7 @@ COMPLEX = (
     "linalg_factorisations",
     "fft",
 )
-MOST_NUMBERS = 20  # in all arguments of a point
+MOST_NUMBERS = 20  # in all arguments of a point; of complex ones too
 WORST = ("REFUTED", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED", "PROVED")
 
 
@@ -100,7 +100,7 @@ def _is_real(args):
 
 def _is_small(args):
     numbers = [a for a in args if isinstance(a, (float, np.floating)) or _kind(a) in ("f", "c")]
-    size = sum(np.size(a) * (1 + np.iscomplexobj(a)) for a in numbers)
+    size = sum(np.size(a) for a in numbers)
     empty = any(np.size(a) == 0 for a in args if isinstance(a, np.ndarray))
     return bool(numbers) and not empty and size <= MOST_NUMBERS
 
