@@ -19,6 +19,7 @@ from .complexes import TracedComplex, angle_of, as_complex, is_complex, root, sq
 from .elimination import LINALG
 from .functions import NUMPY_ELEMENTS, element_version
 from .scalars import CannotTrace, NoRealValue, Scalar, Stop, first_trace
+from .transforms import TRANSFORMS
 
 FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
 
@@ -400,9 +401,12 @@ def _squared_sizes(a):
 
 
 def _norm(x, ord=None, axis=None, keepdims=False):
-    """NumPy's own code, but for the one way in which it looks at real and imaginary parts by dtype."""
+    """NumPy's own code, but for the ways in which it looks at dtypes."""
     n = np.ndim(x)
     squares = ord is None or axis is None and (ord in ("f", "fro") and n == 2 or ord == 2 and n == 1)
+    if isinstance(ord, float) and ord not in (0, 1, 2, math.inf, -math.inf) and (n == 1 or axis is not None):
+        total = np.add.reduce(own(np.abs(x) ** ord, ObjectArray), axis=axis, keepdims=keepdims)
+        return own(total, ObjectArray) ** (1 / ord)
     if not (squares and is_complex(x)):
         return np.linalg.norm._implementation(x, ord, axis, keepdims)
     sizes = own(_squared_sizes(own(x, ObjectArray)), ObjectArray)
@@ -591,7 +595,7 @@ FUNCTIONS = {
     np.cov: _cov,
     np.array_equal: lambda a, b, **_: np.shape(a) == np.shape(b) and bool(np.all(np.equal(a, b))),
 } | {question: _as_floats(question) for question in _QUESTIONS if question is not np.promote_types}
-FUNCTIONS |= LINALG
+FUNCTIONS |= LINALG | TRANSFORMS
 
 
 def summed_to(x_bar, shape):

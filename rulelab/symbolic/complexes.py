@@ -185,6 +185,17 @@ def log_of_size(z):
     return z.trace.node("log", (size,), CONTEXT.log(size.shadow)) / 2
 
 
+def turn(trace, times):
+    """exp(2 pi i times) for a fraction: exact at quarters, in terms of the smallest angle else."""
+    times = times % 1
+    if times > Fraction(1, 2):
+        return turn(trace, 1 - times).conjugate()
+    quarters = {Fraction(0): 1, Fraction(1, 4): 1j, Fraction(1, 2): -1}
+    if times in quarters:
+        return as_complex(quarters[times], trace)
+    return from_polar(trace.constant(1), _pi(trace, 2 * times))
+
+
 def from_polar(size, angle):
     """The complex number with this size and angle."""
     if _is_zero(angle):

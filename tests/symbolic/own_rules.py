@@ -30,6 +30,7 @@ ARRAYS = (
     "ufunc_methods",
     "linalg_factorisations",
     "python_statistics",
+    "fft",
 )
 COMPLEX = (
     "numpy_elementwise",
@@ -139,24 +140,20 @@ def judge(case, time_limit=5.0):
     return Judged(case, word, sentence)
 
 
-def page(judged):
-    """The table of the manual."""
-    yield "# Which of our rules are proved"
-    yield ""
-    yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
-    yield "tables: numbers and arrays of floats. A verdict holds for the sizes and cells visited. This"
-    yield "page is written by `make proved-table`."
-    yield ""
+def counts(names, judged):
+    """A table of how many rules have which verdict."""
     yield "| table | rules judged | proved | undecided | unsupported | not judged |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
-    for name in (*SCALAR, *ARRAYS):
+    for name in names:
         words = collections.Counter(j.word for j in judged if j.case.table == name)
         count = sum(words.values()) - words["NOT JUDGED"]
-        counts = (count, words["PROVED"], words["UNDECIDED"], words["UNSUPPORTED"], words["NOT JUDGED"])
-        yield f"| {name} | {' | '.join(map(str, counts))} |"
+        row = (count, words["PROVED"], words["UNDECIDED"], words["UNSUPPORTED"], words["NOT JUDGED"])
+        yield f"| {name} | {' | '.join(map(str, row))} |"
     yield ""
-    yield "## Those that are not proved"
-    yield ""
+
+
+def reasons(judged):
+    """A table of the rules that are not proved, and why."""
     yield "| rule | verdict | reason |"
     yield "| --- | --- | --- |"
     for j in judged:
@@ -166,9 +163,34 @@ def page(judged):
             yield f"| `{name_of(j.case.target)}` | {j.word.lower()} | {reason} |"
 
 
+def page(judged, judged_complex):
+    """The tables of the manual."""
+    yield "# Which of our rules are proved"
+    yield ""
+    yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
+    yield "tables: numbers and arrays of floats, then complex ones. A verdict holds for the sizes and"
+    yield "cells visited. This page is written by `make proved-table`."
+    yield ""
+    yield from counts((*SCALAR, *ARRAYS), judged)
+    yield "## Complex arguments"
+    yield ""
+    yield "The rules whose tables have complex check points, judged at these. Where a function has cuts,"
+    yield "each side of them is a cell."
+    yield ""
+    yield from counts(COMPLEX, judged_complex)
+    yield "## Those that are not proved"
+    yield ""
+    yield from reasons(judged)
+    yield ""
+    yield "With complex arguments:"
+    yield ""
+    yield from reasons(judged_complex)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     results = [judge(case) for name in (*SCALAR, *ARRAYS) for case in cases(name)]
-    print("\n".join(page(results)))
-    refuted = [str(j.case) for j in results if j.word == "REFUTED"]
+    results_complex = [judge(case) for name in COMPLEX for case in complex_cases(name)]
+    print("\n".join(page(results, results_complex)))
+    refuted = [str(j.case) for j in (*results, *results_complex) if j.word == "REFUTED"]
     sys.exit(f"refuted: {', '.join(refuted)}" if refuted else 0)
