@@ -19,7 +19,17 @@ import numpy as np
 import sympy as sp
 
 from . import worker
-from .cells import ComplexNumbers, Static, Symmetric, beside_borders, conditions, count_of, fraction, samples, shape_of
+from .cells import (
+    ComplexNumbers,
+    Static,
+    Symmetric,
+    beside_borders,
+    conditions,
+    count_of,
+    fraction,
+    samples,
+    shape_of,
+)
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .kinds import VECTOR_SIZES
@@ -45,6 +55,7 @@ MAX_CELLS = 8
 MAX_LEAVES = 64
 MAX_VISITS = 40
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
+MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 
 
@@ -275,11 +286,14 @@ class _Judge:
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
         cell = _Cell(_condition_text(decisions, symbols), len(members or ()))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
-        in_field = operations > MAX_SHOWN_GRAPH or any(complex_part(leaf.args) is not None for leaf in leaves)
-        if members and in_field and cell.settle_in_field(members[0]):
-            if operations > MAX_SHOWN_GRAPH:
-                return cell
+        in_plane = any(complex_part(leaf.args) is not None for leaf in leaves)
+        large = operations > (MAX_SHOWN_PLANE if in_plane else MAX_SHOWN_GRAPH)
+        if members and (large or in_plane) and cell.settle_in_field(members[0]):
             members = None  # proved: what is left is to show it
+            if large:
+                return cell
+        if in_plane and large and not members:
+            return cell
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []

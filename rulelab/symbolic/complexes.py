@@ -175,14 +175,16 @@ def _pi(trace, times=1):
     return Scalar(trace, "constant", constant, constant.shadow())
 
 
-def log_of_size(z):
-    """`log(abs(z))`, a real number."""
+def log_of_size(z, times=None):
+    """`log(abs(z))`, a real number; so many times it."""
     if _is_zero(z.im):
-        return apply("log", abs(z.re))
+        log = apply("log", abs(z.re))
+        return log if times is None else _times(times, log)
     size = squared_size(z)
     if size.shadow == 0:
         z.trace.halt(NoRealValue("the logarithm of zero"))
-    return z.trace.node("log", (size,), CONTEXT.log(size.shadow)) / 2
+    log = z.trace.node("log", (size,), CONTEXT.log(size.shadow))
+    return (log if times is None else _times(times, log)) / 2
 
 
 def turn(trace, times):
@@ -244,13 +246,14 @@ def power(base, exponent, decide=True):
     if _is_zero(b):
         size = (a if a > 0 else -a) ** p
     else:
-        size = squared_size(base) ** (p / 2)
+        known = _rational(p)
+        size = squared_size(base) ** (p / 2 if known is None else known / 2)
     angle = angle_of(base, decide)
-    turn = _times(p, angle)
+    turned = _times(p, angle)
     if not _is_zero(q):
         size = _times(size, apply("exp", -_times(q, angle)))
-        turn = _plus(turn, _times(q, log_of_size(base)))
-    return from_polar(size, turn)
+        turned = _plus(turned, log_of_size(base, q))
+    return from_polar(size, turned)
 
 
 def _whole_power(base, times):
@@ -298,7 +301,6 @@ _MEETINGS = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-
 
 
 def _complex_constant(trace, value):

@@ -20,7 +20,7 @@ from typing import Any
 import sympy as sp
 
 from .formulas import constant_expression
-from .zerotest import SEEDS_NEEDED, SEEDS_TRIED, _ROOTS, FieldModel, NoValue, P, Q
+from .zerotest import _ROOTS, SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
 
 ERROR = "below 1e-100"
 METHOD = "identity test in a finite field"

@@ -33,7 +33,9 @@ class Plan(NamedTuple):
 
 
 def _symmetric(kind):
-    square = not isinstance(kind, (Static, ComplexNumbers)) and len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
+    if isinstance(kind, (Static, ComplexNumbers)):
+        return kind
+    square = len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
     return Symmetric(shape_of(kind)[0]) if square and shape_of(kind) != (1, 1) else kind
 
 

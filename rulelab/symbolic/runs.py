@@ -742,7 +742,8 @@ def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_le
         name, should, given = leaves[i].args, expected[i], numbers[i]
         if (part := complex_part(name)) is not None:
             name, first = name.rpartition(".")[0], i - part
-            should, given = CONTEXT.mpc(*expected[first : first + 2]), CONTEXT.mpc(*numbers[first : first + 2])
+            should = CONTEXT.mpc(*expected[first : first + 2])
+            given = CONTEXT.mpc(*numbers[first : first + 2])
         reason = (
             diagnosis(i, leaves, found, expected, seed_leaves)
             if part is None
@@ -812,6 +813,9 @@ def _complex_diagnosis(name, expected, given, parts, seeds):
     for number, words in hints:
         if _close(given, number):
             return f"the cotangent of {name} {words}"
+    ratio = Fraction(float((given / expected).real)).limit_denominator(12)
+    if ratio and _close(given, CONTEXT.mpf(ratio.numerator) / ratio.denominator * expected):
+        return f"the cotangent of {name} is {ratio} times the right one"
     digits = agreeing_digits(expected, given, 0)
     close = f": it agrees to {digits} digits only" if digits >= 2 else ""
     return f"the cotangent of {name} is not conj(df/d{name}) * y_bar + df/dconj({name}) * conj(y_bar){close}"
@@ -928,13 +932,21 @@ def _short(number):
     return f"{complex(number) if isinstance(number, CONTEXT.mpc) else float(number):.12g}"
 
 
+def _decimals(number):
+    """Twenty digits, as `float` or `complex` reads them."""
+    if not isinstance(number, CONTEXT.mpc):
+        return CONTEXT.nstr(number, 20)
+    sign = "-" if number.imag < 0 else "+"
+    return f"{CONTEXT.nstr(number.real, 20)}{sign}{CONTEXT.nstr(abs(number.imag), 20)}j"
+
+
 def _is_complex_sample(value):
     return isinstance(value, ComplexNumber) or isinstance(value, Array) and value.is_complex
 
 
 def _counterexample(question, sample, seeds, where, expected, found, index):
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
-    e, n = CONTEXT.nstr(expected, 20), CONTEXT.nstr(found, 20)
+    e, n = _decimals(expected), _decimals(found)
     code = (
         paste(question, sample, seeds, index)
         + f"    # gives {_short(found)}, should be {_short(expected)}"

@@ -455,7 +455,8 @@ def _codes(code):
 
 @functools.cache
 def _table(with_special):
-    return math_replacements() | complexes.replacements() | (special_functions() if with_special else {}) | _numpy_makers()
+    special = special_functions() if with_special else {}
+    return math_replacements() | complexes.replacements() | special | _numpy_makers()
 
 
 _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")

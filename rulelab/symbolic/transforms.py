@@ -35,7 +35,9 @@ def _transformed(a, n, axis, norm, inverse, count=None):
     turns = [turn(trace, Fraction(k if inverse else -k, n)) for k in range(n)]
     made = np.empty((*lines.shape[:-1], n if count is None else count), object)
     for k in range(made.shape[-1]):
-        made[..., k] = sum(lines[..., j] * turns[j * k % n] for j in range(n)) * _scale(trace, n, norm, inverse)
+        made[..., k] = sum(lines[..., j] * turns[j * k % n] for j in range(n)) * _scale(
+            trace, n, norm, inverse
+        )
     return np.moveaxis(made, -1, axis)
 
 
