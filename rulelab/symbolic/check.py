@@ -64,11 +64,13 @@ def prove(
 ):
     """Judge the rule of a function symbolically.
 
-    `f` takes and returns real numbers or small float arrays. Its rule is looked up in
+    `f` takes and returns numbers or small arrays, real ones or complex. Its rule is looked up in
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
-    numbers are tried, then vectors, then matrices, each kind of array at two sizes. No more than
+    numbers are tried, then vectors, then matrices, each kind of array at two sizes. Complex numbers are tried
+    where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is then dL/dRe(z) +
+    i dL/dIm(z) for a real L, and both parts are judged. No more than
     `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default one is
     seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early, with the
     verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its own

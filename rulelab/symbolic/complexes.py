@@ -70,9 +70,6 @@ class Complex(Scalar):
     def __format__(self, spec):
         return format(complex(self.shadow), spec)
 
-    def __complex__(self):
-        self.trace.halt(CannotTrace(self.MACHINE_NUMBER, "write it with operators or elementwise functions"))
-
 
 def _operator(compute):
     def method(self, other):

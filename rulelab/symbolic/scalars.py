@@ -378,7 +378,7 @@ class Scalar:
         )
 
     def __complex__(self):
-        self.trace.halt(CannotTrace("complex() of an argument", "this check is for real functions"))
+        self.__float__()
 
     __index__ = None
 

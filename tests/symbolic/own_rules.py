@@ -45,6 +45,7 @@ COMPLEX = (
     "fft",
 )
 MOST_NUMBERS = 20  # in all arguments of a point; of complex ones too
+PATIENCE = 20.0  # seconds for a verdict of the page, which is not to depend on what else the machine does
 WORST = ("REFUTED", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED", "PROVED")
 
 
@@ -189,8 +190,8 @@ def page(judged, judged_complex):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    results = [judge(case) for name in (*SCALAR, *ARRAYS) for case in cases(name)]
-    results_complex = [judge(case) for name in COMPLEX for case in complex_cases(name)]
+    results = [judge(case, PATIENCE) for name in (*SCALAR, *ARRAYS) for case in cases(name)]
+    results_complex = [judge(case, PATIENCE) for name in COMPLEX for case in complex_cases(name)]
     print("\n".join(page(results, results_complex)))
     refuted = [str(j.case) for j in (*results, *results_complex) if j.word == "REFUTED"]
     sys.exit(f"refuted: {', '.join(refuted)}" if refuted else 0)
