@@ -565,6 +565,7 @@ FUNCTIONS = {
     np.cumsum: _accumulated(np.add),
     np.cumprod: _accumulated(np.multiply),
     np.sort: _sort,
+    np.sort_complex: lambda a: own(_sort(a), ObjectArray).astype(complex),
     np.argsort: _argsort,
     np.argmax: _position("argmax"),
     np.argmin: _position("argmin"),

@@ -296,6 +296,7 @@ class _Judge:
                 return cell
         if in_plane and large and not members:
             return cell
+        cell.tidy = (lambda expr: expr) if in_plane else tidy  # two angles at once take seconds to simplify
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []
@@ -319,6 +320,7 @@ class _Cell:
     def __init__(self, condition, count):
         self.condition, self.count = condition, count
         self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
+        self.tidy = tidy
 
     def settle(self, i, difference, derivative, visit):
         name = visit.leaves[i].args
@@ -355,9 +357,9 @@ class _Cell:
             rows.append(
                 ArgumentFinding(
                     name,
-                    formula(tidy(derivative)),
+                    formula(self.tidy(derivative)),
                     formula(given),
-                    Formula("0", "0") if zero else formula(tidy(difference)),
+                    Formula("0", "0") if zero else formula(self.tidy(difference)),
                 )
             )
         return CellFinding(self.condition, self.count, tuple(rows))
