@@ -275,8 +275,11 @@ def _without_trace(function, args, kwargs, cls):
 
 def _handler(function):
     known = FUNCTIONS.get(function)
-    if known is not None:
-        return known
+    return _handler_of_numpy(function) if known is None else known
+
+
+def _handler_of_numpy(function):
+    """NumPy's own code, behind its dispatch."""
     return getattr(function, "_implementation", function)
 
 
@@ -408,7 +411,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         total = np.add.reduce(own(np.abs(x) ** ord, ObjectArray), axis=axis, keepdims=keepdims)
         return own(total, ObjectArray) ** (1 / ord)
     if not (squares and is_complex(x)):
-        return np.linalg.norm._implementation(x, ord, axis, keepdims)
+        return _handler_of_numpy(np.linalg.norm)(x, ord, axis, keepdims)
     sizes = own(_squared_sizes(own(x, ObjectArray)), ObjectArray)
     total = np.asarray(np.add.reduce(sizes, axis=axis, keepdims=keepdims), object)
     roots = np.frompyfunc(lambda v: root(v) if isinstance(v, Scalar) else math.sqrt(v), 1, 1)(total)
@@ -417,7 +420,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
 
 def _correlate(a, v, mode="valid"):
     if not is_complex(v):
-        return np.correlate._implementation(a, v, mode)
+        return _handler_of_numpy(np.correlate)(a, v, mode)
     return np.convolve(a, np.conj(v)[::-1], mode)
 
 

@@ -29,7 +29,7 @@ class Complex(Scalar):
     """
 
     __slots__ = ("re", "im")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, re, im):
         super().__init__(re.trace, "complex", (re, im), CONTEXT.mpc(re.shadow, im.shadow))
@@ -265,10 +265,10 @@ def _whole_power(base, times):
     return made
 
 
-Complex.__add__, Complex.__radd__ = _operator(_sum)  # type: ignore[method-assign]
-Complex.__sub__, Complex.__rsub__ = _operator(_difference)  # type: ignore[method-assign]
-Complex.__mul__, Complex.__rmul__ = _operator(_product)  # type: ignore[method-assign]
-Complex.__truediv__, Complex.__rtruediv__ = _operator(_quotient)  # type: ignore[method-assign]
+Complex.__add__, Complex.__radd__ = _operator(_sum)
+Complex.__sub__, Complex.__rsub__ = _operator(_difference)
+Complex.__mul__, Complex.__rmul__ = _operator(_product)
+Complex.__truediv__, Complex.__rtruediv__ = _operator(_quotient)
 Complex.__pow__, Complex.__rpow__ = _operator(power)  # type: ignore[method-assign]
 Complex.__eq__ = _relation(lambda a, b, c, d: bool(a == c) and bool(b == d))  # type: ignore[method-assign]
 Complex.__ne__ = _relation(lambda a, b, c, d: bool(a != c) or bool(b != d))  # type: ignore[method-assign]

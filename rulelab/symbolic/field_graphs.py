@@ -437,7 +437,7 @@ class _Field:
         for key, (coefficient, _) in self.sum_of(node).items():
             if key[0] == "atan2":
                 if (key, coefficient) not in self.turns:
-                    self.turns[key, coefficient] = self.turned(*key[1:], coefficient)
+                    self.turns[key, coefficient] = self.turned(key[1], key[2], coefficient)
                 c, s = self.turns[key, coefficient]
             else:
                 c, s = self.model.part_of_angle(key, coefficient)
