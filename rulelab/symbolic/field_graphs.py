@@ -81,11 +81,11 @@ def same_everywhere(left, right):
 
 
 _NO_VALUES = object()
-SEEDS_FOR_ROOTS = 2000  # one complex number in four has a root
+SEEDS_FOR_ROOTS = 2000  # one complex number in eight has a root
 
 
 class _NoRoot(NoValue):
-    """This seed gives a complex number without the root that is asked for, or with too many."""
+    """This seed gives a complex number without the root that is asked for."""
 
 
 def _shown(wide, leaves, seeds, y, found, rule_y):
@@ -97,11 +97,9 @@ def _shown(wide, leaves, seeds, y, found, rule_y):
         try:
             field = _Field(number, wide)
             if any(field.value(a) != field.value(b) for a, b in zip(y, rule_y, strict=True)):
-                field.forgive()
                 return None
             given = [field.value(f) for f in found]  # before the derivatives: it may have no value here
             if seeds is not None and field.cotangents(leaves, seeds, y) != given:
-                field.forgive()
                 return None
         except _NoRoot:
             tries = SEEDS_FOR_ROOTS
@@ -197,21 +195,21 @@ def _small_logarithms(order, rest):
 
 
 def _fraction_of_turn(unit, times):
-    """(power, whether it may not be that of a product) of a number of size one with a fraction as exponent.
+    """A power of a number of size one with a fraction as exponent.
 
-    In the small group the root with the smallest exponent is taken. Those of a product add up, unless one is
-    so large that they may have gone round.
+    In the small group the root with the smallest exponent is taken, and none where that is large: so the root
+    of a product is the product of the roots, whose exponents cannot have gone round.
     """
     order, rest = _orders(times.denominator)
     generator, logarithms = _small_logarithms(order, rest)
     small = _power(unit, order * pow(order, -1, rest) % (P + 1))
     exponent = logarithms[small.a, small.b]
-    if exponent % times.denominator:
+    if exponent % times.denominator or 2 * exponent >= rest:
         raise _NoRoot
     unique = _power(unit, rest * pow(rest, -1, order) % (P + 1))
     share = times.numerator * pow(times.denominator, -1, order) % order
     chosen = _power(generator, exponent // times.denominator * times.numerator % rest)
-    return _power(unique, share) * chosen, 2 * exponent >= rest
+    return _power(unique, share) * chosen
 
 
 def _without_factors_of(number, denominator):
@@ -260,7 +258,6 @@ class _Field:
 
     def __init__(self, seed, wide=False):
         self.model = _WideModel(seed) if wide else FieldModel(seed)
-        self.went_round = False
         self.values = {}
         self.sums = {}
         self.complex_arguments: dict[str, tuple] = {}
@@ -457,15 +454,8 @@ class _Field:
         if times.denominator == 1:
             turned = _power(unit, times.numerator)
         else:
-            turned, went_round = _fraction_of_turn(unit, times)
-            self.went_round |= went_round
+            turned = _fraction_of_turn(unit, times)
         return turned.a, turned.b
-
-    def forgive(self):
-        """A difference that may come from the root of a product being minus the product of the roots is
-        none."""
-        if self.went_round:
-            raise _NoRoot
 
     # --- derivatives ---
 

@@ -108,6 +108,16 @@ IDENTITIES = {
 }
 
 
+def test_another_sheet_is_not_taken_for_this_one():
+    """Minus the right root, and roots across their cut, are told from it without any numbers."""
+    trace = Trace()
+    z = traced(trace, "z", 0.3 + 0.4j)
+    right = apply("sqrt", 1 - z) * apply("sqrt", 1 + z)
+    for wrong in (-apply("sqrt", 1 - z * z), apply("sqrt", 1 - z * z).conjugate()):
+        assert not (same_everywhere(right.re, wrong.re) and same_everywhere(right.im, wrong.im))
+    assert not same_everywhere(apply("sqrt", z * z).re, -z.re)
+
+
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_identities_are_seen_in_the_field(name):
     """The functional equations hold for complex numbers, and not with a millionth more."""
