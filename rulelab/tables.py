@@ -338,6 +338,9 @@ def name_latex(name: str) -> str:
     """
     if name.endswith("_bar") and name != "_bar":
         return rf"\bar{{{name_latex(name[:-4])}}}"
+    for ending, sign in ((".real", "Re"), (".imag", "Im")):
+        if name.endswith(ending) and name != ending:
+            return rf"\operatorname{{{sign}}}{{{name_latex(name[:-5])}}}"
     base, bracket, index = name.partition("[")
     if bracket and index.endswith("]") and index[:-1].replace(",", "").isdigit():
         return f"{{{name_latex(base)}}}_{{{index[:-1]}}}"

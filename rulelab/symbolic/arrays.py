@@ -15,11 +15,13 @@ import math
 
 import numpy as np
 
+from .complexes import TracedComplex, angle_of, as_complex, is_complex, root, squared_size
 from .elimination import LINALG
 from .functions import NUMPY_ELEMENTS, element_version
 from .scalars import CannotTrace, NoRealValue, Scalar, Stop, first_trace
+from .transforms import TRANSFORMS
 
-FLOAT = np.dtype(float)
+FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
 
 # Ufuncs whose loops over objects use the numbers' own operators.
 _NATIVE = frozenset(
@@ -42,14 +44,14 @@ class ObjectArray(np.ndarray):
     def astype(self, dtype, *args, **kwargs):
         return _converted(self, dtype)
 
-    real = property(lambda self: self)
-    imag = property(lambda self: np.zeros(self.shape))
+    real = property(lambda self: _each_part(self, "real"))
+    imag = property(lambda self: _each_part(self, "imag"))
 
     def dot(self, other, out=None):
         return _into(out, _shown(np.asarray(np.dot(_bare(self), _bare(other)), object), type(self)))
 
     def conjugate(self):
-        return self
+        return np.conjugate(self) if is_complex(self) else self
 
     conj = conjugate
 
@@ -57,7 +59,7 @@ class ObjectArray(np.ndarray):
 class TracedArray(ObjectArray):
     """An array of traced numbers as the author's code sees it: its dtype is that of the plain run."""
 
-    dtype = property(lambda self: FLOAT)
+    dtype = property(lambda self: COMPLEX if is_complex(self) else FLOAT)
 
     def __reduce__(self):
         first_trace(self.ravel()).halt(CannotTrace("pickling an argument"))
@@ -123,21 +125,40 @@ def _is_inside(value):
     return any(map(_is_inside, value)) if isinstance(value, (tuple, list)) else type(value) is ObjectArray
 
 
+def _kind(dtype):
+    return "c" if dtype is TracedComplex else np.dtype(dtype).kind
+
+
 def _is_float(dtype):
-    return dtype is None or np.dtype(dtype).kind in "fO"
+    return dtype is None or _kind(dtype) in "fcO"
+
+
+def _each_part(array, name):
+    """The real or imaginary parts of the entries."""
+    if not is_complex(array):
+        return array if name == "real" else np.zeros(array.shape)
+    return _on_entries(array, lambda z: getattr(z, name))
+
+
+def _on_entries(array, function):
+    """An array like `array`, also without axes, of the values of a function at its entries."""
+    made = np.frompyfunc(function, 1, 1)(np.atleast_1d(_bare(array)))
+    return made.reshape(array.shape).view(type(array))
 
 
 def _converted(array, dtype):
     """`array.astype(dtype)`: floats stay traced, integers and truth values become plain: decisions."""
-    kind = np.dtype(dtype).kind
+    kind = _kind(dtype)
     if kind in "fO":
         return array.copy()
+    if kind == "c":
+        return _on_entries(array, lambda v: as_complex(v, first_trace(array.flat)))
     if kind == "b":
         return np.array([builtins.bool(v) for v in array.flat], bool).reshape(array.shape)
     if kind in "iu":
         return np.array([int(v) for v in array.flat], dtype).reshape(array.shape)
     first_trace(array.flat).halt(
-        CannotTrace(f"an array of {np.dtype(dtype)}", "this check is for real functions")
+        CannotTrace(f"an array of {np.dtype(dtype)}", "this check is for functions of numbers")
     )
 
 
@@ -254,8 +275,11 @@ def _without_trace(function, args, kwargs, cls):
 
 def _handler(function):
     known = FUNCTIONS.get(function)
-    if known is not None:
-        return known
+    return _handler_of_numpy(function) if known is None else known
+
+
+def _handler_of_numpy(function):
+    """NumPy's own code, behind its dispatch."""
     return getattr(function, "_implementation", function)
 
 
@@ -306,11 +330,17 @@ def _as_floats(function):
     """A question about dtypes, asked of float arrays and numbers in place of the traced ones."""
 
     def asked(*args, **kwargs):
-        plain = [np.zeros(np.shape(a)) if isinstance(a, ObjectArray) else 0.5 if isinstance(a, Scalar) else a
-                 for a in args]  # fmt: skip
-        return function(*plain, **kwargs)
+        return function(*map(_plain_like, args), **kwargs)
 
     return asked
+
+
+def _plain_like(value):
+    if isinstance(value, ObjectArray):
+        return np.zeros(value.shape, COMPLEX if is_complex(value) else FLOAT)
+    if isinstance(value, Scalar):
+        return 0.5j if is_complex(value) else 0.5
+    return complex if value is TracedComplex else value
 
 
 def filled(shape, value):
@@ -326,13 +356,14 @@ def maker_like(original, value):
     def make(prototype, dtype=None, order="K", subok=True, shape=None, **kwargs):
         if not _is_float(dtype) or (dtype is None and _plain_kind(prototype)):
             return original(_bare(prototype), dtype=dtype, shape=shape, **kwargs)
-        return filled(np.shape(prototype) if shape is None else shape, value)
+        wide = is_complex(prototype) if dtype is None else _kind(dtype) == "c"
+        return filled(np.shape(prototype) if shape is None else shape, complex(value) if wide else value)
 
     return make
 
 
 def _plain_kind(value):
-    return isinstance(value, np.ndarray) and value.dtype.kind not in "fO" or isinstance(value, (bool, int))
+    return isinstance(value, np.ndarray) and value.dtype.kind not in "fcO" or isinstance(value, (bool, int))
 
 
 def _full_like(prototype, fill_value, dtype=None, order="K", subok=True, shape=None, **_):
@@ -361,9 +392,46 @@ def _var(
     count = np.sum(np.ones(a.shape), axis=axis, keepdims=keepdims, where=kept)
     return _into(
         out,
-        np.add.reduce(own(away * away, ObjectArray), axis=axis, keepdims=keepdims, where=kept)
+        np.add.reduce(own(_squared_sizes(away), ObjectArray), axis=axis, keepdims=keepdims, where=kept)
         / (count - ddof),
     )
+
+
+def _squared_sizes(a):
+    if not is_complex(a):
+        return a * a
+    return np.frompyfunc(lambda z: squared_size(z) if isinstance(z, Scalar) else abs(z) ** 2, 1, 1)(_bare(a))
+
+
+def _norm(x, ord=None, axis=None, keepdims=False):
+    """NumPy's own code, but for the ways in which it looks at dtypes."""
+    n = np.ndim(x)
+    squares = ord is None or axis is None and (ord in ("f", "fro") and n == 2 or ord == 2 and n == 1)
+    if isinstance(ord, float) and ord not in (0, 1, 2, math.inf, -math.inf) and (n == 1 or axis is not None):
+        total = np.add.reduce(own(np.abs(x) ** ord, ObjectArray), axis=axis, keepdims=keepdims)
+        return own(total, ObjectArray) ** (1 / ord)
+    if not (squares and is_complex(x)):
+        return _handler_of_numpy(np.linalg.norm)(x, ord, axis, keepdims)
+    sizes = own(_squared_sizes(own(x, ObjectArray)), ObjectArray)
+    total = np.asarray(np.add.reduce(sizes, axis=axis, keepdims=keepdims), object)
+    roots = np.frompyfunc(lambda v: root(v) if isinstance(v, Scalar) else math.sqrt(v), 1, 1)(total)
+    return own(np.asarray(roots, object), ObjectArray)
+
+
+def _correlate(a, v, mode="valid"):
+    if not is_complex(v):
+        return _handler_of_numpy(np.correlate)(a, v, mode)
+    return np.convolve(a, np.conj(v)[::-1], mode)
+
+
+def _angle(z, deg=False):
+    def of_one(v):
+        if not isinstance(v, Scalar):
+            return np.angle(v, deg)
+        angle = angle_of(as_complex(v))
+        return angle * 180 / math.pi if deg else angle
+
+    return np.frompyfunc(of_one, 1, 1)(_bare(own(z, ObjectArray)))
 
 
 def _std(a, *args, out=None, **kwargs):
@@ -481,7 +549,7 @@ def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=
     x = np.concatenate([r if rowvar or len(r) == 1 else r.T for r in rows])
     away = x - _mean(x, 1, keepdims=True)
     ddof = (0 if bias else 1) if ddof is None else ddof
-    return ((away @ away.T) / (x.shape[1] - ddof)).squeeze()
+    return ((away @ away.T.conj()) / (x.shape[1] - ddof)).squeeze()
 
 
 def _copyto(dst, src, casting="same_kind", where=True):
@@ -501,6 +569,7 @@ FUNCTIONS = {
     np.cumsum: _accumulated(np.add),
     np.cumprod: _accumulated(np.multiply),
     np.sort: _sort,
+    np.sort_complex: lambda a: own(_sort(a), ObjectArray).astype(complex),
     np.argsort: _argsort,
     np.argmax: _position("argmax"),
     np.argmin: _position("argmin"),
@@ -512,13 +581,15 @@ FUNCTIONS = {
     np.nonzero: _nonzero,
     np.isclose: _isclose,
     np.allclose: lambda a, b, *args, **kwargs: bool(np.all(_isclose(a, b, *args, **kwargs))),
-    np.iscomplex: lambda x: np.zeros(np.shape(x), bool)[()],
-    np.isreal: lambda x: np.ones(np.shape(x), bool)[()],
-    np.iscomplexobj: lambda x: False,
-    np.isrealobj: lambda x: True,
-    np.real: lambda x: x,
-    np.imag: lambda x: np.zeros(np.shape(x))[()],
-    np.angle: lambda z, deg=False: np.where(np.asarray(z) < 0, 180.0 if deg else math.pi, 0.0)[()],
+    np.iscomplex: lambda x: np.asarray(np.imag(x) != 0, bool)[()],
+    np.isreal: lambda x: np.asarray(np.imag(x) == 0, bool)[()],
+    np.iscomplexobj: is_complex,
+    np.isrealobj: lambda x: not is_complex(x),
+    np.real: lambda x: own(x, ObjectArray).real,
+    np.imag: lambda x: own(x, ObjectArray).imag[()],
+    np.angle: _angle,
+    np.linalg.norm: _norm,
+    np.correlate: _correlate,
     np.nan_to_num: lambda x, *args, **kwargs: own(x, ObjectArray).copy() if np.ndim(x) else x,
     np.linspace: _linspace,
     np.sinc: _each(np.sinc, "sinc"),
@@ -529,7 +600,7 @@ FUNCTIONS = {
     np.cov: _cov,
     np.array_equal: lambda a, b, **_: np.shape(a) == np.shape(b) and bool(np.all(np.equal(a, b))),
 } | {question: _as_floats(question) for question in _QUESTIONS if question is not np.promote_types}
-FUNCTIONS |= LINALG
+FUNCTIONS |= LINALG | TRANSFORMS
 
 
 def summed_to(x_bar, shape):

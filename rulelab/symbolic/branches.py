@@ -21,9 +21,10 @@ import sympy as sp
 
 from ..errors import DerivationError, Place
 from .cells import Array, Static, samples
+from .complexes import is_complex
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
-from .runs import _STAND_INS, _alike, _flat, _quietly, plain_argument
+from .runs import _STAND_INS, _alike, _flat, _quietly, parts_that_move, plain_argument
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Swap, _Globals, same_shape_object_array
 from .worker import TooLong, at_most
@@ -255,6 +256,8 @@ class _Explorer:
                 y = swap.value(self.f, "f")(*self.arguments(trace, sample))
             if trace.stop is not None:
                 raise trace.stop
+            if any(map(is_complex, parts_that_move(y))):
+                trace.halt(CannotTrace("a complex result", "rules are derived for real results"))
             flat = tuple(_flat(trace, y))
         except CannotTrace as stop:
             raise self.refused(f"{stop.construct}", stop, swap, stop.advice) from stop

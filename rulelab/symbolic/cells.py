@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -37,6 +37,27 @@ class Symmetric:
     rows: int
 
 
+@dataclass(frozen=True)
+class ComplexNumbers:
+    """The kind of a complex argument: a number, or an array of this shape."""
+
+    shape: tuple = ()
+
+
+@dataclass(frozen=True)
+class ComplexNumber:
+    """A sample of a complex number, exact; its text is Python that makes the nearest float."""
+
+    real: Fraction
+    imag: Fraction
+
+    def __complex__(self):
+        return complex(float(self.real), float(self.imag))
+
+    def __str__(self):
+        return f"complex({self.real}, {self.imag})"
+
+
 class Array(NamedTuple):
     """A sample of an array argument: its entries in C order; a symmetric one has its lower triangle free."""
 
@@ -48,11 +69,19 @@ class Array(NamedTuple):
         """The indices of the entries that are free, in order."""
         return [i for i in np.ndindex(self.shape) if not self.symmetric or i[0] >= i[1]]
 
+    @property
+    def is_complex(self):
+        return any(isinstance(entry, ComplexNumber) for entry in self.entries)
+
 
 def count_of(kind):
     """How many free numbers an argument of a kind, or a sample of one, has."""
     if isinstance(kind, Array):
-        return len(kind.leaf_indices())
+        return len(kind.leaf_indices()) * (2 if kind.is_complex else 1)
+    if isinstance(kind, ComplexNumbers):
+        return 2 * math.prod(kind.shape)
+    if isinstance(kind, ComplexNumber):
+        return 2
     if isinstance(kind, Static):
         return 0
     if isinstance(kind, Symmetric):
@@ -64,6 +93,8 @@ def shape_of(kind):
     """The shape of an argument of this kind."""
     if isinstance(kind, Symmetric):
         return (kind.rows, kind.rows)
+    if isinstance(kind, ComplexNumbers):
+        return kind.shape
     return kind if isinstance(kind, tuple) and not isinstance(kind, Static) else ()
 
 
@@ -79,7 +110,7 @@ def samples(spec, rng, limits=()):
     times sizes. `limits`, where there are any, are (low, high) or None per argument: numbers are drawn from
     between them, on both sides of zero if it is there."""
     limits = limits or (None,) * len(spec)
-    scalars = sum(kind in ("scalar", ()) for kind in spec)
+    scalars = sum(2 if kind == ComplexNumbers() else kind in ("scalar", ()) for kind in spec)
     orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
     if len(orthants) > MAX_ORTHANTS:
         chosen = rng.choice(len(orthants) - 1, MAX_ORTHANTS - 1, replace=False) + 1
@@ -110,7 +141,7 @@ def more_samples(spec, rng, count):
 
 
 def _turns(value):
-    return isinstance(value, Array) and not value.symmetric
+    return isinstance(value, Array) and not value.symmetric and not value.is_complex
 
 
 def _signed(spec, rng, size, signs_of):
@@ -131,14 +162,18 @@ def _sample(kind, signs, rng, low, high, limit=None):
         return kind
     if kind == "scalar":
         return _between(limit, next(signs), fraction(rng, low, high))
+    if kind == ComplexNumbers():
+        return ComplexNumber(next(signs) * fraction(rng, low, high), next(signs) * fraction(rng, low, high))
     if isinstance(kind, Symmetric):
         return _positive_definite(kind.rows, rng, low, high)
     if kind == ():
         return Array((_between(limit, next(signs), fraction(rng, low, high)),), ())
     entries = tuple(
-        _between(limit, int(rng.choice((1, -1))), fraction(rng, low, high)) for _ in range(int(np.prod(kind)))
+        _between(limit, int(rng.choice((1, -1))), fraction(rng, low, high)) for _ in range(count_of(kind))
     )
-    return Array(entries, kind)
+    if isinstance(kind, ComplexNumbers):
+        entries = tuple(map(ComplexNumber, entries[::2], entries[1::2]))
+    return Array(entries, shape_of(kind))
 
 
 def _between(limit, sign, size):
@@ -166,7 +201,12 @@ def beside_borders(sample, names, decisions, of_entries=None):
 
     Of an array one entry for each constant; `of_entries` is the set of those that were moved before.
     """
-    places = {name: i for i, name in enumerate(names)}
+    places = {name: i for i, name in enumerate(names)} | {
+        f"{name}.{part}": i
+        for i, (name, value) in enumerate(zip(names, sample, strict=True))
+        if isinstance(value, ComplexNumber)
+        for part in ("real", "imag")
+    }
     seen: set[tuple] = set()
     of_entries = set() if of_entries is None else of_entries
     for decision in decisions:
@@ -180,21 +220,25 @@ def beside_borders(sample, names, decisions, of_entries=None):
                 if bound.args.name is None
                 else Fraction(float(bound.shadow)).limit_denominator(999)
             )
-            met = of_entries if index else seen
-            if i is None or (i, at) in met:
+            value = None if i is None else sample[i]
+            met, key = (of_entries, i) if index else (seen, argument.args)
+            if i is None or (key, at) in met or (isinstance(value, Array) and value.is_complex):
                 continue
-            met.add((i, at))
+            met.add((key, at))
             for away in (Fraction(1, 7), Fraction(1, 1009)):
                 step = away * max(1, abs(at))
                 for beside in (at + step, at - step):
-                    yield tuple(_moved(v, index, beside) if j == i else v for j, v in enumerate(sample))
+                    moved = _moved(value, argument.args, beside)
+                    yield tuple(moved if j == i else v for j, v in enumerate(sample))
 
 
-def _moved(value, index, number):
-    """A sample of one argument with `number` in the place that the text `index` says ("0,1]")."""
+def _moved(value, name, number):
+    """A sample of one argument with `number` in the place that `name` says ("x", "x[0,1]", "z.real")."""
+    if isinstance(value, ComplexNumber):
+        return replace(value, **{name.rpartition(".")[2]: number})
     if not isinstance(value, Array):
         return number
-    indices = tuple(map(int, filter(None, index.rstrip("]").split(","))))
+    indices = tuple(map(int, filter(None, name.partition("[")[2].rstrip("]").split(","))))
     places = {indices, indices[::-1]} if value.symmetric else {indices}
     entries = zip(np.ndindex(value.shape), value.entries, strict=True)
     return value._replace(entries=tuple(number if i in places else v for i, v in entries))

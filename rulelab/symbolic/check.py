@@ -24,6 +24,7 @@ from .boundary import Borders
 from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
 from .cells import (
     Array,
+    ComplexNumbers,
     Static,
     Symmetric,
     beside_borders,
@@ -50,6 +51,7 @@ from .runs import (
     Settled,
     Skipped,
     Visit,
+    complex_part,
     makes_a_number,
     mentions,
     reads_one_triangle,
@@ -65,6 +67,7 @@ MAX_VISITS = 40
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
+MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
 LIMIT_SHARE = 0.9  # the same until the samples with more and more steps end
 INTEGRAL_SHARE = 0.2  # the same where a function integrates
@@ -90,11 +93,13 @@ def prove(
 ):
     """Judge the rule of a function symbolically.
 
-    `f` takes and returns real numbers or small float arrays. Its rule is looked up in
+    `f` takes and returns numbers or small arrays, real ones or complex. Its rule is looked up in
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
-    numbers are tried, then vectors, then matrices, each kind of array at two sizes.
+    numbers are tried, then vectors, then matrices, each kind of array at two sizes. Complex numbers are tried
+    where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is then dL/dRe(z) +
+    i dL/dIm(z) for a real L, and both parts are judged.
 
     `sizes` are those of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or
     `[(2, 3), (4, 2)]`, or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()`
@@ -448,10 +453,13 @@ class _Judge:
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
         if not members and sum_of_sizes([*y, *found], 2 * MAX_SHOWN) > 2 * MAX_SHOWN:
             raise TooLarge("no formula of it would be shown")
-        large, integrals = operations > MAX_SHOWN_GRAPH, bool(members) and members[0].trace.integrands
-        shown = members and (brief or large or integrals) and cell.settle_in_field(members[0])
-        if shown and (brief or large):
+        in_plane = any(complex_part(leaf.args) is not None for leaf in leaves)
+        large = operations > (MAX_SHOWN_PLANE if in_plane else MAX_SHOWN_GRAPH)
+        in_field = brief or large or in_plane or (bool(members) and members[0].trace.integrands)
+        shown = members and in_field and cell.settle_in_field(members[0])
+        if (shown and (brief or large)) or (in_plane and large and not members):
             return cell
+        cell.tidy = (lambda expr: expr) if in_plane else tidy  # two angles at once take seconds to simplify
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []
@@ -495,6 +503,7 @@ class _Cell:
     def __init__(self, condition, count, sizes=""):
         self.condition, self.count, self.sizes = condition, count, sizes
         self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
+        self.tidy: Any = tidy
 
     def settle(self, i, difference, derivative, visit):
         name = visit.leaves[i].args
@@ -531,9 +540,9 @@ class _Cell:
             rows.append(
                 ArgumentFinding(
                     name,
-                    formula(tidy(derivative)),
+                    formula(self.tidy(derivative)),
                     formula(given),
-                    Formula("0", "0") if zero else formula(tidy(difference)),
+                    Formula("0", "0") if zero else formula(self.tidy(difference)),
                 )
             )
         return CellFinding(self.condition, self.count, tuple(rows), self.sizes)
@@ -643,7 +652,8 @@ def _scope(findings, plan, names):
         fixed += [limit_words(*pair) for pair in zip(names, plan.limits, strict=True) if pair[1] is not None]
     sizes = dict.fromkeys(filter(None, map(_size_words, plan.specs)))
     if not any(texts):
-        words = "all real arguments at which f and the rule are defined (no branch was met)"
+        field = "complex" if any(isinstance(kind, ComplexNumbers) for kind in plan.specs[0]) else "real"
+        words = f"all {field} arguments at which f and the rule are defined (no branch was met)"
     elif len(dict.fromkeys(texts)) == 1:
         words = f"the cell {texts[0]}" if texts[0] else "the one cell met"
     else:

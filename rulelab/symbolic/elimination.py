@@ -10,8 +10,9 @@ import functools
 
 import numpy as np
 
+from .complexes import Complex, log_of_size
 from .functions import apply
-from .scalars import Scalar, first_trace, shadow_of
+from .scalars import CannotTrace, Scalar, first_trace, shadow_of
 
 COFACTORS_UP_TO = 3
 
@@ -134,6 +135,8 @@ def slogdet(a):
         return _SlogdetResult(0.0, -np.inf)
     if not isinstance(determinant, Scalar):
         return _SlogdetResult(*np.linalg.slogdet(np.array([[determinant]], float)))
+    if determinant.op == "complex":
+        return _SlogdetResult(determinant / abs(determinant), log_of_size(determinant))
     if determinant > 0:
         return _SlogdetResult(1.0, apply("log", determinant, False))
     return _SlogdetResult(-1.0, apply("log", -determinant, False))
@@ -147,6 +150,8 @@ def _cholesky(a):
     factor[...] = 0.0
     for j in range(n):
         rest = a[j, j] - sum(factor[j, k] * factor[j, k] for k in range(j))
+        if isinstance(rest, Complex):
+            rest.trace.halt(CannotTrace("np.linalg.cholesky() of complex matrices"))
         if not rest > 0:
             raise np.linalg.LinAlgError("Matrix is not positive definite")
         factor[j, j] = apply("sqrt", rest) if isinstance(rest, Scalar) else np.sqrt(rest)

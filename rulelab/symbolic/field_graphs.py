@@ -9,6 +9,10 @@ digits at samples of the same cell.
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,7 +20,7 @@ from typing import Any
 import sympy as sp
 
 from .formulas import constant_expression
-from .zerotest import SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
+from .zerotest import _ROOTS, SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
 
 ERROR = "below 1e-100"
 METHOD = "identity test in a finite field"
@@ -25,6 +29,45 @@ METHOD = "identity test in a finite field"
 def is_identity(leaves, seeds, y, found, rule_y):
     """Whether the cotangents `found` are those of `y` for `leaves`, and `rule_y` is `y`: True, or None for
     "not shown"."""
+    parts = [(leaves, seeds, y, found, rule_y)]
+    if seeds is not None:
+        parts = _independent(leaves, seeds, y, found, rule_y)
+    return True if all(_is_identity(*part) for part in parts) else None
+
+
+def _independent(leaves, seeds, y, found, rule_y):
+    """The same question in parts that share no argument: entries of an elementwise function, for instance."""
+    masks: dict[int, int] = {}
+    bits: dict[str, int] = {}
+
+    def mask(node):
+        for part in _in_order(node, masks):
+            if part.op == "argument":
+                masks[id(part)] = bits.setdefault(part.args, 1 << len(bits))
+            else:
+                below = () if part.op == "constant" else part.args
+                masks[id(part)] = functools.reduce(operator.or_, (masks[id(a)] for a in below), 0)
+        return masks[id(node)]
+
+    results = [mask(s) | mask(a) | mask(b) for s, a, b in zip(seeds, y, rule_y, strict=True)]
+    cotangents = [mask(leaf) | mask(f) for leaf, f in zip(leaves, found, strict=True)]
+    groups: list[int] = []
+    for new in (*results, *cotangents):
+        apart = [g for g in groups if not g & new]
+        groups = [*apart, functools.reduce(operator.or_, (g for g in groups if g & new), new)]
+    for group in groups:
+        own = [i for i, m in enumerate(results) if m & group]
+        theirs = [i for i, m in enumerate(cotangents) if m & group]
+        yield (
+            [leaves[i] for i in theirs],
+            [seeds[i] for i in own],
+            [y[i] for i in own],
+            [found[i] for i in theirs],
+            [rule_y[i] for i in own],
+        )
+
+
+def _is_identity(leaves, seeds, y, found, rule_y):
     for wide in (False, True):
         shown = _shown(wide, leaves, seeds, y, found, rule_y)
         if shown is not _NO_VALUES:
@@ -38,12 +81,19 @@ def same_everywhere(left, right):
 
 
 _NO_VALUES = object()
+SEEDS_FOR_ROOTS = 2000  # one complex number in eight has a root
+
+
+class _NoRoot(NoValue):
+    """This seed gives a complex number without the root that is asked for."""
 
 
 def _shown(wide, leaves, seeds, y, found, rule_y):
     """The same in the field itself, or in the wide one where its roots have no values."""
-    passed = 0
-    for number in range(SEEDS_TRIED):
+    passed, tries = 0, SEEDS_TRIED
+    for number in itertools.count():
+        if number == tries:
+            return _NO_VALUES
         try:
             field = _Field(number, wide)
             if any(field.value(a) != field.value(b) for a, b in zip(y, rule_y, strict=True)):
@@ -51,6 +101,9 @@ def _shown(wide, leaves, seeds, y, found, rule_y):
             given = [field.value(f) for f in found]  # before the derivatives: it may have no value here
             if seeds is not None and field.cotangents(leaves, seeds, y) != given:
                 return None
+        except _NoRoot:
+            tries = SEEDS_FOR_ROOTS
+            continue
         except NoValue:
             continue
         except (NotImplementedError, RecursionError):
@@ -58,7 +111,6 @@ def _shown(wide, leaves, seeds, y, found, rule_y):
         passed += 1
         if passed == SEEDS_NEEDED:
             return True
-    return _NO_VALUES
 
 
 class _Pair:
@@ -110,6 +162,75 @@ def _pair(number):
     return number if isinstance(number, _Pair) else _Pair(number, 0)
 
 
+def _power(number, times):
+    """A power of a number of the wider field with a whole exponent that is not negative."""
+    a, b, c, d = 1, 0, number.a, number.b
+    while times:
+        if times & 1:
+            a, b = (a * c - b * d) % P, (a * d + b * c) % P
+        c, d = (c + d) * (c - d) % P, 2 * c * d % P
+        times >>= 1
+    return _Pair(a, b)
+
+
+@functools.cache
+def _orders(denominator):
+    """(order, rest) of the two groups the numbers of size one are products of: in the first, roots of this
+    degree are unique; the second is small."""
+    order = _without_factors_of(P + 1, denominator)
+    return order, (P + 1) // order
+
+
+@functools.cache
+def _small_logarithms(order, rest):
+    """(generator, {number: exponent}) of the small group."""
+    for n in itertools.count(2):
+        unit = _Pair(1, n) * _Pair(1, -n).inverse()  # of size one
+        generator = _power(unit, order)
+        powers = [_Pair(1, 0)]
+        while len(powers) < rest:
+            powers.append(powers[-1] * generator)
+        if len({(p.a, p.b) for p in powers}) == rest:
+            return generator, {(p.a, p.b): e for e, p in enumerate(powers)}
+
+
+def _fraction_of_turn(unit, times):
+    """A power of a number of size one with a fraction as exponent.
+
+    In the small group the root with the smallest exponent is taken, and none where that is large: so the root
+    of a product is the product of the roots, whose exponents cannot have gone round.
+    """
+    order, rest = _orders(times.denominator)
+    generator, logarithms = _small_logarithms(order, rest)
+    small = _power(unit, order * pow(order, -1, rest) % (P + 1))
+    exponent = logarithms[small.a, small.b]
+    if exponent % times.denominator or 2 * exponent >= rest:
+        raise _NoRoot
+    unique = _power(unit, rest * pow(rest, -1, order) % (P + 1))
+    share = times.numerator * pow(times.denominator, -1, order) % order
+    chosen = _power(generator, exponent // times.denominator * times.numerator % rest)
+    return _power(unique, share) * chosen
+
+
+def _without_factors_of(number, denominator):
+    while (common := math.gcd(number, denominator)) > 1:
+        number //= common
+    return number
+
+
+_POWER_WITH_ROOTS = (P * P - 1) // _without_factors_of(P * P - 1, _ROOTS)
+
+
+def _with_roots(signs, random):
+    """(a, b) with a + ib of an order prime to 2, 3, 5, …, and both squares times their signs; `random(n)`
+    gives the n-th start."""
+    for n in itertools.count():
+        number = _power(_Pair(*random(n)), _POWER_WITH_ROOTS)
+        parts = number.a, number.b
+        if all(pow(part * sign, Q, P) == 1 for part, sign in zip(parts, signs, strict=True)):
+            return parts
+
+
 class _WideModel(FieldModel):
     """The model with imaginary roots."""
 
@@ -141,12 +262,16 @@ class _Field:
         self.sums = {}
         self.bound = {}  # the variables of the integrals around, by id: their values
 
+        self.complex_arguments: dict[str, tuple] = {}
+        self.turns: dict[tuple, tuple] = {}
+
     def at(self, variable, value):
         """The same homomorphism with a value for the variable of an integral."""
         inside = _Field.__new__(_Field)
         inside.model, inside.sums = self.model, {}
         inside.bound = {**self.bound, id(variable): value}
         inside.values = dict(inside.bound)
+        inside.complex_arguments, inside.turns = self.complex_arguments, self.turns
         return inside
 
     # --- values ---
@@ -158,6 +283,8 @@ class _Field:
 
     def _value(self, node):
         op, args = node.op, node.args
+        if op == "argument" and args.endswith((".real", ".imag")):
+            return self.part_of_complex(node, *args.rsplit(".", 1))
         if op == "argument":
             return self.model.residue("symbol", args) * (-1 if node.shadow < 0 else 1)
         if op == "constant":
@@ -188,6 +315,16 @@ class _Field:
         for sign, limit in ((1, upper), (-1, lower)):
             for weight, node in self.model.functional(self.value(limit)):
                 yield sign * weight, self.at(variable, node)
+
+    def part_of_complex(self, node, name, part):
+        """The real or imaginary part of a complex argument, chosen so that all its roots have values."""
+        parts = ("real", "imag")
+        if name not in self.complex_arguments:
+            signs = [-1 if node.trace.arguments[f"{name}.{p}"].shadow < 0 else 1 for p in parts]
+            self.complex_arguments[name] = _with_roots(
+                signs, lambda n: [self.model.random(n, p, name) for p in parts]
+            )
+        return self.complex_arguments[name][parts.index(part)]
 
     def root(self, number, times=1):
         return self.model.rational_power(number, sp.Rational(times, 2))
@@ -241,6 +378,8 @@ class _Field:
             for factor, other in (args, args[::-1]):
                 if (rational := _rational(factor)) is not None:
                     return _scaled(self.sums[id(other)], rational)
+                if factor.op == "atan2":
+                    return self.times_angle(self.sums[id(other)], factor)
                 if factor.op == "log":
                     return self.times_log(self.sums[id(other)], factor.args[0])
                 if (whole := _LOGARITHMS.get(_name(factor))) is not None:
@@ -249,6 +388,8 @@ class _Field:
             return _scaled(self.sums[id(args[0])], 1 / rational)
         if op == "log":
             return self.times_log({("one",): (Fraction(1), None)}, args[0])
+        if op == "atan2":
+            return {("atan2", *(self.values[id(a)] for a in args)): (Fraction(1), None)}
         if op in _EXP_OF:
             return {
                 (op, self.values[id(args[0])]): (Fraction(1), _EXP_OF[op](self, self.values[id(args[0])]))
@@ -262,6 +403,17 @@ class _Field:
         total: dict[tuple, tuple] = {}
         for times, part in _factors(base):
             total = _joined(total, _scaled(self.times_number(terms, self.value(part)), times), 1)
+        return total
+
+    def times_angle(self, terms, node):
+        """A sum times an angle."""
+        total: dict[tuple, tuple] = {}
+        for key, (coefficient, _) in terms.items():
+            if key == ("one",):
+                term = {("atan2", *(self.values[id(a)] for a in node.args)): (coefficient, None)}
+            else:
+                term = {("atom", self._atom(key) * self.values[id(node)] % P): (coefficient, None)}
+            total = _joined(total, term, 1)
         return total
 
     def times_number(self, terms, number):
@@ -281,6 +433,8 @@ class _Field:
             return key[1]
         if key[0] == "log":
             return self.model.random("log", key[1])
+        if key[0] == "atan2":
+            return self.model.random(*key)
         raise NotImplementedError
 
     def exp(self, terms):
@@ -299,9 +453,30 @@ class _Field:
     def angle(self, node):
         cos, sin = 1, 0
         for key, (coefficient, _) in self.sum_of(node).items():
-            c, s = self.model.part_of_angle(key, coefficient)
+            if key[0] == "atan2":
+                if (key, coefficient) not in self.turns:
+                    self.turns[key, coefficient] = self.turned(key[1], key[2], coefficient)
+                c, s = self.turns[key, coefficient]
+            else:
+                c, s = self.model.part_of_angle(key, coefficient)
             cos, sin = (cos * c - sin * s) % P, (cos * s + sin * c) % P
         return cos, sin
+
+    def turned(self, y, x, times):
+        """(cos, sin) of a multiple of the angle of x + i y: a power of that number of size one."""
+        if isinstance(x, _Pair) or isinstance(y, _Pair):
+            raise NoValue
+        scale = self.model.inverse(self.model.rational_power((x * x + y * y) % P, sp.Rational(1, 2)))
+        if isinstance(scale, _Pair):
+            raise NoValue
+        unit = _Pair(x * scale, y * scale)
+        if times < 0:
+            unit, times = _Pair(x * scale, -y * scale), -times
+        if times.denominator == 1:
+            turned = _power(unit, times.numerator)
+        else:
+            turned = _fraction_of_turn(unit, times)
+        return turned.a, turned.b
 
     # --- derivatives ---
 

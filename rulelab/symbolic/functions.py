@@ -64,6 +64,8 @@ _HOLDS = {
 def apply(name, x, raising=True):
     """`name(x)` as a traced number. Outside the domain: ValueError as `math` does, or no real value as
     NumPy's nan."""
+    if x.op == "complex":
+        return x.apply(name)
     for relation, bound in ELEMENTARY[name].borders:
         inside = bool(_HOLDS[relation](x.shadow, bound))
         if not x.is_constant:
@@ -106,7 +108,7 @@ def _log_to(base):
     return lambda raising: lambda x: apply("log", x, raising) / apply("log", x.trace.constant(base))
 
 
-def _atan2(y, x):
+def atan2(y, x):
     y, x = _lift(y, x)
     trace = y.trace
     # The angle jumps by 2 pi across the negative half-axis: a border between cells.
@@ -127,6 +129,8 @@ def _copysign(x, y):
 
 
 def _sign(x):
+    if x.op == "complex":
+        return x / abs(x)
     return 1.0 if x > 0 else (-1.0 if x < 0 else 0.0)
 
 
@@ -201,7 +205,7 @@ MATH = {name: _unary(name) for name in ELEMENTARY if hasattr(math, name) and nam
     "expm1": _plain(lambda x: apply("exp", x) - 1),
     "exp2": _plain(lambda x: _power(2, x)),
     "cbrt": _plain(lambda x: _copysign(abs(x) ** Fraction(1, 3), x)),
-    "atan2": _plain(_atan2),
+    "atan2": _plain(atan2),
     "hypot": _plain(_hypot),
     "pow": _plain(_power),
     "fabs": _plain(abs),
@@ -294,7 +298,7 @@ _NUMPY_OWN = {
     "round": lambda x: float(round(x)),
     "around": lambda x: float(round(x)),
     "heaviside": lambda x, h: 1.0 if x > 0 else (0.0 if x < 0 else h),
-    "conjugate": lambda x: x,
+    "conjugate": lambda x: x.conjugate(),
     "i0": lambda x: apply("besseli0", x),
     "sinc": lambda x: apply("sin", x * math.pi) / (x * math.pi),
 }

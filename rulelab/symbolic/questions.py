@@ -14,7 +14,7 @@ from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.targets import name_of, resolve
-from .cells import Array, Static, Symmetric, shape_of
+from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
 from .convergence import TRIED_WITH, is_step_name
 from .kinds import VECTOR_SIZES, array_specs
 from .limits import domains, inside, limits_of, of_forms, sized_specs
@@ -40,7 +40,9 @@ class Plan(NamedTuple):
 
 
 def _symmetric(kind):
-    square = not isinstance(kind, Static) and len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
+    if isinstance(kind, (Static, ComplexNumbers)):
+        return kind
+    square = len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
     return Symmetric(shape_of(kind)[0]) if square and shape_of(kind) != (1, 1) else kind
 
 
@@ -62,16 +64,19 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     if at is not None:
         if sizes is not None:
             raise RuleLabError("either `at` gives the sizes of the arrays, or `sizes` does, not both")
-        given = tuple(map(_exact, at)) + tuple(map(_exact, defaults[len(at) :]))
+        given = tuple(map(_sample, at)) + tuple(map(_sample, defaults[len(at) :]))
         names = names[: len(given)]
         plan = Plan((tuple(map(_kind_of, given)),), (given,))
         held = tuple(v if isinstance(v, Static) else None for v in given)
         return names, _within(names, [plan], domains(names, held, domain))
-    held = tuple(None if d is _NONE or not isinstance(_exact(d), Static) else _exact(d) for d in defaults)
+    held = tuple(None if d is _NONE or not isinstance(_sample(d), Static) else _exact(d) for d in defaults)
     kinds = domains(names, held, domain)
     if sizes is not None:
         return names, _within(names, [Plan(specs) for specs in sized_specs(sizes, held)], kinds)
     scalar = tuple(h or "scalar" for h in held)
+    if any(complex_ones := _meant_complex(f, names, defaults)):
+        wide = zip(scalar, complex_ones, strict=True)
+        return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
     vectors = tuple(tuple(h or shape for h in held) for shape in VECTOR_SIZES)
     arrays = [Plan(specs) for specs in array_specs(names, held, kinds)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
@@ -99,6 +104,15 @@ def _within(names, plans, kinds):
 
 
 _NONE = object()
+
+
+def _meant_complex(f, names, defaults):
+    """Of each parameter, whether it is annotated as `complex` or has a complex default."""
+    notes = getattr(f, "__annotations__", {})
+    return [
+        notes.get(name) in (complex, "complex", np.complex128) or isinstance(default, complex)
+        for name, default in zip(names, defaults, strict=True)
+    ]
 
 
 def _parameters(f, count, kwargs=()):
@@ -158,9 +172,24 @@ def _exact(value):
     return Static(value)
 
 
+def _sample(value):
+    """The same where complex numbers are meant to move too."""
+    if isinstance(value, (complex, np.complexfloating)) and np.isfinite(value):
+        return _exact_complex(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        return Array(tuple(map(_exact_complex, value.ravel())), value.shape)
+    return _exact(value)
+
+
+def _exact_complex(value):
+    return ComplexNumber(Fraction(repr(float(value.real))), Fraction(repr(float(value.imag))))
+
+
 def _kind_of(sample):
+    if isinstance(sample, ComplexNumber):
+        return ComplexNumbers()
     if isinstance(sample, Array):
-        return sample.shape
+        return ComplexNumbers(sample.shape) if sample.is_complex else sample.shape
     return sample if isinstance(sample, Static) else "scalar"
 
 
@@ -208,6 +237,8 @@ def _error(f, found, *fixes, name=None):
 def _example(kind):
     if isinstance(kind, Static):
         return kind.value
+    if isinstance(kind, ComplexNumbers):
+        return np.full(kind.shape, 0.5 + 0.5j) if kind.shape else 0.5 + 0.5j
     return 0.5 if kind == "scalar" else np.full(shape_of(kind), 0.5)
 
 

@@ -27,7 +27,8 @@ from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks, zeros
 from ..tangents.structural import Tangent
 from .arrays import own, summed_to
-from .cells import Array, Static, count_of, samples
+from .cells import Array, ComplexNumber, Static, count_of, samples
+from .complexes import Complex, as_complex, is_complex
 from .field_graphs import same_everywhere
 from .functions import apply, element_version, scalar_version
 from .integrals import stand_ins
@@ -83,7 +84,7 @@ class Question:
             slopes = slopes if isinstance(slopes, tuple) else (slopes,)
             return y, lambda y_bar: (
                 zeros.NoTangent(),
-                *(fitted(times(s, y_bar), x) for s, x in zip(slopes, xs, strict=True)),
+                *(fitted(times(_conjugated(s), y_bar), x) for s, x in zip(slopes, xs, strict=True)),
             )
 
         return scalar_rule
@@ -91,6 +92,10 @@ class Question:
 
 def _with_keywords(function, kwargs):
     return functools.partial(function, **kwargs) if kwargs else function
+
+
+def _conjugated(slope):
+    return slope.conjugate() if is_complex(slope) else slope
 
 
 def times(slope, y_bar):
@@ -153,8 +158,9 @@ def plain_argument(value):
     if isinstance(value, Static):
         return value.value
     if isinstance(value, Array):
-        return np.array([float(v) for v in value.entries]).reshape(value.shape)
-    return float(value)
+        number = complex if value.is_complex else float
+        return np.array([number(v) for v in value.entries], number).reshape(value.shape)
+    return complex(value) if isinstance(value, ComplexNumber) else float(value)
 
 
 @contextlib.contextmanager
@@ -189,6 +195,8 @@ def plain_run(question, sample, seed_for):
                 "pass in what varies as an argument",
             )
         )
+    if any(_wide(y)) and not any(map(_is_complex_sample, sample)):
+        trace_primal(question, sample)  # a power of a negative float turns complex: skipped there
     y_bar = seed_for(y)
     with _quietly():
         rule_y, pullback = _plain_rule(question, sample)
@@ -215,14 +223,12 @@ def _plain_primal(question, sample):
         except Exception as raised:
             raise Misfit(f"{type(raised).__name__}: {raised}") from raised
     kinds = {np.asarray(part).dtype.kind for part in parts_that_move(y)}
-    if "c" in kinds:
-        raise Skipped("a complex value")
-    if not kinds <= set("fiub"):
+    if not kinds <= set("fiubc"):
         raise Settled(
             Unsupported(
                 f"a result of type {type(y).__name__}",
                 _place_of(question.primal),
-                "this check is for functions that return a real number",
+                "this check is for functions that return numbers",
             )
         )
     if not np.all(np.isfinite(flat_floats(y))):
@@ -300,7 +306,8 @@ def _plain_number(cotangent):
     if _is_zero(cotangent):
         return np.float64(0.0)
     try:
-        return np.asarray(cotangent, dtype=float)
+        cotangent = np.asarray(cotangent)
+        return np.asarray(cotangent, complex if cotangent.dtype.kind == "c" else float)
     except (TypeError, ValueError) as raised:
         raise Settled(Unsupported(f"a cotangent of type {type(cotangent).__name__}")) from raised
 
@@ -325,7 +332,7 @@ def _check_form(question, sample, returned):
 
 
 def _alike(a, b):
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         return False
     return bool(
@@ -341,7 +348,21 @@ def _alike(a, b):
 def _unbroadcast(x_bar, x):
     if isinstance(x_bar, thunks.Thunk):
         return thunks.Thunk(lambda: _unbroadcast(thunks.unthunk(x_bar), x))
-    return x_bar if _is_zero(x_bar) else summed_to(x_bar, np.shape(x))
+    return x_bar if _is_zero(x_bar) else _as_real_as(x, summed_to(x_bar, np.shape(x)))
+
+
+def _as_real_as(x, x_bar):
+    """The real part of a cotangent, where the argument is real."""
+    return x_bar if _is_zero(x_bar) or is_complex(x) or not is_complex(x_bar) else x_bar.real
+
+
+def _project_to(x):
+    def project(x_bar):
+        if isinstance(x_bar, thunks.Thunk):
+            return thunks.Thunk(lambda: project(thunks.unthunk(x_bar)))
+        return _as_real_as(x, x_bar)
+
+    return project
 
 
 def _exactly(original, name):
@@ -362,7 +383,7 @@ def _exactly(original, name):
 _STAND_INS = (
     _exactly(python_math.digamma, "digamma"),
     _exactly(numpy_elementwise.bessel_i1, "besseli1"),
-    (projection.ProjectTo, lambda x: lambda x_bar: x_bar),
+    (projection.ProjectTo, _project_to),
     (projection.unbroadcast, _unbroadcast),
     (array_likes.check_plain, lambda items: None),
 )
@@ -373,6 +394,8 @@ def traced_arguments(trace, names, sample, moved=None):
     leaves: list[Scalar] = []
 
     def leaf(name, value):
+        if isinstance(value, ComplexNumber):
+            return Complex(leaf(f"{name}.real", value.real), leaf(f"{name}.imag", value.imag))
         shadow = CONTEXT.mpf(value.numerator) / value.denominator
         if moved is not None and moved[0] == len(leaves):
             shadow += moved[1]
@@ -400,12 +423,31 @@ def _traced_array(leaf, name, value):
     return own(entries)
 
 
-def _flat(trace, value):
-    """Traced numbers of a result or cotangent, in C order; whole numbers in a tuple are left out."""
+def _flat(trace, value, wide=None):
+    """Traced real numbers of a result or cotangent, in C order; whole numbers in a tuple are left out.
+
+    `wide` says of each number whether it stands for a complex one, which gives two; by default, what is
+    complex does.
+    """
     lifted = [trace.constant(v) for part in parts_that_move(value) for v in _entries(part)]
     if any(v is None for v in lifted):
         trace.halt(CannotTrace(f"a result of type {type(value).__name__}"))
-    return lifted
+    wide = map(is_complex, lifted) if wide is None else wide
+    return [part for number, pair in zip(lifted, wide, strict=True) for part in _real_parts(number, pair)]
+
+
+def _real_parts(number, pair):
+    if pair:
+        return as_complex(number).args
+    if is_complex(number):
+        number.trace.halt(CannotTrace("a complex number where the plain run has a real one"))
+    return (number,)
+
+
+def _wide(y):
+    """Of each number of a plain result, whether it is complex."""
+    kinds = [np.asarray(part).dtype.kind == "c" for part in parts_that_move(y)]
+    return [k for k, part in zip(kinds, parts_that_move(y), strict=True) for _ in range(np.size(part))]
 
 
 def _entries(value):
@@ -416,8 +458,15 @@ def _entries(value):
 
 def flat_floats(value):
     """The numbers of a plain result as one vector of floats."""
-    parts = [np.asarray(part, dtype=float).ravel() for part in parts_that_move(value)]
+    parts = [_as_floats(np.asarray(part)) for part in parts_that_move(value)]
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _as_floats(array):
+    """The entries as floats, those of complex ones in pairs."""
+    if array.dtype.kind == "c":
+        return np.ascontiguousarray(array, complex).ravel().view(float)
+    return np.asarray(array, float).ravel()
 
 
 def _traced(trace, swap, question, work):
@@ -463,7 +512,7 @@ def trace_primal(question, sample, moved=None, quadratures=()):
     return trace, swap, arguments, leaves, y
 
 
-def difference_quotients(question, sample, leaves, seeds, path, quadratures=()):
+def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), wide=None):
     """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits."""
     slopes = []
     for i, leaf in enumerate(leaves):
@@ -474,7 +523,7 @@ def difference_quotients(question, sample, leaves, seeds, path, quadratures=()):
             if trace.path() != path:
                 raise Skipped("on the border between two cells")
             total += CONTEXT.sign(side) * sum(
-                s.shadow * v.shadow for s, v in zip(seeds, _flat(trace, y), strict=True)
+                s.shadow * v.shadow for s, v in zip(seeds, _flat(trace, y, wide), strict=True)
             )
         slopes.append(total / (2 * step))
     return slopes
@@ -487,13 +536,14 @@ def visit(question, sample, seed):
     sample = _held_beyond(question.leading, sample)
 
     def seed_for(y):
-        seeds.extend(seed() for part in parts_that_move(y) for _ in range(np.size(part)))
-        left = iter(map(float, seeds))
+        seeds.extend(ComplexNumber(seed(), seed()) if wide else seed() for wide in _wide(y))
+        left = iter(_plain_seeds(seeds))
         return seed_like(y, lambda shape: _numbers_in(shape, left))
 
     plain_y, plain_rule_y, plain_found = plain_run(question, sample, seed_for)
     trace, swap, arguments, leaves, y = trace_primal(question, sample)
-    path, y_flat = trace.path(), _flat(trace, y)
+    wide = _wide(plain_y)
+    path, y_flat = trace.path(), _flat(trace, y, wide)
     quadratures = tuple(trace.quadratures)
     _skip_ties(trace)
     _same_program(question, "value", plain_y, y_flat)
@@ -507,17 +557,39 @@ def visit(question, sample, seed):
 
     rule_y, cotangents = _traced(trace, swap, question, run_rule)
     _skip_ties(trace)
-    rule_y = _flat(trace, rule_y)
-    _same_program(question, "rule's value", plain_rule_y, rule_y)
+    _check_count(wide, rule_y)
+    rule_y = _flat(trace, rule_y, wide)
+    _same_program(question, "rule's value", _widened(plain_rule_y, plain_y), rule_y)
     found = _found(trace, question, sample, cotangents, plain_found)
-    _check_value(question, sample, seeds, y_flat, rule_y)
-    expected = difference_quotients(question, sample, leaves, seed_leaves, path, quadratures)
+    _check_value(question, sample, seeds, _numbers(y_flat, wide), _numbers(rule_y, wide))
+    expected = difference_quotients(question, sample, leaves, seed_leaves, path, quadratures, wide)
     digits = _check_gradient(question, sample, seeds, leaves, found, expected, y_flat, seed_leaves)
     digits = min(digits, trace.known_digits)
     return Visit(
         sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path(),
         frozenset(swap.codes),
     )  # fmt: skip
+
+
+def _plain_seeds(seeds):
+    return [complex(s) if isinstance(s, ComplexNumber) else float(s) for s in seeds]
+
+
+def _check_count(wide, rule_y):
+    theirs = [is_complex(entry) for part in parts_that_move(rule_y) for entry in _entries(part)]
+    if len(theirs) != len(wide):
+        raise Settled(
+            Refuted("shape", f"the rule's value has {len(theirs)} entries, the function's has {len(wide)}")
+        )
+    if any(theirs) and not any(wide):
+        raise Settled(Refuted("value", "the rule's y is complex, f of the arguments is real"))
+
+
+def _widened(rule_y, y):
+    """The rule's plain value, as complex as the function's."""
+    if isinstance(y, (tuple, list)) or np.asarray(y).dtype.kind != "c":
+        return rule_y
+    return np.asarray(rule_y, complex)
 
 
 def _skip_ties(trace):
@@ -571,7 +643,12 @@ def _traced_seed(trace, names, plain_y, seeds):
 
     def leaf(label):
         place = ",".join(filter(None, (f"{sum_of[0]}" if several else "", label)))
-        leaves.append(trace.argument(f"{name}[{place}]" if place else name, next(left)))
+        return one(f"{name}[{place}]" if place else name, next(left))
+
+    def one(called, value):
+        if isinstance(value, ComplexNumber):
+            return Complex(one(f"{called}.real", value.real), one(f"{called}.imag", value.imag))
+        leaves.append(trace.argument(called, value))
         return leaves[-1]
 
     sum_of = [-1]  # the number of the result that is being seeded
@@ -590,8 +667,14 @@ def _found(trace, question, sample, cotangents, plain_found):
         if isinstance(value, Static):
             continue
         count = len(value.entries) if isinstance(value, Array) else 1
+        pairs = _is_complex_sample(value)
+        if not pairs and (is_complex(cotangent) or is_complex(plain)):
+            trace.notes[f"the cotangent of {name} is complex: its real part counts, {name} being real"] = None
+            cotangent, plain = _as_real_as(0.0, cotangent), plain.real
         zero = _is_zero(cotangent)
-        entries = [trace.constant(0)] * count if zero else _flat(trace, cotangent)
+        wide = [pairs] * count
+        entries = _flat(trace, [0.0] * count if zero else cotangent, wide)
+        plain = np.asarray(plain, complex if pairs else float)
         _same_program(
             question,
             f"cotangent of {name}",
@@ -656,18 +739,20 @@ def _is_wrong(expected, found, scale):
     return abs(expected - found) > WRONG * size
 
 
+def _numbers(parts, wide):
+    """The 100-digit numbers whose real and imaginary parts these traced ones are."""
+    left = iter(parts)
+    return [CONTEXT.mpc(next(left).shadow, next(left).shadow) if w else next(left).shadow for w in wide]
+
+
 def _check_value(question, sample, seeds, y, rule_y):
-    if len(y) != len(rule_y):
-        raise Settled(
-            Refuted("shape", f"the rule's value has {len(rule_y)} entries, the function's has {len(y)}")
-        )
     for value, given in zip(y, rule_y, strict=True):
-        if _is_wrong(value.shadow, given.shadow, 1):
+        if _is_wrong(value, given, 1):
             raise Settled(
                 Refuted(
                     "value",
                     "the rule's y is not f of the arguments",
-                    _counterexample(question, sample, seeds, "y", value.shadow, given.shadow, "value"),
+                    _counterexample(question, sample, seeds, "y", value, given, "value"),
                 )
             )
 
@@ -679,14 +764,23 @@ def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_le
     wrong = [i for i, (e, n) in enumerate(zip(expected, numbers, strict=True)) if _is_wrong(e, n, scale)]
     if wrong:
         i = wrong[0]
-        reason = diagnosis(i, leaves, found, expected, seed_leaves)
+        name, should, given = leaves[i].args, expected[i], numbers[i]
+        if (part := complex_part(name)) is not None:
+            name, first = name.rpartition(".")[0], i - part
+            should = CONTEXT.mpc(*expected[first : first + 2])
+            given = CONTEXT.mpc(*numbers[first : first + 2])
+        reason = (
+            diagnosis(i, leaves, found, expected, seed_leaves)
+            if part is None
+            else _complex_diagnosis(name, should, given, found[first : first + 2], seed_leaves)
+        )
         counterexample = _counterexample(
             question,
             sample,
             seeds,
-            f"the cotangent of {leaves[i].args}",
-            expected[i],
-            numbers[i],
+            f"the cotangent of {name}",
+            should,
+            given,
             _position(question, sample, i),
         )
         settled = Settled(Refuted("gradient", reason, counterexample))
@@ -703,6 +797,7 @@ def _position(question, sample, i):
         if isinstance(value, Static):
             continue
         if i < count_of(value):
+            i //= 2 if _is_complex_sample(value) else 1
             index = value.leaf_indices()[i] if isinstance(value, Array) else ()
             return number, [index, index[::-1]] if _is_doubled(value, index) else [index]
         i -= count_of(value)
@@ -711,6 +806,45 @@ def _position(question, sample, i):
 
 def _is_doubled(value, index):
     return isinstance(value, Array) and value.symmetric and index[0] != index[1]
+
+
+def complex_part(name):
+    """Which part of a complex number a leaf of this name is, 0 for the real one; None for real numbers."""
+    return {"real": 0, "imag": 1}.get(name.rpartition(".")[2]) if "." in name else None
+
+
+def _complex_diagnosis(name, expected, given, parts, seeds):
+    """What is wrong with the cotangent of a complex number, in words."""
+    if not CONTEXT.isfinite(given):
+        return f"the cotangent of {name} is {CONTEXT.nstr(given)}"
+    if given != 0 and not any(mentions(part, seeds) for part in parts):
+        return f"the cotangent of {name} ignores the cotangent y_bar that comes in"
+    if given == 0:
+        return f"the cotangent of {name} is zero, but the result depends on {name}"
+    if expected == 0:
+        return f"the cotangent of {name} is not zero, but the derivative is"
+    seed = CONTEXT.mpc(*[s.shadow for s in seeds]) if len(seeds) in (1, 2) else None
+    conjugate = CONTEXT.conj
+    hints = [
+        (-expected, "has the wrong sign"),
+        (conjugate(expected), "is the conjugate of the right one"),
+        (CONTEXT.mpc(expected.real), "is the real part of the right one only"),
+        (1j * expected, "is i times the right one"),
+        (-1j * expected, "is -i times the right one"),
+    ]
+    if seed is not None:
+        slope = conjugate(expected / seed)
+        hints.append((slope * seed, "has the derivative as it is, where its conjugate belongs"))
+        hints.append((conjugate(slope) * seed.real, "uses the real part of y_bar only"))
+    for number, words in hints:
+        if _close(given, number):
+            return f"the cotangent of {name} {words}"
+    ratio = Fraction(float((given / expected).real)).limit_denominator(12)
+    if ratio and _close(given, CONTEXT.mpf(ratio.numerator) / ratio.denominator * expected):
+        return f"the cotangent of {name} is {ratio} times the right one"
+    digits = agreeing_digits(expected, given, 0)
+    close = f": it agrees to {digits} digits only" if digits >= 2 else ""
+    return f"the cotangent of {name} is not conj(df/d{name}) * y_bar + df/dconj({name}) * conj(y_bar){close}"
 
 
 def _close(a, b):
@@ -759,7 +893,7 @@ def reads_one_triangle(leaves, y):
     above: list[Scalar] = []
     below: list[Scalar] = []
     for leaf in leaves:
-        index = leaf.args.rpartition("[")[2].rstrip("]").split(",")
+        index = leaf.args.rpartition("[")[2].partition("]")[0].split(",")
         if len(index) == 2 and index[0] != index[1]:
             (above if int(index[0]) < int(index[1]) else below).append(leaf)
     return any(side and not any(mentions(v, side) for v in y) for side in (above, below))
@@ -794,7 +928,8 @@ class _Bare:
         self.value = value
 
     def __repr__(self):
-        return str(self.value) if self.value.denominator != 1 else f"{self.value}.0"
+        whole = not isinstance(self.value, ComplexNumber) and self.value.denominator == 1
+        return f"{self.value}.0" if whole else str(self.value)
 
 
 def _seed_text(y, seeds):
@@ -826,12 +961,28 @@ def paste(question, sample, seeds, index, y):
     return f"{head}\n{' + '.join(parts)}"
 
 
+def _short(number):
+    return f"{complex(number) if isinstance(number, CONTEXT.mpc) else float(number):.12g}"
+
+
+def _decimals(number):
+    """Twenty digits, as `float` or `complex` reads them."""
+    if not isinstance(number, CONTEXT.mpc):
+        return CONTEXT.nstr(number, 20)
+    sign = "-" if number.imag < 0 else "+"
+    return f"{CONTEXT.nstr(number.real, 20)}{sign}{CONTEXT.nstr(abs(number.imag), 20)}j"
+
+
+def _is_complex_sample(value):
+    return isinstance(value, ComplexNumber) or isinstance(value, Array) and value.is_complex
+
+
 def _counterexample(question, sample, seeds, where, expected, found, index):
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
-    e, n = CONTEXT.nstr(expected, 20), CONTEXT.nstr(found, 20)
+    e, n = _decimals(expected), _decimals(found)
     code = (
         paste(question, sample, seeds, index, _plain_primal(question, sample))
-        + f"    # gives {float(found):.12g}, should be {float(expected):.12g}"
+        + f"    # gives {_short(found)}, should be {_short(expected)}"
     )
     return Counterexample(
         exact_arguments(question, sample), shown, where, e, n, agreeing_digits(expected, found, 0), code

@@ -72,6 +72,7 @@ class Trace:
         self.stop: Stop | None = None
         self.tie = False
         self.for_symmetric = False
+        self.arguments: dict[str, Scalar] = {}
         self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
         self.names: set[str] = set()  # of the arguments
         self.bound: list[Scalar] = []  # the variables of all integrals
@@ -106,7 +107,8 @@ class Trace:
     def argument(self, name, value):
         """The traced number for the argument called `name`, with the sample `value` (a Fraction or mpf)."""
         self.names.add(name.partition("[")[0])
-        return Scalar(self, "argument", name, _shadow(value))
+        self.arguments[name] = Scalar(self, "argument", name, _shadow(value))
+        return self.arguments[name]
 
     @contextlib.contextmanager
     def inside_integral(self, value, letters):
@@ -124,17 +126,21 @@ class Trace:
         """The traced number for a plain one, or None where `value` is not a number we take."""
         if isinstance(value, Scalar):
             return value
-        if isinstance(value, (np.floating, np.integer, np.bool_)):
+        if isinstance(value, (np.floating, np.integer, np.bool_, np.complexfloating)):
             value = value.item()
         if isinstance(value, (int, Fraction)):
             exact = Fraction(value)
         elif isinstance(value, float):
             return self._float_constant(value)
         elif isinstance(value, complex):
-            self.halt(CannotTrace("a complex number", "this check is for real functions"))
+            return self.complex_constant(value)
         else:
             return None
         return Scalar(self, "constant", Constant(exact), _shadow(exact))
+
+    def complex_constant(self, value):
+        """The traced number for a plain complex one; `complexes` knows how."""
+        self.halt(CannotTrace("a complex number"))
 
     def _float_constant(self, value):
         if not math.isfinite(value):
@@ -155,6 +161,8 @@ class Trace:
                     "give arguments for which the loop is shorter, by at=",
                 )
             )
+        if any(a.op == "complex" for a in args):
+            self.halt(CannotTrace(f"{op} of a complex number"))
         if isinstance(shadow, CONTEXT.mpc) or not CONTEXT.isfinite(shadow):
             self.halt(NoRealValue(f"{op} has no finite real value"))
         return Scalar(self, op, args, shadow)
@@ -236,6 +244,8 @@ def _arithmetic(op, compute, reflected=False):
         other = self.trace.constant(other)
         if other is None:
             return NotImplemented
+        if other.op == "complex":
+            return other.met(op, self, reflected)
         left, right = (other, self) if reflected else (self, other)
         return self.trace.node(op, (left, right), compute(left, right))
 
@@ -253,6 +263,8 @@ def _comparison(relation, compare):
         other = self.trace.constant(other)
         if other is None:
             return NotImplemented
+        if other.op == "complex":
+            return other.met(relation, self)
         return self.trace.decide(self, relation, other, bool(compare(self.shadow, other.shadow)))
 
     return method
@@ -261,6 +273,10 @@ def _comparison(relation, compare):
 def power(base, exponent):
     """`base ** exponent` over the reals; complex results and derivatives through 0 ** n leave the check's
     domain."""
+    if exponent.op == "complex":
+        return exponent.met("pow", base)
+    if base.op == "complex":
+        return base.met("pow", exponent, True)
     trace = base.trace
     whole = exponent.is_constant and exponent.shadow == int(exponent.shadow)
     if base.shadow == 0 and exponent.shadow < 0:
@@ -396,7 +412,7 @@ class Scalar:
         )
 
     def __complex__(self):
-        self.trace.halt(CannotTrace("complex() of an argument", "this check is for real functions"))
+        self.__float__()
 
     __index__ = None
 

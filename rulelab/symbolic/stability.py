@@ -21,7 +21,7 @@ from ..tables import Page, Report, Table
 from ..tangents import thunks, zeros
 from . import worker
 from .branches import uses
-from .cells import Static
+from .cells import ComplexNumbers, Static
 from .check import _warm
 from .forms import runnable
 from .formulas import TooLarge, expression, size
@@ -181,6 +181,8 @@ def scan_stability(
     names, plans = judged_arguments(f, at)
     shown = name or getattr(f, "__name__", None) or name_of(f)
     plan = plans[0]
+    if any(isinstance(k, ComplexNumbers) for k in plan.specs[0]):
+        raise _refused(shown, "the scan begins on the line", "give plane=True and no complex arguments")
     if not all(k == "scalar" or isinstance(k, Static) for k in plan.specs[0]):
         raise _refused(shown, "the scan is for arguments that are numbers", "give numbers as at=(…)")
     try:

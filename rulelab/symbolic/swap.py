@@ -13,6 +13,7 @@ import builtins
 import functools
 import importlib
 import math
+import numbers
 import operator
 import sys
 import types
@@ -20,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from . import arrays
+from . import arrays, complexes
 from .arrays import filled, maker_like, own
+from .complexes import Complex, TracedComplex, TracedReal
 from .functions import NUMPY_ELEMENTS, any_traced, elementwise_version, math_replacements
 from .scalars import CannotTrace, Scalar, Trace
 from .specials import special_functions
@@ -36,14 +38,14 @@ _HARMLESS_BUILTINS = {
     ).split()
 } | {f for f in vars(operator).values() if isinstance(f, types.BuiltinFunctionType)}
 
-_PURE_MODULES = ("math", "_operator", "operator", "itertools", "collections", "fractions", "numbers")
+_PURE_MODULES = ("math", "cmath", "_operator", "operator", "itertools", "collections", "fractions", "numbers")
 
 _FLOAT_TYPES = (float, np.float64)
 
 
 class _FloatMeta(type):
     def __instancecheck__(cls, value):
-        return isinstance(value, (float, Scalar))
+        return isinstance(value, (float, Scalar)) and not isinstance(value, Complex)
 
     def __subclasscheck__(cls, other):
         return issubclass(other, (float, Scalar))
@@ -75,10 +77,16 @@ def _float_dtype(dtype):
     return dtype is None or dtype is TracedFloat or dtype is object or np.dtype(dtype).kind in "fO"
 
 
+def _is_complex_dtype(dtype):
+    return dtype is TracedComplex or dtype is not None and np.dtype(dtype).kind == "c"
+
+
 def _object_array(maker, fill):
     """`maker` (np.zeros and its kin) giving an object array where a float one was asked for."""
 
     def make(shape, dtype=None, *args, **kwargs):
+        if _is_complex_dtype(dtype):
+            return filled(shape, complex(fill))
         if not _float_dtype(dtype):
             return maker(shape, dtype, *args, **kwargs)
         return filled(shape, fill)
@@ -90,7 +98,7 @@ def _object_array_like(maker, fill):
     made = maker_like(maker, fill)
 
     def make(prototype, dtype=None, **kwargs):
-        return made(prototype, None if dtype is TracedFloat else dtype, **kwargs)
+        return made(prototype, _plain_dtype(dtype), **kwargs)
 
     return make
 
@@ -107,12 +115,17 @@ def _object_eye(maker):
     return make
 
 
+def _plain_dtype(dtype):
+    return None if dtype is TracedFloat else complex if dtype is TracedComplex else dtype
+
+
 def _as_array(maker):
     def make(value, dtype=None, *args, **kwargs):
         if not any_traced((value,), {}):
-            return maker(value, None if dtype is TracedFloat else dtype, *args, **kwargs)
+            return maker(value, _plain_dtype(dtype), *args, **kwargs)
         made = maker(value, object, *args, **kwargs)
-        return own(made) if _float_dtype(dtype) else own(made).astype(dtype)
+        plain = _float_dtype(dtype) and dtype is not TracedComplex
+        return own(made) if plain else own(made).astype(dtype)
 
     return make
 
@@ -171,8 +184,8 @@ class _NumpyFunction:
         self._original, self._function = original, function
 
     def __call__(self, *args, **kwargs):
-        if kwargs.get("dtype") is TracedFloat:
-            kwargs["dtype"] = None
+        if "dtype" in kwargs:
+            kwargs["dtype"] = _plain_dtype(kwargs["dtype"])
         return self._function(*args, **kwargs)
 
     # A table of the author's may be keyed by the function itself.
@@ -298,6 +311,7 @@ class Swap:
     def _builtins(self):
         swapped = dict(vars(builtins))
         swapped["float"] = TracedFloat
+        swapped["complex"] = TracedComplex
         swapped["print"] = lambda *args, **kwargs: None  # the author's output was shown by the plain run
         swapped["__import__"] = self._import
         for name in ("open", "input", "exec", "eval", "compile", "breakpoint", "globals", "locals"):
@@ -325,6 +339,10 @@ class Swap:
             return value
         if any(value is t for t in _FLOAT_TYPES):
             return TracedFloat
+        if value is complex or value is np.complex128:
+            return TracedComplex
+        if value is numbers.Real:
+            return TracedReal
         if isinstance(value, types.ModuleType):
             return ModuleFace(self, value)
         if isinstance(value, types.FunctionType) and value in self._table:
@@ -437,7 +455,8 @@ def _codes(code):
 
 @functools.cache
 def _table(with_special):
-    return math_replacements() | (special_functions() if with_special else {}) | _numpy_makers()
+    special = special_functions() if with_special else {}
+    return math_replacements() | complexes.replacements() | special | _numpy_makers()
 
 
 _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")

@@ -16,6 +16,7 @@ https://doi.org/10.1145/800057.808698
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from fractions import Fraction
 
@@ -24,7 +25,7 @@ import sympy as sp
 from .formulas import has_small_powers
 from .worker import TooLong, at_most
 
-P = 170141183460469231731687303715884103007  # a safe prime just below 2**127
+P = 170141183460469231731687303715883955719  # a safe prime below 2**127 of which 2, 3, 5, 7 are squares
 Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 
 _ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
@@ -32,6 +33,7 @@ INTEGRATION_SECONDS = 2.0
 SEEDS_NEEDED = 3
 SEEDS_TRIED = 64
 FUNCTIONAL_NODES = 6  # of the functional that stands for an integral
+SEEDS_WITH_ROOTS = (12, 256)  # needed and tried: a root of the other sign passes at every second seed
 
 
 class NoValue(Exception):
@@ -89,19 +91,24 @@ def _by_simplification(expr):
 
 def field_zero(expr):
     """Whether `expr` vanishes in the field model for several independent seeds."""
-    found = 0
-    for seed in range(SEEDS_TRIED):
+    found, needed, tried = 0, SEEDS_NEEDED, SEEDS_TRIED
+    for seed in itertools.count():
+        if seed == tried:
+            return False
+        model = FieldModel(seed)
         try:
-            if FieldModel(seed).value(expr) != 0:
+            if model.value(expr) != 0:
                 return False
         except NoValue:
             continue
         except (RecursionError, NotImplementedError):
             return False
+        finally:
+            if model.took_root:
+                needed, tried = SEEDS_WITH_ROOTS
         found += 1
-        if found == SEEDS_NEEDED:
+        if found == needed:
             return True
-    return False
 
 
 class FieldModel:
@@ -109,6 +116,7 @@ class FieldModel:
 
     def __init__(self, seed):
         self.seed, self.memo = seed, {}
+        self.took_root = False
 
     def random(self, *key):
         """A number of the field that depends on the seed and `key` only."""
@@ -181,6 +189,7 @@ class FieldModel:
             return 0
         if exponent.q == 1:
             return pow(number if exponent > 0 else self.inverse(number), abs(exponent.p), P)
+        self.took_root = True
         if pow(number, Q, P) != 1:
             raise NoValue
         return pow(number, exponent.p * pow(exponent.q, -1, Q) % Q, P)

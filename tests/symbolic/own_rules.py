@@ -30,8 +30,22 @@ ARRAYS = (
     "ufunc_methods",
     "linalg_factorisations",
     "python_statistics",
+    "fft",
 )
-MOST_NUMBERS = 20  # in all arguments of a point
+COMPLEX = (
+    "numpy_elementwise",
+    "operators",
+    "python_cmath",
+    "numpy_reductions",
+    "linalg_products",
+    "numpy_indexing",
+    "numpy_calculus",
+    "numpy_statistics",
+    "linalg_factorisations",
+    "fft",
+)
+MOST_NUMBERS = 20  # in all arguments of a point; of complex ones too
+PATIENCE = 20.0  # seconds for a verdict of the page, which is not to depend on what else the machine does
 WORST = ("REFUTED", "UNDECIDED", "AGREES", "CONVERGES", "UNSUPPORTED", "NOT JUDGED", "PROVED")
 
 
@@ -68,25 +82,45 @@ def cases(name):
     return [Case(name, target, _few(points[key])) for key, target in targets.items()]
 
 
+def complex_cases(name):
+    """The rules of a table with complex check points, each with a point of numbers and one of arrays."""
+    (table,) = [t for t in tables() if t.name == name]
+    points = collections.defaultdict(list)
+    for target, args, kwargs in table.points:
+        if _is_small(args) and any(_kind(a) == "c" for a in args):
+            points[id(target)].append((tuple(map(_doubled, args)), kwargs))
+    targets = {
+        id(target): target
+        for target, rule in table.rules
+        if rule.mode == "rrule" and rule.differentiable and points[id(target)]
+    }
+    return [Case(name, target, _few(points[key], 1)) for key, target in targets.items()]
+
+
 def _is_real(args):
-    numbers = [a for a in args if isinstance(a, (float, np.floating)) or _kind(a) == "f"]
+    return _is_small(args) and not any(_kind(a) == "c" for a in args)
+
+
+def _is_small(args):
+    numbers = [a for a in args if isinstance(a, (float, np.floating)) or _kind(a) in ("f", "c")]
     size = sum(np.size(a) for a in numbers)
     empty = any(np.size(a) == 0 for a in args if isinstance(a, np.ndarray))
-    return bool(numbers) and not empty and size <= MOST_NUMBERS and not any(_kind(a) == "c" for a in args)
+    return bool(numbers) and not empty and size <= MOST_NUMBERS
 
 
 def _kind(a):
-    return "c" if isinstance(a, complex) else a.dtype.kind if isinstance(a, np.ndarray) else ""
+    is_complex = isinstance(a, (complex, np.complexfloating))
+    return "c" if is_complex else a.dtype.kind if isinstance(a, np.ndarray) else ""
 
 
 def _doubled(a):
-    return a.astype(float) if _kind(a) == "f" else a
+    return a.astype({"f": float, "c": complex}[_kind(a)]) if _kind(a) in ("f", "c") and np.ndim(a) else a
 
 
-def _few(points):
+def _few(points, most_arrays=2):
     numbers = [p for p in points if not any(isinstance(a, np.ndarray) for a in p[0])]
     arrays = [p for p in points if any(isinstance(a, np.ndarray) for a in p[0])]
-    return (*numbers[:1], *arrays[:2])
+    return (*numbers[:1], *arrays[:most_arrays])
 
 
 def judge(case, time_limit=5.0):
@@ -109,24 +143,20 @@ def judge(case, time_limit=5.0):
     return Judged(case, word, sentence, tuple(warned))
 
 
-def page(judged):
-    """The table of the manual."""
-    yield "# Which of our rules are proved"
-    yield ""
-    yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
-    yield "tables: numbers and arrays of floats. A verdict holds for the sizes and cells visited. This"
-    yield "page is written by `make proved-table`."
-    yield ""
+def counts(names, judged):
+    """A table of how many rules have which verdict."""
     yield "| table | rules judged | proved | agree | undecided | unsupported | not judged |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for name in (*SCALAR, *ARRAYS):
+    for name in names:
         words = collections.Counter(j.word for j in judged if j.case.table == name)
         count = sum(words.values()) - words["NOT JUDGED"]
         shown = ("PROVED", "AGREES", "UNDECIDED", "UNSUPPORTED", "NOT JUDGED")
         yield f"| {name} | {' | '.join(str(n) for n in (count, *(words[word] for word in shown)))} |"
     yield ""
-    yield "## Those that are not proved"
-    yield ""
+
+
+def reasons(judged):
+    """A table of the rules that are not proved, and why."""
     yield "| rule | verdict | reason |"
     yield "| --- | --- | --- |"
     for j in judged:
@@ -134,18 +164,48 @@ def page(judged):
             reason = j.sentence.removeprefix(f"{j.word}: ").replace("|", "\\|")
             reason = printable(" ".join(reason.split()))[:160]
             yield f"| `{name_of(j.case.target)}` | {j.word.lower()} | {reason} |"
-    yield ""
-    yield "## Those with a warning where cells meet"
-    yield ""
+
+
+def warned_of(judged):
+    """A table of the warnings on rules that are proved."""
     yield "| rule | warning |"
     yield "| --- | --- |"
     for j in judged:
         yield from (f"| `{name_of(j.case.target)}` | {printable(w)} |" for w in j.warnings)
 
 
+def page(judged, judged_complex):
+    """The tables of the manual."""
+    yield "# Which of our rules are proved"
+    yield ""
+    yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
+    yield "tables: numbers and arrays of floats, then complex ones. A verdict holds for the sizes and"
+    yield "cells visited. This page is written by `make proved-table`."
+    yield ""
+    yield from counts((*SCALAR, *ARRAYS), judged)
+    yield "## Complex arguments"
+    yield ""
+    yield "The rules whose tables have complex check points, judged at these. Where a function has cuts,"
+    yield "each side of them is a cell."
+    yield ""
+    yield from counts(COMPLEX, judged_complex)
+    yield "## Those that are not proved"
+    yield ""
+    yield from reasons(judged)
+    yield ""
+    yield "With complex arguments:"
+    yield ""
+    yield from reasons(judged_complex)
+    yield ""
+    yield "## Those with a warning where cells meet"
+    yield ""
+    yield from warned_of(judged)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    results = [judge(case) for name in (*SCALAR, *ARRAYS) for case in cases(name)]
-    print("\n".join(page(results)))
-    refuted = [str(j.case) for j in results if j.word == "REFUTED"]
+    results = [judge(case, PATIENCE) for name in (*SCALAR, *ARRAYS) for case in cases(name)]
+    results_complex = [judge(case, PATIENCE) for name in COMPLEX for case in complex_cases(name)]
+    print("\n".join(page(results, results_complex)))
+    refuted = [str(j.case) for j in (*results, *results_complex) if j.word == "REFUTED"]
     sys.exit(f"refuted: {', '.join(refuted)}" if refuted else 0)

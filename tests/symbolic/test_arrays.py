@@ -145,7 +145,7 @@ def test_a_traced_array_says_it_holds_floats():
     ("f", "name"),
     [
         (lambda x: np.linalg.svd(x)[1], "np.linalg.svd"),
-        (lambda x: np.fft.fft(x), "np.fft.fft"),
+        (lambda x: np.linalg.pinv(x), "np.linalg.pinv"),
         (lambda x: np.histogram(x)[0], "np.histogram"),
     ],
 )

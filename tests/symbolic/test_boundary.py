@@ -303,7 +303,7 @@ def test_a_proof_that_is_cut_in_the_walk_says_so(monkeypatch):
     """A proof whose time ends between its cells and their borders stands, with a note."""
     reports = []
 
-    def first_proof_only(job, time_limit, stop=None):
+    def first_proof_only(job, time_limit, stop=None, heard=None):
         job(reports.append)
         proofs = [r for r in reports if isinstance(r.verdict, Proved)]
         return worker.Outcome(proofs[-2], True)

@@ -451,13 +451,13 @@ def test_bombs_end_at_the_time_limit_with_what_was_known():
 
     def tower(x):
         y = x
-        for _ in range(60):
+        for _ in range(150):
             y = math.asin(0.9 * math.sin(y))
         return y
 
     def slope(x):
         y, d = x, 1.0
-        for _ in range(60):
+        for _ in range(150):
             d = d * 0.9 * math.cos(y) / math.sqrt(1 - (0.9 * math.sin(y)) ** 2)
             y = math.pi / 2 - math.acos(0.9 * math.sin(y))  # the same, which is not seen at once
         return d
