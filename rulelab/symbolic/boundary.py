@@ -57,8 +57,8 @@ class Borders:
         self.notes: tuple[str, ...] = ()
 
     def walk(self):
-        if not all(map(_is_real, (value for v in self.visits for value in v.sample))):
-            self.notes = ("zeros, ones, ties and borders are tried for real arguments only",)
+        if not all(map(_stays_real, self.visits)):
+            self.notes = ("zeros, ones, ties and borders are tried for real arguments and results only",)
             return
         points = list(filter(self.admits, special_points(self.question.names, self.visits)))
         for number, point in enumerate(points):
@@ -418,6 +418,10 @@ def _inside(slopes, answer):
     """Whether the answer is in the hull of the slopes, as far as floats tell, and the way there."""
     distance, way = from_hull(slopes, answer)
     return distance <= TOLERANCE * (1 + np.abs(slopes).max(initial=0)), way
+
+
+def _stays_real(visit):
+    return all(map(_is_real, visit.sample)) and not any(runs.complex_part(seed.args) for seed in visit.seeds)
 
 
 def _is_real(value):

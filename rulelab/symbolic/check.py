@@ -624,7 +624,7 @@ def _why_no_identity(digits, rounded):
 def _sizes_of(leaves):
     """The shapes of the arrays that these traced numbers are the entries of: one if all are the same."""
     lengths: dict[str, tuple] = {}
-    for name, _, inside in (leaf.args.rstrip("]").partition("[") for leaf in leaves):
+    for name, _, inside in (leaf.args.partition("]")[0].partition("[") for leaf in leaves):
         if inside:
             index = tuple(int(i) + 1 for i in inside.split(","))
             lengths[name] = tuple(map(max, index, lengths.get(name, index)))

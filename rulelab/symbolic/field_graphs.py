@@ -46,7 +46,8 @@ def _independent(leaves, seeds, y, found, rule_y):
                 masks[id(part)] = bits.setdefault(part.args, 1 << len(bits))
             else:
                 below = () if part.op == "constant" else part.args
-                masks[id(part)] = functools.reduce(operator.or_, (masks[id(a)] for a in below), 0)
+                known = mask if part.op == "integral" else lambda a: masks[id(a)]  # its inside is not walked
+                masks[id(part)] = functools.reduce(operator.or_, map(known, below), 0)
         return masks[id(node)]
 
     results = [mask(s) | mask(a) | mask(b) for s, a, b in zip(seeds, y, rule_y, strict=True)]
@@ -261,7 +262,6 @@ class _Field:
         self.values = {}
         self.sums = {}
         self.bound = {}  # the variables of the integrals around, by id: their values
-
         self.complex_arguments: dict[str, tuple] = {}
         self.turns: dict[tuple, tuple] = {}
 

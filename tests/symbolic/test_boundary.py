@@ -280,7 +280,7 @@ def test_arguments_that_are_not_real_are_left_out_with_a_note():
     visit = types.SimpleNamespace(sample=(1 + 2j,))
     borders = boundary.Borders(None, [visit], np.random.default_rng(0), math.inf)
     borders.walk()
-    assert "real arguments only" in borders.notes[0] and not borders.caveats
+    assert "for real arguments and results only" in borders.notes[0] and not borders.caveats
 
 
 def test_a_loop_that_does_not_end_at_zero_costs_no_more_than_the_walk():

@@ -262,7 +262,7 @@ def test_a_place_where_the_ad_refuses_proves_nothing():
     ("f", "args", "said"),
     [
         (lambda x: float(open("/dev/null").read() or 1) * x, (2.0,), "open"),
-        (lambda x: np.fft.rfft(x)[0].real, (V,), "fft"),
+        (lambda x: np.linalg.svd(x[None, :])[1][0], (V,), "svd"),
         (lambda z: abs(z), (1.0 + 2.0j,), "complex"),
         (lambda xs: xs[0] * xs[1], ([1.0, 2.0],), "no argument is a number"),
     ],
