@@ -382,13 +382,18 @@ class _Point:
 
     def code(self, k, index, given, should):
         code = runs.paste(self.question, self.sample, self.seeds(k), index, self.plain_y)
-        factor = 1.0 if index == "value" else float(self.seed)
+        factor = 1.0 if index == "value" or self.has_no_seed(index) else float(self.seed)
         told = [
             f"{word} {_shown(number * factor)}"
             for word, number in (("gives", given), ("should be", should))
             if number is not None
         ]
         return f"{code}    # {', '.join(told)}" if told else code
+
+    def has_no_seed(self, index):
+        """Whether the code to paste asks for a derivative itself, and not for a cotangent."""
+        one, two = (self.question.code("", index, seed) for seed in ("1", "2"))
+        return one is not None and one == two
 
     def words(self):
         """The point in words."""

@@ -268,12 +268,12 @@ def conditions(decisions, show, always, limit=4):
             texts[shown[0], holds, shown[1]] = None
         else:
             texts[f"{relation}({shown[0]})", "==", str(outcome)] = None
-    kept = [t for t in texts if (t[0], _STRICTER.get(t[1]), t[2]) not in texts]
+    kept = [t for t in texts if not any((t[0], strict, t[2]) in texts for strict in _STRICTER.get(t[1], ()))]
     hidden += max(0, len(kept) - limit)
     words = [" ".join(text) for text in kept[:limit]]
     if hidden:
-        words.append(f"{hidden} more conditions")
+        words.append(f"{hidden} {'more' if words else 'long'} condition{'s' if hidden > 1 else ''}")
     return " and ".join(words)
 
 
-_STRICTER = {">=": ">", "<=": "<"}
+_STRICTER = {">=": (">",), "<=": ("<",), "!=": ("<", ">")}

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from ..tables import Page, Table, name_latex
-from .report import SymbolicReport, latex_display
+from .report import SymbolicReport
 from .verdicts import Refuted
 
 MOST_ROWS = 12
@@ -54,21 +54,16 @@ class DerivativeReport(SymbolicReport):
 
     html_columns = columns
 
-    def lines(self):
-        yield self._headline()
+    def row_lines(self, row):
         width = max(len("derivative by SymPy"), len(f"{self.by} gives"))
-        for cell in self.cells:
-            if cell.arguments and (len(self.cells) > 1 or cell.condition):
-                yield f"  where {cell.condition or 'no branch is met'}:"
-            for row in cell.arguments:
-                indent = " " * len(row.name)
-                yield f"    {row.name}: {'derivative by SymPy':{width}}  {row.derivative.text}"
-                yield f"    {indent}  {self.by + ' gives':{width}}  {row.rule.text}"
-                yield f"    {indent}  {'difference':{width}}  {row.difference.text}"
+        indent = " " * len(row.name)
+        yield f"    {row.name}: {'derivative by SymPy':{width}}  {row.derivative.text}"
+        yield f"    {indent}  {self.by + ' gives':{width}}  {row.rule.text}"
+        yield f"    {indent}  {'difference':{width}}  {row.difference.text}"
+
+    def number_lines(self):
         for table in self._tables_of_numbers():
             yield from table.text().splitlines()
-        yield from (f"  {line}" for line in self.counterexample_lines())
-        yield from (f"  note: {note}" for note in self.notes)
 
     def _tables_of_numbers(self):
         if not self.numbers:
@@ -105,16 +100,14 @@ class DerivativeReport(SymbolicReport):
         numbers = Page((), tuple(self._tables_of_numbers())).latex()
         return "\n\n".join(part for part in (super().to_latex(), numbers) if part)
 
-    def _repr_latex_(self):
-        rows = [rf"\text{{{self.verdict.word}}} &&"]
-        for cell in self.cells:
-            for row in cell.arguments:
-                by = rf"\text{{{self.by} gives}}"
-                rows.append(
-                    rf"\frac{{\partial}}{{\partial {name_latex(row.name)}}} &= {row.derivative.latex} &"
-                    rf" {by} &\; {row.rule.latex} & \Delta &= {row.difference.latex}"
-                )
-        return latex_display(rows)
+    def head_latex(self):
+        return rf"&\text{{{self.verdict.word}}}"
+
+    def row_latex(self, row):
+        return (
+            rf"\frac{{\partial}}{{\partial {name_latex(row.name)}}} &= {row.derivative.latex} &"
+            rf" \text{{{self.by} gives}} &\; {row.rule.latex} & \Delta &= {row.difference.latex}"
+        )
 
     def _repr_html_(self):
         numbers = tuple(self._tables_of_numbers())

@@ -74,13 +74,21 @@ class SymbolicReport(Report):
             if cell.arguments and (len(self.cells) > 1 or cell.condition):
                 yield f"  {cell.caption or 'where no branch is met'}:"
             for row in cell.arguments:
-                yield f"    {row.name}: derivative * y_bar = {row.derivative.text}"
-                yield f"    {' ' * len(row.name)}  the rule gives      {row.rule.text}"
-                yield f"    {' ' * len(row.name)}  difference          {row.difference.text}"
-        yield from (f"  {line}" for line in self.convergence_lines())
+                yield from self.row_lines(row)
+        yield from self.number_lines()
         yield from (f"  {line}" for line in self.counterexample_lines())
         yield from (f"  {line}" for warning in self.warnings for line in warning.lines())
         yield from (f"  note: {note}" for note in self.notes)
+
+    def row_lines(self, row):
+        """The formulas for one argument as lines of text."""
+        yield f"    {row.name}: derivative * y_bar = {row.derivative.text}"
+        yield f"    {' ' * len(row.name)}  the rule gives      {row.rule.text}"
+        yield f"    {' ' * len(row.name)}  difference          {row.difference.text}"
+
+    def number_lines(self):
+        """What numbers there are between the formulas and the counterexample, as lines of text."""
+        yield from (f"  {line}" for line in self.convergence_lines())
 
     def counterexample_lines(self):
         example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
@@ -144,18 +152,24 @@ class SymbolicReport(Report):
         return (*self.counterexample_lines(), *warnings, *(f"note: {note}" for note in self.notes))
 
     def _repr_latex_(self):
-        rows = [rf"&\text{{{self.verdict.word}: }}{name_latex(self.function)}"]
+        rows = [self.head_latex()]
         for cell in self.cells:
             if cell.caption and cell.arguments:
                 rows.append(rf"&\text{{{_caption_latex(cell.caption)}}}")
-            for row in cell.arguments:
-                name = name_latex(row.name)
-                rows.append(
-                    rf"\bar y\,\frac{{\partial f}}{{\partial {name}}} &= {row.derivative.latex} &"
-                    rf" \bar{{{name}}}"
-                    rf"_{{\text{{rule}}}} &= {row.rule.latex} & \Delta &= {row.difference.latex}"
-                )
+            rows += map(self.row_latex, cell.arguments)
         return latex_display(rows)
+
+    def head_latex(self):
+        """The first row of the displayed mathematics."""
+        return rf"&\text{{{self.verdict.word}: }}{name_latex(self.function)}"
+
+    def row_latex(self, row):
+        """The formulas for one argument as a row of it."""
+        name = name_latex(row.name)
+        return (
+            rf"\bar y\,\frac{{\partial f}}{{\partial {name}}} &= {row.derivative.latex} & \bar{{{name}}}"
+            rf"_{{\text{{rule}}}} &= {row.rule.latex} & \Delta &= {row.difference.latex}"
+        )
 
     def _repr_html_(self):
         return _template().render(
@@ -215,7 +229,7 @@ def _code_of(verdict):
 
 def _caption_latex(caption):
     """A caption as text within mathematics, in which no sign of it can act."""
-    safe = "".join(c if c.isalnum() or c in " ,()[]*+-/.=<>_" else "?" for c in caption)
+    safe = "".join(c if c.isalnum() or c in " ,()[]*+-/.=<>_!" else "?" for c in caption)
     return safe.replace("_", r"}\_\text{")  # a mark of mathematics: in its text MathJax knows no escapes
 
 
