@@ -793,7 +793,8 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError(f"%sym_check: --seconds must be more than 0, not {args.seconds:g}")
         if not text:
             raise MagicError("%sym_check: give an expression, as in %sym_check f(x)")
-        asked = equation("%sym_check", text, self._options())
+        own = [option for option in self.sym_check.parser._option_string_actions if option.startswith("--")]
+        asked = equation("%sym_check", text, own)
         refuse_to_overwrite(self.sym_check, args.output, free_names(text))
         names = ChainMap(scope, self.shell.user_ns)
         plain = plain_call(asked, names) if args.wrt is None else None

@@ -168,10 +168,8 @@ def reasons(judged):
 
 def warned_of(judged):
     """A table of the warnings on rules that are proved."""
-    yield "| rule | warning |"
-    yield "| --- | --- |"
-    for j in judged:
-        yield from (f"| `{name_of(j.case.target)}` | {printable(w)} |" for w in j.warnings)
+    rows = [f"| `{name_of(j.case.target)}` | {printable(w)} |" for j in judged for w in j.warnings]
+    yield from ("| rule | warning |", "| --- | --- |", *rows) if rows else ("None.",)
 
 
 def page(judged, judged_complex):

@@ -9,10 +9,6 @@ PLANE = [case for name in COMPLEX[:5] for case in complex_cases(name)[1::9]]
 ELEMENTWISE = ("numpy_elementwise", "operators", "python_cmath")
 
 
-# 0.0 ** 0.0 with a moving exponent is nan, also where a power of it that is taken later makes it harmless.
-KNOWN = {"ufunc_methods:np.float_power.reduce"}
-
-
 @pytest.mark.parametrize("case", [case for case in SAMPLE if not isinstance(case.target, type)], ids=str)
 def test_a_sample_of_our_rules_is_proved(case):
     """Rules of the package hold as identities, not only at the points where they were tried."""
@@ -46,7 +42,7 @@ def test_none_of_our_rules_is_refuted(name):
     elementwise ones 95 % are proved."""
     judged = [judge(case) for case in cases(name)]
     assert not [j for j in judged if j.word == "REFUTED"]
-    assert {str(j.case) for j in judged if j.warnings} <= KNOWN
+    assert not [j for j in judged if j.warnings]
     counted = [j for j in judged if j.word != "NOT JUDGED"]
     proved = sum(j.word == "PROVED" for j in counted)
     assert proved >= (0.95 if name in SCALAR else 0.3) * len(counted), f"{proved} of {len(counted)}"
