@@ -255,8 +255,8 @@ _PAGE = """\
   vertical-align: middle; padding: 0.25em 1.2em 0.25em 0; background: transparent; white-space: nowrap;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-symbolic th code { background: transparent; padding: 0; }
-.rulelab-symbolic.rulelab-symbolic pre { white-space: pre; font-size: var(--jp-code-font-size, 13px);
-  margin: 0.3em 0; }
+.rulelab-symbolic.rulelab-symbolic pre { white-space: pre; overflow: visible;
+  font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
 </style>
 <p class="rulelab-verdict {{ words }}">
 {{ report.lead | printable }}<code>{{ function }}</code>: {{ sentence | printable }}</p>
@@ -294,7 +294,8 @@ _PAGE = """\
 {%- for warning in report.warnings %}
 <p class="{{ words }}"><strong>warning:</strong> {{ warning.sentence() | printable }}</p>
 {%- if warning.code %}
-<pre class="{{ words }}">{{ warning.code | printable }}</pre>
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
+<pre class="{{ words }}">{{ warning.code | printable }}</pre></div>
 {%- endif %}
 {%- endfor %}
 {%- for note in report.notes %}
