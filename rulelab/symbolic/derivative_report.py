@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from ..tables import Page, Table, name_latex
-from .report import SymbolicReport
+from .report import SymbolicReport, listed
 from .verdicts import Refuted
 
 MOST_ROWS = 12
@@ -84,9 +84,9 @@ class DerivativeReport(SymbolicReport):
         example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
         if example is None:
             return
-        at = [f"{name} = {value}" for name, value in example.arguments.items()]
+        at = [f"{name} = {listed(value)}" for name, value in example.arguments.items()]
         if example.y_bar != "1":
-            at.append(f"y_bar = {example.y_bar}")
+            at.append(f"y_bar = {listed(example.y_bar)}")
         yield f"at {', '.join(at)}: {example.where} should be {example.expected}, is {example.found}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())

@@ -94,9 +94,9 @@ class SymbolicReport(Report):
         example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
         if example is None:
             return
-        at = ", ".join(f"{name} = {_listed(value)}" for name, value in example.arguments.items())
+        at = ", ".join(f"{name} = {listed(value)}" for name, value in example.arguments.items())
         numbers = f"should be {example.expected}, is {example.found}"
-        yield f"at {at}, y_bar = {_listed(example.y_bar)}: {example.where} {numbers}"
+        yield f"at {at}, y_bar = {listed(example.y_bar)}: {example.where} {numbers}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())
 
@@ -217,7 +217,7 @@ def latex_display(rows):
     return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
 
 
-def _listed(text):
+def listed(text):
     """A number of the counterexample, or an array of them as a list without quotes."""
     text = str(text)
     return text.replace("'", "") if text.startswith("[") else text
