@@ -52,6 +52,7 @@ from .manners import (
     Invocation,
     ManneredMagics,
     faced,
+    options_of,
     parse_arguments,
     parse_domain,
     parse_partials,
@@ -793,8 +794,7 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError(f"%sym_check: --seconds must be more than 0, not {args.seconds:g}")
         if not text:
             raise MagicError("%sym_check: give an expression, as in %sym_check f(x)")
-        own = [option for option in self.sym_check.parser._option_string_actions if option.startswith("--")]
-        asked = equation("%sym_check", text, own)
+        asked = equation("%sym_check", text, options_of(self.sym_check))
         refuse_to_overwrite(self.sym_check, args.output, free_names(text))
         names = ChainMap(scope, self.shell.user_ns)
         plain = plain_call(asked, names) if args.wrt is None else None

@@ -237,8 +237,7 @@ class ManneredMagics(Magics):
 
     def _options(self) -> list[str]:
         """The options of all our magics that begin with two dashes."""
-        parsers = [method.parser for method in self.magics["line"].values()]
-        return [o for parser in parsers for o in parser._option_string_actions if o.startswith("--")]
+        return [option for method in self.magics["line"].values() for option in options_of(method)]
 
     def _evaluated(self, call: ast.Call, text: str, scope: dict) -> Invocation:
         """Function and arguments of a call, without calling it: evaluated as (f, (args…), {kwargs…})."""
@@ -249,6 +248,11 @@ class ManneredMagics(Magics):
         parts = ast.Tuple([call.func, args, kwargs], ast.Load())
         located = ast.fix_missing_locations(ast.copy_location(parts, call))
         return Invocation(*evaluate(self.shell, text, scope, located))
+
+
+def options_of(method) -> list[str]:
+    """The options of one magic that begin with two dashes."""
+    return [option for option in method.parser._option_string_actions if option.startswith("--")]
 
 
 def parse_arguments(method, line: str):
