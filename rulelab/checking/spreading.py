@@ -85,10 +85,13 @@ class Slot:
             self.kill()
 
     def kill(self) -> None:
-        """End the process at once."""
+        """End the process at once, also one that is only being started and has not told its number."""
         if self.pid is not None and self.pid.done() and not self.pid.cancelled():
             if self.pid.exception() is None:
                 _kill(self.pid.result())
+        else:
+            for process in list((getattr(self.pool, "_processes", None) or {}).values()):
+                process.kill()
 
     def drop(self) -> None:
         """Let go of a process that has died; the next job gets a new one."""

@@ -107,8 +107,13 @@ def _state_one_moving(method):
 
 _state_taking(list.pop, deque.pop, deque.popleft, dict.values, dict.items, OrderedDict.values)
 _state_taking(OrderedDict.items)
-TABLE.frule(dict.keys)(lambda tangents, d: (d.keys(), NO))
-TABLE.frule(OrderedDict.keys)(lambda tangents, d: (d.keys(), NO))
+
+
+@TABLE.frule(dict.keys, OrderedDict.keys)
+def keys_frule(tangents, d):
+    return d.keys(), NO
+
+
 _state_moving(list.reverse, list.clear, list.__delitem__, deque.reverse, deque.clear, deque.rotate)
 _state_moving(deque.__delitem__, dict.clear, dict.__delitem__, OrderedDict.clear, OrderedDict.move_to_end)
 _state_moving(OrderedDict.__delitem__)

@@ -99,8 +99,8 @@ def grown_once(kind, own, times):
 @pytest.mark.parametrize("own", [False, True], ids=["one session", "sessions of their own"])
 @pytest.mark.parametrize("kind", list(CELLS))
 def test_redefinitions_leave_nothing(kind, own):
-    """Forty rounds of 100 kB each keep less than 1 MB, nothing remembered, and no function."""
-    kept, before, after, last = grown(kind, own, 40)
+    """Twenty rounds of 100 kB each keep less than 1 MB, nothing remembered, and no function."""
+    kept, before, after, last = grown(kind, own, 20)
     assert kept < 1e6 and last is None
     assert all(now <= then + 3 for now, then in zip(after, before))
 
