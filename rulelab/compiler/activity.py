@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from . import ir
 from .regions import Regions
-from .types import ANY, BOOL, F8, FLOAT, NONE, REAL, SLICE, STR, Known, Tuple, Type, Types
+from .types import ANY, BOOL, F8, FLOAT, NONE, REAL, SLICE, STR, Known, Types, any_part
 
 _FLOATS = (ANY, FLOAT, F8, REAL)
 _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
@@ -130,7 +130,7 @@ class Activity:
         """The same where types are known: only an object of the author's can make an item from its key, and a
         number or an object that is the key of a dict can be read back.
         """
-        if isinstance(op, ir.Write) and _may_be_read_back(self._types(op.key)):
+        if isinstance(op, ir.Write) and any_part(self._types(op.key), lambda part: part in _FLOATS):
             return op.operands()
         if isinstance(op, ir.Item) and self._types(op.value) == ANY and self._types(op.index) in _FLOATS:
             return op.operands()
@@ -168,11 +168,6 @@ class Activity:
                 self.useful.add(target)
         if target in self.useful and target in self.varied:
             self.useful |= {atom for atom in self._flowing(op) if isinstance(atom, str)}
-
-
-def _may_be_read_back(kind: Type) -> bool:
-    """Whether what a key stands for, or a part of it, may carry a cotangent: a list is no key of a dict."""
-    return any(map(_may_be_read_back, kind.items)) if isinstance(kind, Tuple) else kind in _FLOATS
 
 
 def changes(op: ir.Op) -> bool:

@@ -169,7 +169,8 @@ def compile_pass(
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= (set(lowered.free) if captured is True else captured) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
-    for reading in readings(lowered, active.varied, kinds, sites.is_declared_constant):
+    texts = spelled_out(lowered, active.varied, kinds)
+    for reading in readings(lowered, texts, kinds, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
@@ -211,10 +212,10 @@ def _tangent(
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
-    for reading in readings(lowered, varied, kinds, sites.is_declared_constant):
+    texts = spelled_out(lowered, varied, kinds)
+    for reading in readings(lowered, texts, kinds, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))
     writes = not differentiate
-    texts = spelled_out(lowered, varied, kinds)
     return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes, texts)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from . import ir
 from .tidy import phis_of
-from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, Types
+from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, Types, any_part
 
 _READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
 
@@ -135,8 +135,9 @@ class Regions:
         if isinstance(op, (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)):
             return
         if isinstance(op, ir.Write):
-            objects = (op.key,) if _may_be_object(self._types(op.key)) else ()  # to be found among the keys
-            self._join(op.target, op.value, *objects)
+            self._join(op.target, op.value)
+            if any_part(self._types(op.key), lambda part: part == ANY):
+                self._join(op.target, op.key)  # an object that can be found among the keys
             self._touch(target, op, op.target)
             return
         self._join(target, *op.operands())
@@ -177,11 +178,6 @@ class Regions:
             if self._types(op.function) in (LIST, DICT) and op.method in _READING:
                 return True
         return self._changes_nothing(op)
-
-
-def _may_be_object(kind: Type) -> bool:
-    """Whether a value, or an item of the tuple that it is, may be an object that can change."""
-    return any(map(_may_be_object, kind.items)) if isinstance(kind, Tuple) else kind == ANY
 
 
 def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], bool]) -> Iterator[str]:

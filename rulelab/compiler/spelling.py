@@ -59,14 +59,13 @@ def reads_numbers(target: Any) -> bool:
 
 
 def readings(
-    function: ir.Function, varied: set[str], types: Types, is_harmless: Callable[[Any], bool]
+    function: ir.Function, spelled: set[str], types: Types, is_harmless: Callable[[Any], bool]
 ) -> Iterator[ir.Let]:
-    """The calls that are handed a spelled-out varying value and whose result is used.
+    """The calls that are handed one of the names `spelled_out` and whose result is used.
 
     `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as
     on a number.
     """
-    spelled = spelled_out(function, varied, types)
     if not spelled:
         return
     used = {atom for statement in ir.walk(function.body) for atom in reads_of(statement)} | {function.result}

@@ -87,6 +87,11 @@ def signature_of(value: Any) -> Any:
     return weakly(kind)
 
 
+def any_part(kind: Type, test: Callable[[Type], bool]) -> bool:
+    """Whether the test holds of a type, or of any item of the tuple that it is."""
+    return any(any_part(item, test) for item in kind.items) if isinstance(kind, Tuple) else test(kind)
+
+
 def type_of_signature(signature: Any) -> Type:
     """The type of every value with this signature."""
     if signature == "cell":
