@@ -15,15 +15,16 @@ _EVERY = 0.2  # seconds between two pictures of a bar in a notebook, each of whi
 class Bar(Protocol):
     """Something on the screen that says how far a computation is."""
 
-    def show(self, done: int) -> None:
-        """Say that `done` steps are over."""
+    def show(self, done: int, words: str) -> None:
+        """Say that `done` steps are over, and in `words`, which may be empty, what the last one was."""
 
     def close(self) -> None:
         """Leave the screen as it was."""
 
 
 class Progress:
-    """`with Progress(100, "rows of a Jacobian") as progress:` and `progress.step()` after each of the 100.
+    """`with Progress(100, "rows of a Jacobian") as progress:` and `progress.step()` after each of the 100;
+    `progress.reach(n, words)` where steps are not counted one by one, or where there is more to say.
 
     The bar opens once the block has run for a second, and is taken away when the block ends, be it by an
     error or by Ctrl-C. Nothing is shown where nobody looks: without a notebook, and where the standard
@@ -55,13 +56,17 @@ class Progress:
 
     def step(self) -> None:
         """Count one step as done."""
-        self.done += 1
+        self.reach(self.done + 1)
+
+    def reach(self, done: int, words: str = "") -> None:
+        """Say how many steps are done, at most all of them, and what is to be said beside."""
+        self.done = min(done, self.total)
         if self._bar is None:
             elapsed = self._clock() - self._start
             if elapsed < DELAY:
                 return
             self._bar = self._opened(self.total, self.doing, elapsed)
-        self._bar.show(self.done)
+        self._bar.show(self.done, words)
 
 
 def bar_for_screen(total: int, doing: str, elapsed: float) -> Bar:
@@ -76,7 +81,7 @@ def bar_for_screen(total: int, doing: str, elapsed: float) -> Bar:
 class Silent:
     """No bar."""
 
-    def show(self, done: int) -> None:
+    def show(self, done: int, words: str) -> None:
         pass
 
     def close(self) -> None:
@@ -92,13 +97,17 @@ class TerminalBar:
         class Unwatched(tqdm):
             monitor_interval = 0  # the thread that would watch over slow bars would outlive this one
 
+        self._doing = doing
         # One step is looked at as any other, for the speed of the first says nothing of the next.
         self._bar = Unwatched(
             total=total, desc=doing, leave=False, file=sys.stderr, dynamic_ncols=True, miniters=1, smoothing=0
         )
         self._bar.start_t -= elapsed
 
-    def show(self, done: int) -> None:
+    def show(self, done: int, words: str) -> None:
+        if words:  # which say more than how many steps there are in a second
+            self._bar.bar_format = "{desc} {percentage:3.0f}%|{bar}|"
+            self._bar.set_description_str(f"{self._doing}: {words}", refresh=False)
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
@@ -113,19 +122,19 @@ class NotebookBar:
 
         self._total, self._doing, self._clock = total, doing, clock
         self._due = 0.0
-        self._handle = display(self._picture(0), raw=True, display_id=True)
+        self._handle = display(self._picture(0, ""), raw=True, display_id=True)
 
-    def show(self, done: int) -> None:
+    def show(self, done: int, words: str) -> None:
         now = self._clock()
         if now >= self._due:
             self._due = now + _EVERY
-            self._handle.update(self._picture(done), raw=True)
+            self._handle.update(self._picture(done, words), raw=True)
 
     def close(self) -> None:
         self._handle.update({"text/plain": ""}, raw=True)
 
-    def _picture(self, done: int) -> dict[str, str]:
-        words = f"{self._doing}: {done:,} of {self._total:,}"
+    def _picture(self, done: int, words: str) -> dict[str, str]:
+        words = f"{self._doing}: {words or f'{done:,} of {self._total:,}'}"
         bar = f'<progress max="{self._total}" value="{done}"></progress>'
         return {"text/plain": words, "text/html": f"<label>{escape(words)} {bar}</label>"}
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
@@ -61,7 +63,7 @@ from .manners import (
     raw_rest,
     refuse_to_overwrite,
 )
-from .running import Barred
+from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, Asking, Barred
 from .session import Compared as ComparedAt
 from .session import lookup
 from .settings import Settings
@@ -76,7 +78,7 @@ MODE = argument(
 SECONDS_AT_MOST = argument(
     "--seconds", type=parse_seconds, metavar="N", help="how long it may take at most, in seconds"
 )
-PROOF_SECONDS = 2.0
+SHORT_PROOF_SECONDS = 2.0
 """How long `--prove` may take."""
 
 
@@ -165,7 +167,7 @@ class RuleLab(ManneredMagics, Settings):
             from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
             f, registry = lookup(name, self.shell.user_ns), self.session.registry
-            return prove(f, time_limit=PROOF_SECONDS, registry=registry, name=name)
+            return prove(f, time_limit=SHORT_PROOF_SECONDS, registry=registry, name=name)
         except Exception as error:
             return f"not judged: {in_one_line(error)}"
 
@@ -733,7 +735,7 @@ class RuleLab(ManneredMagics, Settings):
 
         The verdict says for which arguments and sizes it holds. A rule that is refuted is shown an example.
         `--at` gives a point to start from; without, numbers are tried, then vectors, then matrices, at two
-        sizes each. Ctrl-C ends it.
+        sizes each. After a second it shows what is known so far; Ctrl-C ends it with that.
 
         Examples::
 
@@ -746,17 +748,35 @@ class RuleLab(ManneredMagics, Settings):
         f = self.function(self.rule_symbolic, args.function, scope)
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
-        found = prove(
+        question = partial(
+            prove,
             f,
             at=None if given is None else given.args or None,
             kwargs=None if given is None else given.kwargs,
             sizes=args.sizes,
             domain=args.domain,
-            time_limit=args.seconds or 5.0,
+            time_limit=args.seconds or PROOF_SECONDS,
             registry=self.session.registry,
             name=args.function,
         )
-        return self.kept(args, found)
+        return self._asked(self.rule_symbolic, args, f"proof of {args.function}", question)
+
+    def _asked(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
+        """The report that answers a question to SymPy; Ctrl-C shows what was known by then, and is told."""
+        __tracebackhide__ = True
+        asking = Asking(doing, question.keywords["time_limit"])
+        try:
+            with asking:
+                found, stopped = question(stop=asking.stop, heard=asking.heard), False
+        except KeyboardInterrupt:
+            if asking.known is None:
+                raise
+            found, stopped = asking.known.stopped(), True
+        found = self.kept(args, replace(found, notes=(*notes, *found.notes)))
+        if stopped:
+            self.show(found)
+            raise Interrupted(f"{method.spelled} was stopped; the report shows what was known by then")
+        return found
 
     @line_magic
     @faced(
@@ -766,7 +786,13 @@ class RuleLab(ManneredMagics, Settings):
     @argument(
         "--wrt", metavar="NAMES", help="what varies: x, or x,y (else what holds floats, or is not defined)"
     )
-    @argument("--seconds", type=float, default=5.0, metavar="S", help="how long it may take (5, else)")
+    @argument(
+        "--seconds",
+        type=float,
+        default=PROOF_SECONDS,
+        metavar="S",
+        help=f"how long it may take ({PROOF_SECONDS:g}, else)",
+    )
     @OUTPUT
     @argument(
         "expression",
@@ -800,22 +826,26 @@ class RuleLab(ManneredMagics, Settings):
         plain = plain_call(asked, names) if args.wrt is None else None
         if plain is not None:
             call = self.call(self.sym_check, plain, asked.text, scope)
-            spelled = ast.unparse(plain.func)
-            found = self._symbolically(asked, args, call.function, call.args, None, spelled, call.kwargs)
+            function, values, formula = call.function, call.args, None
+            spelled, kwargs, notes = ast.unparse(plain.func), call.kwargs, []
         else:
             wrt = None if args.wrt is None else parse_names("%sym_check", args.wrt)
             made = varying("%sym_check", self.shell, asked, scope, names, wrt)
-            spelled = made.formula_text or made.text
-            found = self._symbolically(asked, args, made.function, made.values, made.formula, spelled)
-            found = replace(found, notes=(*made.notes(), *found.notes))
-        return self.kept(args, found)
-
-    def _symbolically(self, asked, args, function, values, formula, spelled: str, kwargs=None):
-        __tracebackhide__ = True
+            function, values, formula = made.function, made.values, made.formula
+            spelled, kwargs, notes = made.formula_text or made.text, None, made.notes()
         from ..symbolic import sym_check  # here, because SymPy takes most of a second to import
 
-        options = {"time_limit": args.seconds, "name": asked.text, "written": spelled, "kwargs": kwargs}
-        return sym_check(function, *values, formula=formula, **options)
+        question = partial(
+            sym_check,
+            function,
+            *values,
+            formula=formula,
+            kwargs=kwargs,
+            time_limit=args.seconds,
+            name=asked.text,
+            written=spelled,
+        )
+        return self._asked(self.sym_check, args, f"proof of {asked.text}", question, notes)
 
     @line_magic
     @faced(plain="rulelab.symbolic.derive_rule(f)")
@@ -843,7 +873,15 @@ class RuleLab(ManneredMagics, Settings):
         from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
         at = () if given is None else given.args
-        derived = derive_rule(f, *at, name=args.function, scalar=args.scalar)
+        with Asking(f"rule of {args.function}", RULE_SECONDS) as asking:
+            derived = derive_rule(
+                f,
+                *at,
+                name=args.function,
+                scalar=args.scalar,
+                time_limit=asking.seconds,
+                stop=asking.stop,
+            )
         self.shell.set_next_input(derived.cell)
         return self.kept(args, derived)
 
@@ -873,14 +911,16 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%rule_scan: after --at stand the positional arguments alone")
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
 
-        found = scan_stability(
-            f,
-            at=None if given is None else given.args or None,
-            plane=args.plane,
-            time_limit=args.seconds or 15.0,
-            registry=self.session.registry,
-            name=args.function,
-        )
+        with Asking(f"scan of {args.function}", args.seconds or SCAN_SECONDS) as asking:
+            found = scan_stability(
+                f,
+                at=None if given is None else given.args or None,
+                plane=args.plane,
+                time_limit=asking.seconds,
+                registry=self.session.registry,
+                name=args.function,
+                stop=asking.stop,
+            )
         return self.kept(args, found)
 
     # -- the panel -------------------------------------------------------------------------------------------

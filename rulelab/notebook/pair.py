@@ -38,11 +38,10 @@ from ..rules.targets import resolve
 from ..tables import Page, Report, Table, engineering
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, error_in_words
+from .running import PROOF_SECONDS, RULE_SECONDS, waited
 
 QUICK = 1.0
 """Seconds that the duel may take with which a panel is opened: enough for a first look."""
-PROOF_SECONDS, RULE_SECONDS = 5.0, 20.0
-"""How long SymPy may take for a proof, and for a rule."""
 LOOK_EVERY = 0.02
 SIZES = (10, 1000, 5)
 """The sizes N that are timed unless other ones are chosen: the smallest, the largest, how many."""
@@ -165,7 +164,7 @@ class Pair:
     def prove(self) -> Any:
         """Ask SymPy about the rule of the twin now, and keep the answer. It takes seconds."""
         rule = self.rule
-        self.proof = self._proved(PROOF_SECONDS, lambda: False)
+        self.proof = self._proved(PROOF_SECONDS)
         self.proved_by = rule
         return self.proof
 
@@ -177,14 +176,19 @@ class Pair:
             if not interrupted or self.proof is None:
                 self.proof, self.proved_by = report, rule
 
-        return Waiting(lambda stop: self._proved(seconds, stop), keep, seconds)
+        return Waiting(lambda stop, heard: self._proved(seconds, stop, heard), keep, seconds)
 
-    def _proved(self, seconds: float, stop: Callable[[], bool]) -> Any:
+    def _proved(
+        self,
+        seconds: float,
+        stop: Callable[[], bool] = lambda: False,
+        heard: Callable[[Any], None] | None = None,
+    ) -> Any:
         """The report on the rule at sizes of the prover's; at the arguments of the pair where these have to
         be known, or where there is no other way."""
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
-        options = {"kwargs": self.kwargs, "time_limit": seconds, "stop": stop}
+        options = {"kwargs": self.kwargs, "time_limit": seconds, "stop": stop, "heard": heard}
         moving = all(kind_of(arg).startswith("float") for arg in self.args)
         found = prove(self.f_cr, at=None if moving else self.args, **options)
         if moving and found.verdict.word == "UNSUPPORTED" and not stop():
@@ -195,7 +199,7 @@ class Pair:
     def deriving(self, seconds: float = RULE_SECONDS) -> Waiting:
         """The question to SymPy for a rule of the twin, derived from its code."""
 
-        def ask(stop: Callable[[], bool]) -> Derived:
+        def ask(stop: Callable[[], bool], heard: Callable[[Any], None]) -> Derived:
             from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
             return Derived(derive_rule(self.f_cr, *self.args, time_limit=seconds, stop=stop))
@@ -209,8 +213,9 @@ class Pair:
 class Waiting:
     """A question that another process works at, in pieces: each is a short look whether it is done.
 
-    `ask(stop)` is called in a thread of its own, and is to come back soon after `stop()` is true; what it
-    gives is handed to `keep(found, interrupted)`, once it is asked for.
+    `ask(stop, heard)` is called in a thread of its own. It is to come back soon after `stop()` is true, and
+    may call `heard` with reports of what is known before its end, whose `so_far` is told with the progress.
+    What it gives is handed to `keep(found, interrupted)`, once it is asked for.
     """
 
     def __init__(self, ask: Callable, keep: Callable[[Any, bool], None], seconds: float):
@@ -218,12 +223,16 @@ class Waiting:
         self.found: Any = None
         self.error: BaseException | None = None
         self.stopped = threading.Event()
+        self.so_far = ""
 
     def _asked(self) -> None:
         try:
-            self.found = self.ask(self.stopped.is_set)
+            self.found = self.ask(self.stopped.is_set, self._heard)
         except BaseException as error:  # a thread's own would be printed and lost
             self.error = error
+
+    def _heard(self, report: Any) -> None:
+        self.so_far = report.so_far
 
     def pieces(self) -> Iterator[Progress]:
         """Wait, and say for how long; an error of the question is raised here."""
@@ -235,7 +244,7 @@ class Waiting:
                 thread.join(LOOK_EVERY)
                 passed = time.monotonic() - start
                 share = min(99, round(100 * passed / self.seconds))
-                yield Progress(share, 100, f"{passed:.0f} s of {self.seconds:g} s at most")
+                yield Progress(share, 100, waited(passed, self.seconds, self.so_far))
         finally:
             self.stopped.set()
             thread.join()

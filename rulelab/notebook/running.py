@@ -22,6 +22,8 @@ from ..ad.progress import Progress as Bar
 from ..bench.clock import Clock
 from ..pieces import Measurement, Progress
 
+PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS = 5.0, 20.0, 15.0
+"""How long SymPy may take for a proof, for a rule, and for the stability of one, unless it is told."""
 TELL_EVERY = 0.1
 """Seconds between two reports of progress: pieces of 2 ms would flood the browser."""
 LONG_PIECE = 0.4
@@ -195,9 +197,48 @@ class Barred:
             return
         with Bar(first.total, self.doing) as bar:
             for step in chain([first], steps):
-                if bar.done < bar.total:
-                    bar.step()
+                bar.reach(step.done, step.doing)
                 yield step
+
+
+class Asking:
+    """`with Asking("proof of f", 5.0) as asking:` around a question that another process answers, for a
+    magic, which waits: `stop` and `heard` are handed to the question, and show how long it has taken and what
+    is known so far. `known` is the last report that was heard, None before the first that has something to
+    say.
+    """
+
+    def __init__(self, doing: str, seconds: float, clock: Clock = time.monotonic):
+        self.seconds, self.clock, self.start = seconds, clock, clock()
+        self.known: Any = None
+        self._bar = Bar(100, doing, clock=clock)
+
+    def __enter__(self) -> Asking:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.__exit__(*exception)
+
+    def stop(self) -> bool:
+        """Never: Ctrl-C does. It is asked now and then, which is when the bar goes on."""
+        passed = self.clock() - self.start
+        words = waited(passed, self.seconds, "" if self.known is None else self.known.so_far)
+        self._bar.reach(round(100 * passed / self.seconds), words)
+        return False
+
+    def heard(self, report: Any) -> None:
+        """Keep a report of what is known before the end."""
+        if report.so_far:
+            self.known = report
+
+
+def waited(passed: float, most: float, so_far: str) -> str:
+    """How long a question has been asked, in seconds, and what is known.
+
+    >>> waited(2.2, 5.0, "REFUTED")
+    '2 s of 5 s at most; so far: REFUTED'
+    """
+    return f"{passed:.0f} s of {most:g} s at most" + (f"; so far: {so_far}" if so_far else "")
 
 
 class Throttle:

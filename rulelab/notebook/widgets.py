@@ -21,8 +21,8 @@ from ..pieces import Measurement, Progress
 from ..tables import engineering
 from . import tabs
 from .displays import error_in_words
-from .pair import PROOF_SECONDS, RULE_SECONDS, SIZES, Overview, Pair, html_of, sizes_between
-from .running import Interruption, Refused, Runner, Throttle
+from .pair import SIZES, Overview, Pair, html_of, sizes_between
+from .running import PROOF_SECONDS, RULE_SECONDS, Interruption, Refused, Runner, Throttle
 
 LARGEST = 100_000_000
 UPDATE_AFTER = 0.5

@@ -59,7 +59,16 @@ FEW_DIGITS = 8  # to which floats agree where the derivative is proved: worth a 
 
 
 def sym_check(
-    f, *args, formula=None, kwargs=None, time_limit=5.0, rng=None, stop=None, name=None, written=None
+    f,
+    *args,
+    formula=None,
+    kwargs=None,
+    time_limit=5.0,
+    rng=None,
+    stop=None,
+    name=None,
+    written=None,
+    heard=None,
 ):
     """Judge the gradient of a function symbolically: that by the AD, or a formula for it.
 
@@ -71,7 +80,8 @@ def sym_check(
     entries one by one.
 
     An argument may be the class `float`, which stands for any real number. Other arguments, and the keyword
-    arguments `kwargs`, are held fixed. `time_limit` (seconds), `rng` and `stop` are as for `prove`. `name`
+    arguments `kwargs`, are held fixed. `time_limit` (seconds), `rng`, `stop` and `heard` are as for
+    `prove`. `name`
     and `written` are how the author writes the expression, and the function that is judged.
 
     Returns a `DerivativeReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Where the passes
@@ -113,6 +123,7 @@ def sym_check(
         ).judge(),
         time_limit,
         stop,
+        heard,
     )
     return finished(outcome, empty, started)
 
@@ -368,7 +379,7 @@ class _DerivativeJudge(_Judge):
         return super().seed() if self.asked.elementwise else Fraction(1)
 
     def make(self, verdict, cells=(), notes=(), warnings=()):
-        notes = (*self.made_with, *notes)
+        notes = tuple(dict.fromkeys((*self.made_with, *notes)))  # a report made anew brings them along
         digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
         if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
             notes = (*notes, f"the floats at the point agree to {digits} digits only: rounding decides there")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import printable
 from ..tables import Page, Report, Table, name_latex
 from .caveats import Caveat
 from .formulas import Formula
-from .verdicts import Converges, Refuted, Verdict
+from .verdicts import Converges, Refuted, Undecided, Verdict
 from .verdicts import to_dict as verdict_dict
 
 
@@ -61,6 +61,20 @@ class SymbolicReport(Report):
     def lead(self):
         """What the headline says before the function."""
         return "rule of "
+
+    @property
+    def so_far(self):
+        """What this says while the check still runs, in a few words; empty where nothing is known yet."""
+        verdict = self.verdict
+        if not isinstance(verdict, Undecided):
+            return verdict.word
+        return f"it agrees to {verdict.digits} digits at every sample" if verdict.digits else ""
+
+    def stopped(self):
+        """The same as the report of a check that was stopped when this was what it knew."""
+        if not isinstance(self.verdict, Undecided):
+            return self
+        return replace(self, verdict=replace(self.verdict, why="it was stopped before it was decided"))
 
     @property
     def arguments(self):

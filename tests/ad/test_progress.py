@@ -24,8 +24,8 @@ class Bar:
     def __init__(self, total, doing, elapsed):
         self.made, self.seen, self.closed = (total, doing, elapsed), [], 0
 
-    def show(self, done):
-        self.seen.append(done)
+    def show(self, done, words):
+        self.seen.append(f"{done} {words}" if words else done)
 
     def close(self):
         self.closed += 1
@@ -69,6 +69,16 @@ def test_a_long_one_shows_a_bar_after_a_second(opened):
     assert bar.made == (4, "rows", 1.0) and bar.seen == [2, 3, 4] and bar.closed == 1
 
 
+def test_a_bar_may_say_more_and_never_goes_beyond_its_end(opened):
+    """Where steps are not counted one by one, as of a wait of some seconds at most."""
+    clock = Clock()
+    with Progress(10, "waiting", clock=clock, opened=opened) as note:
+        for done, words in ((3, "unseen"), (7, "half known"), (12, "")):
+            clock.now += 0.6
+            note.reach(done, words)
+    assert opened.bars[0].seen == ["7 half known", 10] and note.done == 10
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_error_takes_the_bar_away(opened, error):
     """Ctrl-C leaves nothing on the screen either."""
@@ -95,9 +105,12 @@ def test_a_terminal_gets_a_bar_that_goes_away(monkeypatch):
     threads = threading.active_count()
     bar = bar_for_screen(8, "Jacobian, rows", 1.0)
     assert isinstance(bar, TerminalBar)
-    bar.show(3)
+    bar.show(3, "")
     bar._bar.refresh()
     assert "Jacobian, rows" in screen.getvalue() and "3/8" in screen.getvalue()
+    bar.show(4, "row <4>")
+    bar._bar.refresh()
+    assert "Jacobian, rows: row <4>  50%" in screen.getvalue()
     bar.close()
     shown = screen.getvalue()
     assert "\n" not in shown and shown.split("\r")[-2].strip() == "" and shown.endswith("\r")
@@ -108,7 +121,7 @@ def test_the_speed_counts_from_the_beginning(monkeypatch):
     """Not from the moment at which the bar was opened."""
     monkeypatch.setattr(sys, "stderr", Terminal())
     bar = TerminalBar(100, "rows", 50.0)
-    bar.show(50)
+    bar.show(50, "")
     assert bar._bar.format_dict["elapsed"] >= 50.0
     bar.close()
 
@@ -134,9 +147,10 @@ def test_a_notebook_gets_a_bar_without_a_widget(monkeypatch):
     bar = NotebookBar(9, "rows of <f>", clock)
     for done, seconds in ((1, 0.3), (2, 0.1), (3, 0.3)):
         clock.now += seconds
-        bar.show(done)
+        bar.show(done, "the <third>" if done == 3 else "")
     bar.close()
     first, one, three, last = pictures
     assert one["text/plain"] == "rows of <f>: 1 of 9" and 'value="3"' in three["text/html"]
-    assert "<f>" not in three["text/html"] and "<script" not in three["text/html"]
+    assert three["text/plain"] == "rows of <f>: the <third>"
+    assert not any(tag in three["text/html"] for tag in ("<f>", "<third>", "<script"))
     assert last == {"text/plain": ""}

@@ -5,6 +5,7 @@ import ctypes
 import json
 import re
 import time
+import types
 
 import numpy as np
 import pytest
@@ -373,19 +374,24 @@ def test_a_proof_goes_to_the_arguments_of_the_pair_where_there_is_no_other_way()
 
 
 def test_waiting_hands_on_what_the_question_raised():
-    """And tells a stopped one to end."""
+    """And what is known so far, and tells a stopped one to end."""
 
-    def failing(stop):
+    def failing(stop, heard):
         raise ValueError("not today")
 
     with pytest.raises(ValueError, match="not today"):
         list(pair.Waiting(failing, print, 1.0).pieces())
     kept = []
-    waiting = pair.Waiting(lambda stop: "so far" if wait_for(stop) else None, lambda *k: kept.append(k), 1.0)
+
+    def asked(stop, heard):
+        heard(types.SimpleNamespace(so_far="REFUTED"))
+        return "found" if wait_for(stop) else None
+
+    waiting = pair.Waiting(asked, lambda *k: kept.append(k), 1.0)
     steps = waiting.pieces()
-    assert next(steps).doing == "0 s of 1 s at most"
+    assert next(steps).doing == "0 s of 1 s at most; so far: REFUTED"
     steps.close()
-    assert waiting.result(interrupted=True) == "so far" and kept == [("so far", True)]
+    assert waiting.result(interrupted=True) == "found" and kept == [("found", True)]
 
 
 def wait_for(stop):

@@ -3,6 +3,7 @@
 import pytest
 
 import rulelab.notebook
+import rulelab.symbolic
 from rulelab.notebook import manners
 
 FUNCTIONS = """\
@@ -85,6 +86,33 @@ def test_the_seconds_are_a_limit(notebook):
     notebook.ok("rl.rrule_for(late)(lambda x: (late(x), lambda s: (rl.NoTangent(), 2 * x * s)))")
     found = notebook.ok("%rule_symbolic late --seconds 0.2")
     assert found.verdict.word == "UNDECIDED" and found.seconds < 5
+
+
+@pytest.mark.parametrize("line", ["%rule_symbolic -o kept cube", "%sym_check -o kept cube(2.0)"])
+def test_ctrl_c_shows_what_was_known_by_then(judged, monkeypatch, line):
+    """And the report says that it was stopped, is kept, and the cells that follow do not run."""
+    magic, name = line.split()[0], "prove" if "rule" in line else "sym_check"
+    asked = getattr(rulelab.symbolic, name)
+
+    def interrupted(*args, heard, **options):
+        """The question as it is, stopped once it has said that it agrees to 40 digits."""
+
+        def hears(report):
+            heard(report)
+            if report.so_far:
+                raise KeyboardInterrupt
+
+        return asked(*args, heard=hears, **options)
+
+    judged.ok("rl.rrule_for(cube)(lambda x: (cube(x), lambda s: (rl.NoTangent(), 3 * x**2 * s)))")
+    monkeypatch.setattr(rulelab.symbolic, name, interrupted)
+    shown = judged.fails(f"x = 0\n{line}\nx = 1\n")
+    told = f"Interrupted: {magic} was stopped; the report shows what was known by then\n"
+    assert told in shown and judged["x"] == 0
+    kept = judged["kept"]
+    assert kept is rulelab.notebook.last() and str(kept) in judged.text
+    words = "agrees to 40 digits at every sample, not proved: it was stopped before it was decided"
+    assert kept.verdict.word == "UNDECIDED" and kept.verdict.sentence() == f"UNDECIDED: {words}"
 
 
 def test_keywords_after_at_are_held(notebook):
