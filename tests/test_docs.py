@@ -241,22 +241,23 @@ def test_the_miniature_compiler_is_right(repository, tmp_path):
 
 
 NOTEBOOKS = sorted(Path(__file__).parents[1].glob("notebooks/*.ipynb"))
+EXPORTED = [path for path in NOTEBOOKS if path.stem.startswith(("01", "04"))]  # with all kinds of outputs
 
 
 @pytest.fixture(scope="module")
 def exports(tmp_path_factory):
-    """The folder of the notebooks, run and exported to HTML as the how-to page says, all by one command."""
+    """The folder of two notebooks, run and exported to HTML as the how-to page says, by one command."""
     folder = tmp_path_factory.mktemp("exports")
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", str(folder)]
     done = subprocess.run(
-        [*command, "--ExecutePreprocessor.timeout=120", *map(str, NOTEBOOKS)],
+        [*command, "--ExecutePreprocessor.timeout=120", *map(str, EXPORTED)],
         env=os.environ | {"RULELAB_WIDGETS": "0"}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder
 
 
-@pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+@pytest.mark.parametrize("name", [path.stem for path in EXPORTED])
 def test_an_exported_notebook_can_be_read_without_a_network(name, exports):
     """Text, tables and pictures are in the file; what it asks for are two scripts, that it can do without."""
     page = (exports / f"{name}.html").read_text(encoding="utf-8")

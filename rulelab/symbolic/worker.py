@@ -22,7 +22,7 @@ import warnings
 from typing import Any, NamedTuple
 
 MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped
-ASK_EVERY = 0.1  # seconds between two questions whether to stop
+ASK_EVERY = 0.1  # seconds between two looks whether to stop
 GRACE = 2.0  # seconds after the limit at which a process without a parent ends by itself
 
 
@@ -225,7 +225,8 @@ def _collect(read_end, time_limit, stop=None, heard=None):
             return Outcome(result, True, "stopped before it was decided")
         if left <= 0:
             return Outcome(result, True)
-        if not select.select([read_end], [], [], left if stop is None else min(left, ASK_EVERY))[0]:
+        # Never for long: an interrupt that comes just before the wait begins does not end it.
+        if not select.select([read_end], [], [], min(left, ASK_EVERY))[0]:
             continue
         chunk = os.read(read_end, 1 << 16)
         if not chunk:

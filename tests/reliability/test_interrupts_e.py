@@ -123,7 +123,7 @@ def free_locks_quickly():
 def test_e3_rules_of_the_house_are_installed_whole():
     """An interrupted import of the package's rules leaves none of them, so that it can be done again."""
     count = len(rules_installed(Registry()))
-    for number in spread(instructions_of(lambda: install(Registry()), ("rules/registry.py",)), 40):
+    for number in spread(instructions_of(lambda: install(Registry()), ("rules/registry.py",)), 20):
         registry = Registry()
         interrupted_at(number, lambda: install(registry), ("rules/registry.py",))
         assert len(registry.rules()) in (0, count)

@@ -200,7 +200,7 @@ for _ in range(40):
     timer = threading.Timer(random.uniform(0, 0.03), os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
-        worker.run(lambda report: time.sleep(600), 60)
+        worker.run(lambda report: time.sleep(600), 600)
     except KeyboardInterrupt:
         pass
     timer.join()
@@ -212,6 +212,6 @@ except ChildProcessError:
 
 
 def test_an_interrupt_at_any_moment_leaves_no_process():
-    """Forty interrupts, before, during and after the fork: no worker is forgotten."""
+    """Forty interrupts, before, during and after the fork: none is lost, and no worker is forgotten."""
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
     assert done.stdout == "none left\n", done.stderr
