@@ -47,7 +47,7 @@ print("scipy" in sys.modules)
 
 
 def test_all_but_special_functions_works_without_it(tmp_path):
-    """Gradients, checks, proofs and derived rules; a derivative that SciPy alone has is refused by its name."""
+    """Gradients, checks, proofs and derived rules; what SciPy alone has is refused by its name."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300)

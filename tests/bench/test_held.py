@@ -61,8 +61,8 @@ def test_numbers_and_tuples_of_a_tape_count():
         return 0.0, lambda y_bar: tape
 
     found = held_by(lambda: taped(300), 1.0, {line_of(taped, 3)})
-    # Each time a tuple of two, an int and a float, and their place in the list. Another thread may drop a float
-    # meanwhile, whose place is taken by one of ours and was never traced.
+    # Each time a tuple of two, an int and a float, and their place in the list. Another thread may drop a
+    # float meanwhile, whose place is taken by one of ours and was never traced.
     assert 297 * (56 + 28 + 24) <= found.within[line_of(taped, 3)] <= 300 * (56 + 32 + 24)
     assert found.total < 300 * (56 + 32 + 24 + 2 * 8) + 2_000
 

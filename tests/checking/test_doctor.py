@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking import corrections, doctor, mistakes
-from rulelab.checking.evidence import Case, Evidence
-from rulelab.checking.formulas import named_constant
+from rulelab.checking import doctor
+from rulelab.checking.doctor import corrections, mistakes
+from rulelab.checking.doctor.evidence import Case, Evidence
+from rulelab.checking.doctor.formulas import named_constant
 from rulelab.checking.testers import rule_check
 from rulelab.rules.registry import Registry
 

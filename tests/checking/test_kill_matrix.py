@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rulelab.checking import corrections, doctor
+from rulelab.checking import doctor
+from rulelab.checking.doctor import corrections
 from rulelab.checking.testers import rule_check
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

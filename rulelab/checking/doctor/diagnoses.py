@@ -6,14 +6,14 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from ..errors import Place
+from ...errors import Place
+from ..closeness import Closeness
+from ..findings import Diagnosis, Finding
+from ..probes import Probe
+from ..subjects import Subject
 from . import arrays, mistakes, regions, symptoms
-from .closeness import Closeness
 from .corrections import Surgery, surgery
 from .evidence import Case, Evidence, Seen, evidence_of
-from .findings import Diagnosis, Finding
-from .probes import Probe
-from .subjects import Subject
 
 MISTAKES = {
     "ignores_cotangent": "the pullback does not use its cotangent",

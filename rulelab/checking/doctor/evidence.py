@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place
-from .closeness import Closeness, Tolerance, closeness
-from .findings import WRONG, Finding
-from .perturb import plainly
-from .probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
-from .subjects import Subject
-from .vectors import Leaf, to_vec
+from ...errors import Place
+from ..closeness import Closeness, Tolerance, closeness
+from ..findings import WRONG, Finding
+from ..perturb import plainly
+from ..probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
+from ..subjects import Subject
+from ..vectors import Leaf, to_vec
 
 EXACT, COARSE = 1e-7, 2e-3
 """How far, relatively, a number may be from what a mistake would give; the second in single precision."""

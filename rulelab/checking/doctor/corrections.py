@@ -15,14 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place, RuleLabError
-from ..parsing import parse
-from ..rules.calling import apply_frule, apply_rrule
-from ..rules.rule import Rule
-from ..rules.scalar import scalar_frule, scalar_rrule
-from ..tangents.zeros import NoTangent
-from .anatomy import Anatomy, anatomy_of, assigned_once, names_in, own_nodes
-from .closeness import Tolerance, closeness
+from ...errors import Place, RuleLabError
+from ...parsing import parse
+from ...rules.calling import apply_frule, apply_rrule
+from ...rules.rule import Rule
+from ...rules.scalar import scalar_frule, scalar_rrule
+from ...tangents.zeros import NoTangent
+from ..anatomy import Anatomy, anatomy_of, assigned_once, names_in, own_nodes
+from ..closeness import Tolerance, closeness
+from ..effects import effects_of
+from ..kinks import kink_findings
+from ..probes import Probe, probe_forward, probe_reverse
+from ..subjects import Subject
+from ..vectors import to_vec
 from .edits import (
     OTHER_COMPARISONS,
     OTHER_OPERATORS,
@@ -35,12 +40,7 @@ from .edits import (
     replaced,
     with_edits,
 )  # fmt: skip
-from .effects import effects_of
 from .evidence import Seen
-from .kinks import kink_findings
-from .probes import Probe, probe_forward, probe_reverse
-from .subjects import Subject
-from .vectors import to_vec
 
 MOST_TRIED = 160
 """Single changes of a rule that are tried."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..subjects import Subject
 from .evidence import Block, Case
-from .subjects import Subject
 
 PER_BLOCK = 16
 """Entries of each matrix that expressions are fitted to."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place
+from ...errors import Place
+from ..perturb import landmarks, revalued
+from ..probes import Probe
 from .evidence import Block, Case, Evidence, Seen, look_at
 from .mistakes import detail
-from .perturb import landmarks, revalued
-from .probes import Probe
 
 
 @dataclass(frozen=True)

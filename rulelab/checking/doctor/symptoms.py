@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError
-from ..tangents.zeros import AbstractZero
+from ...errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError
+from ...tangents.zeros import AbstractZero
+from ..comparison import shortened
+from ..findings import Finding
+from ..probes import Probe
+from ..vectors import to_vec
 from .evidence import Evidence, Seen
-from .findings import Finding
 from .formulas import named_constant
-from .probes import Probe
-from .vectors import to_vec
 
 _COPY = ("NP.array(IT)", "IT.copy()", "NP.array(IT, copy=True)")
 
@@ -67,8 +68,6 @@ def _raised(probe: Probe, where: str) -> Seen:
 
 
 def _where(evidence: Evidence, probe: Probe) -> str:
-    from .comparison import shortened
-
     names = zip(evidence.subject.names, probe.point.inputs)
     return " at " + ", ".join(f"{name} = {shortened(x)}" for name, x in names)
 

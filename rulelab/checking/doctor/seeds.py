@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .comparison import shortened
+from ..comparison import shortened
+from ..probes import SEEDS, quiet, reverse_answer
 from .evidence import Block, Case, Evidence, Seen
 from .formulas import named_constant
-from .probes import SEEDS, quiet, reverse_answer
 
 
 def what_of(evidence: Evidence) -> str:

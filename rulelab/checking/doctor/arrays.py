@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..tangents.thunks import unthunk
-from ..tangents.zeros import AbstractZero
+from ...tangents.thunks import unthunk
+from ...tangents.zeros import AbstractZero
+from ..probes import Probe
+from ..vectors import Leaf
 from .evidence import COARSE, EXACT, Evidence, Seen, raw_cotangents
-from .probes import Probe
-from .vectors import Leaf
 
 
 @dataclass(frozen=True)

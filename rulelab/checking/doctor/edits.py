@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..parsing import compiled, parse
+from ...parsing import compiled, parse
 
 _numbers = itertools.count(1)
 
