@@ -28,6 +28,7 @@ from .cells import (
     Static,
     Symmetric,
     beside_borders,
+    complex_part,
     conditions,
     count_of,
     fraction,
@@ -36,6 +37,8 @@ from .cells import (
     shape_of,
 )
 from .convergence import converges, find_steps
+from .digits import EXACT_DIGITS, MAX_DIGITS
+from .endings import Misfit, NotFollowed, Settled, Skipped
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
@@ -43,21 +46,9 @@ from .kinds import VECTOR_SIZES
 from .limits import ONE_SIZE, limit_words
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
-from .runs import (
-    EXACT_DIGITS,
-    MAX_DIGITS,
-    Misfit,
-    NotFollowed,
-    Settled,
-    Skipped,
-    Visit,
-    complex_part,
-    makes_a_number,
-    mentions,
-    reads_one_triangle,
-    visit,
-)
+from .runs import Visit, makes_a_number, visit
 from .scalars import CONTEXT, Stop
+from .tracing import mentions, reads_one_triangle
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
 

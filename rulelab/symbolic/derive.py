@@ -27,10 +27,10 @@ from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_fun
 from .cells import Array, Static
 from .check import _warm, prove
 from .forms import best_form, points_of
+from .plain import plain_argument
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, text
 from .questions import _NONE, _exact, _kind_of, _parameters
 from .report import SymbolicReport
-from .runs import plain_argument
 from .verdicts import Proved, Refuted
 
 MAX_ENTRIES = 12

@@ -3,7 +3,10 @@ judged."""
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -14,11 +17,13 @@ from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.targets import name_of, resolve
+from ..tangents import projection, zeros
 from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
+from .complexes import is_complex
 from .convergence import TRIED_WITH, is_step_name
 from .kinds import VECTOR_SIZES, array_specs
 from .limits import domains, inside, limits_of, of_forms, sized_specs
-from .runs import Question
+from .swap import Swap
 
 
 class Plan(NamedTuple):
@@ -44,6 +49,66 @@ def _symmetric(kind):
         return kind
     square = len(shape_of(kind)) == 2 and len(set(shape_of(kind))) == 1
     return Symmetric(shape_of(kind)[0]) if square and shape_of(kind) != (1, 1) else kind
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is judged: `rule(*args) -> (y, pullback)`, or `partials(y, *args)`, for `primal`.
+
+    `leading` is set for rules that give cotangents for the first so many arguments only. `ask` is the text
+    by which a reader gets at (y, pullback), up to the opening bracket's arguments.
+    """
+
+    primal: Callable
+    rule: Callable | None
+    partials: Callable | None
+    names: tuple
+    leading: int | None = None
+    ask: str = "rl.rrule(f, "
+    kwargs: dict = field(default_factory=dict)
+
+    def swap(self, trace, stand_ins):
+        """The exchange of namespaces for one trace."""
+        return Swap(trace, stand_ins)
+
+    def code(self, arguments, index, seed):
+        """Code that shows what was found at `arguments`, in a way of its own; None for that of a rule."""
+        return None
+
+    def value_through(self, exchange):
+        """The function passed through `exchange`, with its keyword arguments."""
+        return _with_keywords(exchange(self.primal), self.kwargs)
+
+    def rule_through(self, exchange):
+        """The rule as a function to (y, pullback), each of its parts passed through `exchange`."""
+        if self.partials is None:
+            return _with_keywords(exchange(self.rule), self.kwargs)
+        primal, partials = exchange(self.primal), exchange(self.partials)
+        fitted = exchange(projection.unbroadcast)
+
+        def scalar_rule(*xs):
+            y = primal(*xs)
+            slopes = partials(y, *xs)
+            slopes = slopes if isinstance(slopes, tuple) else (slopes,)
+            return y, lambda y_bar: (
+                zeros.NoTangent(),
+                *(fitted(times(_conjugated(s), y_bar), x) for s, x in zip(slopes, xs, strict=True)),
+            )
+
+        return scalar_rule
+
+
+def _with_keywords(function, kwargs):
+    return functools.partial(function, **kwargs) if kwargs else function
+
+
+def _conjugated(slope):
+    return slope.conjugate() if is_complex(slope) else slope
+
+
+def times(slope, y_bar):
+    """A partial derivative of a scalar rule times the seed; zeros pass through."""
+    return slope if isinstance(slope, zeros.AbstractZero) else slope * y_bar
 
 
 class NoRuleFound(Exception):

@@ -26,12 +26,13 @@ from .check import _warm
 from .forms import runnable
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
+from .plain import quietly
 from .printers import Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
-from .runs import _STAND_INS, _quietly
 from .scalars import CONTEXT, CannotTrace, Stop, Trace
 from .swap import Swap
+from .tracing import STAND_INS
 
 BAD = 64.0  # ulps: beyond them six bits are lost
 LOST = 2.0**52  # ulps: no digit is left
@@ -338,7 +339,7 @@ class _Scan:
 
     def in_floats(self, args, i, seed):
         """(y, cotangent) as the rule gives them, or the error it raises."""
-        with _quietly(), warnings.catch_warnings(), np.errstate(all="ignore"):
+        with quietly():
             y, back = self.question.rule_through(lambda f: f)(*args)
             cotangent = thunks.unthunk(back(seed)[i + 1])
         return y, 0.0 if isinstance(cotangent, zeros.AbstractZero) else cotangent
@@ -346,7 +347,7 @@ class _Scan:
     def graph(self, i, args):
         """(y, cotangent, leaves) of the rule on traced numbers."""
         trace = Trace()
-        swap = Swap(trace, _STAND_INS)
+        swap = Swap(trace, STAND_INS)
         leaves = {}
         for j, (name, value) in enumerate(zip(self.question.names, args, strict=True)):
             if isinstance(self.plan.specs[0][j], Static):
@@ -354,7 +355,7 @@ class _Scan:
             else:
                 leaves[j] = trace.argument(name, Fraction(value))
         seed = trace.argument("y_bar seed", Fraction(1))
-        with _quietly():
+        with quietly():
             rule = self.question.rule_through(lambda f: swap.value(f, "rule"))
             y, back = rule(*leaves.values())
             cotangent = thunks.unthunk(back(seed)[i + 1])
@@ -415,7 +416,7 @@ class _Scan:
             return "a long expression"
         memo = {} if node is y else {id(y): sp.Symbol("y")}
         try:
-            expr = expression(node, _Symbols(), memo)
+            expr = expression(node, {}, memo)
         except (TooLarge, Stop):
             return "a long expression"
         shown = expr.subs(sp.Symbol("y_bar seed"), sp.Symbol("y_bar"))
@@ -426,9 +427,9 @@ class _Scan:
         """(derivative, values, symbol of the argument): the formula that the pullback has, in the value y."""
         y, cotangent, _, _, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
         one = sp.Symbol("y_bar seed")
-        value = expression(y, _Symbols(), {})
+        value = expression(y, {}, {})
         memo = {} if y.op in ("argument", "constant") else {id(y): sp.Symbol("y value")}
-        slope = expression(cotangent, _Symbols(), memo).subs(one, 1)
+        slope = expression(cotangent, {}, memo).subs(one, 1)
         return slope, ({} if value.is_Atom else {value: sp.Symbol("y value")})
 
     def better(self, i, tried):
@@ -474,11 +475,6 @@ def writes_numpy(f):
         return isinstance(f, np.ufunc)
     words = (f.__globals__.get(word) for word in uses(code))
     return any(w is np or isinstance(w, np.ufunc) for w in words)
-
-
-class _Symbols(dict):
-    def __missing__(self, name):
-        return sp.Symbol(name)
 
 
 def _tree_text(expr):
@@ -605,7 +601,7 @@ class _RealScan(_Scan):
     def one(self, i, x):
         args = self.with_input(i, x)
         try:
-            with _quietly():
+            with quietly():
                 y = float(self.question.primal(*args))
         except Exception:
             return None
@@ -695,7 +691,7 @@ class _PlaneScan(_Scan):
 
     def one(self, i, z, y, cotangent, moving):
         try:
-            with _quietly():
+            with quietly():
                 value = complex(self.question.primal(*self.with_input(i, z)))
             found = complex(self.in_floats(self.with_input(i, z), i, 1.0)[1])
         except TypeError as raised:
