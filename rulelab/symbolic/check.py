@@ -57,11 +57,11 @@ MAX_LEAVES = 64
 MAX_VISITS = 40
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
-FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
 MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
+FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
-LIMIT_SHARE = 0.9  # the same until the samples with more and more steps end
 INTEGRAL_SHARE = 0.2  # the same where a function integrates
+LIMIT_SHARE = 0.9  # of the time limit, until the samples with more and more steps end
 BORDER_SHARE = 0.25  # of the time limit, at most, for the points on borders
 
 
@@ -103,7 +103,8 @@ def prove(
     with the verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its
     own name, else. `steps` names the whole number of steps of a sum that stands for an integral (see
     `Converges`); else it is looked for by its name. `stability` is the `StabilityReport` of a scan whose
-    findings are to stand among the warnings.
+    findings are to stand among the warnings. `heard(report)` is called with each report on the way
+    to the one that is returned, as soon as more is known.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
     A proof is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
@@ -363,16 +364,16 @@ class _Judge:
             tried += 1
             seeds = _Seeds(self.seed, wanted)
             try:
-                visits.append(visit(question, sample, seeds))
+                last = visit(question, sample, seeds)
             except Skipped as reason:
                 skipped[str(reason)] = None
                 if isinstance(reason, NotFollowed):
                     left_out[f"not judged where {reason}, though the function has a value there"] = None
                 continue
-            if visits[-1].trace.integrands:  # each sample takes a dozen quadratures
+            visits.append(last)
+            if last.trace.integrands:  # each sample takes a dozen quadratures
                 soon = self.started + INTEGRAL_SHARE * self.time_limit
                 self.numeric_deadline = min(self.numeric_deadline, soon)
-            last = visits[-1]
             if len(visits) == 1:
                 self.say(Undecided(last.digits, "the time limit came before all samples were tried"))
             if last.path in explored:

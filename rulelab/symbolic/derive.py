@@ -104,8 +104,8 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     `f` is a Python function of numbers, elementwise or with branches, or of short arrays whose shapes `args`
     give: then the rule is for these shapes only. The rule calls `f` and uses its value. Functions are spelled
     as `f` spells them, with `math` or NumPy. With `scalar=True` the result states a `scalar_rule`, which
-    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` draws the points
-    (a seeded one by default); `stop()` is asked now and then whether to end early.
+    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` and
+    `stop` are as for `prove`.
 
     Nothing is registered: the text is in `.source` and `.cell`. Raises DerivationError, with the line, where
     no rule can be derived in `time_limit` seconds or where it did not pass.
@@ -356,7 +356,7 @@ class _Writer:
         self.seeds, self.values = self.seed_symbols()
         self.printer = Printer(self.spelling, self.symbols)
 
-    def unpack(self, name, symbols, only=None):
+    def unpack(self, name, symbols):
         """A line that gives each entry of an array a name."""
         words = np.empty(symbols.shape, dtype=object)
         taken = {*self.names, self.y, f"{self.y}_bar", self.root, *self.reading.constants}

@@ -158,14 +158,14 @@ def runnable(form, numpy=False):
     return tree, compiled(tree, names, spelling.scope), symbols
 
 
-def evaluated(function, values):
-    """The float that it gives, nan where it raises: an overflow is a failure like a nan."""
+def evaluated(function, values, number=float):
+    """The `number`, float or complex, that it gives; nan where it raises: an overflow fails like a nan."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return float(function(*values))
+            return number(function(*values))
         except (ArithmeticError, ValueError, TypeError):
-            return math.nan
+            return number(math.nan)
 
 
 # --- the forms
