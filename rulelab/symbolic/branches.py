@@ -26,7 +26,7 @@ from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
 from .plain import alike, parts_that_move, plain_argument, quietly
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
-from .swap import Swap, _Globals, same_shape_object_array
+from .swap import Globals, Swap, same_shape_object_array
 from .tracing import STAND_INS, flat_numbers, place_of, users_place
 from .worker import TooLong, at_most
 
@@ -169,12 +169,12 @@ class _Watching(Swap):
             self.inner = before
 
     def _globals_for(self, source):
-        if not isinstance(source, _Globals) and source is not self.f.__globals__:
+        if not isinstance(source, Globals) and source is not self.f.__globals__:
             return _ForeignGlobals(self, source)
         return super()._globals_for(source)
 
 
-class _ForeignGlobals(_Globals):
+class _ForeignGlobals(Globals):
     """The globals of a helper in another module: its numbers are taken as they are, with a note."""
 
     def __missing__(self, name):

@@ -132,12 +132,12 @@ def prove(
         raise not_found.error
     _check_steps(questions, steps)
     shown = name or getattr(f, "__name__", None) or type(f).__name__
-    _warm()
+    warm()
     prepare()
     silence = "no call of the function and its rule had come back at the time limit"
     empty = SymbolicReport(shown, names, Undecided(0, silence))
     outcome = worker.run(
-        lambda report: _Judge(shown, names, questions, rng, started, time_limit, report, steps).judge(),
+        lambda report: Judge(shown, names, questions, rng, started, time_limit, report, steps).judge(),
         time_limit,
         stop,
         heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
@@ -163,7 +163,7 @@ def finished(outcome, empty, started):
 
 
 @functools.cache
-def _warm():
+def warm():
     """Have SymPy load what it loads lazily (0.1 s) here, once, and not anew in every worker."""
     x, y = sp.symbols("x y")
     tidy(sp.sin(x) ** 2 + sp.exp(y * x) / sp.sqrt(x))
@@ -182,7 +182,7 @@ def _check_steps(questions, steps):
     )
 
 
-class _Judge:
+class Judge:
     """The worker's job: reports what is known so far, so that a cut job still has an answer."""
 
     def __init__(self, shown, names, questions, rng, started, time_limit, report, steps=None):

@@ -26,7 +26,7 @@ from ..rules.targets import name_of
 from ..tangents import projection, zeros
 from . import worker
 from .cells import Array, Static, count_of, leaf_names, samples
-from .check import MAX_LEAVES, MAX_VISITS, _Judge, _warm, finished
+from .check import MAX_LEAVES, MAX_VISITS, Judge, finished, warm
 from .counterexamples import exact_arguments, index_text, keywords_text, paste, readable
 from .derivative_report import AtPoint, DerivativeReport
 from .digits import agreeing_digits
@@ -85,7 +85,7 @@ def sym_check(
     else:
         asked = _about_formula(f, formula, args, kwargs, shown, written)
     names, plan = _arguments(f, asked.args)
-    _warm()
+    warm()
     question = dataclasses.replace(asked.question, names=names)
     empty = DerivativeReport(
         shown,
@@ -317,7 +317,7 @@ _WORDS = (
 )
 
 
-class _DerivativeJudge(_Judge):
+class _DerivativeJudge(Judge):
     """The judge of rules, for a derivative: it keeps the numbers at the point given, and says what it finds
     in words of its own.
     """

@@ -125,16 +125,18 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     such numbers are, may have to be a whole number."""
     if at is not None:
         at = at if isinstance(at, tuple) else (at,)
-    names, defaults = _parameters(f, None if at is None else len(at), kwargs)
+    names, defaults = positional_parameters(f, None if at is None else len(at), kwargs)
     if at is not None:
         if sizes is not None:
             raise RuleLabError("either `at` gives the sizes of the arrays, or `sizes` does, not both")
         given = tuple(map(_sample, at)) + tuple(map(_sample, defaults[len(at) :]))
         names = names[: len(given)]
-        plan = Plan((tuple(map(_kind_of, given)),), (given,))
+        plan = Plan((tuple(map(kind_of, given)),), (given,))
         held = tuple(v if isinstance(v, Static) else None for v in given)
         return names, _within(names, [plan], domains(names, held, domain))
-    held = tuple(None if d is _NONE or not isinstance(_sample(d), Static) else _exact(d) for d in defaults)
+    held = tuple(
+        None if d is NO_DEFAULT or not isinstance(_sample(d), Static) else exact_sample(d) for d in defaults
+    )
     kinds = domains(names, held, domain)
     if sizes is not None:
         return names, _within(names, [Plan(specs) for specs in sized_specs(sizes, held)], kinds)
@@ -146,7 +148,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     arrays = [Plan(specs) for specs in array_specs(names, held, kinds)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
     stepped = tuple(
-        Static(TRIED_WITH) if default is _NONE and is_step_name(name, steps) else kind
+        Static(TRIED_WITH) if default is NO_DEFAULT and is_step_name(name, steps) else kind
         for name, default, kind in zip(names, defaults, scalar, strict=True)
     )
     numbers = [Plan((scalar,)), *([Plan((stepped,))] if stepped != scalar and len(names) > 1 else [])]
@@ -168,7 +170,7 @@ def _within(names, plans, kinds):
     return allowed
 
 
-_NONE = object()
+NO_DEFAULT = object()  # of a parameter that has to be given
 
 
 def _meant_complex(f, names, defaults):
@@ -180,7 +182,7 @@ def _meant_complex(f, names, defaults):
     ]
 
 
-def _parameters(f, count, kwargs=()):
+def positional_parameters(f, count, kwargs=()):
     """(names, defaults) of the positional parameters before the first of `kwargs`; where there is no
     signature, as many as were given.
 
@@ -189,7 +191,7 @@ def _parameters(f, count, kwargs=()):
     """
     names, defaults = _all_parameters(f, count)
     if not hasattr(f, "__code__"):
-        needed = max([i + 1 for i, d in enumerate(defaults) if d is _NONE] + [count or 0])
+        needed = max([i + 1 for i, d in enumerate(defaults) if d is NO_DEFAULT] + [count or 0])
         names, defaults = names[:needed], defaults[:needed]
     first = next((i for i, name in enumerate(names) if name in kwargs), len(names))
     return names[:first], defaults[:first]
@@ -202,17 +204,17 @@ def _all_parameters(f, count):
         parameters = None
     if parameters is None:
         count = count or getattr(f, "nin", 1)
-        return tuple(_letters(count)), (_NONE,) * count
+        return tuple(_letters(count)), (NO_DEFAULT,) * count
     names: list[str] = []
     defaults: list[Any] = []
     for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
             extra = max(0, (count or len(names) + 2) - len(names))
             names += [_free_name(f"{parameter.name}{i}", names) for i in range(extra)]
-            defaults += [_NONE] * extra
+            defaults += [NO_DEFAULT] * extra
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             names.append(parameter.name)
-            defaults.append(_NONE if parameter.default is parameter.empty else parameter.default)
+            defaults.append(NO_DEFAULT if parameter.default is parameter.empty else parameter.default)
     return tuple(names), tuple(defaults)
 
 
@@ -227,7 +229,7 @@ def _letters(count):
     return ("x", "y", "z", "w")[:count] if count <= 4 else tuple(f"x{i}" for i in range(count))
 
 
-def _exact(value):
+def exact_sample(value):
     """A given argument as a sample: floats as exact fractions, float arrays entry by entry, all else held
     fixed."""
     if isinstance(value, (float, np.floating)) and np.isfinite(value):
@@ -243,14 +245,15 @@ def _sample(value):
         return _exact_complex(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "c":
         return Array(tuple(map(_exact_complex, value.ravel())), value.shape)
-    return _exact(value)
+    return exact_sample(value)
 
 
 def _exact_complex(value):
     return ComplexNumber(Fraction(repr(float(value.real))), Fraction(repr(float(value.imag))))
 
 
-def _kind_of(sample):
+def kind_of(sample):
+    """The kind of which a sample of one argument is."""
     if isinstance(sample, ComplexNumber):
         return ComplexNumbers()
     if isinstance(sample, Array):

@@ -9,7 +9,7 @@ table of derivatives has touched.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -71,8 +71,8 @@ class Visit:
     found: list  # traced cotangents the rule gives for them
     expected: list  # the same by difference quotients, numbers
     digits: int
-    path: tuple = field(default=())
-    codes: frozenset = frozenset()  # the author's code objects that were run
+    path: tuple
+    codes: frozenset  # the author's code objects that were run
 
 
 def visit(question, sample, seed):
@@ -117,6 +117,18 @@ def visit(question, sample, seed):
     )  # fmt: skip
 
 
+def _held_beyond(leading, sample):
+    """The sample with what a rule does not answer for held fixed."""
+    if leading is None:
+        return sample
+    held = [v if isinstance(v, Static) else Static(plain_argument(v)) for v in sample[leading:]]
+    return (*sample[:leading], *held)
+
+
+def _plain_seeds(seeds):
+    return [complex(s) if isinstance(s, ComplexNumber) else float(s) for s in seeds]
+
+
 # --- the plain run
 # ---------------------------------------------------------------------------------------------
 
@@ -154,7 +166,7 @@ def makes_a_number(question, spec, rng, limits=()):
 
 
 def plain_run(question, sample, seed_for):
-    """(y, cotangents) in floats, after checking that both are repeatable and have the right form."""
+    """(y, the rule's y, its cotangents) in floats, checked to be repeatable and of the right form."""
     y = plain_value(question, sample)
     again = plain_value(question, sample)
     if not np.array_equal(flat_floats(y), flat_floats(again)):
@@ -245,18 +257,6 @@ def _check_form(question, sample, returned):
 
 # --- the traced run
 # --------------------------------------------------------------------------------------------
-
-
-def _held_beyond(leading, sample):
-    """The sample with what a rule does not answer for held fixed."""
-    if leading is None:
-        return sample
-    held = [v if isinstance(v, Static) else Static(plain_argument(v)) for v in sample[leading:]]
-    return (*sample[:leading], *held)
-
-
-def _plain_seeds(seeds):
-    return [complex(s) if isinstance(s, ComplexNumber) else float(s) for s in seeds]
 
 
 def _check_count(wide, rule_y):

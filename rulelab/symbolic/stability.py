@@ -23,7 +23,7 @@ from ..tangents import thunks, zeros
 from . import worker
 from .branches import uses
 from .cells import ComplexNumbers, Static
-from .check import _warm
+from .check import warm
 from .forms import evaluated, runnable
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
@@ -195,7 +195,7 @@ def scan_stability(
         raise _refused(
             shown, "in the complex plane the scan is for one argument", "hold the others by a partial"
         )
-    _warm()
+    warm()
     scan = _PlaneScan if plane else _RealScan
 
     def job(report):
