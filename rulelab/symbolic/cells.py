@@ -95,7 +95,11 @@ def is_complex_sample(value):
 
 
 def entry_name(name, index):
-    """What one entry of an array argument is called: "x[0,1]"."""
+    """What one entry of an array argument is called.
+
+    >>> entry_name("x", (0, 1))
+    'x[0,1]'
+    """
     return f"{name}[{','.join(map(str, index))}]"
 
 

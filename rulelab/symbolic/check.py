@@ -103,8 +103,8 @@ def prove(
     with the verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its
     own name, else. `steps` names the whole number of steps of a sum that stands for an integral (see
     `Converges`); else it is looked for by its name. `stability` is the `StabilityReport` of a scan whose
-    findings are to stand among the warnings. `heard(report)` is called with each report on the way
-    to the one that is returned, as soon as more is known.
+    findings are to stand among the warnings. `heard(report)` is called with each report on the way to the one
+    that is returned, as soon as more is known.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
     A proof is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,

@@ -104,8 +104,8 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     `f` is a Python function of numbers, elementwise or with branches, or of short arrays whose shapes `args`
     give: then the rule is for these shapes only. The rule calls `f` and uses its value. Functions are spelled
     as `f` spells them, with `math` or NumPy. With `scalar=True` the result states a `scalar_rule`, which
-    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` and
-    `stop` are as for `prove`.
+    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` and `stop` are
+    as for `prove`.
 
     Nothing is registered: the text is in `.source` and `.cell`. Raises DerivationError, with the line, where
     no rule can be derived in `time_limit` seconds or where it did not pass.

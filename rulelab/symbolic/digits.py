@@ -10,7 +10,11 @@ MAX_DIGITS = 40
 
 
 def agreeing_digits(expected, found, scale):
-    """How many digits of two numbers agree; `scale` is the size of what they were made of."""
+    """How many digits of two numbers agree, 40 at most; `scale` is the size of what they were made of.
+
+    >>> agreeing_digits(CONTEXT.mpf("1.2345"), CONTEXT.mpf("1.2346"), 1)
+    4
+    """
     alike = _beyond_numbers(expected, found)
     if alike is not None:
         return MAX_DIGITS if alike else 0
