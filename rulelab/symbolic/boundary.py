@@ -19,12 +19,27 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import NotDifferentiableError
-from . import runs
 from .caveats import NOT_A_SUBGRADIENT, SINGULAR_AT, UNSTABLE, Caveat
-from .cells import Array, Static
+from .cells import Array, Static, complex_part, leaf_names
+from .counterexamples import exact_arguments, paste, position, readable
+from .digits import agreeing_digits
+from .endings import Misfit, Settled, Skipped
 from .hulls import from_hull
+from .plain import (
+    flat_floats,
+    is_zero,
+    numbers_in,
+    opened,
+    padded,
+    plain_argument,
+    plain_number,
+    quietly,
+    seed_like,
+)  # fmt: skip
+from .runs import plain_value
 from .scalars import CONTEXT, Stop, shadow_of
 from .special_points import special_points
+from .tracing import flat_numbers, of_leaves, run_traced, skip_ties, trace_primal, traced_seed
 from .verdicts import Counterexample, Refuted
 from .worker import TooLong, at_most
 
@@ -39,7 +54,8 @@ MAX_RESULTS = 16  # of a function with more of them the first ones are asked for
 MAX_FAULTS = 6
 
 # What stops one point without a word on the rule: outside the domain, or the code cannot be followed there.
-_SILENT = (runs.Skipped, runs.Misfit, runs.Settled, Stop, TimeoutError)
+_NOT_THERE = (Skipped, Misfit, Settled, Stop)
+_SILENT = (*_NOT_THERE, TimeoutError)
 
 
 class Borders:
@@ -110,9 +126,9 @@ class _Point:
         self.question, self.sample, self.rng, self.deadline = question, sample, rng, deadline
         self.known = known  # faults that need no second point
         self.seed = SEED
-        self.leaves = _leaf_names(question.names, sample)
-        self.plain_y = runs._plain_primal(question, sample)
-        self.y = runs.flat_floats(self.plain_y)
+        self.leaves = leaf_names(question.names, sample)
+        self.plain_y = plain_value(question, sample)
+        self.y = flat_floats(self.plain_y)
         self.slopes: list[_Slopes] = []
         self.limits: list[_Limits] = []  # of the first of them, once there is a doubt
         self.directions = _directions(len(self.leaves), rng)
@@ -143,30 +159,30 @@ class _Point:
     def answer(self, k):
         """(value, cotangents for result `k` divided by its seed) of the rule on floats."""
         left = iter(map(float, self.seeds(k)))
-        y_bar = runs.seed_like(self.plain_y, lambda shape: runs._numbers_in(shape, left))
-        with runs._quietly():
+        y_bar = seed_like(self.plain_y, lambda shape: numbers_in(shape, left))
+        with quietly():
             rule = self.question.rule_through(lambda function: function)
-            y, pullback = rule(*map(runs.plain_argument, self.sample))
+            y, pullback = rule(*map(plain_argument, self.sample))
             returned = self.cotangents(pullback(y_bar))
-        plain = [np.ravel(runs._plain_number(c)) for c in returned]
-        return runs.flat_floats(y), self.of_leaves(plain, float) / float(self.seed)
+        plain = [np.ravel(plain_number(c)) for c in returned]
+        return flat_floats(y), self.of_leaves(plain, float) / float(self.seed)
 
     def exact_answer(self, k):
         """The cotangents for result `k` in exact arithmetic, divided by its seed; None where it has none."""
         try:
-            trace, swap, arguments, _, _ = runs.trace_primal(self.question, self.sample)
-            y_bar, _ = runs._traced_seed(trace, self.question.names, self.plain_y, self.seeds(k))
+            trace, swap, arguments, _, _ = trace_primal(self.question, self.sample)
+            y_bar, _ = traced_seed(trace, self.question.names, self.plain_y, self.seeds(k))
             rule = self.question.rule_through(lambda function: swap.value(function, "rule"))
-            returned = runs._traced(
+            returned = run_traced(
                 trace, swap, self.question, lambda: self.cotangents(rule(*arguments)[1](y_bar))
             )
-            flat = [np.zeros(1) if runs._is_zero(c) else runs._flat(trace, c) for c in returned]
+            flat = [np.zeros(1) if is_zero(c) else flat_numbers(trace, c) for c in returned]
             return self.of_leaves(flat, lambda v: float(shadow_of(v))) / float(self.seed)
         except _SILENT:
             return None
 
     def cotangents(self, returned):
-        return runs._cotangents(runs._padded(self.question, returned, len(self.sample)), self.sample)
+        return opened(padded(self.question, returned, len(self.sample)), self.sample)
 
     def of_leaves(self, cotangents, number):
         found = []
@@ -175,7 +191,7 @@ class _Point:
                 continue
             count = len(value.entries) if isinstance(value, Array) else 1
             entries = [number(e) for e in entries]
-            found += runs._of_leaves(value, entries if len(entries) == count else entries * count)
+            found += of_leaves(value, entries if len(entries) == count else entries * count)
         return np.array(found, dtype=float)
 
     # --- what it should give
@@ -183,7 +199,7 @@ class _Point:
     def widen(self, directions):
         """Look in more directions."""
         for direction in directions:
-            with contextlib.suppress(runs.Skipped, runs.Settled, runs.Misfit, Stop):
+            with contextlib.suppress(*_NOT_THERE):
                 value, near = self.jacobian(direction, NEAR)
                 self.slopes.append(_Slopes(direction, value, near))
 
@@ -192,7 +208,7 @@ class _Point:
         known = list(zip(self.slopes, self.limits, strict=False))
         others = self.slopes[MOST_LIMITS:]
         for slopes in self.slopes[len(known) : MOST_LIMITS]:
-            with contextlib.suppress(runs.Skipped, runs.Settled, runs.Misfit, Stop):
+            with contextlib.suppress(*_NOT_THERE):
                 known.append((slopes, self.limit(slopes)))
         self.slopes, self.limits = [s for s, _ in known] + others, [limit for _, limit in known]
 
@@ -216,17 +232,17 @@ class _Point:
             for i in range(len(self.leaves)):
                 ahead, other = self.traced_values(beside, (i, step))
                 if other != path:
-                    raise runs.Skipped("on the border between two cells")
+                    raise Skipped("on the border between two cells")
                 columns.append([float((a - b) / step) for a, b in zip(ahead, value, strict=True)])
         slopes = np.array(columns).T
         slopes[np.abs(slopes) < NOTHING] = 0  # it is on its way there
         return np.array([float(v) for v in value]), slopes
 
     def traced_values(self, sample, moved=None):
-        trace, *_, y = runs.trace_primal(self.question, sample, moved)
+        trace, *_, y = trace_primal(self.question, sample, moved)
         if moved is None:
-            runs._skip_ties(trace)
-        return [v.shadow for v in runs._flat(trace, y)], trace.path()
+            skip_ties(trace)
+        return [v.shadow for v in flat_numbers(trace, y)], trace.path()
 
     # --- judging
 
@@ -320,7 +336,7 @@ class _Point:
     def finding(self, k, answer, doubt):
         name, slopes, given = self.leaves[doubt.leaf], doubt.slopes[:, doubt.leaf], answer[doubt.leaf]
         what = f"the slope for {name}{self.of_result(k)}"
-        index = runs._position(self.question, self.sample, doubt.leaf)
+        index = position(self.sample, doubt.leaf)
         if doubt.kind == "no derivative":
             words = f"the slopes beside it grow without bound, {what} is {_shown(given)}"
             return self.fault(doubt), self.caveat(SINGULAR_AT, words, k, index, given, None)
@@ -365,12 +381,12 @@ class _Point:
             "gradient",
             f"the cotangent of {name} is not y_bar times the derivative at {self.words()}, where cells meet",
             Counterexample(
-                runs.exact_arguments(self.question, self.sample),
+                exact_arguments(self.question, self.sample),
                 str(self.seed) if len(seeds) == 1 else str(list(map(str, seeds))),
                 f"the cotangent of {name}",
                 f"{expected:.15g}",
                 f"{found:.15g}",
-                runs.agreeing_digits(CONTEXT.mpf(expected), CONTEXT.mpf(found), 0),
+                agreeing_digits(CONTEXT.mpf(expected), CONTEXT.mpf(found), 0),
                 self.code(k, index, found / float(self.seed), expected / float(self.seed)),
             ),
         )
@@ -381,7 +397,7 @@ class _Point:
         return Caveat(kind, words, self.words(), code=self.code(k, index, given, should))
 
     def code(self, k, index, given, should):
-        code = runs.paste(self.question, self.sample, self.seeds(k), index, self.plain_y)
+        code = paste(self.question, self.sample, self.seeds(k), index, self.plain_y)
         factor = 1.0 if index == "value" or self.has_no_seed(index) else float(self.seed)
         told = [
             f"{word} {_shown(number * factor)}"
@@ -398,7 +414,7 @@ class _Point:
     def words(self):
         """The point in words."""
         texts = (
-            f"{name} = {_entries(value)}"
+            f"{name} = {readable(value)}"
             for name, value in zip(self.question.names, self.sample, strict=True)
             if not isinstance(value, Static)
         )
@@ -426,7 +442,7 @@ def _inside(slopes, answer):
 
 
 def _stays_real(visit):
-    return all(map(_is_real, visit.sample)) and not any(runs.complex_part(seed.args) for seed in visit.seeds)
+    return all(map(_is_real, visit.sample)) and not any(complex_part(seed.args) for seed in visit.seeds)
 
 
 def _is_real(value):
@@ -491,16 +507,6 @@ def _moved(sample, by):
     return tuple(moved)
 
 
-def _leaf_names(names, sample):
-    found = []
-    for name, value in zip(names, sample, strict=True):
-        if isinstance(value, Array):
-            found += [f"{name}[{','.join(map(str, index))}]" for index in value.leaf_indices()]
-        elif not isinstance(value, Static):
-            found.append(name)
-    return found
-
-
 # --- texts
 # ----------------------------------------------------------------------------------------------------------
 
@@ -521,11 +527,3 @@ def _vector(numbers):
 def _few(rows):
     distinct = list(dict.fromkeys(_vector(row) for row in np.round(rows, 6) + 0.0))
     return ", ".join(distinct[:3]) + (", …" if len(distinct) > 3 else "")
-
-
-def _entries(value):
-    if not isinstance(value, Array):
-        return str(value)
-    texts = np.empty(len(value.entries), object)
-    texts[:] = list(map(str, value.entries))
-    return str(texts.reshape(value.shape).tolist()).replace("'", "")

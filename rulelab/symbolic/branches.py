@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from ..errors import DerivationError, Place
-from .cells import Array, Static, samples
+from ..errors import DerivationError
+from .cells import Array, Static, entry_name, samples
 from .complexes import is_complex
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
-from .runs import _STAND_INS, _alike, _flat, _quietly, parts_that_move, plain_argument
+from .plain import alike, parts_that_move, plain_argument, quietly
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
-from .swap import Swap, _Globals, same_shape_object_array
+from .swap import Globals, Swap, same_shape_object_array
+from .tracing import STAND_INS, flat_numbers, place_of, users_place
 from .worker import TooLong, at_most
 
 MAX_RUNS = 160
@@ -89,9 +90,7 @@ class Reading:
 def refusal(f, why, *fixes, place=None):
     """The error that says why no rule can be derived."""
     name = getattr(f, "__name__", "the function")
-    if place is None and (code := getattr(f, "__code__", None)) is not None:
-        place = Place(code.co_filename, code.co_firstlineno, function=code.co_name)
-    return DerivationError(why, asked=f"a rule derived for {name}", place=place, fixes=fixes)
+    return DerivationError(why, asked=f"a rule derived for {name}", place=place or place_of(f), fixes=fixes)
 
 
 # --- what the function reads besides its arguments
@@ -105,7 +104,7 @@ class _Watching(Swap):
         self.f, self.reading = f, reading
         self.closures: set[str] = set()
         self.inner: frozenset[str] = frozenset()
-        super().__init__(trace, _STAND_INS)
+        super().__init__(trace, STAND_INS)
 
     def value(self, value, name):
         if isinstance(value, (bool, int, float, str, bytes, type(None), np.generic)):
@@ -170,12 +169,12 @@ class _Watching(Swap):
             self.inner = before
 
     def _globals_for(self, source):
-        if not isinstance(source, _Globals) and source is not self.f.__globals__:
+        if not isinstance(source, Globals) and source is not self.f.__globals__:
             return _ForeignGlobals(self, source)
         return super()._globals_for(source)
 
 
-class _ForeignGlobals(_Globals):
+class _ForeignGlobals(Globals):
     """The globals of a helper in another module: its numbers are taken as they are, with a note."""
 
     def __missing__(self, name):
@@ -252,13 +251,13 @@ class _Explorer:
         swap = _Watching(trace, self.f, self.reading)
         plain = self.plain(sample)
         try:
-            with _quietly():
+            with quietly():
                 y = swap.value(self.f, "f")(*self.arguments(trace, sample))
             if trace.stop is not None:
                 raise trace.stop
             if any(map(is_complex, parts_that_move(y))):
                 trace.halt(CannotTrace("a complex result", "rules are derived for real results"))
-            flat = tuple(_flat(trace, y))
+            flat = tuple(flat_numbers(trace, y))
         except CannotTrace as stop:
             raise self.refused(f"{stop.construct}", stop, swap, stop.advice) from stop
         except Stop as stop:
@@ -272,7 +271,7 @@ class _Explorer:
                 ) from raised
             self.failure = self.failure or raised
             return Run(sample, trace, None)
-        if plain is not None and not _alike([float(v.shadow) for v in flat], np.ravel(plain)):
+        if plain is not None and not alike([float(v.shadow) for v in flat], np.ravel(plain)):
             raise refusal(
                 self.f, f"at {list(map(str, sample))} its formula gives another value than its floats"
             )
@@ -289,7 +288,7 @@ class _Explorer:
 
     def plain(self, sample):
         """The value in floats; None where there is none, or one that is not finite and real."""
-        with _quietly():
+        with quietly():
             try:
                 y = np.asarray(self.f(*map(plain_argument, sample)))
             except Exception as raised:
@@ -305,7 +304,7 @@ class _Explorer:
             elif isinstance(kind, Static):
                 made.append(value.value)
             elif isinstance(value, Array):
-                labels = [_label(name, index) for index in np.ndindex(value.shape)]
+                labels = [entry_name(name, index) for index in np.ndindex(value.shape)]
                 entries = [trace.argument(n, v) for n, v in zip(labels, value.entries, strict=True)]
                 made.append(same_shape_object_array(entries, value.shape))
             else:
@@ -313,12 +312,7 @@ class _Explorer:
         return made
 
     def refused(self, why, raised, swap, *fixes):
-        from .runs import _user_place
-
-        class Asked:
-            primal = self.f
-
-        return refusal(self.f, why, *filter(None, fixes), place=_user_place(raised, swap.codes, Asked))
+        return refusal(self.f, why, *filter(None, fixes), place=users_place(raised, swap.codes, self.f))
 
     def explore(self, given):
         queue = [*given, *samples(self.spec, self.rng), *self.far_samples()]
@@ -361,10 +355,6 @@ class _Explorer:
                         yield tuple(at + step if j == i else v for j, v in enumerate(run.sample))
 
 
-def _label(name, index):
-    return f"{name}[{','.join(map(str, index))}]"
-
-
 # --- the tree
 # -------------------------------------------------------------------------------------------------------
 
@@ -390,7 +380,7 @@ def read_function(f, names, spec, given, rng) -> Reading:
             reading.fixed[name] = kind.value
             reading.arguments[name] = None
         elif isinstance(kind, tuple) and not isinstance(kind, Static):
-            entries = [sp.Symbol(_label(name, index)) for index in np.ndindex(kind)]
+            entries = [sp.Symbol(entry_name(name, index)) for index in np.ndindex(kind)]
             reading.arguments[name] = same_shape_object_array(entries, kind)
         else:
             reading.arguments[name] = sp.Symbol(name)
@@ -511,8 +501,7 @@ class _Gatherer:
         return Leaf(tuple(map(self.expression, live[0].y)), live[0].shape, tuple(r for r in live if r.finite))
 
     def expression(self, node):
-        symbols = _Symbols()
-        return expression(node, symbols, {})
+        return expression(node, {}, {})
 
     def words(self, node):
         return sp.sstr(self.expression(node)) if size(node) <= 12 else "a long expression"
@@ -526,11 +515,6 @@ def _follows(expr, positive, facts):
             if beyond.is_number and known_positive == positive and (beyond >= 0 if positive else beyond <= 0):
                 return True
     return False
-
-
-class _Symbols(dict):
-    def __missing__(self, name):
-        return sp.Symbol(name)
 
 
 def _asks_domain(results, argument, relation):

@@ -89,6 +89,36 @@ def count_of(kind):
     return int(np.prod(kind)) if isinstance(kind, tuple) else 1
 
 
+def is_complex_sample(value):
+    """Whether a sample of one argument is a complex number, or an array with one in it."""
+    return isinstance(value, ComplexNumber) or isinstance(value, Array) and value.is_complex
+
+
+def entry_name(name, index):
+    """What one entry of an array argument is called.
+
+    >>> entry_name("x", (0, 1))
+    'x[0,1]'
+    """
+    return f"{name}[{','.join(map(str, index))}]"
+
+
+def leaf_names(names, sample):
+    """The names of the free real numbers of a sample, in order."""
+    found = []
+    for name, value in zip(names, sample, strict=True):
+        if isinstance(value, Array):
+            found += [entry_name(name, index) for index in value.leaf_indices()]
+        elif not isinstance(value, Static):
+            found.append(name)
+    return found
+
+
+def complex_part(name):
+    """Which part of a complex number a leaf of this name is, 0 for the real one; None for real numbers."""
+    return {"real": 0, "imag": 1}.get(name.rpartition(".")[2]) if "." in name else None
+
+
 def shape_of(kind):
     """The shape of an argument of this kind."""
     if isinstance(kind, Symmetric):

@@ -28,6 +28,7 @@ from .cells import (
     Static,
     Symmetric,
     beside_borders,
+    complex_part,
     conditions,
     count_of,
     fraction,
@@ -36,6 +37,8 @@ from .cells import (
     shape_of,
 )
 from .convergence import converges, find_steps
+from .digits import EXACT_DIGITS, MAX_DIGITS
+from .endings import Misfit, NotFollowed, Settled, Skipped
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
@@ -43,21 +46,9 @@ from .kinds import VECTOR_SIZES
 from .limits import ONE_SIZE, limit_words
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
-from .runs import (
-    EXACT_DIGITS,
-    MAX_DIGITS,
-    Misfit,
-    NotFollowed,
-    Settled,
-    Skipped,
-    Visit,
-    complex_part,
-    makes_a_number,
-    mentions,
-    reads_one_triangle,
-    visit,
-)
+from .runs import Visit, makes_a_number, visit
 from .scalars import CONTEXT, Stop
+from .tracing import mentions, reads_one_triangle
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
 
@@ -66,11 +57,11 @@ MAX_LEAVES = 64
 MAX_VISITS = 40
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
-FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
 MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
+FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
 NUMERIC_SHARE = 0.4  # of the time limit, for the samples
-LIMIT_SHARE = 0.9  # the same until the samples with more and more steps end
 INTEGRAL_SHARE = 0.2  # the same where a function integrates
+LIMIT_SHARE = 0.9  # of the time limit, until the samples with more and more steps end
 BORDER_SHARE = 0.25  # of the time limit, at most, for the points on borders
 
 
@@ -112,7 +103,8 @@ def prove(
     with the verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its
     own name, else. `steps` names the whole number of steps of a sum that stands for an integral (see
     `Converges`); else it is looked for by its name. `stability` is the `StabilityReport` of a scan whose
-    findings are to stand among the warnings.
+    findings are to stand among the warnings. `heard(report)` is called with each report on the way to the one
+    that is returned, as soon as more is known.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
     A proof is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
@@ -140,12 +132,12 @@ def prove(
         raise not_found.error
     _check_steps(questions, steps)
     shown = name or getattr(f, "__name__", None) or type(f).__name__
-    _warm()
+    warm()
     prepare()
     silence = "no call of the function and its rule had come back at the time limit"
     empty = SymbolicReport(shown, names, Undecided(0, silence))
     outcome = worker.run(
-        lambda report: _Judge(shown, names, questions, rng, started, time_limit, report, steps).judge(),
+        lambda report: Judge(shown, names, questions, rng, started, time_limit, report, steps).judge(),
         time_limit,
         stop,
         heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
@@ -171,7 +163,7 @@ def finished(outcome, empty, started):
 
 
 @functools.cache
-def _warm():
+def warm():
     """Have SymPy load what it loads lazily (0.1 s) here, once, and not anew in every worker."""
     x, y = sp.symbols("x y")
     tidy(sp.sin(x) ** 2 + sp.exp(y * x) / sp.sqrt(x))
@@ -190,7 +182,7 @@ def _check_steps(questions, steps):
     )
 
 
-class _Judge:
+class Judge:
     """The worker's job: reports what is known so far, so that a cut job still has an answer."""
 
     def __init__(self, shown, names, questions, rng, started, time_limit, report, steps=None):
@@ -372,16 +364,16 @@ class _Judge:
             tried += 1
             seeds = _Seeds(self.seed, wanted)
             try:
-                visits.append(visit(question, sample, seeds))
+                last = visit(question, sample, seeds)
             except Skipped as reason:
                 skipped[str(reason)] = None
                 if isinstance(reason, NotFollowed):
                     left_out[f"not judged where {reason}, though the function has a value there"] = None
                 continue
-            if visits[-1].trace.integrands:  # each sample takes a dozen quadratures
+            visits.append(last)
+            if last.trace.integrands:  # each sample takes a dozen quadratures
                 soon = self.started + INTEGRAL_SHARE * self.time_limit
                 self.numeric_deadline = min(self.numeric_deadline, soon)
-            last = visits[-1]
             if len(visits) == 1:
                 self.say(Undecided(last.digits, "the time limit came before all samples were tried"))
             if last.path in explored:

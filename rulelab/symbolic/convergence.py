@@ -18,7 +18,8 @@ import time
 from typing import Any, NamedTuple
 
 from .cells import Static, beside_borders, samples
-from .runs import Misfit, Settled, Skipped, visit
+from .endings import Misfit, Settled, Skipped
+from .runs import visit
 from .scalars import CONTEXT
 from .verdicts import Converges, Refuted
 
@@ -47,10 +48,6 @@ class Steps(NamedTuple):
     kind: str
     place: int
     value: Any
-
-
-class NoSuchSteps(ValueError):
-    """The name that was given for the number of steps is not that of a whole number that `f` reads."""
 
 
 def is_step_name(name, asked=None):

@@ -6,8 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from ..tables import Page, Table, name_latex
-from .report import SymbolicReport, listed
-from .verdicts import Refuted
+from .report import SymbolicReport
 
 MOST_ROWS = 12
 
@@ -80,16 +79,8 @@ class DerivativeReport(SymbolicReport):
         columns = ("argument", "derivative", f"{self.by} gives", "digits alike")
         yield Table(caption, columns, tuple(rows))
 
-    def counterexample_lines(self):
-        example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
-        if example is None:
-            return
-        at = [f"{name} = {listed(value)}" for name, value in example.arguments.items()]
-        if example.y_bar != "1":
-            at.append(f"y_bar = {listed(example.y_bar)}")
-        yield f"at {', '.join(at)}: {example.where} should be {example.expected}, is {example.found}"
-        yield "to see it:"
-        yield from (f"    {line}" for line in example.code.splitlines())
+    def shows_seed(self, example):
+        return example.y_bar != "1"
 
     def page(self):
         page = super().page()

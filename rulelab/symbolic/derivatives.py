@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,28 +25,18 @@ from ..errors import RuleLabError, ScalarOutputError
 from ..rules.targets import name_of
 from ..tangents import projection, zeros
 from . import worker
-from .cells import Array, Static, count_of, samples
-from .check import MAX_LEAVES, MAX_VISITS, _Judge, _warm, finished
+from .cells import Array, Static, count_of, leaf_names, samples
+from .check import MAX_LEAVES, MAX_VISITS, Judge, finished, warm
+from .counterexamples import exact_arguments, index_text, keywords_text, paste, readable
 from .derivative_report import AtPoint, DerivativeReport
+from .digits import agreeing_digits
+from .endings import Misfit, Settled, Skipped
 from .formulas import Formula, TooLarge
 from .passes import GradientQuestion
-from .questions import Plan, judged_arguments
-from .runs import (
-    SAME_PROGRAM,
-    Misfit,
-    Question,
-    Settled,
-    Skipped,
-    agreeing_digits,
-    difference_quotients,
-    exact_arguments,
-    paste,
-    plain_argument,
-    seed_name,
-    times,
-    trace_primal,
-)
+from .plain import SAME_PROGRAM, plain_argument, quietly
+from .questions import Plan, Question, judged_arguments, times
 from .scalars import CONTEXT, Stop
+from .tracing import difference_quotients, seed_name, trace_primal
 from .verdicts import Counterexample, Refuted, Undecided, Unsupported
 
 FLOAT_DIGITS = 16  # no more of a float are compared
@@ -107,7 +95,7 @@ def sym_check(
     else:
         asked = _about_formula(f, formula, args, kwargs, shown, written)
     names, plan = _arguments(f, asked.args)
-    _warm()
+    warm()
     question = dataclasses.replace(asked.question, names=names)
     empty = DerivativeReport(
         shown,
@@ -255,8 +243,7 @@ def _with_point(f, args, kwargs, rng):
     for sample in samples(spec, rng):
         pairs = zip(args, sample, strict=True)
         candidate = tuple(round(float(drawn), 2) if x is float else x for x, drawn in pairs)
-        with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
+        with quietly():
             try:
                 y = f(*candidate, **kwargs)
             except (ArithmeticError, ValueError):
@@ -312,7 +299,7 @@ class FormulaQuestion(Question):
         return unbroadcast(x_bar, x) if self.elementwise and np.shape(x_bar) == np.shape(y) else x_bar
 
     def code(self, arguments, index, seed):
-        text = f"{self.ask}{arguments}{_keywords(self.kwargs)})"
+        text = f"{self.ask}{arguments}{keywords_text(self.kwargs)})"
         if not isinstance(index, tuple):
             return text
         number, (item,) = index
@@ -320,15 +307,7 @@ class FormulaQuestion(Question):
             text += f"[{sum(self.moving[: number - 1])}]"
         if self.elementwise:
             text = f"({seed} * {text})" if item else f"np.sum({seed} * {text})"
-        return text + _item(item)
-
-
-def _keywords(kwargs):
-    return "".join(f", {name}={value!r}" for name, value in kwargs.items())
-
-
-def _item(index):
-    return f"[{', '.join(map(str, index))}]" if index else ""
+        return text + index_text(item)
 
 
 # --- the judge
@@ -349,7 +328,7 @@ _WORDS = (
 )
 
 
-class _DerivativeJudge(_Judge):
+class _DerivativeJudge(Judge):
     """The judge of rules, for a derivative: it keeps the numbers at the point given, and says what it finds
     in words of its own.
     """
@@ -440,7 +419,7 @@ class _DerivativeJudge(_Judge):
 
     def keep_numbers(self, sample, question):
         """The numbers at the point given, exact ones beside those that are judged; kept in each report."""
-        names = _leaf_names(question.names, sample)
+        names = leaf_names(question.names, sample)
         exact: list[Any] = [None] * len(names)
         if len(names) <= MAX_LEAVES:
             try:
@@ -531,10 +510,7 @@ class _DerivativeJudge(_Judge):
 
 
 def _point(question, sample):
-    point = exact_arguments(question, sample)
-    for name, value in zip(question.names, sample, strict=True):
-        point[name] = point[name].replace("'", "") if isinstance(value, Array) else point[name]
-    return point
+    return {name: readable(value) for name, value in zip(question.names, sample, strict=True)}
 
 
 def _at_point(name, exact, found):
@@ -589,16 +565,6 @@ def _as_floats(value):
     if isinstance(value, Array):
         return value._replace(entries=tuple(Fraction(float(entry)) for entry in value.entries))
     return value if isinstance(value, Static) else Fraction(float(value))
-
-
-def _leaf_names(names, sample):
-    for_each = zip(names, sample, strict=True)
-    return [
-        f"{name}[{','.join(map(str, index))}]" if isinstance(value, Array) else name
-        for name, value in for_each
-        if not isinstance(value, Static)
-        for index in (value.leaf_indices() if isinstance(value, Array) else [()])
-    ]
 
 
 def _place(leaf, names):

@@ -25,12 +25,12 @@ from ..tangents.thunks import unthunk
 from . import worker
 from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
 from .cells import Array, Static
-from .check import _warm, prove
+from .check import prove, warm
 from .forms import best_form, points_of
+from .plain import plain_argument
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, text
-from .questions import _NONE, _exact, _kind_of, _parameters
+from .questions import NO_DEFAULT, exact_sample, kind_of, positional_parameters
 from .report import SymbolicReport
-from .runs import plain_argument
 from .verdicts import Proved, Refuted
 
 MAX_ENTRIES = 12
@@ -104,8 +104,8 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     `f` is a Python function of numbers, elementwise or with branches, or of short arrays whose shapes `args`
     give: then the rule is for these shapes only. The rule calls `f` and uses its value. Functions are spelled
     as `f` spells them, with `math` or NumPy. With `scalar=True` the result states a `scalar_rule`, which
-    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` draws the points
-    (a seeded one by default); `stop()` is asked now and then whether to end early.
+    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` and `stop` are
+    as for `prove`.
 
     Nothing is registered: the text is in `.source` and `.cell`. Raises DerivationError, with the line, where
     no rule can be derived in `time_limit` seconds or where it did not pass.
@@ -125,7 +125,7 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     started = time.monotonic()
     name = name or written_name(f)
     _need_function(f, name)
-    _warm()
+    warm()
     rng = np.random.default_rng(0) if rng is None else rng
     outcome = worker.run(lambda report: report(_drafted(f, args, name, scalar, rng)), time_limit, stop)
     draft = outcome.result
@@ -187,24 +187,25 @@ def _drafted(f, args, name, scalar, rng):
 
 
 def _spec(f, args):
-    """(names, spec, given): what each positional parameter is taken for, and the sample that `args` are."""
-    names, defaults = _parameters(f, len(args) or None)
+    """(names, spec, given, whether there are `args`): what each positional parameter is taken for, and the
+    sample that `args` and the defaults are."""
+    names, defaults = positional_parameters(f, len(args) or None)
     values = [*args, *defaults[len(args) :]] if args else list(defaults)
     spec = tuple(_kind(value) for value in values)
-    given = () if any(v is _NONE for v in values) else (tuple(map(_sampled, values)),)
+    given = () if any(v is NO_DEFAULT for v in values) else (tuple(map(_sampled, values)),)
     return names, spec, given, bool(args)
 
 
 def _kind(value):
-    if value is _NONE:
+    if value is NO_DEFAULT:
         return "scalar"
     if type(value) in (int, np.int64):
         return Held(int(value))
-    return _kind_of(_exact(value))
+    return kind_of(exact_sample(value))
 
 
 def _sampled(value):
-    return Held(int(value)) if type(value) in (int, np.int64) else _exact(value)
+    return Held(int(value)) if type(value) in (int, np.int64) else exact_sample(value)
 
 
 class _Writer:
@@ -232,8 +233,7 @@ class _Writer:
         if self.numpy and self.elementwise and len(self.names) > 1:  # a scalar rule undoes the broadcasting
             self.scalar = self.scalar or self.has_partials()
         self.prepare_names()
-        leaves = list(_leaves(self.reading.tree))
-        for leaf in leaves:
+        for leaf in _leaves(self.reading.tree):
             self.need_shape(leaf)
         self.tree = self.slopes(self.reading.tree)
         return self.written()
@@ -356,7 +356,7 @@ class _Writer:
         self.seeds, self.values = self.seed_symbols()
         self.printer = Printer(self.spelling, self.symbols)
 
-    def unpack(self, name, symbols, only=None):
+    def unpack(self, name, symbols):
         """A line that gives each entry of an array a name."""
         words = np.empty(symbols.shape, dtype=object)
         taken = {*self.names, self.y, f"{self.y}_bar", self.root, *self.reading.constants}

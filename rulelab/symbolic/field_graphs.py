@@ -20,7 +20,7 @@ from typing import Any
 import sympy as sp
 
 from .formulas import constant_expression
-from .zerotest import _ROOTS, SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
+from .zerotest import ROOTS, SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
 
 ERROR = "below 1e-100"
 METHOD = "identity test in a finite field"
@@ -219,7 +219,7 @@ def _without_factors_of(number, denominator):
     return number
 
 
-_POWER_WITH_ROOTS = (P * P - 1) // _without_factors_of(P * P - 1, _ROOTS)
+_POWER_WITH_ROOTS = (P * P - 1) // _without_factors_of(P * P - 1, ROOTS)
 
 
 def _with_roots(signs, random):

@@ -158,14 +158,14 @@ def runnable(form, numpy=False):
     return tree, compiled(tree, names, spelling.scope), symbols
 
 
-def evaluated(function, values):
-    """The float that it gives, nan where it raises: an overflow is a failure like a nan."""
+def evaluated(function, values, number=float):
+    """The `number`, float or complex, that it gives; nan where it raises: an overflow fails like a nan."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return float(function(*values))
+            return number(function(*values))
         except (ArithmeticError, ValueError, TypeError):
-            return math.nan
+            return number(math.nan)
 
 
 # --- the forms
@@ -179,7 +179,7 @@ def forms(derivative, values, thorough=True):
     if derivative.count_ops() <= MAX_OPERATIONS and has_small_powers(derivative):
         slow = (sp.factor, _cancelled, sp.powsimp, sp.simplify, _without_growing) if thorough else ()
         for step in (*slow, _one_exponent):
-            plain.append(_tried(step, derivative))
+            plain.append(attempted(step, derivative))
     for form in filter(lambda f: f is not None, plain):
         seen[form] = None
         for replaced in _with_values(form, values, thorough):
@@ -188,7 +188,7 @@ def forms(derivative, values, thorough=True):
     return [form for form in seen if form is derivative or form.count_ops() <= room]
 
 
-def _tried(step, *args):
+def attempted(step, *args):
     """What a step of SymPy's gives, or None: its heuristics may raise almost anything, or not end."""
     try:
         with at_most(STEP_SECONDS):
@@ -223,12 +223,12 @@ def _with_values(form, values, thorough):
         if value.is_Atom:
             continue
         for step in (_substituted, _eliminated, _shifted):
-            replaced = _tried(step, form, value, symbol)
+            replaced = attempted(step, form, value, symbol)
             if replaced is None or replaced == form:
                 continue
             yield replaced
             if thorough and replaced.count_ops() <= 40:
-                for tidied in (_tried(sp.factor, replaced), _tried(sp.simplify, replaced)):
+                for tidied in (attempted(sp.factor, replaced), attempted(sp.simplify, replaced)):
                     if tidied is not None:
                         yield tidied
 

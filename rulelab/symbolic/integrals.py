@@ -83,8 +83,7 @@ def integral(trace, function, a, b, args=()):
     with trace.inside_integral(_between(lower.shadow, upper.shadow), _LETTERS) as variable:
         outer_decisions, outer_bound = len(trace.decisions), len(trace.bound)
         value = function(variable, *args)
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.view(np.ndarray).item()
+    value = _only_entry(value)
     integrand = trace.constant(value)
     if integrand is None:
         trace.halt(CannotTrace(f"an integrand that returns {type(value).__name__}", "return a number"))
@@ -95,9 +94,13 @@ def integral(trace, function, a, b, args=()):
     return node
 
 
+def _only_entry(value):
+    """The number in an array of one; anything else as it is."""
+    return value.view(np.ndarray).item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
 def _limit(trace, value):
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.view(np.ndarray).item()
+    value = _only_entry(value)
     if isinstance(value, (float, np.floating)) and np.isinf(value):
         return infinite_limit(trace, value)
     limit = trace.constant(value)

@@ -27,9 +27,8 @@ def sized_specs(sizes: Any, held: Sequence) -> list[tuple]:
     """The specs to try for arrays of these sizes, likeliest first; `held` has a Static for each argument that
     is held fixed, else None.
 
-    A size is a length or a shape, for all arrays, or a tuple of them, one for each argument that is free; the
-    empty shape is a number. Where it is for all, every argument is taken for an array at first, then some of
-    them for numbers.
+    What a size is, `prove` says. Where one is for all arguments, every one of them is taken for an array at
+    first, then some for numbers.
 
     >>> sized_specs([3, (2, 5)], [None])
     [(((3,),), ((2, 5),))]
@@ -90,8 +89,7 @@ def _refused(found):
 
 
 def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
-    """The kinds that a domain gives by parameter: words or (low, high), for every argument that is free, or a
-    mapping of these by name. DomainError where that makes no sense.
+    """The kinds that a domain, as `prove` takes it, gives by parameter; DomainError where it makes no sense.
 
     >>> domains(("x", "y"), (None, None), {"y": (0, 1)})["y"].high
     1.0

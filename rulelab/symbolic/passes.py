@@ -23,7 +23,8 @@ from ..errors import MutationError, NotDifferentiableError, RuleLabError
 from ..rules.calling import apply_rrule
 from ..tangents import thunks, zeros
 from .arrays import TracedArray, filled
-from .runs import Question, times
+from .counterexamples import index_text, keywords_text
+from .questions import Question, times
 from .scalars import Scalar
 from .swap import Swap
 
@@ -56,12 +57,11 @@ class GradientQuestion(Question):
         return _PassSwap(trace, stand_ins)
 
     def code(self, arguments, index, seed):
-        keywords = "".join(f", {name}={value!r}" for name, value in self.kwargs.items())
-        text = f"{self.ask}{arguments}{keywords})"
+        text = f"{self.ask}{arguments}{keywords_text(self.kwargs)})"
         if not isinstance(index, tuple):
             return text
         number, (item, *_) = index
-        return f"{text}[{number - 1}]" + (f"[{', '.join(map(str, item))}]" if item else "")
+        return f"{text}[{number - 1}]{index_text(item)}"
 
 
 class _Asked:

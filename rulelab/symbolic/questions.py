@@ -3,7 +3,10 @@ judged."""
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -14,11 +17,13 @@ from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.targets import name_of, resolve
+from ..tangents import projection, zeros
 from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
+from .complexes import is_complex
 from .convergence import TRIED_WITH, is_step_name
 from .kinds import VECTOR_SIZES, array_specs
 from .limits import domains, inside, limits_of, of_forms, sized_specs
-from .runs import Question
+from .swap import Swap
 
 
 class Plan(NamedTuple):
@@ -46,6 +51,66 @@ def _symmetric(kind):
     return Symmetric(shape_of(kind)[0]) if square and shape_of(kind) != (1, 1) else kind
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is judged: `rule(*args) -> (y, pullback)`, or `partials(y, *args)`, for `primal`.
+
+    `leading` is set for rules that give cotangents for the first so many arguments only. `ask` is the text
+    by which a reader gets at (y, pullback), up to the opening bracket's arguments.
+    """
+
+    primal: Callable
+    rule: Callable | None
+    partials: Callable | None
+    names: tuple
+    leading: int | None = None
+    ask: str = "rl.rrule(f, "
+    kwargs: dict = field(default_factory=dict)
+
+    def swap(self, trace, stand_ins):
+        """The exchange of namespaces for one trace."""
+        return Swap(trace, stand_ins)
+
+    def code(self, arguments, index, seed):
+        """Code that shows what was found at `arguments`, in a way of its own; None for that of a rule."""
+        return None
+
+    def value_through(self, exchange):
+        """The function passed through `exchange`, with its keyword arguments."""
+        return _with_keywords(exchange(self.primal), self.kwargs)
+
+    def rule_through(self, exchange):
+        """The rule as a function to (y, pullback), each of its parts passed through `exchange`."""
+        if self.partials is None:
+            return _with_keywords(exchange(self.rule), self.kwargs)
+        primal, partials = exchange(self.primal), exchange(self.partials)
+        fitted = exchange(projection.unbroadcast)
+
+        def scalar_rule(*xs):
+            y = primal(*xs)
+            slopes = partials(y, *xs)
+            slopes = slopes if isinstance(slopes, tuple) else (slopes,)
+            return y, lambda y_bar: (
+                zeros.NoTangent(),
+                *(fitted(times(_conjugated(s), y_bar), x) for s, x in zip(slopes, xs, strict=True)),
+            )
+
+        return scalar_rule
+
+
+def _with_keywords(function, kwargs):
+    return functools.partial(function, **kwargs) if kwargs else function
+
+
+def _conjugated(slope):
+    return slope.conjugate() if is_complex(slope) else slope
+
+
+def times(slope, y_bar):
+    """A partial derivative of a scalar rule times the seed; zeros pass through."""
+    return slope if isinstance(slope, zeros.AbstractZero) else slope * y_bar
+
+
 class NoRuleFound(Exception):
     """The registry has no rule for arguments of this kind; `error` is what the user is to see."""
 
@@ -60,16 +125,18 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     such numbers are, may have to be a whole number."""
     if at is not None:
         at = at if isinstance(at, tuple) else (at,)
-    names, defaults = _parameters(f, None if at is None else len(at), kwargs)
+    names, defaults = positional_parameters(f, None if at is None else len(at), kwargs)
     if at is not None:
         if sizes is not None:
             raise RuleLabError("either `at` gives the sizes of the arrays, or `sizes` does, not both")
         given = tuple(map(_sample, at)) + tuple(map(_sample, defaults[len(at) :]))
         names = names[: len(given)]
-        plan = Plan((tuple(map(_kind_of, given)),), (given,))
+        plan = Plan((tuple(map(kind_of, given)),), (given,))
         held = tuple(v if isinstance(v, Static) else None for v in given)
         return names, _within(names, [plan], domains(names, held, domain))
-    held = tuple(None if d is _NONE or not isinstance(_sample(d), Static) else _exact(d) for d in defaults)
+    held = tuple(
+        None if d is NO_DEFAULT or not isinstance(_sample(d), Static) else exact_sample(d) for d in defaults
+    )
     kinds = domains(names, held, domain)
     if sizes is not None:
         return names, _within(names, [Plan(specs) for specs in sized_specs(sizes, held)], kinds)
@@ -81,7 +148,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     arrays = [Plan(specs) for specs in array_specs(names, held, kinds)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
     stepped = tuple(
-        Static(TRIED_WITH) if default is _NONE and is_step_name(name, steps) else kind
+        Static(TRIED_WITH) if default is NO_DEFAULT and is_step_name(name, steps) else kind
         for name, default, kind in zip(names, defaults, scalar, strict=True)
     )
     numbers = [Plan((scalar,)), *([Plan((stepped,))] if stepped != scalar and len(names) > 1 else [])]
@@ -103,7 +170,7 @@ def _within(names, plans, kinds):
     return allowed
 
 
-_NONE = object()
+NO_DEFAULT = object()  # of a parameter that has to be given
 
 
 def _meant_complex(f, names, defaults):
@@ -115,7 +182,7 @@ def _meant_complex(f, names, defaults):
     ]
 
 
-def _parameters(f, count, kwargs=()):
+def positional_parameters(f, count, kwargs=()):
     """(names, defaults) of the positional parameters before the first of `kwargs`; where there is no
     signature, as many as were given.
 
@@ -124,7 +191,7 @@ def _parameters(f, count, kwargs=()):
     """
     names, defaults = _all_parameters(f, count)
     if not hasattr(f, "__code__"):
-        needed = max([i + 1 for i, d in enumerate(defaults) if d is _NONE] + [count or 0])
+        needed = max([i + 1 for i, d in enumerate(defaults) if d is NO_DEFAULT] + [count or 0])
         names, defaults = names[:needed], defaults[:needed]
     first = next((i for i, name in enumerate(names) if name in kwargs), len(names))
     return names[:first], defaults[:first]
@@ -137,17 +204,17 @@ def _all_parameters(f, count):
         parameters = None
     if parameters is None:
         count = count or getattr(f, "nin", 1)
-        return tuple(_letters(count)), (_NONE,) * count
+        return tuple(_letters(count)), (NO_DEFAULT,) * count
     names: list[str] = []
     defaults: list[Any] = []
     for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
             extra = max(0, (count or len(names) + 2) - len(names))
             names += [_free_name(f"{parameter.name}{i}", names) for i in range(extra)]
-            defaults += [_NONE] * extra
+            defaults += [NO_DEFAULT] * extra
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             names.append(parameter.name)
-            defaults.append(_NONE if parameter.default is parameter.empty else parameter.default)
+            defaults.append(NO_DEFAULT if parameter.default is parameter.empty else parameter.default)
     return tuple(names), tuple(defaults)
 
 
@@ -162,7 +229,7 @@ def _letters(count):
     return ("x", "y", "z", "w")[:count] if count <= 4 else tuple(f"x{i}" for i in range(count))
 
 
-def _exact(value):
+def exact_sample(value):
     """A given argument as a sample: floats as exact fractions, float arrays entry by entry, all else held
     fixed."""
     if isinstance(value, (float, np.floating)) and np.isfinite(value):
@@ -178,14 +245,15 @@ def _sample(value):
         return _exact_complex(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "c":
         return Array(tuple(map(_exact_complex, value.ravel())), value.shape)
-    return _exact(value)
+    return exact_sample(value)
 
 
 def _exact_complex(value):
     return ComplexNumber(Fraction(repr(float(value.real))), Fraction(repr(float(value.imag))))
 
 
-def _kind_of(sample):
+def kind_of(sample):
+    """The kind of which a sample of one argument is."""
     if isinstance(sample, ComplexNumber):
         return ComplexNumbers()
     if isinstance(sample, Array):

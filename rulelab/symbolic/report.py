@@ -108,11 +108,16 @@ class SymbolicReport(Report):
         example = self.verdict.counterexample if isinstance(self.verdict, Refuted) else None
         if example is None:
             return
-        at = ", ".join(f"{name} = {listed(value)}" for name, value in example.arguments.items())
-        numbers = f"should be {example.expected}, is {example.found}"
-        yield f"at {at}, y_bar = {listed(example.y_bar)}: {example.where} {numbers}"
+        at = [f"{name} = {listed(value)}" for name, value in example.arguments.items()]
+        if self.shows_seed(example):
+            at.append(f"y_bar = {listed(example.y_bar)}")
+        yield f"at {', '.join(at)}: {example.where} should be {example.expected}, is {example.found}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())
+
+    def shows_seed(self, example):
+        """Whether the seed of a counterexample is worth a word."""
+        return True
 
     def convergence(self):
         """The errors at more and more steps as a table, where the verdict has any; else None."""

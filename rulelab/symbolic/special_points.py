@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from .cells import Array, Static
+from .cells import Array, Static, entry_name
 from .formulas import size
 
 GRID, COARSE = 64, 4  # coordinates are multiples of 1/64 or 1/4, which floats hold exactly: a tie stays a tie
@@ -112,7 +112,7 @@ def _places(names, sample):
     for i, (name, value) in enumerate(zip(names, sample, strict=True)):
         if isinstance(value, Array) and not value.symmetric:
             for entry, index in enumerate(value.leaf_indices()):
-                places[f"{name}[{','.join(map(str, index))}]"] = i, entry
+                places[entry_name(name, index)] = i, entry
         elif isinstance(value, Fraction):
             places[name] = i, None
     return places

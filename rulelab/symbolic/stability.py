@@ -6,6 +6,7 @@ from __future__ import annotations
 import cmath
 import math
 import operator
+import sys
 import time
 import warnings
 from dataclasses import asdict, dataclass
@@ -22,16 +23,17 @@ from ..tangents import thunks, zeros
 from . import worker
 from .branches import uses
 from .cells import ComplexNumbers, Static
-from .check import _warm
-from .forms import runnable
+from .check import warm
+from .forms import evaluated, runnable
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
+from .plain import quietly
 from .printers import Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
-from .runs import _STAND_INS, _quietly
 from .scalars import CONTEXT, CannotTrace, Stop, Trace
 from .swap import Swap
+from .tracing import STAND_INS
 
 BAD = 64.0  # ulps: beyond them six bits are lost
 LOST = 2.0**52  # ulps: no digit is left
@@ -39,7 +41,7 @@ PRECISIONS = (60, 160, 450, 1100)  # digits, raised until two agree
 POINT_SECONDS = 0.3
 SHARE = 0.6  # of the time limit, for the inputs; the rest is for the search
 MAX_REGIONS = 4
-MIN_NORMAL = 2.2250738585072014e-308
+MIN_NORMAL, LARGEST = sys.float_info.min, sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -163,8 +165,8 @@ def scan_stability(
     signs, spaced evenly in their logarithm, at which `f` is finite, and close to ±1; the others stay at those
     of `at`. With `plane=True` it goes through complex numbers instead (one argument). The cotangent that the
     pullback gives for this argument is compared with the same code worked out with hundreds of digits: this
-    scan is about rounding alone, `prove` about being right. `stop()` is asked now and then whether to end
-    early.
+    scan is about rounding alone, `prove` about being right. `time_limit`, `stop` and `name` are as for
+    `prove`.
 
     RuleError where there is no rule, or none that can be followed.
 
@@ -193,7 +195,7 @@ def scan_stability(
         raise _refused(
             shown, "in the complex plane the scan is for one argument", "hold the others by a partial"
         )
-    _warm()
+    warm()
     scan = _PlaneScan if plane else _RealScan
 
     def job(report):
@@ -262,8 +264,7 @@ class _Scan:
     tried: Any  # tried(i): what was found at every input of argument i
     groups: Any  # groups(tried): the runs of inputs that lose digits
     both: Any  # both(cotangent, tried): every node's exact value and its value in floats
-    error: Any  # error(found, exact): in ulps
-    value: Any  # value(function, values): what a formula gives, nan where it raises
+    number: Any  # float or complex: what a formula gives
 
     def __init__(self, question, plan, shown, deadline, report):
         self.question, self.plan, self.shown = question, plan, shown
@@ -271,6 +272,10 @@ class _Scan:
         self.notes: dict[str, None] = {}
         self.half_time = time.monotonic() + SHARE * (deadline - time.monotonic())
         self.numpy = self.plane or writes_numpy(question.primal)
+
+    def error(self, found, exact):
+        """How far off a number is, in ulps; 0 where the exact one is beyond all floats."""
+        return 0.0 if abs(exact) >= LARGEST else _distance(found, exact)
 
     def is_late(self):
         """Whether the time for the inputs is over."""
@@ -338,25 +343,23 @@ class _Scan:
 
     def in_floats(self, args, i, seed):
         """(y, cotangent) as the rule gives them, or the error it raises."""
-        with _quietly(), warnings.catch_warnings(), np.errstate(all="ignore"):
+        with quietly():
             y, back = self.question.rule_through(lambda f: f)(*args)
             cotangent = thunks.unthunk(back(seed)[i + 1])
         return y, 0.0 if isinstance(cotangent, zeros.AbstractZero) else cotangent
 
     def graph(self, i, args):
-        """(y, cotangent, leaves) of the rule on traced numbers."""
+        """(y, cotangent, the argument `i`) of the rule on traced numbers."""
         trace = Trace()
-        swap = Swap(trace, _STAND_INS)
-        leaves = {}
-        for j, (name, value) in enumerate(zip(self.question.names, args, strict=True)):
-            if isinstance(self.plan.specs[0][j], Static):
-                leaves[j] = value
-            else:
-                leaves[j] = trace.argument(name, Fraction(value))
+        swap = Swap(trace, STAND_INS)
+        traced = [
+            value if isinstance(kind, Static) else trace.argument(name, Fraction(value))
+            for name, kind, value in zip(self.question.names, self.plan.specs[0], args, strict=True)
+        ]
         seed = trace.argument("y_bar seed", Fraction(1))
-        with _quietly():
+        with quietly():
             rule = self.question.rule_through(lambda f: swap.value(f, "rule"))
-            y, back = rule(*leaves.values())
+            y, back = rule(*traced)
             cotangent = thunks.unthunk(back(seed)[i + 1])
         if trace.stop is not None:
             raise trace.stop
@@ -365,7 +368,7 @@ class _Scan:
             if isinstance(cotangent, zeros.AbstractZero)
             else trace.constant(_entry(cotangent))
         )
-        return trace.constant(_entry(y)), cotangent, {id(v) for v in leaves.values()}, seed, leaves[i]
+        return trace.constant(_entry(y)), cotangent, traced[i]
 
     def region(self, i, group):
         worst = max(group, key=lambda t: (t.ulps, abs(t.exact)))
@@ -376,7 +379,7 @@ class _Scan:
 
     def cause(self, i, tried):
         try:
-            y, cotangent, _, _, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
+            y, cotangent, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
         except (Stop, Exception):
             return ""
         return self.explained(y, cotangent, tried)
@@ -415,7 +418,7 @@ class _Scan:
             return "a long expression"
         memo = {} if node is y else {id(y): sp.Symbol("y")}
         try:
-            expr = expression(node, _Symbols(), memo)
+            expr = expression(node, {}, memo)
         except (TooLarge, Stop):
             return "a long expression"
         shown = expr.subs(sp.Symbol("y_bar seed"), sp.Symbol("y_bar"))
@@ -423,12 +426,12 @@ class _Scan:
         return shown if len(shown) <= 60 else f"{shown[:57]}…"
 
     def slope(self, i, tried):
-        """(derivative, values, symbol of the argument): the formula that the pullback has, in the value y."""
-        y, cotangent, _, _, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
+        """(derivative, values): the formula that the pullback has, in y, and what y stands for."""
+        y, cotangent, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
         one = sp.Symbol("y_bar seed")
-        value = expression(y, _Symbols(), {})
+        value = expression(y, {}, {})
         memo = {} if y.op in ("argument", "constant") else {id(y): sp.Symbol("y value")}
-        slope = expression(cotangent, _Symbols(), memo).subs(one, 1)
+        slope = expression(cotangent, {}, memo).subs(one, 1)
         return slope, ({} if value.is_Atom else {value: sp.Symbol("y value")})
 
     def better(self, i, tried):
@@ -446,7 +449,8 @@ class _Scan:
             lost = []
             for t in tried:
                 floats = {**fixed, sp.Symbol(name): t.x, sp.Symbol("y value"): t.y}
-                lost.append(self.error(self.value(function, [floats[s] for s in symbols]), t.exact))
+                given = evaluated(function, [floats[s] for s in symbols], self.number)
+                lost.append(self.error(given, t.exact))
             return sum(map(_bits, lost)) / len(lost), max(lost), tree
 
         try:
@@ -474,11 +478,6 @@ def writes_numpy(f):
         return isinstance(f, np.ufunc)
     words = (f.__globals__.get(word) for word in uses(code))
     return any(w is np or isinstance(w, np.ufunc) for w in words)
-
-
-class _Symbols(dict):
-    def __missing__(self, name):
-        return sp.Symbol(name)
 
 
 def _tree_text(expr):
@@ -588,6 +587,8 @@ def _worked_out(node, leaf, constant, function):
 class _RealScan(_Scan):
     """The scan along the real line, one argument after the other."""
 
+    number = float
+
     def tried(self, i):
         found = []
         for x in real_inputs():
@@ -605,7 +606,7 @@ class _RealScan(_Scan):
     def one(self, i, x):
         args = self.with_input(i, x)
         try:
-            with _quietly():
+            with quietly():
                 y = float(self.question.primal(*args))
         except Exception:
             return None
@@ -638,19 +639,6 @@ class _RealScan(_Scan):
             last = value
         return last if last == 0 else None
 
-    def error(self, found, exact):
-        if abs(exact) >= 1.7976931348623157e308:
-            return 0.0
-        return _distance(found, exact)
-
-    def value(self, function, values):
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return float(function(*values))
-            except (ArithmeticError, ValueError, TypeError):
-                return math.nan
-
     def both(self, cotangent, tried):
         exact = {id(node): node.shadow for node in _in_order(cotangent)}
         rough = _worked_out(cotangent, lambda n: float(n.shadow), lambda n: float(n.shadow), _rough)
@@ -675,11 +663,11 @@ class _RealScan(_Scan):
 class _PlaneScan(_Scan):
     """The scan over the complex plane, of a rule without branches."""
 
-    plane = True
+    plane, number = True, complex
 
     def tried(self, i):
         CONTEXT.dps = PRECISIONS[0]
-        y, cotangent, _, _, moving = self.graph(i, self.with_input(i, 0.75))
+        y, cotangent, moving = self.graph(i, self.with_input(i, 0.75))
         found = []
         for z in plane_inputs():
             if self.is_late():
@@ -695,7 +683,7 @@ class _PlaneScan(_Scan):
 
     def one(self, i, z, y, cotangent, moving):
         try:
-            with _quietly():
+            with quietly():
                 value = complex(self.question.primal(*self.with_input(i, z)))
             found = complex(self.in_floats(self.with_input(i, z), i, 1.0)[1])
         except TypeError as raised:
@@ -711,7 +699,7 @@ class _PlaneScan(_Scan):
         error = min(self.error(found, exact), self.error(found.conjugate(), exact))
         if self.error(found.conjugate(), exact) == error:
             found = found.conjugate()
-        return _Tried(z, value, found, exact, error, (y, cotangent, None, None, moving))
+        return _Tried(z, value, found, exact, error, (y, cotangent, moving))
 
     def exact(self, cotangent, moving, z):
         last = None
@@ -736,22 +724,8 @@ class _PlaneScan(_Scan):
             cotangent, lambda n: CONTEXT.mpc(z) if n is moving else n.shadow, constant, function
         )
 
-    def error(self, found, exact):
-        size = abs(exact)
-        if size >= 1.7976931348623157e308:
-            return 0.0
-        return _distance(complex(found), exact)
-
-    def value(self, function, values):
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return complex(function(*values))
-            except (ArithmeticError, ValueError, TypeError):
-                return complex(math.nan)
-
     def both(self, cotangent, tried):
-        moving = tried.graph[4]
+        moving = tried.graph[2]
         CONTEXT.dps = PRECISIONS[-1]
         exact = self.precise(cotangent, moving, tried.x)
         rough = _worked_out(

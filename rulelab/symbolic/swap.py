@@ -260,7 +260,7 @@ class ModuleFace:
         return self._swap.value(value, f"{self._module.__name__}.{name}")
 
 
-class _Globals(dict):
+class Globals(dict):
     """Globals that fetch from the author's own on first use, exchanged; writes stay here."""
 
     def __init__(self, swap, source):
@@ -299,7 +299,7 @@ class Swap:
         self.codes: set[types.CodeType] = set()
         self._made: dict[int, Any] = {}
         self._keep: list[Any] = []  # what `_made` is keyed by must not die, or its id could be reused
-        self._globals: dict[int, _Globals] = {}
+        self._globals: dict[int, Globals] = {}
         self._table = _table("scipy.special" in sys.modules)  # who has not imported it does not call it
         self._overrides = {id(original): standin for original, standin in overrides}
         self._keep.extend(original for original, _ in overrides)
@@ -439,10 +439,10 @@ class Swap:
         return defaults and tuple(self.value(d, f"a default of {name}") for d in defaults)
 
     def _globals_for(self, source):
-        if isinstance(source, _Globals):
+        if isinstance(source, Globals):
             return source
         if id(source) not in self._globals:
-            self._globals[id(source)] = _Globals(self, source)
+            self._globals[id(source)] = Globals(self, source)
         return self._globals[id(source)]
 
 

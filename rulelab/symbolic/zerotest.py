@@ -28,7 +28,7 @@ from .worker import TooLong, at_most
 P = 170141183460469231731687303715883955719  # a safe prime below 2**127 of which 2, 3, 5, 7 are squares
 Q = (P - 1) // 2  # also prime: the order of the group of quadratic residues
 
-_ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
+ROOTS = math.lcm(*range(1, 13))  # angles may be divided by 1..12
 INTEGRATION_SECONDS = 2.0
 SEEDS_NEEDED = 3
 SEEDS_TRIED = 64
@@ -215,7 +215,7 @@ class FieldModel:
         return cos, sin
 
     def part_of_angle(self, key, coefficient):
-        turns = coefficient * _ROOTS
+        turns = coefficient * ROOTS
         if turns.denominator != 1:
             raise NotImplementedError
         return self.unit(key, int(turns))

@@ -9,9 +9,10 @@ import pytest
 from rulelab.symbolic.arrays import TracedArray
 from rulelab.symbolic.cells import Array
 from rulelab.symbolic.field_graphs import same_everywhere
-from rulelab.symbolic.runs import flat_floats, traced_arguments
+from rulelab.symbolic.plain import flat_floats
 from rulelab.symbolic.scalars import CannotTrace, Scalar, Trace, shadow_of
 from rulelab.symbolic.swap import Swap
+from rulelab.symbolic.tracing import traced_arguments
 
 X = np.array([[0.5, -1.25, 2.0], [1.5, 0.75, -0.5]])
 S = np.array([[2.0, 0.5, -0.25], [0.75, 3.0, 0.5], [-0.5, 0.25, 1.5]])

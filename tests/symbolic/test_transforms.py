@@ -6,8 +6,8 @@ import pytest
 from rulelab.symbolic import Proved, Refuted, prove
 from rulelab.symbolic.arrays import own
 from rulelab.symbolic.questions import _sample
-from rulelab.symbolic.runs import traced_arguments
 from rulelab.symbolic.scalars import Trace
+from rulelab.symbolic.tracing import traced_arguments
 from rulelab.symbolic.transforms import TRANSFORMS
 
 SIGNAL = np.array([[0.5 + 1j, -1.0, 2.0 - 0.5j, 0.25j], [1.5, 1j, -0.75, 0.5 + 0.5j], [1.0, 2.0, 3.0, 1j]])

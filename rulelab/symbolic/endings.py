@@ -1,0 +1,36 @@
+"""The ways in which a sample ends early: with a verdict, with nothing shown, or with arguments of a kind that
+does not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Settled(Exception):
+    """A verdict was reached at this sample."""
+
+    # Set only where a gradient is refuted: the number of the leaf, and what its cell is made of.
+    wrong: int
+    graphs: tuple[Any, Any, Any, Any]
+    expected: list
+
+    def __init__(self, verdict):
+        super().__init__(verdict.word)
+        self.verdict = verdict
+
+
+class Skipped(Exception):
+    """The sample proves nothing: outside the domain, or on the border of a cell."""
+
+
+class NotFollowed(Skipped):
+    """The function has a value at the sample, but traced numbers have none: what holds there is not said."""
+
+
+class Misfit(Exception):
+    """The function does not take arguments of this kind; `verdict` is what it would mean if no other kind
+    fits."""
+
+    def __init__(self, reason, verdict=None):
+        super().__init__(reason)
+        self.verdict = verdict

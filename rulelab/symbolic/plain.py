@@ -1,0 +1,148 @@
+"""Numbers as the author's own code has them: arguments as floats, results flat, cotangents in their form."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import warnings
+
+import numpy as np
+
+from ..tangents import thunks, zeros
+from ..tangents.structural import Tangent
+from .cells import Array, ComplexNumber, Static
+from .endings import Settled
+from .verdicts import Refuted, Unsupported
+
+SAME_PROGRAM = 1e-9  # plain against traced
+
+
+@contextlib.contextmanager
+def quietly():
+    """The author's code runs in here without warnings, and what it prints goes nowhere."""
+    with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def plain_argument(value):
+    """A sample of one argument as the function gets it: floats, or what is held fixed."""
+    if isinstance(value, Static):
+        return value.value
+    if isinstance(value, Array):
+        number = complex if value.is_complex else float
+        return np.array([number(v) for v in value.entries], number).reshape(value.shape)
+    return complex(value) if isinstance(value, ComplexNumber) else float(value)
+
+
+# --- results
+# ---------------------------------------------------------------------------------------------------
+
+
+def parts_that_move(y):
+    """The results that get a cotangent: of a tuple or list, those that are not whole numbers."""
+    if not isinstance(y, (tuple, list)):
+        return [y]
+    return [part for item in y for part in parts_that_move(item) if np.asarray(part).dtype.kind not in "iub"]
+
+
+def flat_floats(value):
+    """The numbers of a plain result as one vector of floats."""
+    parts = [_as_floats(np.asarray(part)) for part in parts_that_move(value)]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _as_floats(array):
+    """The entries as floats, those of complex ones in pairs."""
+    if array.dtype.kind == "c":
+        return np.ascontiguousarray(array, complex).ravel().view(float)
+    return np.asarray(array, float).ravel()
+
+
+def entries_of(value):
+    """The entries of an array in C order, traced or not; a single number is its own."""
+    if not isinstance(value, np.ndarray):
+        return [value]
+    return value.view(np.ndarray).ravel().tolist()
+
+
+def are_complex(y):
+    """Of each number of a plain result, whether it is complex."""
+    kinds = [np.asarray(part).dtype.kind == "c" for part in parts_that_move(y)]
+    return [k for k, part in zip(kinds, parts_that_move(y), strict=True) for _ in range(np.size(part))]
+
+
+def alike(a, b):
+    """Whether two plain results are those of one program: of one shape, and equal to nine digits."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        return False
+    return bool(
+        np.all(np.abs(a - b) <= SAME_PROGRAM * (1 + np.abs(b))) or np.array_equal(a, b, equal_nan=True)
+    )
+
+
+# --- cotangents
+# ------------------------------------------------------------------------------------------------
+
+
+def seed_like(y, numbers):
+    """A cotangent in the form of the result `y`; `numbers(shape)` gives that of one array or number."""
+    if not isinstance(y, (tuple, list)):
+        return numbers(np.shape(y))
+    moves = [isinstance(item, (tuple, list)) or np.asarray(item).dtype.kind not in "iub" for item in y]
+    return Tangent(
+        type(y), *[seed_like(i, numbers) if m else zeros.NoTangent() for i, m in zip(y, moves, strict=True)]
+    )
+
+
+def numbers_in(shape, numbers):
+    """The next ones of the iterator `numbers` as an array of this shape, or as a single number."""
+    if shape == ():
+        return next(numbers)
+    return np.array([next(numbers) for _ in range(math.prod(shape))]).reshape(shape)
+
+
+def padded(question, cotangents, count):
+    """What a pullback returned, checked to be one cotangent for the function and `count` for its arguments,
+    with those that the rule does not answer for."""
+    if not isinstance(cotangents, tuple):
+        raise Settled(
+            Refuted("arity", f"the pullback must return a tuple, it returned {type(cotangents).__name__}")
+        )
+    if question.leading is not None:
+        cotangents = (*cotangents, *(zeros.NoTangent(),) * count)[: count + 1]
+    if len(cotangents) != count + 1:
+        raise Settled(
+            Refuted(
+                "arity",
+                f"the pullback returned {len(cotangents)} cotangents; {count + 1} are needed: "
+                "one for the function itself, then one for each argument",
+            )
+        )
+    return cotangents
+
+
+def opened(returned, sample):
+    """The cotangents of the arguments, thunks opened; nobody asks for those of what is held fixed."""
+    return [
+        zeros.NoTangent() if isinstance(value, Static) else thunks.unthunk(c)
+        for c, value in zip(returned[1:], sample, strict=True)
+    ]
+
+
+def is_zero(cotangent):
+    """Whether a cotangent is one of the zeros that stand for any shape."""
+    return isinstance(cotangent, zeros.AbstractZero)
+
+
+def plain_number(cotangent):
+    """A cotangent as an array of floats or complex numbers."""
+    if is_zero(cotangent):
+        return np.float64(0.0)
+    try:
+        cotangent = np.asarray(cotangent)
+        return np.asarray(cotangent, complex if cotangent.dtype.kind == "c" else float)
+    except (TypeError, ValueError) as raised:
+        raise Settled(Unsupported(f"a cotangent of type {type(cotangent).__name__}")) from raised

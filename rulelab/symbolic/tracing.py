@@ -1,0 +1,288 @@
+"""The author's code run on traced numbers: what goes in, what comes out as graphs, and where it stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import NotDifferentiableError, Place
+from ..rulesets import array_likes, numpy_elementwise, python_math
+from ..tangents import projection, thunks
+from .arrays import own, summed_to
+from .cells import Array, ComplexNumber, Static, entry_name
+from .complexes import Complex, as_complex, is_complex
+from .endings import NotFollowed, Settled, Skipped
+from .field_graphs import same_everywhere
+from .functions import apply, element_version, scalar_version
+from .integrals import stand_ins
+from .plain import entries_of, is_zero, parts_that_move, quietly, seed_like
+from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
+from .swap import same_shape_object_array
+from .verdicts import Unsupported
+
+STEP = CONTEXT.mpf(10) ** -30
+
+
+# --- what stands in for functions of ours
+# ----------------------------------------------------------------------
+
+
+def _unbroadcast(x_bar, x):
+    if isinstance(x_bar, thunks.Thunk):
+        return thunks.Thunk(lambda: _unbroadcast(thunks.unthunk(x_bar), x))
+    return x_bar if is_zero(x_bar) else as_real_as(x, summed_to(x_bar, np.shape(x)))
+
+
+def as_real_as(x, x_bar):
+    """The real part of a cotangent, where the argument is real."""
+    return x_bar if is_zero(x_bar) or is_complex(x) or not is_complex(x_bar) else x_bar.real
+
+
+def _project_to(x):
+    def project(x_bar):
+        if isinstance(x_bar, thunks.Thunk):
+            return thunks.Thunk(lambda: project(thunks.unthunk(x_bar)))
+        return as_real_as(x, x_bar)
+
+    return project
+
+
+def _exactly(original, name):
+    """A function that a rule computes by a series, as the function it computes."""
+
+    def on_scalar(x):
+        x.trace.notes[f"{original.__name__} was taken as the exact function"] = None
+        return apply(name, x, False)
+
+    def on_values(x):
+        if isinstance(x, np.ndarray) and x.ndim:
+            return own(np.frompyfunc(element_version(original, on_scalar), 1, 1)(x.view(np.ndarray)))
+        return on_scalar(x.view(np.ndarray).item() if isinstance(x, np.ndarray) else x)
+
+    return original, scalar_version(original, on_values)
+
+
+STAND_INS = (
+    _exactly(python_math.digamma, "digamma"),
+    _exactly(numpy_elementwise.bessel_i1, "besseli1"),
+    (projection.ProjectTo, _project_to),
+    (projection.unbroadcast, _unbroadcast),
+    (array_likes.check_plain, lambda items: None),
+)
+
+
+# --- what goes in
+# ----------------------------------------------------------------------------------------------
+
+
+def traced_arguments(trace, names, sample, moved=None):
+    """(arguments, leaves): traced inputs for `sample`; `moved` is (number of a leaf, by how much)."""
+    leaves: list[Scalar] = []
+
+    def leaf(name, value):
+        if isinstance(value, ComplexNumber):
+            return Complex(leaf(f"{name}.real", value.real), leaf(f"{name}.imag", value.imag))
+        shadow = CONTEXT.mpf(value.numerator) / value.denominator
+        if moved is not None and moved[0] == len(leaves):
+            shadow += moved[1]
+        leaves.append(trace.argument(name, shadow))
+        return leaves[-1]
+
+    arguments = []
+    for name, value in zip(names, sample, strict=True):
+        if isinstance(value, Static):
+            arguments.append(value.value)
+        elif isinstance(value, Array):
+            arguments.append(_traced_array(leaf, name, value))
+        else:
+            arguments.append(leaf(name, value))
+    return arguments, leaves
+
+
+def _traced_array(leaf, name, value):
+    entries = np.empty(value.shape, dtype=object)
+    numbers = np.reshape(np.array(value.entries, dtype=object), value.shape)
+    for index in value.leaf_indices():
+        entries[index] = leaf(entry_name(name, index), numbers[index])
+        if value.symmetric:
+            entries[index[::-1]] = entries[index]
+    return own(entries)
+
+
+def traced_seed(trace, names, plain_y, seeds):
+    """(y_bar, leaves): the seeds as traced numbers, in the form of the plain result."""
+    name, left = seed_name(names), iter(seeds)
+    leaves: list[Scalar] = []
+    several = isinstance(plain_y, (tuple, list))
+
+    def leaf(label):
+        place = ",".join(filter(None, (f"{sum_of[0]}" if several else "", label)))
+        return one(f"{name}[{place}]" if place else name, next(left))
+
+    def one(called, value):
+        if isinstance(value, ComplexNumber):
+            return Complex(one(f"{called}.real", value.real), one(f"{called}.imag", value.imag))
+        leaves.append(trace.argument(called, value))
+        return leaves[-1]
+
+    sum_of = [-1]  # the number of the result that is being seeded
+
+    def numbers(shape):
+        sum_of[0] += 1
+        entries = [leaf(",".join(map(str, index))) for index in np.ndindex(shape)]
+        return own(same_shape_object_array(entries, shape)) if shape else entries[0]
+
+    return seed_like(plain_y, numbers), leaves
+
+
+def seed_name(names):
+    """A name for the seed that no argument has."""
+    name = "y_bar"
+    while name in names:
+        name += "_"
+    return name
+
+
+# --- what comes out
+# --------------------------------------------------------------------------------------------
+
+
+def flat_numbers(trace, value, wide=None):
+    """Traced real numbers of a result or cotangent, in C order; whole numbers in a tuple are left out.
+
+    `wide` says of each number whether it stands for a complex one, which gives two; by default, what is
+    complex does.
+    """
+    lifted = [trace.constant(v) for part in parts_that_move(value) for v in entries_of(part)]
+    if any(v is None for v in lifted):
+        trace.halt(CannotTrace(f"a result of type {type(value).__name__}"))
+    wide = map(is_complex, lifted) if wide is None else wide
+    return [part for number, pair in zip(lifted, wide, strict=True) for part in _real_parts(number, pair)]
+
+
+def _real_parts(number, pair):
+    if pair:
+        return as_complex(number).args
+    if is_complex(number):
+        number.trace.halt(CannotTrace("a complex number where the plain run has a real one"))
+    return (number,)
+
+
+def of_leaves(value, entries):
+    """The cotangents of the free entries of an argument; both places of a symmetric one count."""
+    if not isinstance(value, Array) or not value.symmetric:
+        return entries
+    square = same_shape_object_array(entries, value.shape)
+    return [square[i] if i[0] == i[1] else square[i] + square[i[::-1]] for i in value.leaf_indices()]
+
+
+def mentions(node, leaves):
+    """Whether a traced number was made of one of `leaves`."""
+    wanted, seen, stack = {id(leaf) for leaf in leaves}, set(), [node]
+    while stack:
+        top = stack.pop()
+        if id(top) in wanted:
+            return True
+        if id(top) not in seen and top.op not in ("argument", "constant"):
+            seen.add(id(top))
+            stack.extend(top.args)
+    return False
+
+
+def reads_one_triangle(leaves, y):
+    """Whether the results leave out every entry above the diagonal, or every one below it, of some
+    matrices."""
+    above: list[Scalar] = []
+    below: list[Scalar] = []
+    for leaf in leaves:
+        index = leaf.args.rpartition("[")[2].partition("]")[0].split(",")
+        if len(index) == 2 and index[0] != index[1]:
+            (above if int(index[0]) < int(index[1]) else below).append(leaf)
+    return any(side and not any(mentions(v, side) for v in y) for side in (above, below))
+
+
+def skip_ties(trace):
+    """Skips a sample that lies on the border of a cell: a tie, or numbers that are equal there only."""
+    if trace.tie or not all(same_everywhere(left, right) for left, right in trace.equal):
+        raise Skipped("on the border between two cells")
+
+
+# --- the run
+# ---------------------------------------------------------------------------------------------------
+
+
+def trace_primal(question, sample, moved=None, quadratures=()):
+    """(trace, swap, arguments, leaves, what it returns) of the primal alone."""
+    trace = Trace()
+    trace.follows = list(quadratures)
+    swap = question.swap(trace, (*STAND_INS, *stand_ins(trace)))
+    arguments, leaves = traced_arguments(trace, question.names, sample, moved)
+    arguments = [swap.value(a, "an argument") if callable(a) else a for a in arguments]
+    primal = question.value_through(lambda f: swap.value(f, "f"))
+    y = run_traced(trace, swap, question, lambda: primal(*arguments))
+    return trace, swap, arguments, leaves, y
+
+
+def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), wide=None):
+    """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits."""
+    slopes = []
+    for i, leaf in enumerate(leaves):
+        step = STEP * max(1, abs(leaf.shadow))
+        total = CONTEXT.mpf(0)
+        for side in (step, -step):
+            trace, _, _, _, y = trace_primal(question, sample, (i, side), quadratures)
+            if trace.path() != path:
+                raise Skipped("on the border between two cells")
+            total += CONTEXT.sign(side) * sum(
+                s.shadow * v.shadow for s, v in zip(seeds, flat_numbers(trace, y, wide), strict=True)
+            )
+        slopes.append(total / (2 * step))
+    return slopes
+
+
+def run_traced(trace, swap, question, work):
+    """`work()` with every way of failing turned into a verdict about the tracing, not about the rule."""
+    with quietly():
+        try:
+            result = work()
+        except CannotTrace as stop:
+            raise Settled(
+                Unsupported(stop.construct, users_place(stop, swap.codes, question.primal), stop.advice)
+            ) from stop
+        except Stop as stop:
+            raise NotFollowed(str(stop)) from stop
+        except NotDifferentiableError as refusal:
+            raise Skipped(f"the rule refuses: {str(refusal).splitlines()[0]}") from refusal
+        except Exception as raised:
+            if isinstance(trace.stop, CannotTrace):  # C code made another error of it
+                place = users_place(raised, swap.codes, question.primal)
+                raise Settled(Unsupported(trace.stop.construct, place, trace.stop.advice)) from raised
+            raise Settled(
+                Unsupported(
+                    f"{type(raised).__name__} on traced numbers: {raised}",
+                    users_place(raised, swap.codes, question.primal),
+                    "the plain run was fine: the code needs something only real floats have",
+                )
+            ) from raised
+    if isinstance(trace.stop, CannotTrace):  # it was caught by a bare except
+        raise Settled(Unsupported(trace.stop.construct, users_place(trace.stop, swap.codes, question.primal)))
+    if trace.stop is not None:
+        raise NotFollowed(str(trace.stop))
+    return result
+
+
+def users_place(raised, codes, function):
+    """The innermost line of the code objects `codes` that `raised` passed through, else where `function` is
+    defined."""
+    place, walk = None, raised.__traceback__
+    while walk is not None:
+        if walk.tb_frame.f_code in codes:
+            place = Place(
+                walk.tb_frame.f_code.co_filename, walk.tb_lineno, function=walk.tb_frame.f_code.co_name
+            )
+        walk = walk.tb_next
+    return place or place_of(function)
+
+
+def place_of(function):
+    """The place where a function is defined; None for one of C."""
+    return Place.of_function(function) if getattr(function, "__code__", None) else None
