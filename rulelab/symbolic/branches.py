@@ -93,8 +93,7 @@ def refusal(f, why, *fixes, place=None):
     return DerivationError(why, asked=f"a rule derived for {name}", place=place or place_of(f), fixes=fixes)
 
 
-# --- what the function reads besides its arguments
-# ------------------------------------------------------------------
+# --- what the function reads besides its arguments ----------------------------------------------------------
 
 
 class _Watching(Swap):
@@ -214,8 +213,7 @@ def is_literal(value, room=20):
     return False
 
 
-# --- runs
-# -----------------------------------------------------------------------------------------------------------
+# --- runs ---------------------------------------------------------------------------------------------------
 
 
 class _Explorer:
@@ -355,8 +353,7 @@ class _Explorer:
                         yield tuple(at + step if j == i else v for j, v in enumerate(run.sample))
 
 
-# --- the tree
-# -------------------------------------------------------------------------------------------------------
+# --- the tree -----------------------------------------------------------------------------------------------
 
 
 class _Dead:

@@ -60,8 +60,7 @@ def _decimals(number):
     return f"{CONTEXT.nstr(number.real, 20)}{sign}{CONTEXT.nstr(abs(number.imag), 20)}j"
 
 
-# --- code to paste
-# ---------------------------------------------------------------------------------------------
+# --- code to paste ------------------------------------------------------------------------------------------
 
 
 def paste(question, sample, seeds, index, y):
@@ -139,8 +138,7 @@ def _is_doubled(value, index):
     return isinstance(value, Array) and value.symmetric and index[0] != index[1]
 
 
-# --- what is wrong
-# ---------------------------------------------------------------------------------------------
+# --- what is wrong ------------------------------------------------------------------------------------------
 
 
 def diagnosis(i, leaves, found, expected, seeds):

@@ -116,8 +116,7 @@ def sym_check(
     return finished(outcome, empty, started)
 
 
-# --- what is asked
-# ------------------------------------------------------------------------------------------------
+# --- what is asked ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -310,8 +309,7 @@ class FormulaQuestion(Question):
         return text + index_text(item)
 
 
-# --- the judge
-# ----------------------------------------------------------------------------------------------------
+# --- the judge ----------------------------------------------------------------------------------------------
 
 # What the judge of rules says, in the words of this check.
 _WORDS = (

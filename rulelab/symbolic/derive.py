@@ -157,8 +157,7 @@ def _need_function(f, name):
         raise refusal(f, f"{name} is no name by which a cell could call it")
 
 
-# --- the draft
-# ------------------------------------------------------------------------------------------------------
+# --- the draft ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -709,8 +708,7 @@ def _limit(expr, x, at):
     return left if left == right and left.is_finite and left.is_real and not left.free_symbols else None
 
 
-# --- the checks
-# -------------------------------------------------------------------------------------------------------
+# --- the checks ---------------------------------------------------------------------------------------------
 
 
 def _judged(f, draft, seconds, stop):

@@ -168,8 +168,7 @@ def evaluated(function, values, number=float):
             return number(math.nan)
 
 
-# --- the forms
-# ------------------------------------------------------------------------------------------------------
+# --- the forms ----------------------------------------------------------------------------------------------
 
 
 def forms(derivative, values, thorough=True):

@@ -103,8 +103,7 @@ def sum_of_sizes(nodes, limit):
     return len(seen)
 
 
-# --- names and pictures
-# ------------------------------------------------------------------------------------------
+# --- names and pictures -------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Formula:

@@ -19,8 +19,7 @@ MOST = 32  # ways to share numbers and arrays out among the arguments
 ONE_SIZE = "one size was tried: a rule that is right for this size alone would pass, too; give a second one"
 
 
-# --- sizes
-# ------------------------------------------------------------------------------------------------------
+# --- sizes --------------------------------------------------------------------------------------------------
 
 
 def sized_specs(sizes: Any, held: Sequence) -> list[tuple]:
@@ -84,8 +83,7 @@ def _refused(found):
     return RuleLabError(found, asked="a symbolic check at sizes of your choice")
 
 
-# --- domains
-# ----------------------------------------------------------------------------------------------------
+# --- domains ------------------------------------------------------------------------------------------------
 
 
 def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:

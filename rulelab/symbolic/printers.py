@@ -155,8 +155,7 @@ def _is_writable(name):
     return isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
 
 
-# --- expressions
-# ------------------------------------------------------------------------------------------------
+# --- expressions --------------------------------------------------------------------------------------------
 
 
 class Printer:
@@ -317,8 +316,7 @@ def _is_decimal(number):
     return Fraction(repr(float(number))) == Fraction(number.p, number.q)
 
 
-# --- what it costs and what it gives
-# ----------------------------------------------------------------------------
+# --- what it costs and what it gives ------------------------------------------------------------------------
 
 _WEIGHTS = {ast.Add: 1.0, ast.Sub: 1.0, ast.Mult: 1.0, ast.Div: 1.3, ast.Pow: 3.0, ast.USub: 0.7}
 

@@ -129,8 +129,7 @@ def _plain_seeds(seeds):
     return [complex(s) if isinstance(s, ComplexNumber) else float(s) for s in seeds]
 
 
-# --- the plain run
-# ---------------------------------------------------------------------------------------------
+# --- the plain run ------------------------------------------------------------------------------------------
 
 
 def plain_value(question, sample):
@@ -255,8 +254,7 @@ def _check_form(question, sample, returned):
             raise Misfit(verdict.reason, verdict) if shape == () else Settled(verdict)
 
 
-# --- the traced run
-# --------------------------------------------------------------------------------------------
+# --- the traced run -----------------------------------------------------------------------------------------
 
 
 def _check_count(wide, rule_y):
@@ -317,8 +315,7 @@ def _same_program(question, what, plain, traced):
         )
 
 
-# --- judging the numbers
-# ---------------------------------------------------------------------------------------
+# --- judging the numbers ------------------------------------------------------------------------------------
 
 
 def _numbers(parts, wide):

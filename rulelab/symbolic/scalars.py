@@ -168,8 +168,7 @@ class Trace:
         return Scalar(self, op, args, shadow)
 
 
-# --- constants
-# ---------------------------------------------------------------------------------------------------
+# --- constants ----------------------------------------------------------------------------------------------
 
 
 class Constant(NamedTuple):
@@ -235,8 +234,7 @@ def _shadow(value):
     return number if value.denominator == 1 else number / value.denominator
 
 
-# --- the number
-# --------------------------------------------------------------------------------------------------
+# --- the number ---------------------------------------------------------------------------------------------
 
 
 def _arithmetic(op, compute, reflected=False):

@@ -85,8 +85,7 @@ def _doubled(entries, i):
     return tuple(entries[i] if k == j else v for k, v in enumerate(entries))
 
 
-# --- where comparisons turn
-# ------------------------------------------------------------------------------------------
+# --- where comparisons turn ---------------------------------------------------------------------------------
 
 
 def _borders(names, visits):

@@ -22,8 +22,7 @@ from .verdicts import Unsupported
 STEP = CONTEXT.mpf(10) ** -30
 
 
-# --- what stands in for functions of ours
-# ----------------------------------------------------------------------
+# --- what stands in for functions of ours -------------------------------------------------------------------
 
 
 def _unbroadcast(x_bar, x):
@@ -70,8 +69,7 @@ STAND_INS = (
 )
 
 
-# --- what goes in
-# ----------------------------------------------------------------------------------------------
+# --- what goes in -------------------------------------------------------------------------------------------
 
 
 def traced_arguments(trace, names, sample, moved=None):
@@ -142,8 +140,7 @@ def seed_name(names):
     return name
 
 
-# --- what comes out
-# --------------------------------------------------------------------------------------------
+# --- what comes out -----------------------------------------------------------------------------------------
 
 
 def flat_numbers(trace, value, wide=None):
@@ -206,8 +203,7 @@ def skip_ties(trace):
         raise Skipped("on the border between two cells")
 
 
-# --- the run
-# ---------------------------------------------------------------------------------------------------
+# --- the run ------------------------------------------------------------------------------------------------
 
 
 def trace_primal(question, sample, moved=None, quadratures=()):

@@ -56,8 +56,7 @@ class Fate(NamedTuple):
     seconds: float
 
 
-# --- slips in one cotangent: functions of it and of its argument
-# ---------------------------------------------------------------------------------------------------------
+# --- slips in one cotangent: functions of it and of its argument --------------------------------------------
 
 
 def _transposed(c, x):
@@ -99,8 +98,7 @@ SEVERAL_NUMBERS = {
 }
 MATRIX = {"transposed": _transposed, "columns reversed": lambda c, x: c[:, ::-1]}
 
-# --- slips in the seed
-# ---------------------------------------------------------------------------------------------------------
+# --- slips in the seed --------------------------------------------------------------------------------------
 
 ANY_SEED = {"seed ignored": lambda s: s * 0 + 1.0, "seed squared": lambda s: s * s}
 SEVERAL_SEEDS = {
@@ -164,8 +162,7 @@ def with_value(right):
     return mutant
 
 
-# --- all of them
-# ---------------------------------------------------------------------------------------------------------
+# --- all of them --------------------------------------------------------------------------------------------
 
 
 def right_rule(case, args, kwargs):
@@ -265,8 +262,7 @@ def fate(mutant, time_limit=5.0):
     return Fate(mutant, verdict.word, verdict.sentence(), same, seconds)
 
 
-# --- the test of equivalence
-# ---------------------------------------------------------------------------------------------------------
+# --- the test of equivalence --------------------------------------------------------------------------------
 
 
 def is_equivalent(mutant, symmetric=False):
@@ -330,8 +326,7 @@ def _alike(right, wrong):
     )
 
 
-# --- the campaign
-# ---------------------------------------------------------------------------------------------------------
+# --- the campaign -------------------------------------------------------------------------------------------
 
 
 def summary(fates):

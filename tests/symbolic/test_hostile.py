@@ -17,8 +17,7 @@ from rulelab.tangents.zeros import NoTangent
 
 NOTHING = NoTangent()
 
-# --- names of arguments
-# ---------------------------------------------------------------------------------------------------------
+# --- names of arguments -------------------------------------------------------------------------------------
 
 SYMPYS = (
     "I E pi S N Q O C oo zoo nan inf e beta gamma zeta Lambda Symbol Integer Rational exp sin log sqrt Pow "
@@ -132,8 +131,7 @@ def test_names_that_look_alike_are_two():
     assert unicodedata.normalize("NFKC", "ｘ") == "x"
 
 
-# --- texts
-# ---------------------------------------------------------------------------------------------------------
+# --- texts --------------------------------------------------------------------------------------------------
 
 PAYLOADS = [
     # Python

@@ -271,8 +271,7 @@ def test_no_slip_is_proved(slip):
             assert isinstance(verdict, Refuted), (f.__name__, place, verdict.sentence())
 
 
-# --- the numbers
-# -----------------------------------------------------------------------------------------------------
+# --- the numbers --------------------------------------------------------------------------------------------
 
 
 def value_of(function, a, b):
