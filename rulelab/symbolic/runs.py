@@ -33,6 +33,7 @@ from .field_graphs import same_everywhere
 from .functions import apply, element_version, scalar_version
 from .integrals import stand_ins
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
+from .small_slopes import wrong_though_small
 from .swap import Swap, same_shape_object_array
 from .verdicts import Counterexample, Refuted, Unsupported
 
@@ -41,6 +42,7 @@ SAME_PROGRAM = 1e-9  # plain against traced
 WRONG = 1e-12  # rule against difference quotient: beyond this the rule is wrong
 EXACT_DIGITS = 30  # fewer agreeing digits than this: no identity, whatever the cause
 MAX_DIGITS = 40
+VALUES = CONTEXT.mpf(10) ** -40  # the size of values below which their rounding counts
 
 
 @dataclass(frozen=True)
@@ -512,11 +514,11 @@ def trace_primal(question, sample, moved=None, quadratures=()):
     return trace, swap, arguments, leaves, y
 
 
-def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), wide=None):
+def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), wide=None, width=STEP):
     """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits."""
     slopes = []
     for i, leaf in enumerate(leaves):
-        step = STEP * max(1, abs(leaf.shadow))
+        step = width * max(1, abs(leaf.shadow))
         total = CONTEXT.mpf(0)
         for side in (step, -step):
             trace, _, _, _, y = trace_primal(question, sample, (i, side), quadratures)
@@ -562,8 +564,12 @@ def visit(question, sample, seed):
     _same_program(question, "rule's value", _widened(plain_rule_y, plain_y), rule_y)
     found = _found(trace, question, sample, cotangents, plain_found)
     _check_value(question, sample, seeds, _numbers(y_flat, wide), _numbers(rule_y, wide))
-    expected = difference_quotients(question, sample, leaves, seed_leaves, path, quadratures, wide)
-    digits = _check_gradient(question, sample, seeds, leaves, found, expected, y_flat, seed_leaves)
+    quotients = functools.partial(
+        difference_quotients, question, sample, leaves, seed_leaves, path, quadratures, wide
+    )
+    expected = quotients()
+    again = None if quadratures else quotients
+    digits = _check_gradient(question, sample, seeds, leaves, found, expected, y_flat, seed_leaves, again)
     digits = min(digits, trace.known_digits)
     return Visit(
         sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path(),
@@ -747,7 +753,7 @@ def _numbers(parts, wide):
 
 def _check_value(question, sample, seeds, y, rule_y):
     for value, given in zip(y, rule_y, strict=True):
-        if _is_wrong(value, given, 1):
+        if _is_wrong(value, given, VALUES):
             raise Settled(
                 Refuted(
                     "value",
@@ -757,11 +763,13 @@ def _check_value(question, sample, seeds, y, rule_y):
             )
 
 
-def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_leaves):
+def _check_gradient(question, sample, seeds, leaves, found, expected, y, seed_leaves, quotients=None):
     scale = 1 + sum(abs(s.shadow * v.shadow) for s, v in zip(seed_leaves, y, strict=True))
     numbers = [f.shadow for f in found]
     digits = [agreeing_digits(e, n, scale) for e, n in zip(expected, numbers, strict=True)]
     wrong = [i for i, (e, n) in enumerate(zip(expected, numbers, strict=True)) if _is_wrong(e, n, scale)]
+    if not wrong and quotients:
+        wrong = wrong_though_small(expected, numbers, quotients)
     if wrong:
         i = wrong[0]
         name, should, given = leaves[i].args, expected[i], numbers[i]
