@@ -228,14 +228,18 @@ def _as_float(x: Any) -> Any:
 
 
 def _takes(f: Callable, kinds: tuple[Kind, ...], kwargs: Mapping[str, Any], rng: np.random.Generator) -> bool:
-    """Whether most draws of these kinds are in the function's domain."""
-    good = 0
+    """Whether most draws of these kinds are in the function's domain.
+
+    A function of real numbers that gives complex ones here and there, as powers do, has left it there.
+    """
+    values = []
     for number in range(1, 5):
         try:
-            good += _is_finite(plainly(f, tuple(draw(k, rng, number) for k in kinds), kwargs))
+            y = plainly(f, tuple(draw(k, rng, number) for k in kinds), kwargs)
         except Exception:
-            pass
-    return good >= 3
+            continue
+        values += [y] if _is_finite(y) else []
+    return len(values) >= 3 and len({_is_complex(y) for y in values}) == 1
 
 
 def _none_found(f: Callable, why: str) -> NoInputsError:

@@ -36,13 +36,14 @@ from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .small_slopes import wrong_though_small
 from .swap import Swap, same_shape_object_array
 from .verdicts import Counterexample, Refuted, Unsupported
+from .writes import first_changed
 
 STEP = CONTEXT.mpf(10) ** -30
 SAME_PROGRAM = 1e-9  # plain against traced
 WRONG = 1e-12  # rule against difference quotient: beyond this the rule is wrong
 EXACT_DIGITS = 30  # fewer agreeing digits than this: no identity, whatever the cause
 MAX_DIGITS = 40
-VALUES = CONTEXT.mpf(10) ** -40  # the size of values below which their rounding counts
+VALUES = CONTEXT.mpf(10) ** -30  # the size of values below which their rounding counts
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,8 @@ def plain_run(question, sample, seed_for):
         trace_primal(question, sample)  # a power of a negative float turns complex: skipped there
     y_bar = seed_for(y)
     with _quietly():
-        rule_y, pullback = _plain_rule(question, sample)
+        arguments = list(map(plain_argument, sample))
+        rule_y, pullback = _plain_rule(question, sample, arguments)
         try:
             first = _padded(question, pullback(y_bar), len(sample))
             _check_form(question, sample, first)
@@ -211,6 +213,8 @@ def plain_run(question, sample, seed_for):
             raise
         except Exception as raised:
             _rule_raised(question, "pullback", raised, sample)
+    if written := first_changed(arguments, map(plain_argument, sample), question.names):
+        raise Settled(Refuted("effects", f"the rule writes to its argument {written}"))
     if not all(_alike(k, _plain_number(a)) for k, a in zip(kept, again, strict=True)):
         raise Settled(Refuted("effects", "the pullback gives another answer when it is called a second time"))
     return y, rule_y, kept
@@ -238,10 +242,10 @@ def _plain_primal(question, sample):
     return y
 
 
-def _plain_rule(question, sample):
+def _plain_rule(question, sample, arguments=None):
     rule = question.rule_through(lambda function: function)
     try:
-        result = rule(*map(plain_argument, sample))
+        result = rule(*(map(plain_argument, sample) if arguments is None else arguments))
     except Exception as raised:
         _rule_raised(question, "rule", raised, sample)
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):

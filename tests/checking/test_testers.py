@@ -558,3 +558,16 @@ def test_a_function_that_looks_at_the_dtype_is_another_one_in_single_precision()
     report = rule_check(normalised, np.array([0.1, 0.2, 0.4]), registry=registry_with(normalised, rule))
     assert report.verdict == "right"
     assert any("single precision" in note and "not judged there" in note for note in report.notes)
+
+
+def test_a_power_that_is_complex_here_and_there_is_drawn_where_it_is_real():
+    """Python makes a complex number of (-2.0)**0.5, for which no rule of real numbers is meant."""
+
+    def power(x, y):
+        return x**y
+
+    def rule(x, y):
+        z = x**y
+        return z, lambda z_bar: (rl.NoTangent(), z_bar * y * x ** (y - 1), z_bar * z * np.log(x))
+
+    assert all(rule_check(power, seed=s, registry=registry_with(power, rule)) for s in range(5))
