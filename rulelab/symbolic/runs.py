@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import math
 import os
 import warnings
@@ -174,12 +175,12 @@ def _quietly():
 
 
 def makes_a_number(question, spec, rng, limits=()):
-    """Whether the function makes one number of arguments of these kinds."""
+    """Whether the function makes one number of arguments of these kinds, and not always the same."""
     try:
-        y = _plain_primal(question, next(iter(samples(spec, rng, limits))))
+        y, other = (_plain_primal(question, s) for s in itertools.islice(samples(spec, rng, limits), 2))
     except (Skipped, Misfit, Settled):
         return False
-    return np.ndim(y) == 0 and not isinstance(y, (tuple, list))
+    return np.ndim(y) == 0 and not isinstance(y, (tuple, list)) and bool(y != other)
 
 
 _WRONG_KIND = (TypeError, AttributeError, IndexError, KeyError)
@@ -204,6 +205,9 @@ def plain_run(question, sample, seed_for):
     with _quietly():
         arguments = list(map(plain_argument, sample))
         rule_y, pullback = _plain_rule(question, sample, arguments)
+        if (given := _shapes(rule_y)) != (wanted := _shapes(y)):
+            words = f"the rule's value has shape {given}, the function's has {wanted}"
+            raise Settled(Refuted("shape", words))
         try:
             first = _padded(question, pullback(y_bar), len(sample))
             _check_form(question, sample, first)
@@ -218,6 +222,11 @@ def plain_run(question, sample, seed_for):
     if not all(_alike(k, _plain_number(a)) for k, a in zip(kept, again, strict=True)):
         raise Settled(Refuted("effects", "the pullback gives another answer when it is called a second time"))
     return y, rule_y, kept
+
+
+def _shapes(y):
+    """The shape of a value; of a list or tuple those of its parts."""
+    return [_shapes(part) for part in y] if isinstance(y, (tuple, list)) else np.shape(y)
 
 
 def _plain_primal(question, sample):
