@@ -177,7 +177,8 @@ def _by_how_much(findings: list[Finding]) -> str:
             ratios.append(other / one)
             gaps.append(other - one)
     if gaps and not np.any(np.concatenate(gaps)):
-        return f"the same numbers as another kind of thing ({_kind(probes[0].y)} for {_kind(probes[0].truth.y)})"
+        given, wanted = _kind(probes[0].y), _kind(probes[0].truth.y)
+        return f"the same numbers as another kind of thing ({given} for {wanted})"
     for numbers, words in ((ratios, "{} times it"), (gaps, "larger by {}")):
         whole = np.concatenate(numbers)
         if np.all(np.isfinite(whole)) and whole.size > 1 and np.ptp(whole) <= 1e-9 * abs(whole[0]):

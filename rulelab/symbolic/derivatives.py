@@ -35,6 +35,7 @@ from .passes import GradientQuestion
 from .questions import Plan, judged_arguments
 from .runs import (
     SAME_PROGRAM,
+    VALUES,
     Misfit,
     Question,
     Settled,
@@ -104,6 +105,11 @@ def sym_check(
     shown = name or _named(f, "f")
     if formula is None:
         asked = _about_gradient(f, args, kwargs, drawn, shown, written)
+    elif not callable(formula):
+        raise RuleLabError(
+            f"formula is a function of the same arguments as {shown}, not {formula!r}",
+            fixes=("formula=lambda x: …",),
+        )
     else:
         asked = _about_formula(f, formula, args, kwargs, shown, written)
     names, plan = _arguments(f, asked.args)
@@ -581,7 +587,7 @@ def exact_slopes(question, sample):
 def _digits(exact, found):
     if exact == 0 and abs(found) <= NOISE:
         return FLOAT_DIGITS
-    return min(FLOAT_DIGITS, agreeing_digits(exact, CONTEXT.mpf(found), 1))
+    return min(FLOAT_DIGITS, agreeing_digits(exact, CONTEXT.mpf(found), VALUES))
 
 
 def _as_floats(value):
