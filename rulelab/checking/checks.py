@@ -37,7 +37,7 @@ QUICK_CALLS = 60
 """Calls for each number that is moved, about what a quick check makes."""
 QUICK_CORRECTION = 0.1
 """Seconds in which a quick check looks for the corrected line."""
-ODD = 5
+ODD = 8
 """Points with ties or around numbers of the code that are looked at in any case."""
 ODD_ORIGINS = ("all equal", "with ties")
 KINKS = 3
@@ -79,6 +79,7 @@ class Checking:
         self.times: dict[str, int] = {}
         self.skipped = 0
         self.refused: list[Probe] = []
+        self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
         self.like: Any = None
         self.reached: set[tuple[types.CodeType, int]] = set()
@@ -160,15 +161,17 @@ class Checking:
                 yield "second order"
 
     def _odd_ones(self) -> Iterator[Point]:
-        """A point of each odd kind: with ties, and around each number in the code."""
-        seen: set[str] = set()
+        """Points of each odd kind: one with ties, one on each side of every number in the code."""
+        seen: dict[str, int] = {}
         for point in odd_points(self.subject, self.first, self.rng):
+            times = seen.get(point.origin, 0)
+            most = 1 if point.origin in ODD_ORIGINS else 2
             if (
-                point.origin not in seen
-                and len(seen) < ODD
+                times < most
+                and (times or len(seen) < ODD)
                 and usable(self.subject, point, self.like) is not None
             ):
-                seen.add(point.origin)
+                seen[point.origin] = times + 1
                 yield point
 
     def _candidates(self) -> Iterator[Point]:
@@ -207,6 +210,9 @@ class Checking:
         """At the numbers of a point whose derivative is known."""
         y = usable(self.subject, point, self.like)
         if y is None or not _same_form(y, like.truth.y):
+            return
+        if not _same_in_short(y, like.truth.y):  # it looks at the dtype, and is another function there
+            self.not_comparable = True
             return
         truth = dataclasses.replace(
             like.truth, y=y, inputs=named_leaves(self.subject, point), outputs=leaves(y, "y")
@@ -390,6 +396,11 @@ class Checking:
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"
+        if self.not_comparable:
+            yield (
+                f"{self.subject.name} has another value for the same numbers in single precision or laid out "
+                "otherwise: the rule was not judged there"
+            )
         missed = lines_of(self.subject.rule_codes) - self.reached
         if self.reached and missed and self.depth != "quick":
             numbers = sorted({line for _, line in missed})
@@ -425,6 +436,12 @@ def _each_once(findings: list[Finding]) -> list[Finding]:
 
 def _same_form(y: Any, like: Any) -> bool:
     return to_vec(y)[0].size == to_vec(like)[0].size
+
+
+def _same_in_short(y: Any, like: Any) -> bool:
+    """Whether two values are the same, but for what single precision and cancellation take away."""
+    found, wanted = to_vec(y)[0], to_vec(like)[0]
+    return bool(np.all(np.abs(found - wanted) <= 1e-3 * np.abs(wanted).max(initial=0.0)))
 
 
 def _is_refusal(error: Exception | None, odd: bool) -> bool:

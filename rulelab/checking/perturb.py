@@ -311,14 +311,42 @@ def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
     return tuple(sorted(found, key=abs))
 
 
-def near(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
-    """The same arguments with their numbers moved to both sides of a landmark, not far from it."""
+def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:
+    """The same arguments twice, with each number moved first to one side of a landmark, then to the other,
+    not far from it."""
+    size = to_vec(args)[0].size
+    sides = rng.choice([-1.0, 1.0], size)
+    for signs in (sides, -sides):
+        left = iter(signs * rng.uniform(0.0625, 0.5, size) * max(1.0, abs(landmark)) * 0.5)
 
-    def moved(vector: np.ndarray) -> np.ndarray:
-        away = rng.uniform(0.0625, 0.5, vector.size) * rng.choice([-1.0, 1.0], vector.size)
-        return _few_digits(landmark + away * max(1.0, abs(landmark)) * 0.5)
+        def moved(vector: np.ndarray, away: Iterator[float] = left) -> np.ndarray:
+            return _few_digits(landmark + np.array(list(itertools.islice(away, vector.size))))
 
-    return revalued(args, moved)
+        yield revalued(args, moved)
+
+
+def with_all_digits(args: tuple, rng: np.random.Generator) -> tuple:
+    """The same arguments, each times a number close to one: not in single precision any more, but still
+    symmetric where they were."""
+    return revalued(args, lambda vector: vector * (1.0 + rng.uniform(0.25, 1.0) * 2.0**-13))
+
+
+def narrow_gaps(landmarks: Iterable[float]) -> Iterator[tuple[float, float]]:
+    """Neighbours among numbers of some code that lie too close together for a point of `near` to come
+    between them, though not as close as rounding.
+
+    >>> list(narrow_gaps((0.0, 1.0, 1.0001, -2.0)))
+    [(1.0, 1.0001)]
+    """
+    for low, high in itertools.pairwise(sorted(landmarks)):
+        size = max(1.0, abs(low), abs(high))
+        if 1e-6 * size < high - low <= 0.0625 * size:
+            yield low, high
+
+
+def between(args: tuple, low: float, high: float, rng: np.random.Generator) -> tuple:
+    """The same arguments with their numbers moved to between two others."""
+    return revalued(args, lambda vector: low + (high - low) * rng.uniform(0.25, 0.75, vector.size))
 
 
 def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: float = 1.0) -> tuple:

@@ -22,17 +22,20 @@ from .perturb import (
     Kind,
     WithTangent,
     all_equal,
+    between,
     draw,
     guesses,
     in_float32,
     jittered,
     laid_out_otherwise,
     landmarks,
+    narrow_gaps,
     narrowed,
     near,
     opposed,
     plainly,
     tied,
+    with_all_digits,
 )
 from .probes import Point, quiet, watched_lines
 from .subjects import Subject, rules_of
@@ -78,9 +81,17 @@ class Source:
         return bool(self.choices)
 
     def args_at(self, number: int) -> tuple:
-        """The arguments of the point of this number; the first are those the caller gave."""
+        """The arguments of the point of this number; the first are those the caller gave.
+
+        Numbers have few digits, so that single precision holds them; but not all of them, or a rule that
+        keeps its arguments in single precision would pass.
+        """
         if number == 0:
             return self.args
+        args = self._moved(number)
+        return with_all_digits(args, self.rng) if number % 4 == 2 else args
+
+    def _moved(self, number: int) -> tuple:
         scale = DRAWN_SCALES[number % len(DRAWN_SCALES)]
         if not self.choices:
             return jittered(self.args, self.rng, flips=number % 3 == 2, scale=1.0 if number < 3 else scale)
@@ -217,14 +228,18 @@ def _as_float(x: Any) -> Any:
 
 
 def _takes(f: Callable, kinds: tuple[Kind, ...], kwargs: Mapping[str, Any], rng: np.random.Generator) -> bool:
-    """Whether most draws of these kinds are in the function's domain."""
-    good = 0
+    """Whether most draws of these kinds are in the function's domain.
+
+    A function of real numbers that gives complex ones here and there, as powers do, has left it there.
+    """
+    values = []
     for number in range(1, 5):
         try:
-            good += _is_finite(plainly(f, tuple(draw(k, rng, number) for k in kinds), kwargs))
+            y = plainly(f, tuple(draw(k, rng, number) for k in kinds), kwargs)
         except Exception:
-            pass
-    return good >= 3
+            continue
+        values += [y] if _is_finite(y) else []
+    return len(values) >= 3 and len({_is_complex(y) for y in values}) == 1
 
 
 def _none_found(f: Callable, why: str) -> NoInputsError:
@@ -308,9 +323,12 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     yield point.moved(all_equal(point.inputs), "all equal")
     for _ in range(2):
         yield point.moved(tied(point.inputs, rng), "with ties")
-    for mark in landmarks(subject.codes)[:8]:
-        for _ in range(2):
-            yield point.moved(near(point.inputs, mark, rng), f"around {mark:g}")
+    marks = landmarks((*subject.codes, *subject.helpers))
+    for low, high in narrow_gaps(marks):
+        yield point.moved(between(point.inputs, low, high, rng), f"between {low:g} and {high:g}")
+    for mark in marks[:8]:
+        for inputs in near(point.inputs, mark, rng):
+            yield point.moved(inputs, f"around {mark:g}")
 
 
 def reaching(

@@ -26,7 +26,8 @@ class Subject:
     `primal(*inputs, **kwargs)` is the plain function; for a method or a callable object the object is the
     first input. `reverse(*inputs, **kwargs)` gives `(y, back)`, and `back(y_bar)` one cotangent for each
     input; `forward(tangents, *inputs, **kwargs)` gives `(y, y_dot)`. Either is None where it is not judged.
-    `codes` are those of the rule and of the function, whose lines the points of a check should reach.
+    `codes` are those of the rule and of the function, whose lines the points of a check should reach;
+    `helpers` those of the functions beside them that they call.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Subject:
     place: Place | None = None
     codes: tuple[types.CodeType, ...] = ()
     by: str = "the rule"
+    helpers: tuple[types.CodeType, ...] = ()
 
     @property
     def mode(self) -> str:
@@ -98,6 +100,7 @@ def subject_of(
             place=rule.place,
             codes=tuple(dict.fromkeys((*codes_of(_author(rule)), *codes_of(target)))),
             by=getattr(rule.function, "__name__", "the rule") if rule.partials is None else "the scalar rule",
+            helpers=helper_codes(_author(rule), target),
         ),
         tuple(inputs),
     )
@@ -175,6 +178,34 @@ def codes_of(function: Any) -> tuple[types.CodeType, ...]:
     """The code of a Python function and of the functions defined inside it; nothing for others."""
     code = getattr(function, "__code__", None)
     return tuple(_with_inner(code)) if isinstance(code, types.CodeType) else ()
+
+
+MOST_HELPERS = 20
+
+
+def helper_codes(*functions: Any) -> tuple[types.CodeType, ...]:
+    """The code of the plain functions of the same namespace that these call by name, and of those that they
+    call in turn."""
+    waiting, found = list(functions), dict.fromkeys(functions)
+    while waiting and len(found) < MOST_HELPERS:
+        function = waiting.pop()
+        if not isinstance(function, types.FunctionType):
+            continue
+        space = function.__globals__
+        called = [space.get(name) for code in codes_of(function) for name in code.co_names]
+        called += [_held(cell) for cell in function.__closure__ or ()]
+        for other in called:
+            if isinstance(other, types.FunctionType) and other.__globals__ is space and other not in found:
+                found[other] = None
+                waiting.append(other)
+    return tuple(code for f in found if f not in functions for code in codes_of(f))
+
+
+def _held(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # an empty cell
+        return None
 
 
 def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:

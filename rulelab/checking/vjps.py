@@ -19,7 +19,7 @@ from ..rules.signatures import ANY, Accepts
 from ..tangents.projection import project
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .reports import RuleCheck
-from .subjects import codes_of
+from .subjects import codes_of, helper_codes
 from .testers import Checking, checking, finished
 from .vectors import cotangent_vec, to_vec
 
@@ -77,6 +77,7 @@ def vjp_checking(
         place=place,
         codes=tuple(dict.fromkeys((*codes_of(vjp), *codes_of(f)))),
         by=name,
+        helpers=helper_codes(vjp, f),
     )
     return check
 

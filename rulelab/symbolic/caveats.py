@@ -47,16 +47,25 @@ class Caveat:
         return {**asdict(self), "place": self.place.label() if self.place else None}
 
 
+MOST_CONSTANTS = 3
+
+
 def of_constants(values, codes):
-    """A caveat for each rounded constant, with the first line in `codes` that has it."""
-    return tuple(
+    """A caveat for each rounded constant, with the first line in `codes` that has it; those beyond the third,
+    as the entries of an array are, share one."""
+    values = list(values)
+    caveats = [
         Caveat(
             INEXACT_CONSTANT,
             f"{value!r} is a rounded constant and was taken as that decimal fraction",
             place=place_of_constant(value, codes),
         )
-        for value in values
-    )
+        for value in values[:MOST_CONSTANTS]
+    ]
+    if more := len(values) - len(caveats):
+        numbers = "number was" if more == 1 else "numbers were"
+        caveats.append(Caveat(INEXACT_CONSTANT, f"{more} more such {numbers} taken as decimal fractions"))
+    return tuple(caveats)
 
 
 def of_stability(report):

@@ -16,6 +16,7 @@ import numpy as np
 
 SIZES = ((Fraction(1, 3), Fraction(5, 2)), (Fraction(1, 50), Fraction(9, 10)), (Fraction(3), Fraction(15)))
 MAX_ORTHANTS = 8
+NEAREST = Fraction(1, 1009)  # how near to a constant samples lie, relative to it
 
 
 class Static(NamedTuple):
@@ -227,7 +228,8 @@ def _positive_definite(n, rng, low, high):
 
 
 def beside_borders(sample, names, decisions, of_entries=None):
-    """Samples like `sample` with one number moved to both sides of each constant it was compared with.
+    """Samples like `sample` with one number moved to both sides of each constant it was compared with, and
+    between two constants that lie closer together than that.
 
     Of an array one entry for each constant; `of_entries` is the set of those that were moved before.
     """
@@ -239,6 +241,7 @@ def beside_borders(sample, names, decisions, of_entries=None):
     }
     seen: set[tuple] = set()
     of_entries = set() if of_entries is None else of_entries
+    bounds: dict[str, set[Fraction]] = {}
     for decision in decisions:
         for argument, bound in ((decision.left, decision.right), (decision.right, decision.left)):
             if argument.op != "argument" or not bound.is_constant or bound.args is None:
@@ -255,11 +258,21 @@ def beside_borders(sample, names, decisions, of_entries=None):
             if i is None or (key, at) in met or (isinstance(value, Array) and value.is_complex):
                 continue
             met.add((key, at))
-            for away in (Fraction(1, 7), Fraction(1, 1009)):
-                step = away * max(1, abs(at))
-                for beside in (at + step, at - step):
-                    moved = _moved(value, argument.args, beside)
-                    yield tuple(moved if j == i else v for j, v in enumerate(sample))
+            bounds.setdefault(argument.args, set()).add(at)
+            size = max(Fraction(1), abs(at))
+            steps = (size / 7, size * NEAREST)
+            for beside in (at + side * step for step in steps for side in (1, -1)):
+                yield _with_moved(sample, i, argument.args, beside)
+    for name, met_there in bounds.items():
+        for low, high in itertools.pairwise(sorted(met_there)):
+            if high - low <= NEAREST * max(Fraction(1), abs(low), abs(high)):
+                yield _with_moved(sample, places[name.partition("[")[0]], name, (low + high) / 2)
+
+
+def _with_moved(sample, i, name, number):
+    """The sample with `number` in the place of its argument `i` that `name` says."""
+    moved = _moved(sample[i], name, number)
+    return tuple(moved if j == i else v for j, v in enumerate(sample))
 
 
 def _moved(value, name, number):

@@ -55,6 +55,7 @@ from .zerotest import is_identically_zero
 MAX_CELLS = 8
 MAX_LEAVES = 64
 MAX_VISITS = 40
+EVERY = 4  # of the samples are one beyond those beside borders
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
@@ -352,12 +353,17 @@ class Judge:
             )
         visits: list[Visit] = []
         tried = 0
-        queue = [(sample, ()) for sample in (*plan.given, *samples(spec, self.rng, plan.limits))]
+        waiting = [(sample, ()) for sample in (*plan.given, *samples(spec, self.rng, plan.limits))]
+        queue: list[Any] = []  # beside borders that were met
         explored: set[Any] = set()
         entries_moved: set[Any] = set()
         mixed = False
-        while queue and tried < MAX_VISITS and (not visits or time.monotonic() < self.numeric_deadline):
-            sample, wanted = queue.pop(0)
+        while (queue or waiting) and tried < MAX_VISITS:
+            if visits and time.monotonic() >= self.numeric_deadline:
+                break
+            # Not the borders alone: `floor` has ever more of them, all in one direction.
+            turn = queue if queue and (tried % EVERY or not waiting) else waiting
+            sample, wanted = turn.pop(0)
             if not plan.admits(sample):
                 skipped["it lies outside of the domain"] = None
                 continue
@@ -381,11 +387,11 @@ class Judge:
             explored.add(last.path)
             if not mixed and last.path and any(isinstance(kind, Array) for kind in last.sample):
                 mixed = True
-                queue += [(more, ()) for more in more_samples(spec, self.rng, MORE_SAMPLES)]
+                waiting += [(more, ()) for more in more_samples(spec, self.rng, MORE_SAMPLES)]
             beside = beside_borders(sample, self.names, last.trace.decisions, entries_moved)
             queue = [*_other_side(last, seeds.drawn), *((s, ()) for s in beside), *queue]
-        if queue and tried < MAX_VISITS:
-            left_out[f"the time was over before {len(queue)} of the samples were tried"] = None
+        if (left := len(queue) + len(waiting)) and tried < MAX_VISITS:
+            left_out[f"the time was over before {left} of the samples were tried"] = None
         return visits
 
     # --- verdicts ---

@@ -29,7 +29,7 @@ from .cells import Array, Static, count_of, leaf_names, samples
 from .check import MAX_LEAVES, MAX_VISITS, Judge, finished, warm
 from .counterexamples import exact_arguments, index_text, keywords_text, paste, readable
 from .derivative_report import AtPoint, DerivativeReport
-from .digits import agreeing_digits
+from .digits import VALUES, agreeing_digits
 from .endings import Misfit, Settled, Skipped
 from .formulas import Formula, TooLarge
 from .passes import GradientQuestion
@@ -92,6 +92,11 @@ def sym_check(
     shown = name or _named(f, "f")
     if formula is None:
         asked = _about_gradient(f, args, kwargs, drawn, shown, written)
+    elif not callable(formula):
+        raise RuleLabError(
+            f"formula is a function of the same arguments as {shown}, not {formula!r}",
+            fixes=("formula=lambda x: …",),
+        )
     else:
         asked = _about_formula(f, formula, args, kwargs, shown, written)
     names, plan = _arguments(f, asked.args)
@@ -555,7 +560,7 @@ def exact_slopes(question, sample):
 def _digits(exact, found):
     if exact == 0 and abs(found) <= NOISE:
         return FLOAT_DIGITS
-    return min(FLOAT_DIGITS, agreeing_digits(exact, CONTEXT.mpf(found), 1))
+    return min(FLOAT_DIGITS, agreeing_digits(exact, CONTEXT.mpf(found), VALUES))
 
 
 def _as_floats(value):

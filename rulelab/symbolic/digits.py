@@ -7,6 +7,7 @@ from .scalars import CONTEXT
 WRONG = 1e-12  # rule against difference quotient: beyond this the rule is wrong
 EXACT_DIGITS = 30  # fewer agreeing digits than this: no identity, whatever the cause
 MAX_DIGITS = 40
+VALUES = CONTEXT.mpf(10) ** -30  # the size of values below which their rounding counts
 
 
 def agreeing_digits(expected, found, scale):

@@ -9,6 +9,8 @@ table of derivatives has touched.
 
 from __future__ import annotations
 
+import functools
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,7 +28,7 @@ from .counterexamples import (
     paste,
     position,
 )
-from .digits import MAX_DIGITS, agreeing_digits, is_wrong
+from .digits import MAX_DIGITS, VALUES, agreeing_digits, is_wrong
 from .endings import Misfit, Settled, Skipped
 from .plain import (
     alike,
@@ -44,6 +46,7 @@ from .plain import (
     seed_like,
 )
 from .scalars import CONTEXT, Scalar, Trace
+from .small_slopes import wrong_though_small
 from .tracing import (
     as_real_as,
     difference_quotients,
@@ -56,6 +59,7 @@ from .tracing import (
     traced_seed,
 )
 from .verdicts import Counterexample, Refuted, Unsupported
+from .writes import first_changed
 
 
 @dataclass
@@ -108,8 +112,14 @@ def visit(question, sample, seed):
     _same_program(question, "rule's value", _widened(plain_rule_y, plain_y), rule_y)
     found = _found(trace, question, sample, cotangents, plain_found)
     _check_value(question, sample, plain_y, seeds, _numbers(y_flat, wide), _numbers(rule_y, wide))
-    expected = difference_quotients(question, sample, leaves, seed_leaves, path, quadratures, wide)
-    digits = _check_gradient(question, sample, plain_y, seeds, leaves, found, expected, y_flat, seed_leaves)
+    quotients = functools.partial(
+        difference_quotients, question, sample, leaves, seed_leaves, path, quadratures, wide
+    )
+    expected = quotients()
+    digits = _check_gradient(
+        question, sample, plain_y, seeds, leaves, found, expected, y_flat, seed_leaves,
+        None if quadratures else quotients,
+    )  # fmt: skip
     digits = min(digits, trace.known_digits)
     return Visit(
         sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path(),
@@ -156,12 +166,12 @@ def plain_value(question, sample):
 
 
 def makes_a_number(question, spec, rng, limits=()):
-    """Whether the function makes one number of arguments of these kinds."""
+    """Whether the function makes one number of arguments of these kinds, and not always the same."""
     try:
-        y = plain_value(question, next(iter(samples(spec, rng, limits))))
+        y, other = (plain_value(question, s) for s in itertools.islice(samples(spec, rng, limits), 2))
     except (Skipped, Misfit, Settled):
         return False
-    return np.ndim(y) == 0 and not isinstance(y, (tuple, list))
+    return np.ndim(y) == 0 and not isinstance(y, (tuple, list)) and bool(y != other)
 
 
 def plain_run(question, sample, seed_for):
@@ -181,7 +191,11 @@ def plain_run(question, sample, seed_for):
         trace_primal(question, sample)  # a power of a negative float turns complex: skipped there
     y_bar = seed_for(y)
     with quietly():
-        rule_y, pullback = _plain_rule(question, sample)
+        arguments = list(map(plain_argument, sample))
+        rule_y, pullback = _plain_rule(question, sample, arguments)
+        if (given := _shapes(rule_y)) != (wanted := _shapes(y)):
+            words = f"the rule's value has shape {given}, the function's has {wanted}"
+            raise Settled(Refuted("shape", words))
         try:
             first = padded(question, pullback(y_bar), len(sample))
             _check_form(question, sample, first)
@@ -191,15 +205,22 @@ def plain_run(question, sample, seed_for):
             raise
         except Exception as raised:
             _rule_raised(question, "pullback", raised, sample)
+    if written := first_changed(arguments, map(plain_argument, sample), question.names):
+        raise Settled(Refuted("effects", f"the rule writes to its argument {written}"))
     if not all(alike(k, plain_number(a)) for k, a in zip(kept, again, strict=True)):
         raise Settled(Refuted("effects", "the pullback gives another answer when it is called a second time"))
     return y, rule_y, kept
 
 
-def _plain_rule(question, sample):
+def _shapes(y):
+    """The shape of a value; of a list or tuple those of its parts."""
+    return [_shapes(part) for part in y] if isinstance(y, (tuple, list)) else np.shape(y)
+
+
+def _plain_rule(question, sample, arguments):
     rule = question.rule_through(lambda function: function)
     try:
-        result = rule(*map(plain_argument, sample))
+        result = rule(*arguments)
     except Exception as raised:
         _rule_raised(question, "rule", raised, sample)
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
@@ -326,7 +347,7 @@ def _numbers(parts, wide):
 
 def _check_value(question, sample, plain_y, seeds, y, rule_y):
     for value, given in zip(y, rule_y, strict=True):
-        if is_wrong(value, given, 1):
+        if is_wrong(value, given, VALUES):
             raise Settled(
                 Refuted(
                     "value",
@@ -336,11 +357,15 @@ def _check_value(question, sample, plain_y, seeds, y, rule_y):
             )
 
 
-def _check_gradient(question, sample, plain_y, seeds, leaves, found, expected, y, seed_leaves):
+def _check_gradient(
+    question, sample, plain_y, seeds, leaves, found, expected, y, seed_leaves, quotients
+):
     scale = 1 + sum(abs(s.shadow * v.shadow) for s, v in zip(seed_leaves, y, strict=True))
     numbers = [f.shadow for f in found]
     digits = [agreeing_digits(e, n, scale) for e, n in zip(expected, numbers, strict=True)]
     wrong = [i for i, (e, n) in enumerate(zip(expected, numbers, strict=True)) if is_wrong(e, n, scale)]
+    if not wrong and quotients:
+        wrong = wrong_though_small(expected, numbers, quotients)
     if wrong:
         i = wrong[0]
         name, should, given = leaves[i].args, expected[i], numbers[i]

@@ -218,11 +218,11 @@ def trace_primal(question, sample, moved=None, quadratures=()):
     return trace, swap, arguments, leaves, y
 
 
-def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), wide=None):
+def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), wide=None, width=STEP):
     """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits."""
     slopes = []
     for i, leaf in enumerate(leaves):
-        step = STEP * max(1, abs(leaf.shadow))
+        step = width * max(1, abs(leaf.shadow))
         total = CONTEXT.mpf(0)
         for side in (step, -step):
             trace, _, _, _, y = trace_primal(question, sample, (i, side), quadratures)

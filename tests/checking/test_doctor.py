@@ -199,3 +199,21 @@ def test_the_argument_that_is_wrong_is_the_one_that_is_named():
     made = written(rule("a * b", "b * y_bar, 2 * a * y_bar", "a, b"))
     found = rule_check(made["f"], 2.0, 3.5, registry=made["registry"])
     assert found.diagnoses[0].argument == "b"
+
+
+def test_a_value_of_another_kind_is_called_that_and_not_corrected_by_a_change_elsewhere():
+    """An array of no dimensions for a number: the numbers agree, and no sign in front of it mends that."""
+    no = rl.NoTangent()
+
+    def square(x):
+        return x * x
+
+    def square_rrule(x):
+        return np.array(x * x), lambda y_bar: (no, 2 * x * y_bar)
+
+    registry = Registry()
+    rl.rrule_for(square, registry=registry)(square_rrule)
+    report = rule_check(square, 1.5, registry=registry)
+    assert report.verdict == "wrong"
+    assert "an array of shape () for a float" in report.reason and "1 times it" not in str(report)
+    assert "-no" not in str(report)

@@ -480,3 +480,94 @@ def test_finding_arguments_ends_in_time():
     with pytest.raises(NoInputsError, match="none in 0.2 s"):
         rule_check(slow, depth="quick", registry=registry_with(slow, cube_rrule))
     assert time.perf_counter() - start < 10.0
+
+
+# -- where points have to lie for a mistake to be seen -------------------------------------------------------
+
+
+def sine(x):
+    return np.sin(x)
+
+
+def slope_of_sine(x):
+    return np.cos(x) if x < 1000 else 0.0
+
+
+def judged(f, slope, *args, seed=0):
+    """The verdict on the rule of `f` whose cotangent is `slope(x)` times y_bar."""
+
+    def rule(x):
+        return f(x), lambda y_bar: (rl.NoTangent(), y_bar * slope(x))
+
+    return rule_check(f, *args, seed=seed, registry=registry_with(f, rule)).verdict
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_both_sides_of_a_number_of_the_code_are_looked_at(seed):
+    """Also where both stand on one line, so that no further line tells of the other side."""
+
+    def rule(x):
+        return np.sin(x), lambda y_bar: (rl.NoTangent(), y_bar * np.cos(x) if x < 150 else 0.0)
+
+    assert rule_check(sine, seed=seed, registry=registry_with(sine, rule)).verdict == "wrong"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numbers_in_a_function_that_the_rule_calls_count(seed):
+    """The bound at which a mistake begins may stand there."""
+    assert judged(sine, slope_of_sine, seed=seed) == "wrong"
+
+
+def test_points_lie_between_two_close_numbers_of_the_code():
+    """A bound of the rule that is a little off that of the function."""
+
+    def bent(x):
+        return np.where(x > -2, x * x, -4 * x)
+
+    def rule(x):
+        return bent(x), lambda y_bar: (rl.NoTangent(), y_bar * np.where(x > -1.99, 2 * x, -4))
+
+    assert rule_check(bent, registry=registry_with(bent, rule)).verdict == "wrong"
+
+
+def test_a_rule_that_keeps_its_argument_in_single_precision_is_wrong():
+    """Though most points of a check have few digits."""
+
+    def square(x):
+        return x * x
+
+    assert judged(square, lambda x: 2 * x, np.array([0.5, 2.0])) == "right"
+    assert judged(square, lambda x: 2 * x.astype(np.float32), np.array([0.5, 2.0])) == "wrong"
+    assert judged(square, lambda x: 2 * float(np.float32(x))) == "wrong"
+
+
+def test_a_function_that_looks_at_the_dtype_is_another_one_in_single_precision():
+    """Its derivative in doubles says nothing of a rule there, and the report says so."""
+
+    def damping(x):
+        return 0.5 if x.dtype == np.float32 else 1e-12
+
+    def normalised(x):
+        return x / np.sqrt(np.sum(x * x) + damping(x))
+
+    def rule(x):
+        length = np.sqrt(np.sum(x * x) + damping(x))
+        y = x / length
+        return y, lambda y_bar: (rl.NoTangent(), (y_bar - y * np.sum(y_bar * y)) / length)
+
+    report = rule_check(normalised, np.array([0.1, 0.2, 0.4]), registry=registry_with(normalised, rule))
+    assert report.verdict == "right"
+    assert any("single precision" in note and "not judged there" in note for note in report.notes)
+
+
+def test_a_power_that_is_complex_here_and_there_is_drawn_where_it_is_real():
+    """Python makes a complex number of (-2.0)**0.5, for which no rule of real numbers is meant."""
+
+    def power(x, y):
+        return x**y
+
+    def rule(x, y):
+        z = x**y
+        return z, lambda z_bar: (rl.NoTangent(), z_bar * y * x ** (y - 1), z_bar * z * np.log(x))
+
+    assert all(rule_check(power, seed=s, registry=registry_with(power, rule)) for s in range(5))

@@ -555,3 +555,46 @@ def test_samples_that_the_time_cut_off_are_told(monkeypatch):
     monkeypatch.setattr("rulelab.symbolic.check.NUMERIC_SHARE", 0.0)
     report = prove(relu, rule_from(relu, lambda b, y, x: b * (x > 0)))
     assert any("the time was over before" in note for note in report.notes)
+
+
+# --- samples between and beyond borders ---------------------------------------------------------------------
+
+
+def test_a_rule_that_is_wrong_between_two_close_constants_is_refuted():
+    """The bound of the rule is a little off that of the function."""
+
+    def clipped(x):
+        return np.clip(x, -1.0, 1.0)
+
+    verdict = judge(clipped, lambda y_bar, y, x: y_bar * ((x > -1) & (x < 1.0001)))
+    assert isinstance(verdict, Refuted) and verdict.kind == "gradient"
+
+
+def test_a_function_with_a_step_at_every_integer_is_followed_to_both_sides():
+    """Its borders do not use up all samples: the rule is wrong from 3 on."""
+
+    def fraction_of(x):
+        return x - np.floor(x)
+
+    verdict = judge(fraction_of, lambda y_bar, y, x: y_bar if x < 3 else 0.0 * y_bar)
+    assert isinstance(verdict, Refuted) and verdict.kind == "gradient"
+
+
+@pytest.mark.parametrize("wrapped", [lambda y: [y], lambda y: np.array([y]), lambda y: (y, y)])
+def test_a_rule_whose_value_has_another_shape_is_refuted(wrapped):
+    """The number in it may be right: the program around it gets something else."""
+
+    def square(x):
+        return x * x
+
+    verdict = prove(square, lambda x: (wrapped(x * x), lambda y_bar: (None, 2 * x * y_bar))).verdict
+    assert isinstance(verdict, Refuted) and verdict.kind == "shape"
+
+
+def test_a_constant_function_may_have_a_plain_zero_for_a_cotangent():
+    """That it makes one number of a vector, too, does not make it a function for vectors."""
+
+    def two(x):
+        return 2.0
+
+    assert isinstance(judge(two, lambda y_bar, y, x: 0.0 * y_bar), Proved)

@@ -334,3 +334,15 @@ def test_the_answer_is_the_same_each_time():
     """The sample points are seeded."""
     first, second = (sym_check(wave, float, formula=wave_slope) for _ in range(2))
     assert first.point == second.point and first.verdict == second.verdict
+
+
+def test_a_formula_that_is_no_function_is_named_as_such():
+    """Text is not evaluated."""
+    with pytest.raises(RuleLabError, match="formula is a function"):
+        sym_check(lambda x: x * x, 2.0, formula="2*x")
+
+
+def test_digits_of_a_tiny_gradient_are_counted_at_its_own_size():
+    """A formula for Planck's constant times a frequency that is twice too large agrees in no digit."""
+    report = sym_check(lambda nu: 6.62607015e-34 * nu, 2.0, formula=lambda nu: 2 * 6.62607015e-34)
+    assert report.verdict.word == "REFUTED" and report.numbers[0].digits == 0

@@ -360,10 +360,15 @@ def _same_value(probe: Probe) -> bool:
         one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
     except (TypeError, ValueError):  # an edit may have made anything of the value
         return False
-    if one.shape != other.shape:
+    if one.shape != other.shape or _array_shape(probe.truth.y) != _array_shape(probe.y):
         return False
     limit = Tolerance.of(probe)
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
+
+
+def _array_shape(y: Any) -> tuple[int, ...] | None:
+    """The shape of an array; None for a number, which an array of no dimensions is not."""
+    return y.shape if isinstance(y, np.ndarray) else None
 
 
 def surgery(subject: Subject, probes: list[Probe], seconds: float | None = None) -> Surgery | None:

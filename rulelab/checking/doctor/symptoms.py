@@ -175,12 +175,19 @@ def _by_how_much(findings: list[Finding]) -> str:
         with np.errstate(all="ignore"):
             ratios.append(other / one)
             gaps.append(other - one)
+    if gaps and not np.any(np.concatenate(gaps)):
+        given, wanted = _kind(probes[0].y), _kind(probes[0].truth.y)
+        return f"the same numbers as another kind of thing ({given} for {wanted})"
     for numbers, words in ((ratios, "{} times it"), (gaps, "larger by {}")):
         whole = np.concatenate(numbers)
         if np.all(np.isfinite(whole)) and whole.size > 1 and np.ptp(whole) <= 1e-9 * abs(whole[0]):
             said = words.format(named_constant(float(whole[0])))
             return said.replace("larger by -", "smaller by ")
     return found
+
+
+def _kind(y: Any) -> str:
+    return f"an array of shape {y.shape}" if isinstance(y, np.ndarray) else f"a {type(y).__name__}"
 
 
 # --- kinks --------------------------------------------------------------------------------------------------
