@@ -61,6 +61,7 @@ _AWAY = {np.floor_divide, np.remainder, np.fmod, np.heaviside, np.nextafter}
 
 # Vectorised loops of NumPy lose the links of a chain of these on some machines: `_check_links`.
 _UNRELIABLE = {np.power, np.arctan2}
+_POWERS = {np.power, np.float_power}
 
 
 def _points(ufunc, points, chained=False):
@@ -107,9 +108,12 @@ def _state_outer(ufunc):
 # -- reduce and accumulate: a chain of calls -----------------------------------------------------------------
 
 
-def _without_effect(bar, y_bar):
-    """A cotangent, zero where that of the link is, even if the link overflows and its slope is infinite."""
-    return bar if is_zero(bar) else np.where(np.equal(y_bar, 0), 0.0, bar)
+def _check_way_back(ufunc, before, y):
+    """Refuse a chain in which a power comes back from infinity: what led there has a slope that is infinite
+    in floats, and the way back one that is 0, so that nothing is known of their product.
+    """
+    if ufunc in _POWERS and np.any(np.isinf(before) & np.isfinite(y)):
+        refuse(f"a chain of np.{ufunc.__name__} that goes through infinity", "multiply the exponents first")
 
 
 class Chain:
@@ -120,7 +124,8 @@ class Chain:
         self.backs = []
         y = np.broadcast_to(start, x.shape[1:]) if self.started else x[0]
         for x_k in x if self.started else x[1:]:
-            y, back = _RRULES[ufunc](y, x_k)
+            before, (y, back) = y, _RRULES[ufunc](y, x_k)
+            _check_way_back(ufunc, before if self.backs else 0.0, y)
             self.backs.append(back)
         self.last = y
 
@@ -128,7 +133,7 @@ class Chain:
         """x̄ from the cotangents of all `y`, last first; None where one has none."""
         x_bars, y_bar = [], next(y_bars)
         for back in self.backs[::-1]:
-            _, before, x_bar = (_without_effect(unthunk(bar), y_bar) for bar in back(y_bar))
+            _, before, x_bar = map(unthunk, back(y_bar))
             x_bars.append(np.zeros(self.x.shape[1:]) if is_zero(x_bar) else x_bar)
             own = next(y_bars, None)
             y_bar = own if is_zero(before) else before if own is None else own + before
@@ -139,7 +144,7 @@ class Chain:
         return np.stack(x_bars[::-1])
 
 
-def _tangents_along(frule, x, x_dot, start=ABSENT):
+def _tangents_along(ufunc, x, x_dot, start=ABSENT):
     """The last `y`, and ẏ of every link of the chain."""
     if start is ABSENT:
         y, y_dot, first = x[0], x_dot[0], 1
@@ -147,7 +152,8 @@ def _tangents_along(frule, x, x_dot, start=ABSENT):
         y, y_dot, first = np.broadcast_to(start, x.shape[1:]), np.zeros(x.shape[1:]), 0
     y_dots = [y_dot]
     for k in range(first, len(x)):
-        y, y_dot = frule((NoTangent(), y_dot, x_dot[k]), y, x[k])
+        before, (y, y_dot) = y, _FRULES[ufunc]((NoTangent(), y_dot, x_dot[k]), y, x[k])
+        _check_way_back(ufunc, before if k > first else 0.0, y)
         y_dot = np.zeros(np.shape(y)) if is_zero(y_dot) else y_dot
         y_dots.append(y_dot)
     return y, y_dots
@@ -176,7 +182,7 @@ def _zeros_like(x):
 
 
 def _state_reduce(ufunc):
-    reduce, frule = ufunc.reduce, _FRULES[ufunc]
+    reduce = ufunc.reduce
 
     @TABLE.rrule(ufunc.reduce, leading=1, points=_points(ufunc, _REDUCTIONS, chained=True))
     def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
@@ -206,13 +212,13 @@ def _state_reduce(ufunc):
         x = _first(array, axis)
         if not x.size:
             return y, no_change(y)
-        last, dots = _tangents_along(frule, x, _first(dense(array, tangents[1]), axis), initial)
+        last, dots = _tangents_along(ufunc, x, _first(dense(array, tangents[1]), axis), initial)
         _check_links(ufunc, y, last)
         return y, np.reshape(dots[-1], np.shape(y))
 
 
 def _state_accumulate(ufunc):
-    accumulate, frule = ufunc.accumulate, _FRULES[ufunc]
+    accumulate = ufunc.accumulate
 
     @TABLE.rrule(ufunc.accumulate, leading=1, points=_points(ufunc, _ACCUMULATIONS))
     def accumulate_rrule(array, axis=0, dtype=None, out=None):
@@ -235,7 +241,7 @@ def _state_accumulate(ufunc):
         y, x = accumulate(array, axis), np.moveaxis(np.asarray(array), axis, 0)
         if not x.size:
             return y, no_change(y)
-        _, dots = _tangents_along(frule, x, np.moveaxis(dense(array, tangents[1]), axis, 0))
+        _, dots = _tangents_along(ufunc, x, np.moveaxis(dense(array, tangents[1]), axis, 0))
         return y, laid_out(y, np.moveaxis(np.stack(dots), 0, axis))
 
 

@@ -361,9 +361,21 @@ class Swap:
             return {k: self.value(v, f"{name}[{k!r}]") for k, v in value.items()}
         if isinstance(value, type):
             return self._class(value) if _is_an_authors(value) else value
+        if _is_an_authors(type(value)) and (stand_in := self._instance(value)) is not None:
+            return stand_in
         if callable(value):
             return self._callable(value, name)
         return value
+
+    def _instance(self, value):
+        """The same attributes under the class that stands in for the object's own, so that its methods are
+        followed; None for an object that holds more than a dict of attributes."""
+        try:
+            stand_in = object.__new__(self.value(type(value), type(value).__name__))
+            object.__setattr__(stand_in, "__dict__", vars(value))
+        except (TypeError, AttributeError):
+            return None
+        return stand_in
 
     def _callable(self, value, name):
         try:

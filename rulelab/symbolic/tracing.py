@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
@@ -20,6 +22,8 @@ from .swap import same_shape_object_array
 from .verdicts import Unsupported
 
 STEP = CONTEXT.mpf(10) ** -30
+_THE_AD = ("rulelab.ad.", "rulelab.compiler.")
+_BY_NUMBERS = "traced numbers do not go through it: check the rule by numbers, with rule_check or %rule_check"
 
 
 # --- what stands in for functions of ours -------------------------------------------------------------------
@@ -247,6 +251,9 @@ def run_traced(trace, swap, question, work):
         except Stop as stop:
             raise NotFollowed(str(stop)) from stop
         except NotDifferentiableError as refusal:
+            if _asked_the_ad(refusal):
+                place = users_place(refusal, swap.codes, question.primal)
+                raise Settled(Unsupported("a call of the AD in the rule", place, _BY_NUMBERS)) from refusal
             raise Skipped(f"the rule refuses: {str(refusal).splitlines()[0]}") from refusal
         except Exception as raised:
             if isinstance(trace.stop, CannotTrace):  # C code made another error of it
@@ -264,6 +271,12 @@ def run_traced(trace, swap, question, work):
     if trace.stop is not None:
         raise NotFollowed(str(trace.stop))
     return result
+
+
+def _asked_the_ad(raised):
+    """Whether what was raised comes from a derivative that the author's code asked for."""
+    frames = traceback.walk_tb(raised.__traceback__)
+    return any(frame.f_globals.get("__name__", "").startswith(_THE_AD) for frame, _ in frames)
 
 
 def users_place(raised, codes, function):

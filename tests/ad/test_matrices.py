@@ -675,7 +675,7 @@ def test_an_interrupt_ends_a_jacobian_at_once(monkeypatch):
             self.closed = False
             opened.append(self)
 
-        def show(self, done):
+        def show(self, done, words):
             self.done = done
 
         def close(self):

@@ -5,7 +5,7 @@ import pytest
 from rule_points import cases, check, cotangents, registry_of, rule_at
 
 import rulelab as rl
-from rulelab.errors import MutationError, RuleLabError
+from rulelab.errors import MutationError, NotDifferentiableError, RuleLabError
 from rulelab.rulesets.catalogue import tables
 from rulelab.rulesets.ufunc_methods import BINARY, QUESTIONS, TABLE
 
@@ -126,12 +126,23 @@ def test_writes_through_methods_are_refused_before_they_happen(write):
     np.testing.assert_array_equal(buffer, [7.0, 8.0, 9.0])
 
 
-def test_a_power_that_overflows_and_comes_back_has_no_slope():
-    """2.25 ** 33 ** 110 is infinite, and to the power of -170 it is 0: so is the derivative, not nan."""
-    x = np.array([33.5, 109.75, -169.75])
-
-    def f(x):
-        return np.float_power.reduce(x, initial=2.25)
-
+@pytest.mark.parametrize("reduce", [np.float_power.reduce, lambda x: np.float_power.accumulate(x)[-1]])
+@pytest.mark.parametrize("x", [[0.0, -1.0, -1.0], [1e-200, -2.0, -0.5], [2.25, 33.5, 109.75, -169.75]])
+def test_a_power_that_comes_back_from_infinity_is_refused(reduce, x):
+    """(x ** -1) ** -1 is x, of slope 1, at 0 too; in floats an infinite slope meets one of 0 there."""
+    x = np.array(x)
+    refused = pytest.raises(NotDifferentiableError, match="float_power that goes through infinity")
     with np.errstate(all="ignore"):
-        assert f(x) == f(x + 1e-3) == 0.0 and np.array_equal(rl.gradient(f, x)[0], np.zeros(3))
+        with refused:
+            rl.gradient(reduce, x)
+        with refused:
+            rl.pushforward(reduce, x)(np.ones(len(x)))
+        assert np.isinf(np.float_power.reduce(x[:-1]))
+        assert np.all(np.isfinite(rl.gradient(np.float_power.reduce, np.array([2.0, -1.0, -1.0]))[0]))
+
+
+def test_a_slope_of_zero_does_not_hide_an_infinite_one():
+    """(x ** 0.5) ** 2 is x: no 0 comes of 0 times infinity."""
+    with np.errstate(all="ignore"):
+        (x_bar,) = rl.gradient(np.float_power.reduce, np.array([0.0, 0.5, 2.0]))
+    assert not x_bar[0] == 0.0

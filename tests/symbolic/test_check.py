@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.errors import RuleError
 from rulelab.rules.authoring import rrule_for, scalar_rule
 from rulelab.rules.registry import Registry
@@ -466,6 +467,24 @@ def test_bombs_end_at_the_time_limit_with_what_was_known():
     verdict = judge(tower, lambda b, y, x: b * slope(x), time_limit=1.5)
     assert time.perf_counter() - started < 7.5
     assert isinstance(verdict, Undecided), verdict.sentence()
+
+
+def test_a_rule_that_asks_the_ad_is_told_apart_from_one_that_refuses():
+    """With its line and what to do: no sample of the author's choice would help."""
+
+    def inner(x):
+        return math.sin(x) * x
+
+    def outer(x):
+        return inner(x) ** 2
+
+    def outer_rrule(x):
+        y, back = rl.pullback(inner, x)
+        return y**2, lambda y_bar: (NoTangent(), back(2 * y * y_bar)[0])
+
+    verdict = prove(outer, outer_rrule).verdict
+    assert isinstance(verdict, Unsupported) and verdict.construct == "a call of the AD in the rule"
+    assert verdict.place.function == "outer_rrule" and "%rule_check" in verdict.advice
 
 
 def test_high_powers_of_sums_are_decided_without_multiplying_out():

@@ -69,6 +69,26 @@ def makes_objects(x):
     return wave.doubled if isinstance(wave, Wave) and isinstance(UNIT, Wave) else x
 
 
+class Model:
+    scale = 2.0
+
+    def __init__(self, w):
+        self.w = w
+
+    def act(self, t):
+        return math.tanh(t) * self.scale
+
+    def __call__(self, x):
+        return self.act(self.w * x)
+
+
+MODEL = Model(1.5)
+
+
+def methods_of_objects(x):
+    return MODEL.act(x) + MODEL(x) / MODEL.w if isinstance(MODEL, Model) else x
+
+
 @functools.lru_cache
 def cached(x):
     return x * x
@@ -84,6 +104,8 @@ def cached(x):
         comprehension,
         array_writes,
         makes_objects,
+        methods_of_objects,
+        Model(0.5),
         cached,
         functools.partial(helper, scale=2.0),
         math.hypot,
