@@ -122,11 +122,16 @@ class Attribute(Op):
 
 @dataclass(eq=False)
 class Item(Op):
-    """`value[index]`; `for_update` says that it is read for `value[index] op= ...` and has no other name."""
+    """`value[index]`; `for_update` says that it is read for `value[index] op= ...` and has no other name.
+
+    `by_moved_slice`: a number that varies may bound a slice in the index, which a class of the author's may
+    read (`activity.mark_moved_slices`).
+    """
 
     value: Atom
     index: Atom
     for_update: bool = False
+    by_moved_slice: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.value, self.index)

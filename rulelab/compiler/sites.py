@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatchBlockError, NotDifferentiableError, Place
+from ..rules import programs
 from ..rules.registry import Found
 from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
@@ -319,8 +320,11 @@ class Sites:
                 return call_finder(self.pullbacks, active, place)
             return method_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Item) and active[1]:
-            return _item_finder(self.pullbacks, active, place)
+            found = _item_finder(self.pullbacks, active, place)
+            return _looking_at_slices(found, place) if op.by_moved_slice else found
         found = _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+        if isinstance(op, ir.Item) and op.by_moved_slice:
+            found = _looking_at_slices(found, place)
         return _for_update(found) if isinstance(op, ir.Item) and op.for_update else found
 
     def plain(
@@ -395,6 +399,8 @@ class Sites:
         place = self.place(position)
 
         def entry(x: Any, key: Any) -> Any:
+            if op.by_moved_slice:
+                _look_at_slice(x, key, place)
             if type(x) in heap.KINDS:
                 return heap.fresh(x[key]) if op.for_update else x[key]
             if type(x) is not defaultdict or not heap.is_own(x) or key in x:
@@ -659,6 +665,22 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
         return attribute_handler(pullbacks, name, owner, place) or field(name)
 
     return find
+
+
+def _looking_at_slices(find: Handler, place: Place) -> Handler:
+    def find_looking(owner: Any, key: Any) -> Handler:
+        _look_at_slice(owner, key, place)
+        return find(owner, key)
+
+    return find_looking
+
+
+def _look_at_slice(owner: Any, key: Any, place: Place) -> None:
+    """The refusal of `programs.refuse_moved_slice`, with the author's line."""
+    try:
+        programs.refuse_moved_slice(owner, key)
+    except NotDifferentiableError as error:
+        raise NotDifferentiableError(error.found, place=place, fixes=error.fixes, read=error.read) from None
 
 
 def _for_update(find: Handler) -> Handler:
