@@ -77,7 +77,8 @@ class Binary(Op):
 @dataclass(eq=False)
 class Augmented(Op):
     """`left op= right`: a rebinding where `owned` shows that nobody can see the difference. It may turn out
-    to be one where `left` was read from an item just before (`of_item`).
+    to be one where `left` was read from an item just before (`of_item`), and is one for an array where
+    `left` goes back to a copy that was looked at (`of_copy`).
     """
 
     operator: str
@@ -85,6 +86,7 @@ class Augmented(Op):
     right: Atom
     owned: bool
     of_item: bool = False
+    of_copy: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.left, self.right)

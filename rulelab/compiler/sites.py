@@ -760,7 +760,9 @@ def _augmented_finder(
         unseen = not any(active) or (type(left) is set and containers.may_be_in_set(right))
         if unseen and heap.may_change_unseen(left) and isinstance(left, (list, dict, set)):
             return lambda a, b: (in_place(a, b), no_cotangents)
-        owned = op.owned or (op.of_item and heap.is_fresh(left))
+        owned = (
+            op.owned or (op.of_item and heap.is_fresh(left)) or (op.of_copy and isinstance(left, np.ndarray))
+        )
         if isinstance(left, (list, dict, set, np.ndarray)) and not owned:
             called = (
                 f"ndarray.__{_INPLACE[op.operator]}__"
