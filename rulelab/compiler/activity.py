@@ -193,8 +193,8 @@ def _may_be_read_back(key: Type) -> bool:
 
 
 def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> None:
-    """Mark the items read by a slice that a number that varies may bound. A slice carries no cotangent: who
-    hands out an item, perhaps a class of the author's, is looked at when it is read (`moved_slices`).
+    """Mark the items read and written by a slice that a number that varies may bound. A slice carries no
+    cotangent: what is asked for an item, perhaps an object of the author's, is looked at then.
     """
     moved: set[ir.Atom] = set()
     for statement in ir.walk(function.body):
@@ -208,6 +208,8 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
             if not moved.isdisjoint(op.operands()):
                 moved.add(statement.target)
         elif isinstance(op, ir.Item) and op.index in moved and types(op.value) == ANY:
+            op.by_moved_slice = True
+        elif isinstance(op, ir.Write) and op.key in moved and types(op.target) == ANY:
             op.by_moved_slice = True
 
 

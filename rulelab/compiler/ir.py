@@ -321,6 +321,7 @@ class Write(Op):
     key: Atom
     value: Atom
     owned: bool = False  # nobody holds the target or has read it, so a constant may be written
+    by_moved_slice: bool = False  # as in Item
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.target, self.key, self.value)

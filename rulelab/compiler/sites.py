@@ -47,7 +47,7 @@ from .refusals import mutation
 from .regions import MAKERS, Regions
 from .source import Source
 from .types import FUNCTION, LIST, Array, Known, Tuple, Types, gives_arrays, is_real
-from .writes import write_finder, write_plain
+from .writes import METHODS, write_finder, write_plain
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -305,7 +305,8 @@ class Sites:
         """The inline cache of a call site."""
         place = self.place(position)
         if isinstance(op, ir.Write):
-            return write_finder(self.pullbacks, op.kind, place)
+            found = write_finder(self.pullbacks, op.kind, place)
+            return _looking_at_slices(found, place, METHODS[op.kind]) if op.by_moved_slice else found
         if isinstance(op, ir.Augmented):
             return _augmented_finder(self.pullbacks, op, active, place)
         if isinstance(op, ir.Build):
@@ -374,7 +375,8 @@ class Sites:
         return call
 
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
-        return write_plain(self.pullbacks, op.kind, self.place(position))
+        write, place = write_plain(self.pullbacks, op.kind, self.place(position)), self.place(position)
+        return _looking_at_slices(write, place, METHODS[op.kind]) if op.by_moved_slice else write
 
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
         places = list(map(self.place, positions))
@@ -504,6 +506,9 @@ def _item_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
     def find(owner: Any, key: Any) -> Handler:
         if isinstance(getattr(type(owner), "__getitem__", None), types.FunctionType):
             return pullbacks.find_target(operator.getitem, (owner, key), {}, of_key, place)
+        missing = getattr(type(owner), "__missing__", None)
+        if isinstance(missing, types.FunctionType) and isinstance(owner, dict) and key not in owner:
+            return pullbacks.find_target(missing, (owner, key), {}, of_key, place)
         handler = of_item(owner, key)
 
         def call(owner: Any, key: Any) -> Any:
@@ -667,18 +672,18 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
     return find
 
 
-def _looking_at_slices(find: Handler, place: Place) -> Handler:
-    def find_looking(owner: Any, key: Any) -> Handler:
-        _look_at_slice(owner, key, place)
-        return find(owner, key)
+def _looking_at_slices(find: Handler, place: Place, name: str = "__getitem__") -> Handler:
+    def find_looking(owner: Any, key: Any, *value: Any) -> Any:
+        _look_at_slice(owner, key, place, name)
+        return find(owner, key, *value)
 
     return find_looking
 
 
-def _look_at_slice(owner: Any, key: Any, place: Place) -> None:
+def _look_at_slice(owner: Any, key: Any, place: Place, name: str = "__getitem__") -> None:
     """The refusal of `programs.refuse_moved_slice`, with the author's line."""
     try:
-        programs.refuse_moved_slice(owner, key)
+        programs.refuse_moved_slice(owner, key, name)
     except NotDifferentiableError as error:
         raise NotDifferentiableError(error.found, place=place, fixes=error.fixes, read=error.read) from None
 

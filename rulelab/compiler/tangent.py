@@ -566,6 +566,10 @@ class _Tangent:
                 lost = ir.Call(ir.Const(programs.refuse_lost), (op.key, self.dot(op.value)))
                 self.keep(self.function.fresh("kept"), lost)
             return
+        if op.by_moved_slice:
+            name = ir.Const("__setitem__" if op.kind == "item" else "__delitem__")
+            look = ir.Call(ir.Const(programs.refuse_moved_slice), (op.target, op.key, name))
+            self.keep(self.function.fresh("looked"), look)
         if not self.writes and not any(map(self.varies, op.operands())):
             self.keep(target, op)
             return

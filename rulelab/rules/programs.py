@@ -503,14 +503,13 @@ def refuse_lost(name, x_dot):
         )
 
 
-def refuse_moved_slice(owner, key):
+def refuse_moved_slice(owner, key, name="__getitem__"):
     """NotDifferentiableError where a class of Python code gets a slice that a number that varies bounds: the
     item may be made of the number, and a slice has no tangent.
     """
-    getter = getattr(type(owner), "__getitem__", None)
-    if isinstance(getter, types.FunctionType) and _holds_float(key):
+    if isinstance(getattr(type(owner), name, None), types.FunctionType) and _holds_float(key):
         raise NotDifferentiableError(
-            f"A number that varies bounds a slice that {type(owner).__name__}.__getitem__ reads: "
+            f"A number that varies bounds a slice that {type(owner).__name__}.{name} reads: "
             "its derivative would be lost",
             fixes=("hand the number to a method or a function", "np.linspace for np.mgrid and np.r_"),
             read="limitations#syntax",

@@ -297,8 +297,8 @@ _V2 = 2 * _V
 
 
 @TABLE.rrule(operator.getitem, leading=2, points=[
-    (np.r_, (_V, 2.5, _V2)), (np.r_, (_M, _M[:1])), (np.r_, _V), (np.r_, 2.5), (np.r_, (0.5, slice(0, 3), _V)),
-    (np.r_, ([1.0, 2.0], _V))])
+    (np.r_, (_V, 2.5, _V2)), (np.r_, (_M, _M[:1])), (np.r_, _V), (np.r_, 2.5), (np.r_, ([1.0, 2.0], _V)),
+    (np.r_, (0.5, slice(0, 3), _V))])
 def row_joined_rrule(a: type(np.r_), b, /):
     return _joined_in_brackets(a, b, 0)
 

@@ -597,3 +597,78 @@ def test_slices_of_arrays_and_lists_stay_free():
     assert rl.gradient(lambda x: np.arange(4.0)[int(x) :].sum() * x, 2.0) == (5.0,)
     assert rl.gradient(lambda x, n: sum([x, 2 * x, 3 * x][:n]), 2.0, 2) == (3.0, None)
     assert rl.gradient(lambda x: TABLE_MADE[0:2.0] * x, 2.0) == (6.0,)
+
+
+class Written:
+    """What is written depends on where it is written."""
+
+    def __init__(self):
+        self.total = 1.0
+
+    def __setitem__(self, key, value):
+        if isinstance(key, slice):
+            self.total += key.stop * value
+        elif isinstance(key, float):
+            self.total *= key * value
+        else:
+            self.total += key[0] * key[1] * value
+
+    def __delitem__(self, key):
+        self.total /= key
+
+
+class Computed(dict):
+    def __missing__(self, key):
+        return key * key
+
+
+def written_at(x):
+    made = Written()
+    made[x] = 2.0
+    return made.total
+
+
+def written_at_two(x):
+    made = Written()
+    made[x, x] = 2.0
+    made[[3.0, x]] = x
+    return made.total
+
+
+def deleted_at(x):
+    made = Written()
+    del made[x]
+    return made.total
+
+
+def computed_when_missing(x):
+    return Computed(a=1.0)[x] + Computed(a=1.0)["a"]
+
+
+@pytest.mark.parametrize(
+    "f", [written_at, written_at_two, deleted_at, computed_when_missing], ids=lambda f: f.__name__
+)
+def test_keys_that_vary_reach_the_methods_that_write_and_make_up_items(f):
+    """`made[x] = 2.0`, `del made[x]` and a dict that makes up an entry from its key: reverse mode follows the
+    key, forward mode does or refuses.
+    """
+    wanted = (f(2.0 + 1e-6) - f(2.0 - 1e-6)) / 2e-6
+    assert rl.gradient(f, 2.0)[0] == pytest.approx(wanted, rel=1e-8)
+    try:
+        found = rl.pushforward(f, 2.0)(1.0)
+    except rl.RuleLabError:
+        return
+    assert found == pytest.approx(wanted, rel=1e-8)
+
+
+def test_a_write_to_a_slice_bounded_by_what_varies():
+    """A slice carries no derivative, also where it is written to."""
+
+    def f(x):
+        made = Written()
+        made[0:x] = 3.0
+        return made.total
+
+    for differentiate in (lambda: rl.gradient(f, 2.0), lambda: rl.pushforward(f, 2.0)(1.0)):
+        with pytest.raises(NotDifferentiableError, match="bounds a slice that Written.__setitem__ reads"):
+            differentiate()
