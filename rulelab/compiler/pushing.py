@@ -487,11 +487,11 @@ class Push:
                 tangents.append(dot(number))
         self.check_covered(g, rule, names)
         self.check_answered(g, rule, call)
-        given = list(_refs(ARGS, args)[:count])
+        handed: list[Any] = list(_refs(ARGS, args)[:count])
         for name, default in moved.items():
-            given.append(arg(count + names.index(name)) if name in names else default)
+            handed.append(arg(count + names.index(name)) if name in names else default)
             tangents.append(dot(count + names.index(name)) if name in names else NO)
-        given_all = (*leading, (Ref((G_DOT,)), *tangents), *given)
+        given_all = (*leading, (Ref((G_DOT,)), *tangents), *handed)
         words = {name: arg(count + k) for k, name in enumerate(names) if name not in moved}
         return Program(rule.function, given_all, words, trusted=rule.hands_out)
 

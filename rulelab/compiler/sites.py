@@ -322,8 +322,8 @@ class Sites:
             return method_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Item) and active[1]:
             found = _item_finder(self.pullbacks, active, place)
-            return _looking_at_slices(found, place) if op.by_moved_slice else found
-        found = _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+        else:
+            found = _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
         if isinstance(op, ir.Item) and op.by_moved_slice:
             found = _looking_at_slices(found, place)
         return _for_update(found) if isinstance(op, ir.Item) and op.for_update else found
