@@ -6,7 +6,23 @@ from collections.abc import Callable
 
 from . import ir
 from .regions import Regions
-from .types import ANY, BOOL, F8, FLOAT, NONE, REAL, SLICE, STR, Known, Types, any_part
+from .types import (
+    ANY,
+    BOOL,
+    F8,
+    FLOAT,
+    LIST,
+    NONE,
+    NUMERIC,
+    REAL,
+    SLICE,
+    STR,
+    Array,
+    Known,
+    Type,
+    Types,
+    any_part,
+)
 
 _FLOATS = (ANY, FLOAT, F8, REAL)
 _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
@@ -130,10 +146,11 @@ class Activity:
         """The same where types are known: only an object of the author's can make an item from its key, and a
         number or an object that is the key of a dict can be read back.
         """
-        if isinstance(op, ir.Write) and any_part(self._types(op.key), lambda part: part in _FLOATS):
+        if isinstance(op, ir.Write) and any_part(self._types(op.key), _may_be_read_back):
             return op.operands()
-        if isinstance(op, ir.Item) and self._types(op.value) == ANY and self._types(op.index) in _FLOATS:
-            return op.operands()
+        if isinstance(op, ir.Item) and self._types(op.value) == ANY:
+            if any_part(self._types(op.index), _may_be_read_back):
+                return op.operands()
         return flowing(op)
 
     def _use(self, block: ir.Block) -> None:
@@ -168,6 +185,32 @@ class Activity:
                 self.useful.add(target)
         if target in self.useful and target in self.varied:
             self.useful |= {atom for atom in self._flowing(op) if isinstance(atom, str)}
+
+
+def _may_be_read_back(key: Type) -> bool:
+    """Whether an item may be made from a key of this type, or from what is in it."""
+    return key in _FLOATS or key in (LIST, NUMERIC) or (isinstance(key, Array) and key.dtype == "f8")
+
+
+def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> None:
+    """Mark the items read and written by a slice that a number that varies may bound. A slice carries no
+    cotangent: what is asked for an item, perhaps an object of the author's, is looked at then.
+    """
+    moved: set[ir.Atom] = set()
+    for statement in ir.walk(function.body):
+        if not isinstance(statement, ir.Let):
+            continue
+        op = statement.op
+        if isinstance(op, ir.Slice) or (isinstance(op, ir.Call) and types.callee(op) is slice):
+            if any(atom in varied and types(atom) in _FLOATS for atom in op.operands()):
+                moved.add(statement.target)
+        elif isinstance(op, (ir.Build, ir.Move)):
+            if not moved.isdisjoint(op.operands()):
+                moved.add(statement.target)
+        elif isinstance(op, ir.Item) and op.index in moved and types(op.value) == ANY:
+            op.by_moved_slice = True
+        elif isinstance(op, ir.Write) and op.key in moved and types(op.target) == ANY:
+            op.by_moved_slice = True
 
 
 def changes(op: ir.Op) -> bool:

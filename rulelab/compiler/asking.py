@@ -6,12 +6,26 @@ import functools
 import importlib
 from typing import Any
 
+import numpy as np
+
 from ..errors import NotDifferentiableError, RuleLabError
 from .ignoring import Ignored
+from .refusals import mutation
 
 _SEQUENCE, _MAPPING = 1 << 5, 1 << 6  # Py_TPFLAGS_SEQUENCE and Py_TPFLAGS_MAPPING
 _MATCHES_ITSELF = 1 << 22  # _Py_TPFLAGS_MATCH_SELF
 _NOTHING = object()
+
+
+# --- copies -------------------------------------------------------------------------------------------------
+
+
+def check_copy(owner: Any, made: Any) -> None:
+    """MutationError for an array that the `copy` method of something else than an array has given: it may
+    be one that others hold, and it is changed in place.
+    """
+    if isinstance(made, np.ndarray) and not isinstance(owner, (np.ndarray, np.generic)):
+        raise mutation(f"an operator in place on what {type(owner).__name__}.copy gave", None)
 
 
 # --- match --------------------------------------------------------------------------------------------------

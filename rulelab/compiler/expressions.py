@@ -267,6 +267,8 @@ class Expressions(Loops):
     def _get_Call(self, node: ast.Call, base: str) -> ir.Atom:
         method = None
         self._refuse_frame_readers(node)
+        if self._is_builtin(node.func, "globals") and not (node.args or node.keywords):
+            return self._let(ir.Ask(globals, (), "any"), node, base)  # those of the pass are the author's
         at_once = self._at_once(node, base)
         if at_once is not None:
             return at_once

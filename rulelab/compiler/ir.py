@@ -77,7 +77,8 @@ class Binary(Op):
 @dataclass(eq=False)
 class Augmented(Op):
     """`left op= right`: a rebinding where `owned` shows that nobody can see the difference. It may turn out
-    to be one where `left` was read from an item just before (`of_item`).
+    to be one where `left` was read from an item just before (`of_item`), and is one for an array where
+    `left` goes back to a copy that was looked at (`of_copy`).
     """
 
     operator: str
@@ -85,6 +86,7 @@ class Augmented(Op):
     right: Atom
     owned: bool
     of_item: bool = False
+    of_copy: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.left, self.right)
@@ -122,11 +124,16 @@ class Attribute(Op):
 
 @dataclass(eq=False)
 class Item(Op):
-    """`value[index]`; `for_update` says that it is read for `value[index] op= ...` and has no other name."""
+    """`value[index]`; `for_update` says that it is read for `value[index] op= ...` and has no other name.
+
+    `by_moved_slice`: a number that varies may bound a slice in the index, which a class of the author's may
+    read (`activity.mark_moved_slices`).
+    """
 
     value: Atom
     index: Atom
     for_update: bool = False
+    by_moved_slice: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.value, self.index)
@@ -314,6 +321,7 @@ class Write(Op):
     key: Atom
     value: Atom
     owned: bool = False  # nobody holds the target or has read it, so a constant may be written
+    by_moved_slice: bool = False  # as in Item
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.target, self.key, self.value)

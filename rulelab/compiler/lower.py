@@ -132,11 +132,21 @@ class _Lowerer(Expressions):
             for target, atom in zip(targets.elts, values, strict=True):
                 self._store(target, atom)
             return
+        if len(node.targets) == 1 and self.ownership.is_changed_copy(targets, node.value):
+            self._store(targets, self._copied(node.value, target_base(targets)))
+            return
         patterns = all(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets)
         read = self._unpackable if patterns and len(node.targets) == 1 else self._expression
         value = read(node.value, base=target_base(node.targets[0]))
         for target in node.targets:
             self._store(target, value)
+
+    def _copied(self, node: ast.expr, base: str) -> ir.Atom:
+        """`value.copy()` for a variable that is changed in place: an array must be a new one."""
+        owner = self._expression(node.func.value)  # type: ignore[attr-defined]
+        made = self._let(ir.Call(owner, (), (), "copy"), node, base)
+        self._let(ir.Ask(asking.check_copy, (owner, made), "any"), node)
+        return made
 
     def _do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -149,7 +159,8 @@ class _Lowerer(Expressions):
         target = node.target
         if isinstance(target, ast.Name):
             left = self._read(target.id, target)
-            op = ir.Augmented(operator, left, self._expression(node.value), self.ownership.owns(node))
+            owned, of_copy = self.ownership.owns(node), self.ownership.owns_copy(node)
+            op = ir.Augmented(operator, left, self._expression(node.value), owned, of_copy=of_copy)
             self._assign(target.id, self._let(op, node, target.id))
             return
         if isinstance(target, ast.Subscript):

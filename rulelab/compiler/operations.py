@@ -131,7 +131,9 @@ class Operations(Sweeps):
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
-        if isinstance(op, ir.Item) and self.regions.shared(op.value) and self.types(op.value) == ANY:
+        if isinstance(op, ir.Item) and (
+            op.by_moved_slice or (self.regions.shared(op.value) and self.types(op.value) == ANY)
+        ):
             return f"{self.constant(self.sites.entry(op, position), 'entry')}({', '.join(texts)})"
         text = specialise.primal_text(op, texts, self.shared_constant)
         if isinstance(op, ir.Compare) and self.may_compare_objects(op):

@@ -70,7 +70,9 @@ class Ownership:
         self._lists: set[str] = set()
         self._arrays: set[str] = set()
         self._made: dict[str, list[_Event]] = defaultdict(list)
-        self._other: set[str] = {a.arg for a in _arguments(node)}
+        self._copied: set[str] = set()
+        self._given = {a.arg for a in _arguments(node)}  # others hold these until they are bound anew
+        self._other: set[str] = set()
         self._handed_on: dict[str, list[_Event]] = defaultdict(list)
         self._reads: dict[str, list[_Event]] = defaultdict(list)
         self._captured: set[str] = set()
@@ -80,17 +82,34 @@ class Ownership:
 
     def owns(self, change: ast.AST) -> bool:
         """Whether nobody but the variable itself can see this change (an append call or `op=`)."""
+        return self._unseen(change, self._handed_on) and self._changes[change][0] not in self._copied
+
+    def owns_copy(self, change: ast.AST) -> bool:
+        """The same if each `x.copy()` that the variable was given made a new array."""
         return self._unseen(change, self._handed_on)
 
     def owns_unread(self, write: ast.AST) -> bool:
         """Whether, besides, nothing has read the object before: its old items may be overwritten for good."""
-        return self._unseen(write, self._handed_on) and self._unseen(write, self._reads)
+        return self.owns(write) and self._unseen(write, self._reads)
+
+    def is_changed_copy(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether `target = value` gives a copy to a variable that is changed in place somewhere."""
+        return (
+            isinstance(target, ast.Name)
+            and is_copy(value)
+            and any(isinstance(node, ast.AugAssign) and self.owns_copy(node) for node in self._of(target.id))
+        )
+
+    def _of(self, name: str) -> list[ast.AST]:
+        return [node for node, (changed, _) in self._changes.items() if changed == name]
 
     def _unseen(self, change: ast.AST, events: dict[str, list[_Event]]) -> bool:
         if change not in self._changes:
             return False
         name, event = self._changes[change]
         if name in self._other or name in self._captured or not self._made[name]:
+            return False
+        if name in self._given and not any(made.precedes(event) for made in self._made[name]):
             return False
         if any(_runs_over(loop, name) for loop in event.loops()):
             return False
@@ -153,6 +172,10 @@ class Ownership:
                 self._made[target.id].append(self._now())
                 makes_list = isinstance(value, (ast.List, ast.ListComp)) or _calls(value, "list")
                 (self._lists if makes_list else self._arrays).add(target.id)
+            elif value is not None and is_copy(value):
+                self._made[target.id].append(self._now())
+                self._arrays.add(target.id)
+                self._copied.add(target.id)
             else:
                 self._other.add(target.id)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -290,6 +313,16 @@ def is_append(node: ast.AST) -> bool:
         and isinstance(node.func.value, ast.Name)
         and len(node.args) == 1
         and not node.keywords
+    )
+
+
+def is_copy(node: ast.expr) -> bool:
+    """Whether the node is `value.copy()`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "copy"
+        and not (node.args or node.keywords)
     )
 
 

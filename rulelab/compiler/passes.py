@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import ir
-from .activity import Activity
+from .activity import Activity, mark_moved_slices
 from .adjoint import adjoint
 from .cache import Pass, guard_of
 from .derived import Derived, base_of, derived_of
@@ -169,6 +169,7 @@ def compile_pass(
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= (set(lowered.free) if captured is True else captured) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
+    mark_moved_slices(lowered, active.varied, kinds)
     texts = spelled_out(lowered, active.varied, kinds)
     for reading in readings(lowered, texts, kinds, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))
@@ -212,6 +213,7 @@ def _tangent(
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
+    mark_moved_slices(lowered, varied, kinds)
     texts = spelled_out(lowered, varied, kinds)
     for reading in readings(lowered, texts, kinds, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))

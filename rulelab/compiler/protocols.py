@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
+from ..rules import programs
 from ..tangents.projection import FieldGradients
 from ..tangents.structural import Tangent
 from . import containers, heap, support
@@ -307,13 +308,8 @@ def _cached(
     def call(x: Any) -> Any:
         __tracebackhide__ = True
         y, back = inner(x)
-        if name in kept and not _same(kept[name], y):
-            raise NotDifferentiableError(
-                f"The cached {name} of a {type(x).__name__} is not what its function gives now",
-                place=place,
-                fixes=(f"del the cached {name} when what it depends on changes", "a property instead"),
-                read="limitations#attributes",
-            )
+        if name in kept:
+            programs.check_same_result(x, name, y, place)
         return y, back
 
     return Unsettled(call)
@@ -324,7 +320,8 @@ def _kept_from_now(
 ) -> Any:
     """The first read of a cached property of an object of this sweep: work it out, write it, read it."""
     y, compute_back = pullbacks.find(found.func, (x,), {}, (False, True), place)(x)
-    _, write_back = containers.write_attribute(x, name, y)
+    _, write_back = containers.set_attribute(x, name, y)  # as Python does, past the class's own __setattr__
+    heap.note_change(x)
     _, read_back = containers.read_attribute(x, name)
 
     def back(y_bar: Any) -> Any:
@@ -333,15 +330,6 @@ def _kept_from_now(
         return NO if heap.is_idle(compute_back, y_bar) else compute_back(y_bar)
 
     return y, heap.effectful(back)
-
-
-def _same(kept: Any, y: Any) -> bool:
-    if kept is y:
-        return True
-    try:
-        return type(kept) is type(y) and bool(np.all(np.asarray(kept == y)))
-    except (TypeError, ValueError):  # objects that cannot be compared
-        return False
 
 
 def _by_descriptor(pullbacks: Pullbacks, getter: Any, found: Any, owner: Any, place: Place | None) -> Any:

@@ -52,7 +52,7 @@ from .operands import carries, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
 from .purity import seems_to_change
-from .pushing import Push, Vjp, build
+from .pushing import Push, Vjp, build, positional_parameters
 from .refusals import fault, mutation, text_read_again
 from .reversing import is_active, made_new, pulled, pushed, taken_out
 from .sites import attribute_finder, method_finder
@@ -408,7 +408,7 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler:
         """A house rule answers for its first arguments; keywords that name these go by position."""
-        names, defaults = _positional_parameters(rule.function)
+        names, defaults = positional_parameters(rule.function)
         where = []
         for number, (name, x) in enumerate(kwargs.items()):
             slot = names.index(name) if name in names else leading
@@ -746,7 +746,7 @@ class Pullbacks:
         for rule in entry.house if entry is not None else ():
             if not isinstance(rule, Rule) or rule.mode != "rrule":
                 continue
-            names = _positional_parameters(rule.function)[0]  # after `*args`, `out` goes by name
+            names = positional_parameters(rule.function)[0]  # after `*args`, `out` goes by name
             if "out" in names[:count]:
                 return names.index("out")
         return None
@@ -893,16 +893,6 @@ def _parameter_names(function: Any) -> tuple[str, ...] | None:
     if code is None or code.co_flags & 0x08:
         return None
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-
-def _positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names of the positional parameters of a rule function, in order, and the defaults among them."""
-    function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return (), {}
-    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
-    return names, dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
 
 
 def bind(

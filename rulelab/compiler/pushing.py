@@ -469,7 +469,10 @@ class Push:
             return Program(rule.function, of_author, words, rule=rule)
         count = len(args) - len(names)
         counted = len(args) if rule.keyword_tangents else count
+        moved = {} if rule.keyword_tangents else self.moved_keywords(rule, call)
         for name, x, x_dot in zip(names, args[count:], dots[count:]):
+            if name in moved:
+                continue
             if counted == count and _varies(x, x_dot) and _is_inexact(x):
                 raise KeywordError(
                     f"The forward rule of {name_of(g)} takes {name}= as a constant, and it varies",
@@ -484,8 +487,12 @@ class Push:
                 tangents.append(dot(number))
         self.check_covered(g, rule, names)
         self.check_answered(g, rule, call)
-        given_all = (*leading, (Ref((G_DOT,)), *tangents), *_refs(ARGS, args)[:count])
-        words = {name: arg(count + k) for k, name in enumerate(names)}
+        handed: list[Any] = list(_refs(ARGS, args)[:count])
+        for name, default in moved.items():
+            handed.append(arg(count + names.index(name)) if name in names else default)
+            tangents.append(dot(count + names.index(name)) if name in names else NO)
+        given_all = (*leading, (Ref((G_DOT,)), *tangents), *handed)
+        words = {name: arg(count + k) for k, name in enumerate(names) if name not in moved}
         return Program(rule.function, given_all, words, trusted=rule.hands_out)
 
     def bound(self, rule: Rule, call: Call) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
@@ -511,6 +518,22 @@ class Push:
                 )
         given = tuple([x_dot if type(x_dot) is Ref else NO for x_dot in positional_dots])
         return positional, given, taken_keywords(rule, words, names)
+
+    def moved_keywords(self, rule: Rule, call: Call) -> dict[str, Any]:
+        """The parameters of a rule of the house, with their defaults, that are given by position because one
+        of them was given by name: those up to the last that the reverse rule answers for.
+        """
+        g, _, args, _, names, _ = call
+        count = len(args) - len(names)
+        reverse = self.cache.ask(g, types_of(args[:count]), self.config)
+        if not names or not isinstance(reverse, Found) or not reverse.rule.house:
+            return {}
+        parameters, defaults = positional_parameters(rule.function)
+        parameters = parameters[2 if rule.requires else 1 :]
+        named = [parameters.index(name) for name in names if name in parameters]
+        last = 1 + max((k for k in named if k < (reverse.rule.leading or 0)), default=-1)
+        moved = {name: defaults.get(name) for name in parameters[count:last]}
+        return moved if all(name in names or name in defaults for name in moved) else {}
 
     def check_answered(self, g: Any, rule: Rule, call: Call) -> None:
         """NotDifferentiableError where something varies for which the reverse rule of the house has no
@@ -644,7 +667,7 @@ class Push:
         in_instance = name in getattr(x, "__dict__", ())
         if isinstance(found, property) and found.fget is not None:
             return self.through(call, found.fget, (arg(0),), (dot(0),))
-        if isinstance(found, functools.cached_property) and not in_instance:
+        if isinstance(found, functools.cached_property):
             return Program(programs.cached, (self, found.func, arg(0), dot(0), name), trusted=True)
         getter = written_in_python(type(found), "__get__") if found is not None else None
         if getter is not None and (hasattr(type(found), "__set__") or not in_instance):
@@ -988,6 +1011,16 @@ def _parameter_names(function: Any) -> tuple[str, ...] | None:
     if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
         return None
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of the positional parameters of a rule function, in order, and the defaults among them."""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return (), {}
+    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
+    return names, dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
 
 
 def _is_nothing(out: Any) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatchBlockError, NotDifferentiableError, Place
+from ..rules import programs
 from ..rules.registry import Found
 from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
@@ -46,7 +47,7 @@ from .refusals import mutation
 from .regions import MAKERS, Regions
 from .source import Source
 from .types import FUNCTION, LIST, Array, Known, Tuple, Types, gives_arrays, is_real
-from .writes import write_finder, write_plain
+from .writes import METHODS, write_finder, write_plain
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -304,7 +305,8 @@ class Sites:
         """The inline cache of a call site."""
         place = self.place(position)
         if isinstance(op, ir.Write):
-            return write_finder(self.pullbacks, op.kind, place)
+            found = write_finder(self.pullbacks, op.kind, place)
+            return _looking_at_slices(found, place, METHODS[op.kind]) if op.by_moved_slice else found
         if isinstance(op, ir.Augmented):
             return _augmented_finder(self.pullbacks, op, active, place)
         if isinstance(op, ir.Build):
@@ -319,8 +321,11 @@ class Sites:
                 return call_finder(self.pullbacks, active, place)
             return method_finder(self.pullbacks, op.method, active, place)
         if isinstance(op, ir.Item) and active[1]:
-            return _item_finder(self.pullbacks, active, place)
-        found = _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+            found = _item_finder(self.pullbacks, active, place)
+        else:
+            found = _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+        if isinstance(op, ir.Item) and op.by_moved_slice:
+            found = _looking_at_slices(found, place)
         return _for_update(found) if isinstance(op, ir.Item) and op.for_update else found
 
     def plain(
@@ -370,7 +375,8 @@ class Sites:
         return call
 
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
-        return write_plain(self.pullbacks, op.kind, self.place(position))
+        write, place = write_plain(self.pullbacks, op.kind, self.place(position)), self.place(position)
+        return _looking_at_slices(write, place, METHODS[op.kind]) if op.by_moved_slice else write
 
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
         places = list(map(self.place, positions))
@@ -395,6 +401,8 @@ class Sites:
         place = self.place(position)
 
         def entry(x: Any, key: Any) -> Any:
+            if op.by_moved_slice:
+                _look_at_slice(x, key, place)
             if type(x) in heap.KINDS:
                 return heap.fresh(x[key]) if op.for_update else x[key]
             if type(x) is not defaultdict or not heap.is_own(x) or key in x:
@@ -498,6 +506,9 @@ def _item_finder(pullbacks: Pullbacks, active: tuple[bool, ...], place: Place) -
     def find(owner: Any, key: Any) -> Handler:
         if isinstance(getattr(type(owner), "__getitem__", None), types.FunctionType):
             return pullbacks.find_target(operator.getitem, (owner, key), {}, of_key, place)
+        missing = getattr(type(owner), "__missing__", None)
+        if isinstance(missing, types.FunctionType) and isinstance(owner, dict) and key not in owner:
+            return pullbacks.find_target(missing, (owner, key), {}, of_key, place)
         handler = of_item(owner, key)
 
         def call(owner: Any, key: Any) -> Any:
@@ -661,6 +672,22 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
     return find
 
 
+def _looking_at_slices(find: Handler, place: Place, name: str = "__getitem__") -> Handler:
+    def find_looking(owner: Any, key: Any, *value: Any) -> Any:
+        _look_at_slice(owner, key, place, name)
+        return find(owner, key, *value)
+
+    return find_looking
+
+
+def _look_at_slice(owner: Any, key: Any, place: Place, name: str = "__getitem__") -> None:
+    """The refusal of `programs.refuse_moved_slice`, with the author's line."""
+    try:
+        programs.refuse_moved_slice(owner, key, name)
+    except NotDifferentiableError as error:
+        raise NotDifferentiableError(error.found, place=place, fixes=error.fixes, read=error.read) from None
+
+
 def _for_update(find: Handler) -> Handler:
     """The finder of `x[key]` in `x[key] op= ...`: an array that a Buffer has made for it is nobody else's."""
 
@@ -738,7 +765,9 @@ def _augmented_finder(
         unseen = not any(active) or (type(left) is set and containers.may_be_in_set(right))
         if unseen and heap.may_change_unseen(left) and isinstance(left, (list, dict, set)):
             return lambda a, b: (in_place(a, b), no_cotangents)
-        owned = op.owned or (op.of_item and heap.is_fresh(left))
+        owned = (
+            op.owned or (op.of_item and heap.is_fresh(left)) or (op.of_copy and isinstance(left, np.ndarray))
+        )
         if isinstance(left, (list, dict, set, np.ndarray)) and not owned:
             called = (
                 f"ndarray.__{_INPLACE[op.operator]}__"

@@ -137,7 +137,9 @@ def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str
         if not isinstance(statement, ir.Let):
             continue
         op, kind = statement.op, kinds(statement.target)
-        if isinstance(op, (ir.Call, ir.Apply)) and kinds.callee(op) is globals:
+        if (isinstance(op, ir.Ask) and op.function is globals) or (
+            isinstance(op, (ir.Call, ir.Apply)) and kinds.callee(op) is globals
+        ):
             raise NotDifferentiableError(
                 "What globals() hands out cannot be followed to the parameters",
                 place=sites.place(statement.position),

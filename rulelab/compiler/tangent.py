@@ -419,6 +419,9 @@ class _Tangent:
 
     def of_item(self, op: ir.Item, target: str) -> None:
         kind = self.types(op.value)
+        if op.by_moved_slice:
+            look = ir.Call(ir.Const(programs.refuse_moved_slice), (op.value, op.index))
+            self.keep(self.function.fresh("looked"), look)
         if not self.varies(op.value) and not (kind == ANY and self.varies(op.index)):
             self.keep(target, op)
         elif isinstance(kind, (Array, Tuple)) or kind == LIST:
@@ -563,6 +566,10 @@ class _Tangent:
                 lost = ir.Call(ir.Const(programs.refuse_lost), (op.key, self.dot(op.value)))
                 self.keep(self.function.fresh("kept"), lost)
             return
+        if op.by_moved_slice:
+            name = ir.Const("__setitem__" if op.kind == "item" else "__delitem__")
+            look = ir.Call(ir.Const(programs.refuse_moved_slice), (op.target, op.key, name))
+            self.keep(self.function.fresh("looked"), look)
         if not self.writes and not any(map(self.varies, op.operands())):
             self.keep(target, op)
             return

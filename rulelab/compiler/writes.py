@@ -20,7 +20,7 @@ from .refusals import mutation
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
-_METHODS = {
+METHODS = {
     "item": "__setitem__",
     "delete item": "__delitem__",
     "attribute": "__setattr__",
@@ -93,7 +93,7 @@ def write_plain(pullbacks: Pullbacks, kind: str, place: Place) -> Callable[[Any,
 def refusal(target: Any, kind: str, key: Any, place: Place | None) -> Exception:
     """The MutationError for a write to what this sweep did not make."""
     owner = "ndarray" if isinstance(target, np.ndarray) else type(target).__name__
-    method = _METHODS.get(kind, "__setattr__")
+    method = METHODS.get(kind, "__setattr__")
     shown = f"({key!r})" if kind.endswith("attribute") else f"({describe(target)})"
     return mutation(f"{owner}.{method}{shown}", place, isinstance(target, np.ndarray))
 
@@ -108,7 +108,7 @@ def _author_method(target: Any, kind: str, key: Any) -> Any:
         found = getattr(type(target), key, None)
         if isinstance(found, property):
             return found.fset if kind == "attribute" else found.fdel
-    found = getattr(type(target), _METHODS[kind], None)
+    found = getattr(type(target), METHODS[kind], None)
     return found if isinstance(found, types.FunctionType) and not is_generated(found) else None
 
 
@@ -130,7 +130,7 @@ def _by_method(inner: Handler, kind: str) -> Handler:
             if got is NO or got is ZERO:
                 return NO, ZERO, NO, ZERO
             value_bar = got[-1] if kind in ("item", "attribute") else NO
-            return NO, got[1], NO, value_bar
+            return NO, got[1], got[2] if kind.endswith("item") else NO, value_bar
 
         return None, heap.effectful(back)
 

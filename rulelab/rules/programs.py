@@ -503,7 +503,27 @@ def refuse_lost(name, x_dot):
         )
 
 
-TABLE.non_differentiable(is_zero, refused_write, refuse_lost, check_caught)
+def refuse_moved_slice(owner, key, name="__getitem__"):
+    """NotDifferentiableError where a class of Python code gets a slice that a number that varies bounds: the
+    item may be made of the number, and a slice has no tangent.
+    """
+    if isinstance(getattr(type(owner), name, None), types.FunctionType) and _holds_float(key):
+        raise NotDifferentiableError(
+            f"A number that varies bounds a slice that {type(owner).__name__}.{name} reads: "
+            "its derivative would be lost",
+            fixes=("hand the number to a method or a function", "np.linspace for np.mgrid and np.r_"),
+            read="limitations#syntax",
+        )
+
+
+def _holds_float(key):
+    if isinstance(key, tuple):
+        return any(map(_holds_float, key))
+    bounds = (key.start, key.stop, key.step) if isinstance(key, slice) else ()
+    return any(isinstance(x, (float, np.floating)) for x in bounds)
+
+
+TABLE.non_differentiable(is_zero, refused_write, refuse_lost, refuse_moved_slice, check_caught)
 
 
 def push_of(config):
@@ -535,11 +555,42 @@ def content_of_frule(tangents, x_dot):
 
 
 def cached(push, function, x, x_dot, name):
-    """The first read of a cached property: it is worked out and kept, and so is its tangent."""
+    """A cached property: its first read works it out and keeps it with its tangent. One that was kept before
+    has no tangent yet; it must be what the function gives now.
+    """
+    if is_kept(x, name) and is_kept(x_dot, name):
+        return getattr(x, name), getattr(x_dot, name)
     y, y_dot = push(function, NO, (x,), (x_dot,), (), None)
-    setattr(x, name, y)
+    if is_kept(x, name):
+        check_same_result(x, name, y)
+    else:
+        object.__setattr__(x, name, y)  # as Python does, past the class's own __setattr__
     setattr(x_dot, name, y_dot)
     return y, y_dot
+
+
+def is_kept(x, name):
+    """Whether an object itself has an attribute, not its class alone."""
+    return name in x.__dict__
+
+
+def check_same_result(x, name, y, place=None):
+    """NotDifferentiableError unless what a cached property has kept is what its function gives now, `y`."""
+    kept = vars(x)[name]
+    try:
+        same = kept is y or (type(kept) is type(y) and bool(np.all(np.asarray(kept == y))))
+    except (TypeError, ValueError):  # objects that cannot be compared
+        same = False
+    if not same:
+        raise NotDifferentiableError(
+            f"The cached {name} of a {type(x).__name__} is not what its function gives now",
+            place=place,
+            fixes=(f"del the cached {name} when what it depends on changes", "a property instead"),
+            read="limitations#attributes",
+        )
+
+
+TABLE.non_differentiable(is_kept, check_same_result)
 
 
 for _program in (push_all, sequence, unpacked):

@@ -258,6 +258,66 @@ def resize_index(a, new_shape):
     return (np.size(a),), np.resize(labels(a), new_shape)
 
 
+# -- windows -------------------------------------------------------------------------------------------------
+
+
+@TABLE.rrule(np.lib.stride_tricks.sliding_window_view, leading=1, points=[
+    (_VECTOR, 2), (_MATRIX, (2, 2)), (_MATRIX, 3, 1), (_MATRIX, (2, 2), (1, 0)), (_VECTOR, 4)])
+def sliding_window_view_rrule(x, window_shape, axis=None, *, subok=False, writeable=False):
+    index = np.lib.stride_tricks.sliding_window_view(labels(x), window_shape, axis)
+    y = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis, subok=subok, writeable=writeable)
+    return selected(y, x, (np.size(x),), index)
+
+
+@TABLE.frule(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view_frule(tangents, x, window_shape, axis=None, *, subok=False, writeable=False):
+    """The same view of the tangent."""
+    y = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis, subok=subok, writeable=writeable)
+    x_dot = laid_out(x, dense(x, tangents[1]))
+    return y, np.lib.stride_tricks.sliding_window_view(x_dot, window_shape, axis, writeable=writeable)
+
+
+@TABLE.rrule(np.lib.stride_tricks.as_strided, leading=1)  # no points: strides fit one layout of x alone
+def as_strided_rrule(x, shape=None, strides=None, subok=False, writeable=True):
+    index = strided_index(x, shape, strides)
+    y = np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable)
+    return selected(y, x, (np.size(x),), index)
+
+
+@TABLE.frule(np.lib.stride_tricks.as_strided)
+def as_strided_frule(tangents, x, shape=None, strides=None, subok=False, writeable=True):
+    """The same view of the tangent, which is laid out as `x` is."""
+    strided_index(x, shape, strides)
+    y = np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable)
+    x_dot = laid_out(x, dense(x, tangents[1]))
+    return y, np.lib.stride_tricks.as_strided(x_dot, shape, strides, subok, writeable)
+
+
+def strided_index(x, shape, strides):
+    """Which elements of `x`, counted in C order, a view with these strides reads."""
+    x = np.asarray(x)
+    own = _offsets(x.shape, x.strides).ravel()
+    order = np.argsort(own)
+    shape, strides = x.shape if shape is None else shape, x.strides if strides is None else strides
+    wanted = _offsets(shape if np.iterable(shape) else (shape,), strides)
+    found = np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)
+    if wanted.size and not (len(own) and np.array_equal(own[order[found]], wanted)):
+        refuse("np.lib.stride_tricks.as_strided that reads memory beside its array",
+               "sliding_window_view, which stays inside")
+    return order[found]
+
+
+TABLE.non_differentiable(strided_index)
+
+
+def _offsets(shape, strides):
+    """Where the elements of an array lie in memory, in bytes from the first."""
+    where = np.zeros((), int)
+    for count, stride in zip(shape, strides, strict=True):
+        where = where[..., None] + stride * np.arange(count)
+    return where
+
+
 # -- select --------------------------------------------------------------------------------------------------
 
 @TABLE.rrule(np.select, leading=3, points=[

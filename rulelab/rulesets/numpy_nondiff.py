@@ -90,6 +90,33 @@ def _no_pullback(y_bar):
     return (NoTangent(),)
 
 
+def _state_draw(target):
+    """Draws that ask for a size alone; it may be read from an array that varies."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def draw_rrule(self, size=None, dtype=np.float64):
+        return _drawn(target, self, size, dtype), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def draw_frule(tangents, self, size=None, dtype=np.float64):
+        return _drawn(target, self, size, dtype), NoTangent()
+
+
+def _drawn(target, generator, size, dtype):
+    return target(generator, size) if dtype is np.float64 else target(generator, size, dtype)
+
+
+for _draw in (
+    np.random.Generator.random,
+    np.random.Generator.standard_normal,
+    np.random.RandomState.random,
+    np.random.RandomState.random_sample,
+    np.random.RandomState.standard_normal,
+):
+    _state_draw(_draw)
+TABLE.non_differentiable(np.random.RandomState.rand, np.random.RandomState.randn)
+
+
 def _state_test(target):
     """`isneginf` and its like: an answer for each element."""
 

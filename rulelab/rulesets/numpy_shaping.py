@@ -1,6 +1,7 @@
 """Rules for making, joining, splitting and rearranging arrays: functions that only move numbers."""
 
 import itertools
+import operator
 
 import numpy as np
 
@@ -288,6 +289,79 @@ def _concatenated(shapes, axis):
 def _stacked(shapes, axis):
     axis = axis % (len(shapes[0]) + 1)
     return [shape[:axis] + (1,) + shape[axis:] for shape in shapes], axis
+
+
+# `np.r_[…]` and `np.c_[…]`: numbers and arrays joined along the first and along the last axis.
+
+_V2 = 2 * _V
+
+
+@TABLE.rrule(operator.getitem, leading=2, points=[
+    (np.r_, (_V, 2.5, _V2)), (np.r_, (_M, _M[:1])), (np.r_, _V), (np.r_, 2.5), (np.r_, ([1.0, 2.0], _V)),
+    (np.r_, (0.5, slice(0, 3), _V))])
+def row_joined_rrule(a: type(np.r_), b, /):
+    return _joined_in_brackets(a, b, 0)
+
+
+@TABLE.rrule(operator.getitem, leading=2, points=[
+    (np.c_, (_V, _V2)), (np.c_, (_M, _V[:2])), (np.c_, (1.0, 2.5)), (np.c_, _V), (np.c_, (slice(0, 3), _V)),
+    (np.c_, (_C, _C[..., :1]))])
+def column_joined_rrule(a: type(np.c_), b, /):
+    return _joined_in_brackets(a, b, -1)
+
+
+def _joined_in_brackets(joiner, key, axis):
+    y = joiner[key]
+    check_parts(key)
+
+    def brackets_pullback(y_bar):
+        parts = key if isinstance(key, tuple) else (key,)
+        shapes = [np.shape(joiner[part]) for part in parts]
+        cut = unjoined(y_bar, shapes, axis % np.ndim(y))
+        bars = [
+            NoTangent() if isinstance(part, slice) else like_argument(part, np.reshape(bar, np.shape(part)))
+            for part, bar in zip(parts, cut, strict=True)
+        ]
+        return NoTangent(), NoTangent(), Tangent(tuple, *bars) if isinstance(key, tuple) else bars[0]
+
+    return y, brackets_pullback
+
+
+@TABLE.frule(operator.getitem)
+def row_joined_frule(tangents, a: type(np.r_), b, /):
+    check_parts(b)
+    return a[b], _brackets_tangent(a, b, tangents[2], 0)
+
+
+@TABLE.frule(operator.getitem)
+def column_joined_frule(tangents, a: type(np.c_), b, /):
+    check_parts(b)
+    return a[b], _brackets_tangent(a, b, tangents[2], -1)
+
+
+def _brackets_tangent(joiner, key, key_dot, axis):
+    if is_zero(key_dot):
+        return no_change(joiner[key])
+    pairs = zip(key, key_dot, strict=True) if isinstance(key, tuple) else [(key, key_dot)]
+    parts = [np.reshape(moved(part, dot), np.shape(joiner[part])) for part, dot in pairs]
+    return np.concatenate(parts, axis)
+
+
+def moved(part, dot):
+    """The tangent of a number, an array or a constant slice in brackets."""
+    return np.zeros(np.size(np.r_[part])) if isinstance(part, slice) else dense(part, dot)
+
+
+def check_parts(key):
+    """NotDifferentiableError for the texts that give `np.r_` and `np.c_` directions."""
+    for part in key if isinstance(key, tuple) else (key,):
+        if isinstance(part, str):
+            refuse("np.r_ and np.c_ with directions in a text", "np.concatenate or np.stack")
+        if not isinstance(part, slice):
+            check_plain([part])
+
+
+TABLE.non_differentiable(check_parts)
 
 
 def _at_least(ndim, shape):

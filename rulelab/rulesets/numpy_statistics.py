@@ -567,7 +567,7 @@ def unique_frule(
 
 @TABLE.rrule(np.bincount, leading=2, points=[(np.array([0, 2, 2, 1]), _V[:4]), (np.array([1, 1]), _V[:2], 4)])
 @as_written
-def bincount_rrule(x, weights=None, minlength=0, /):
+def bincount_rrule(x, /, weights=None, minlength=0):
     """Counts have no derivative; sums of weights give each weight that of its bin."""
 
     def bincount_pullback(y_bar):
@@ -579,7 +579,7 @@ def bincount_rrule(x, weights=None, minlength=0, /):
 
 
 @TABLE.frule(np.bincount)
-def bincount_frule(tangents, x, weights=None, minlength=0, /):
+def bincount_frule(tangents, x, /, weights=None, minlength=0):
     y = np.bincount(x, weights, minlength)
     if weights is None:
         return y, no_change(y)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
 from ..rules.house import RuleTable
+from ..rules.programs import check_same_result
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, refuse
@@ -72,7 +73,7 @@ def read_attribute(config, x, x_dot, name):
         return getattr(x, name), NO
     if isinstance(found, property):
         return config.frule_via_ad((NO, x_dot), found.fget, x) if found.fget else (getattr(x, name), NO)
-    if isinstance(found, functools.cached_property) and not own:
+    if isinstance(found, functools.cached_property):
         return _cached(config, found, x, x_dot, name)
     getter = None if found is None else python_method(type(found), "__get__")
     if getter is not None and (hasattr(type(found), "__set__") or not own):
@@ -100,9 +101,14 @@ def part_of_object(x, x_dot, name):
 
 
 def _cached(config, found, x, x_dot, name):
-    """The first read of a cached property: it is worked out and kept, and so is its tangent."""
+    """What `programs.cached` does, in a form that can be differentiated."""
+    if name in x.__dict__ and hasattr(x_dot, name):
+        return x.__dict__[name], getattr(x_dot, name)
     y, y_dot = config.frule_via_ad((NO, x_dot), found.func, x)
-    x.__dict__[name] = y
+    if name in x.__dict__:
+        check_same_result(x, name, y)
+    else:
+        x.__dict__[name] = y
     setattr(x_dot, name, settled(y, y_dot))
     return y, y_dot
 

@@ -279,8 +279,14 @@ def _build_object(x, of_part, memo):
     x_dot = types.SimpleNamespace()
     memo[id(x)] = x, x_dot
     for name, part in attributes_of(x).items():
-        setattr(x_dot, name, of_part(name, part))
+        if not is_kept_result(x, name):  # its tangent follows from the others: whoever reads it works it out
+            setattr(x_dot, name, of_part(name, part))
     return x_dot
+
+
+def is_kept_result(x: Any, name: str) -> bool:
+    """Whether an attribute is what a cached property of the class keeps."""
+    return isinstance(getattr(type(x), name, None), functools.cached_property)
 
 
 def _build_function(f, of_part, memo):

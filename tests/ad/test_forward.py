@@ -356,3 +356,28 @@ def test_an_argument_that_no_rule_answers_for_is_refused_forwards_too(f, args):
     """Its tangent is not lost without a word: the derivative would be a wrong zero."""
     with pytest.raises(rl.NotDifferentiableError, match="gives no derivative for its argument"):
         rl.pushforward(f, *args)(1.0)
+
+
+_SAMPLES = np.array([0.5, 1.2, 0.3, 2.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.trapezoid(_SAMPLES, dx=x[0]),
+        lambda x: np.average(_SAMPLES, weights=x),
+        lambda x: np.bincount(np.array([0, 1, 1, 3]), weights=x).prod() + np.bincount([0, 1, 1, 3], x)[1],
+        lambda x: np.interp(_SAMPLES, xp=np.arange(4.0), fp=x)[1],
+        lambda x: np.interp(x, xp=np.arange(4.0), fp=_SAMPLES)[1],
+        lambda x: np.dot(_SAMPLES, b=x) + np.linspace(0.0, stop=x[1], num=3)[1],
+    ],
+    ids=["dx", "weights", "bincount", "fp", "constant-knots", "dot"],
+)
+def test_arguments_by_keyword_vary_as_by_position(f):
+    """A keyword that names a differentiable argument of a NumPy function has its tangent, and one that is
+    constant costs nothing; reverse mode agrees.
+    """
+    x, x_dot = np.array([0.7, 1.1, 0.4, 1.9]), np.array([0.3, -1.0, 0.5, 2.0])
+    wanted = (f(x + 1e-6 * x_dot) - f(x - 1e-6 * x_dot)) / 2e-6
+    assert rl.pushforward(f, x)(x_dot) == pytest.approx(wanted, rel=1e-6, abs=1e-8)
+    assert rl.gradient(f, x)[0] @ x_dot == pytest.approx(wanted, rel=1e-6, abs=1e-8)

@@ -321,3 +321,9 @@ def test_manual_with_a_default_left_out(cache):
     assert gradient(lambda x: scaled(x=x), 3.0, cache=cache) == (12.0,) and len(said) == 2
     cache.refresh()
     assert gradient(scaled, 3.0, cache=cache) == (100.0,)
+
+
+def test_methods_of_c_code_are_the_same_at_each_access():
+    """`np.add.reduce` is new each time it is read; a pass that calls it is not made anew for that."""
+    guard = guard_of({}, [(np.add, "reduce", np.add.reduce)])
+    assert guard({}) and not guard_of({}, [(np.add, "reduce", np.multiply.reduce)])({})

@@ -132,3 +132,37 @@ def test_unread(body, owned):
     """An item may be overwritten for good only if nobody has read the object before."""
     life, change = judged(body, "s[0] = 5")
     assert life.owns_unread(change) is owned
+
+
+@pytest.mark.parametrize(
+    "body, owned",
+    [
+        ("s = x.copy()\ns += n", True),
+        ("s = x[1:].copy()\nfor i in n:\n    t = s * 2\n    s -= t", True),
+        ("s = x.copy()\nt = s\ns += n", False),
+        ("s = x.copy(n)\ns += n", False),
+        ("s = x.copy()\nif n:\n    s = x\ns += n", False),
+    ],
+)
+def test_copies(body, owned):
+    """A copy is one's own if it is an array, which is seen when it is made; no more than that is said."""
+    fragment = body.rpartition("\n")[2].strip()
+    life, change = judged(body, fragment)
+    assert life.owns_copy(change) == owned
+    assert not life.owns(change) and not life.owns_unread(change)
+
+
+@pytest.mark.parametrize(
+    "body, owned",
+    [
+        ("x = x * 2\nx += n", True),
+        ("for i in n:\n    x = x * 2\n    x += n", True),
+        ("if n:\n    x = x * 2\nx += n", False),
+        ("for i in n:\n    x += n\n    x = x * 2", False),
+        ("x = x * 2\nx = g(x)\nx += n", False),
+    ],
+)
+def test_arguments_bound_anew(body, owned):
+    """The caller holds what came in, and not what the parameter was certainly bound to since."""
+    life, change = judged(body, "x += n")
+    assert life.owns(change) == owned

@@ -606,3 +606,23 @@ def test_getattr_reads_a_field():
 def test_globals_are_those_of_the_author():
     """`globals()` in a function that is differentiated."""
     assert rl.gradient(lambda x: x * globals()["W"][1], 2.0) == (3.0,)
+
+
+FUNCTIONS_BY_NAME = {"cube": lambda x: x**3}
+
+
+def test_globals_are_those_of_the_author_in_every_mode():
+    """What `globals()` gives is read forwards and in second derivatives too, and where a name has a default
+    the author's value counts, not the default.
+    """
+
+    def called(x):
+        return globals()["FUNCTIONS_BY_NAME"]["cube"](x)
+
+    def scaled(x):
+        return globals().get("W", (0.0, 7.0))[1] * x
+
+    assert rl.gradient(called, 2.0) == (12.0,)
+    assert rl.pushforward(called, 2.0)(1.0) == rl.hessian(called, 2.0) == 12.0
+    assert rl.pushforward(scaled, 2.0)(1.0) == 3.0
+    assert rl.hessian(scaled, 2.0) == 0.0

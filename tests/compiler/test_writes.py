@@ -98,3 +98,63 @@ def test_the_authors_own_methods_run():
 
     assert f(1.3) == pytest.approx(81 * 1.3**5)
     assert rl.gradient(f, 1.3)[0] == pytest.approx(81 * 5 * 1.3**4)
+
+
+# --- copies and parameters that are changed in place -------------------------------------------------------
+
+
+def descended(w0, rate):
+    w = w0.copy()
+    for _ in range(3):
+        slope = 2 * (w - 1.5) + np.cos(w)
+        w -= rate * slope
+    return np.sum((w - 1.5) ** 2)
+
+
+def normalised(w0, rate):
+    for _ in range(2):
+        w0 = w0 * rate + np.roll(w0, 1)
+        w0 /= np.linalg.norm(w0)
+    return w0 @ np.arange(3.0)
+
+
+def integer_steps(w0, rate):
+    n = np.arange(3).copy()
+    n += 2
+    return np.sum(w0**n * rate)
+
+
+@pytest.mark.parametrize("f", [descended, normalised, integer_steps], ids=lambda f: f.__name__)
+def test_a_copy_or_a_parameter_bound_anew_may_be_changed_in_place(f):
+    """`w = w0.copy()` and then `w -= step` is how such programs are written: the argument stays as it is."""
+    w0, rate = np.array([0.5, -1.0, 2.0]), 0.3
+    value, (w_bar, rate_bar) = rl.withgradient(f, w0, rate)
+    assert value == f(w0, rate) and np.array_equal(w0, [0.5, -1.0, 2.0])
+    h = 1e-6
+    for k, step in enumerate(np.eye(3) * h):
+        wanted = (f(w0 + step, rate) - f(w0 - step, rate)) / (2 * h)
+        assert w_bar[k] == pytest.approx(wanted, rel=1e-6, abs=1e-8)
+    assert rate_bar == pytest.approx((f(w0, rate + h) - f(w0, rate - h)) / (2 * h), rel=1e-6)
+
+
+class Holder:
+    """Its `copy` is none."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def copy(self):
+        return self.data
+
+
+def test_a_copy_method_that_hands_out_what_it_holds():
+    """The array is the object's: the change would be seen there, and is refused."""
+
+    def f(x):
+        holder = Holder(x * 1.0)
+        w = holder.copy()
+        w += x
+        return np.sum(w * holder.data)
+
+    with pytest.raises(rl.MutationError, match=r"in place on what Holder\.copy gave"):
+        rl.gradient(f, np.array([1.0, 2.0]))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from rule_points import cases, check, cotangents
 
+import rulelab as rl
 from rulelab.ad.reverse import gradient
 from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.array_likes import dense, like_argument
@@ -91,3 +92,27 @@ def test_constants_are_chosen_in_a_list():
     """The sequence of choices of the method is not taken for an array to write to."""
     pick = np.array([0, 1])
     assert gradient(lambda x: x * pick.choose([1.0, 2.0]).sum(), 5.0) == (3.0,)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.arange(6.0), np.arange(12.0)[::2], np.arange(6.0)[::-1], np.arange(6.0, dtype=np.float32)],
+    ids=["plain", "every other", "backwards", "float32"],
+)
+def test_as_strided_counts_each_element_as_often_as_it_is_read(x):
+    """Overlapping windows made by strides, of arrays that lie differently in memory, in both modes."""
+
+    def f(x):
+        step = x.strides[0]
+        windows = np.lib.stride_tricks.as_strided(x, (4, 3), (step, step))
+        return np.sum(windows * np.arange(12.0).reshape(4, 3))
+
+    (x_bar,) = rl.gradient(f, x)
+    assert x_bar.tolist() == [0, 1 + 3, 2 + 4 + 6, 5 + 7 + 9, 8 + 10, 11] and x_bar.dtype == x.dtype
+    assert rl.pushforward(f, x)(np.ones_like(x)) == 66.0
+
+
+def test_as_strided_beside_the_array_is_refused():
+    """What lies there is no part of the array, and its derivative nobody knows."""
+    with pytest.raises(rl.NotDifferentiableError, match="reads memory beside its array"):
+        rl.gradient(lambda x: np.sum(np.lib.stride_tricks.as_strided(x[:2], (3,), (8,))), np.arange(4.0))

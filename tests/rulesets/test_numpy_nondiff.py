@@ -72,3 +72,33 @@ def test_linspace_that_rounds_or_returns_its_step_is_refused(kwargs):
     """What the rule does not cover is an error, not a wrong gradient."""
     with pytest.raises(RuleLabError, match="linspace"):
         cotangents(TABLE, np.linspace, 0.0, 1.0, 3, **kwargs)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, h: rng.random(h.shape) > 0.3,
+        lambda rng, h: rng.random(size=h.shape, dtype=np.float32),
+        lambda rng, h: rng.standard_normal(h.shape),
+        lambda rng, h: rng.standard_normal(len(h)),
+    ],
+)
+def test_a_draw_of_a_size_read_from_what_varies_is_a_constant(draw):
+    """Dropout masks and noise of the shape of a hidden layer, drawn layer by layer."""
+
+    def f(x):
+        rng, h = np.random.default_rng(3), x
+        for scale in (1.0, 2.0):
+            h = h * draw(rng, h) * scale + h
+        return np.sum(h)
+
+    x = np.array([0.5, -1.0, 2.0])
+    (x_bar,) = rl.gradient(f, x)
+    assert x_bar == pytest.approx([f(x + e) - f(x) for e in np.eye(3)], rel=1e-9)
+    assert rl.pushforward(f, x)(np.ones(3)) == pytest.approx(np.sum(x_bar), rel=1e-9)
+
+
+def test_a_draw_into_an_array_is_refused():
+    """`out=` would write to it."""
+    with pytest.raises(rl.RuleLabError):
+        rl.gradient(lambda x: np.sum(np.random.default_rng(0).random(out=x * 2.0)), np.ones(2))
