@@ -116,11 +116,16 @@ def _check_way_back(ufunc, before, y):
         refuse(f"a chain of np.{ufunc.__name__} that goes through infinity", "multiply the exponents first")
 
 
+def _zero_where(ended, bar):
+    """A cotangent, 0 where a power of 0 has ended the chain: `y ** 0` is 1 whatever `y` is, and its slope."""
+    return bar if is_zero(bar) or not np.any(ended) else np.where(ended, 0.0, bar)
+
+
 class Chain:
     """`y[0] = x[0]`, `y[k] = ufunc(y[k-1], x[k])` along the first axis, with what the reverse needs."""
 
     def __init__(self, ufunc, x, start=ABSENT):
-        self.x, self.started = x, start is not ABSENT
+        self.x, self.started, self.of_powers = x, start is not ABSENT, ufunc in _POWERS
         self.backs = []
         y = np.broadcast_to(start, x.shape[1:]) if self.started else x[0]
         for x_k in x if self.started else x[1:]:
@@ -131,14 +136,15 @@ class Chain:
 
     def cotangent(self, y_bars):
         """x̄ from the cotangents of all `y`, last first; None where one has none."""
-        x_bars, y_bar = [], next(y_bars)
-        for back in self.backs[::-1]:
-            _, before, x_bar = map(unthunk, back(y_bar))
+        x_bars, y_bar, ended = [], next(y_bars), False
+        for back, x_k in zip(self.backs[::-1], self.x[::-1]):
+            _, before, x_bar = (_zero_where(ended, unthunk(bar)) for bar in back(y_bar))
             x_bars.append(np.zeros(self.x.shape[1:]) if is_zero(x_bar) else x_bar)
             own = next(y_bars, None)
             y_bar = own if is_zero(before) else before if own is None else own + before
             if y_bar is None:
                 y_bar = np.zeros(self.x.shape[1:])
+            ended = self.of_powers and ((x_k == 0) | ended) & (own is None or own == 0)
         if not self.started:
             x_bars.append(y_bar)
         return np.stack(x_bars[::-1])
@@ -152,6 +158,7 @@ def _tangents_along(ufunc, x, x_dot, start=ABSENT):
         y, y_dot, first = np.broadcast_to(start, x.shape[1:]), np.zeros(x.shape[1:]), 0
     y_dots = [y_dot]
     for k in range(first, len(x)):
+        y_dot = _zero_where(ufunc in _POWERS and x[k] == 0, y_dot)
         before, (y, y_dot) = y, _FRULES[ufunc]((NoTangent(), y_dot, x_dot[k]), y, x[k])
         _check_way_back(ufunc, before if k > first else 0.0, y)
         y_dot = np.zeros(np.shape(y)) if is_zero(y_dot) else y_dot

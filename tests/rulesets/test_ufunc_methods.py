@@ -146,3 +146,14 @@ def test_a_slope_of_zero_does_not_hide_an_infinite_one():
     with np.errstate(all="ignore"):
         (x_bar,) = rl.gradient(np.float_power.reduce, np.array([0.0, 0.5, 2.0]))
     assert not x_bar[0] == 0.0
+
+
+def test_a_power_of_zero_ends_a_chain_of_powers():
+    """((0 ** 0) ** 0) ** 0 is 1 whatever the first two are, also where their own slope is infinite."""
+    x, wanted = np.array([0.0, 0.0, 0.0, 2.0]), np.zeros(4)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(rl.gradient(np.float_power.reduce, x)[0], wanted)
+        push = rl.pushforward(np.float_power.reduce, x)
+        assert [push(step) for step in np.eye(4)] == [0.0, 0.0, 0.0, 0.0]
+    links = rl.gradient(lambda x: np.sum(np.float_power.accumulate(x)), np.array([2.0, 0.0, 3.0]))[0]
+    np.testing.assert_allclose(links, [1.0, 4.0 * np.log(2.0), 0.0])  # what is asked of a link counts
