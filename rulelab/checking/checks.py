@@ -27,7 +27,7 @@ from .reports import Checked, LookedAt, RuleCheck
 from .subjects import Subject
 from .vectors import cotangent_vec, leaves, to_vec
 
-POINTS = {"quick": 3, "normal": 8, "deep": 24}
+POINTS = {"quick": 3, "normal": 8, "deep": 32}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 QUICK_SECONDS = 0.25

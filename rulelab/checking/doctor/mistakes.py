@@ -185,9 +185,9 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
         found, wanted = _all_answers(block)
         known = np.isfinite(wanted)
         scale = max(float(np.max(np.abs(wanted[known]), initial=0.0)), 1e-300)
-        if not known.any() or not np.all(np.isfinite(found[known])):
+        if not np.all(np.isfinite(found[known])):
             return
-        worst = max(worst, float(np.max(np.abs(found - wanted)[known])) / scale)
+        worst = max(worst, float(np.max(np.abs(found - wanted)[known], initial=0.0)) / scale)
     if 0 < worst < limit:
         digits = int(np.floor(-np.log10(worst)))
         yield Seen(
