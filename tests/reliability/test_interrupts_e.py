@@ -175,13 +175,13 @@ def fill_instructions(files):
 
 def test_e3_cache_fill():
     """A first gradient that was interrupted leaves a cache that gives the right one (a sample of places)."""
-    assert not filled_after_interrupt(spread(fill_instructions(()), 50), ())
+    assert not filled_after_interrupt(spread(fill_instructions(()), 30), ())
 
 
 @pytest.mark.parametrize("file", ["compiler/cache.py", "compiler/entries.py"])
 def test_e3_what_is_kept_of_a_fill(file):
     """The same in what keeps the passes and entries, where a half state could stay (a denser sample)."""
-    assert not filled_after_interrupt(spread(fill_instructions((file,)), 60), (file,))
+    assert not filled_after_interrupt(spread(fill_instructions((file,)), 35), (file,))
 
 
 @pytest.mark.campaign
@@ -213,7 +213,7 @@ def test_e3_pullback_and_back():
         return rl.pullback(f, x)[1](1.0)
 
     wanted = work()[0].tolist()
-    for number in spread(instructions_of(work), 60):
+    for number in spread(instructions_of(work), 35):
         interrupted_at(number, work)
         assert work()[0].tolist() == wanted
     _, back = rl.pullback(f, x)

@@ -17,11 +17,30 @@ from rulelab.rulesets.catalogue import tables
 from rulelab.tangents.zeros import NoTangent
 
 
-def every_case():
+def by_function():
+    """The points of each function that has a forward rule: thousands of points, hundreds of functions."""
+    found = {}
     for table in tables():
         for target, args, kwargs in table.points:
             if rule_at(DEFAULT, target, args, "frule") is not None:
-                yield Case(table, "frule", target, args, kwargs)
+                case = Case(table, "frule", target, args, kwargs)
+                found.setdefault(f"{table.name}:{name_of(target)}", []).append(case)
+    return found
+
+
+CASES = by_function()
+EACH = pytest.mark.parametrize("function", CASES)
+
+
+def at_each(function, check):
+    """Make the check at every point of a function, and name those that fail."""
+    failed = []
+    for case in CASES[function]:
+        try:
+            check(case)
+        except Exception as error:
+            failed.append(f"{case}: {type(error).__name__}: {error}")
+    assert not failed, "\n".join(failed)
 
 
 def laid_out_like(x, rng):
@@ -92,26 +111,33 @@ def check_form(y, y_dot, layout=True):
 
 
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
-@pytest.mark.parametrize("case", list(every_case()), ids=str)
-def test_the_tangent_has_the_form_of_the_value(case):
+@EACH
+def test_the_tangent_has_the_form_of_the_value(function):
     """Its containers, its shape, its layout, real or complex as it is: whichever arguments vary."""
-    refuse_containers(case)
-    for _, _, y, y_dot in variants(case):
-        check_form(y, y_dot)
+
+    def has_form(case):
+        for _, _, y, y_dot in () if hands_out_parts(case) else variants(case):
+            check_form(y, y_dot)
+
+    at_each(function, has_form)
 
 
-def refuse_containers(case):
+def hands_out_parts(case):
     """Parts of containers keep the tangents that they have, also none: see test_container_tangents.py."""
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
-    if rule.hands_out or rule.function.__module__.endswith("_tangents"):
-        pytest.skip("hands out parts of its arguments")
+    return rule.hands_out or rule.function.__module__.endswith("_tangents")
 
 
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
-@pytest.mark.parametrize("case", list(every_case()), ids=str)
-def test_tangents_that_are_not_there_leave_zeros(case):
+@EACH
+def test_tangents_that_are_not_there_leave_zeros(function):
     """With no tangent at all an array has zeros, which may be written to; a number need not have any."""
-    refuse_containers(case)
+    at_each(function, leaves_zeros)
+
+
+def leaves_zeros(case):
+    if hands_out_parts(case):
+        return
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
     with np.errstate(all="ignore"):
         y, y_dot = rule.function(
@@ -127,11 +153,15 @@ def shared(a, b):
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.shares_memory(a, b)
 
 
-@pytest.mark.parametrize("case", list(every_case()), ids=str)
-def test_the_tangent_looks_where_the_value_looks(case):
+@EACH
+def test_the_tangent_looks_where_the_value_looks(function):
     """A view of the argument has a view of the argument's tangent; a copy has memory of its own."""
+    at_each(function, looks_there)
+
+
+def looks_there(case):
     if any_shared([leaf for _, leaf in leaves(case.args)]):
-        pytest.skip("the arguments of this point share memory, their tangents do not")
+        return  # their tangents share none
     for laid, steps, y, y_dot in variants(case):
         parts = [(part, at_path(y_dot, path)) for path, part in leaves(y) if is_inexact(part)]
         for part, part_dot in parts:
