@@ -541,11 +541,20 @@ def qr_rrule(a, mode="reduced"):
 
 
 def _right_divide(x, r):
-    """`x r⁻¹`; a singular `r` is refused."""
-    try:
-        return adjoint(np.linalg.solve(adjoint(r), adjoint(x)))
-    except np.linalg.LinAlgError:
+    """`x r⁻¹`; an `r` that is singular, as far as floats can tell, is refused."""
+    _check_full_rank(r)
+    return adjoint(np.linalg.solve(adjoint(r), adjoint(x)))
+
+
+def _check_full_rank(r):
+    """Refuse an `r` of whose smallest pivot nothing but rounding is left: `q` is arbitrary there."""
+    pivots = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+    rounding = np.finfo(pivots.dtype).eps * np.shape(r)[-1]
+    if pivots.size and np.any(pivots <= rounding * np.max(pivots, -1, keepdims=True)):
         refuse("np.linalg.qr of a matrix without full column rank has no derivative")
+
+
+TABLE.non_differentiable(_check_full_rank)
 
 
 @TABLE.frule(np.linalg.qr)

@@ -123,3 +123,16 @@ def test_writing_to_the_solution_of_lstsq_does_not_reach_its_pullback():
     before = back(seed)[0]
     y[0][...] += 1.5
     np.testing.assert_array_equal(back(seed)[0], before)
+
+
+@pytest.mark.parametrize("a", [np.full((4, 2), 0.7), np.stack([np.eye(2), np.ones((2, 2))])])
+def test_qr_of_a_matrix_that_has_lost_its_rank_to_rounding_is_refused(a):
+    """Its second column of q is made of rounding, and so would be the derivative."""
+    assert 0 < np.abs(np.linalg.qr(a)[1][..., 1, 1]).min() < 1e-15
+
+    def f(a):
+        return np.sum(np.linalg.qr(a)[1])
+
+    for differentiate in (rl.gradient, rl.hessian, lambda f, a: rl.pushforward(f, a)(np.ones_like(a))):
+        with pytest.raises(NotDifferentiableError, match="without full column rank"):
+            differentiate(f, a)
