@@ -50,7 +50,7 @@ def test_what_remains_of_a_difference_refutes_nothing():
         t = np.tanh(c * (x + d * x**3))
         return 0.5 * (1 + t) + 0.5 * x * (1 - t**2) * c * (1 + 3 * d * x * x)
 
-    assert isinstance(prove(gelu, rule_of(gelu, slope)).verdict, Proved)
+    assert isinstance(prove(gelu, rule_of(gelu, slope), time_limit=30.0).verdict, Proved)
 
 
 def test_rounding_of_a_slope_that_is_zero_refutes_nothing():
