@@ -177,6 +177,7 @@ def test_the_variable_has_a_name_of_its_own():
     assert isinstance(wrong, Refuted)
 
 
+@pytest.mark.campaign
 def test_an_integral_within_an_integral():
     """The inner one is worked out at every node of the outer one."""
 
