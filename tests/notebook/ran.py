@@ -34,7 +34,11 @@ def run_notebook(notebook, folder) -> Ran:
     """Run All in `folder`; an error in any cell is raised here. What is given stays as it is."""
     notebook = nbformat.from_dict(notebook)
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
+    # One print may arrive in two messages, when the kernel sends what it has in between; they are put together.
+    client = NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources=resources, coalesce_streams=True
+    )
+    client.execute()
     return Ran(notebook)
 
 
