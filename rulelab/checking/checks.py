@@ -385,7 +385,7 @@ class Checking:
     def _notes(self) -> Iterator[str]:
         yield from self.source.notes
         if self.source.drawn:
-            shown = " or ".join(
+            shown = "; or ".join(
                 ", ".join(f"{n}: {k}" for n, k in zip(self.subject.names, kinds))
                 for kinds in self.source.choices
             )

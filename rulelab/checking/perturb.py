@@ -68,13 +68,14 @@ class Kind:
     """A family of arguments to draw from: their form, and the interval that their numbers are in.
 
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
-    "list"; numbers lie strictly between `low` and `high`.
+    "list"; numbers lie strictly between `low` and `high`. `is_asked` says that the caller asked for the form.
     """
 
     form: str = "number"
     low: float = -math.inf
     high: float = math.inf
     dtype: str = "float64"
+    is_asked: bool = dataclasses.field(default=False, compare=False)
 
     def __str__(self) -> str:
         inside = _interval_words(self.low, self.high)
@@ -134,7 +135,8 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
         raise DomainError(f"a domain is a word or (low, high), not {words!r}", fixes=_known_domains())
     rest, kind = " ".join(words.split()), Kind()
     if rest.endswith("positive definite"):
-        kind, rest = dataclasses.replace(kind, form="positive definite"), rest[: -len("positive definite")]
+        kind = dataclasses.replace(kind, form="positive definite", is_asked=True)
+        rest = rest[: -len("positive definite")]
     for word in rest.split():
         if word in INTERVALS:
             low, high = INTERVALS[word]
@@ -143,7 +145,7 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
             kind = dataclasses.replace(kind, dtype="complex128")
         elif word in FORMS:
             if word != "matrix" or kind.form not in ("square", "symmetric"):
-                kind = dataclasses.replace(kind, form=word)
+                kind = dataclasses.replace(kind, form=word, is_asked=True)
         else:
             raise DomainError(f"{words!r} is no domain: {word!r} is not known", fixes=_known_domains())
     return kind
@@ -238,7 +240,7 @@ def guesses(
 
 
 def _choices(index: int, name: str, accepts: Accepts | None, domain: Mapping[str, Kind]) -> tuple[Kind, ...]:
-    if name in domain and domain[name].form != "number":
+    if name in domain and (domain[name].is_asked or domain[name].form != "number"):
         return (domain[name],)
     low, high = (domain[name].low, domain[name].high) if name in domain else _interval_of_name(name)
     dtypes = (domain[name].dtype,) if name in domain else ("float64",)

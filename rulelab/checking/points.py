@@ -5,7 +5,9 @@ branches.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
+import itertools
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +19,7 @@ from ..errors import RuleLabError, RuleShapeError
 from ..rules.authoring import ask, rrule
 from ..rules.registry import Found, Registry
 from ..rules.targets import name_of, resolve
+from .findiff import fd_jvp
 from .perturb import (
     DRAWN_SCALES,
     Kind,
@@ -34,12 +37,13 @@ from .perturb import (
     near,
     opposed,
     plainly,
+    rand_tangent,
     tied,
     with_all_digits,
 )
 from .probes import Point, quiet, watched_lines
 from .subjects import Subject, rules_of
-from .vectors import leaves, to_vec
+from .vectors import cotangent_vec, leaves, to_vec
 
 TRIES = 400
 """Calls of the function that may be spent on finding arguments it takes."""
@@ -72,7 +76,9 @@ class Source:
             plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
             self.args, self.notes = _movable(f, plain, kwargs)
             return
-        self.choices = _kinds_taken(f, kwargs, domain, rng, (mode, config, registry), several, seconds)
+        asked = (mode, config, registry)
+        found = _kinds_taken(f, kwargs, domain, rng, asked, several, seconds)
+        self.choices = _with_vectors(f, found, kwargs, domain, rng, asked)
         self.args = tuple(draw(kind, rng) for kind in self.choices[0])
 
     @property
@@ -95,8 +101,9 @@ class Source:
         scale = DRAWN_SCALES[number % len(DRAWN_SCALES)]
         if not self.choices:
             return jittered(self.args, self.rng, flips=number % 3 == 2, scale=1.0 if number < 3 else scale)
-        kinds = self.choices[number % len(self.choices)]
-        drawn = tuple(draw(kind, self.rng, number, scale) for kind in kinds)
+        size, choice = divmod(number, len(self.choices))
+        kinds = self.choices[choice]
+        drawn = tuple(draw(kind, self.rng, size, scale) for kind in kinds)
         return opposed(drawn, self.args, kinds) if number == 1 else drawn
 
     def origin(self, number: int) -> str:
@@ -167,12 +174,133 @@ def _kinds_taken(
     raise _none_found(f, last)
 
 
+def _with_vectors(
+    f: Callable,
+    found: tuple[tuple[Kind, ...], ...],
+    kwargs: Mapping[str, Any],
+    domain: Mapping[str, Kind],
+    rng: np.random.Generator,
+    asked: tuple[str, Any, Registry],
+) -> tuple[tuple[Kind, ...], ...]:
+    """The kinds found, and where these are numbers alone, vectors too if the function and its rule take them:
+    first where the function makes one number of them.
+
+    A rule that lacks a sum, or has one too many, is right for numbers. Of several arguments some may be meant
+    to be numbers: the rule is looked at with those vectors for which it seems right, else with all.
+    """
+    first, names = found[0], required_names(f)
+    free = [
+        kind.form == "number" and not (name in domain and domain[name].is_asked)
+        for kind, name in zip(first, names)
+    ]
+    if not all(kind.form in ("number", "integer") for kind in first):
+        return found
+    taken: list[tuple[tuple[Kind, ...], tuple]] = []
+    for kinds in _some_as_vectors(first, free):
+        args = _vectors_taken(f, first, kinds, kwargs, rng, asked)
+        if args is None:
+            continue
+        taken.append((kinds, args))
+        if _seems_right(f, args, kwargs, rng, asked):
+            break
+    else:
+        taken = taken[:1]
+    if not taken:
+        return found
+    kinds, args = taken[-1]
+    is_one_number = to_vec(plainly(f, args, kwargs))[0].size == 1
+    return tuple(dict.fromkeys((kinds, *found) if is_one_number else (*found, kinds)))
+
+
+MOST_SHARES = 8
+"""Ways to make vectors of some of several numbers that are looked at."""
+
+
+def _some_as_vectors(kinds: tuple[Kind, ...], free: list[bool]) -> Iterator[tuple[Kind, ...]]:
+    """The same kinds with vectors for numbers, where that is `free`: for all of them first, then for some."""
+    shares = itertools.product(*[(True, False) if is_free else (False,) for is_free in free])
+    for share in itertools.islice((s for s in shares if any(s)), MOST_SHARES):
+        yield tuple(
+            dataclasses.replace(kind, form="vector") if is_vector else kind
+            for kind, is_vector in zip(kinds, share)
+        )
+
+
+def _vectors_taken(
+    f: Callable,
+    numbers: tuple[Kind, ...],
+    kinds: tuple[Kind, ...],
+    kwargs: Mapping[str, Any],
+    rng: np.random.Generator,
+    asked: tuple[str, Any, Registry],
+) -> tuple | None:
+    """Arguments of these kinds, which have vectors where others are `numbers`; None where the function, or
+    the rule that it has for the numbers, does not take them.
+    """
+    target, _ = resolve(f)
+    drawn = [tuple(draw(kind, rng) for kind in every) for every in (numbers, kinds)]
+    mode, config, registry = asked
+    answers = [ask(target, args, dict(kwargs), mode, config, registry) for args in drawn]
+    rules = [answer.rule for answer in answers if isinstance(answer, Found)]
+    if len(rules) < 2 or rules[0] is not rules[1]:
+        return None
+    try:
+        y = plainly(f, drawn[1], kwargs)
+    except Exception:
+        return None
+    if not _is_finite(y) or not _takes(f, kinds, kwargs, rng):
+        return None
+    return drawn[1] if _rule_takes(target, drawn[1], kwargs, asked, NOT_WRITTEN_FOR) else None
+
+
+def _seems_right(
+    f: Callable,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    rng: np.random.Generator,
+    asked: tuple[str, Any, Registry],
+) -> bool:
+    """Whether a reverse rule goes with the difference in one direction, by the dot-product test; True of a
+    forward rule, which does with broadcast arguments what its function does.
+    """
+    mode, config, registry = asked
+    if mode != "rrule":
+        return True
+    x_dots = tuple(rand_tangent(x, rng) for x in args)
+    with quiet():
+        try:
+            y, back = rrule(f, *copy.deepcopy(args), config=config, registry=registry, **dict(kwargs))
+            y_bar = rand_tangent(y, rng)
+            x_bars = back(y_bar)[1:]
+            y_dot = fd_jvp(lambda *xs: f(*xs, **kwargs), x_dots, *args)
+            found = sum(_dot(x, x_bar, x_dot) for x, x_bar, x_dot in zip(args, x_bars, x_dots))
+            wanted = _dot(y, y_bar, y_dot)
+        except Exception:
+            return False
+    return bool(abs(found - wanted) <= ROUGHLY * max(abs(found), abs(wanted)))
+
+
+ROUGHLY = 1e-4
+
+
+def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:
+    return float(cotangent_vec(x, x_bar) @ cotangent_vec(x, x_dot))
+
+
 MOST_REFUSED = 8
 """Kinds that a rule may fail for before it is taken for wrong about all."""
 
 
+NOT_WRITTEN_FOR = (TypeError, ValueError, AttributeError, IndexError)
+"""What a rule raises that gets an argument of a kind it was not written for."""
+
+
 def _rule_takes(
-    target: Any, args: tuple, kwargs: Mapping[str, Any], asked: tuple[str, Any, Registry]
+    target: Any,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    asked: tuple[str, Any, Registry],
+    refusals: tuple[type[Exception], ...] = (*NOT_WRITTEN_FOR, RuleShapeError),
 ) -> bool:
     """Whether a rule runs through for these arguments: one written for arrays may not do so for a number.
 
@@ -185,7 +313,7 @@ def _rule_takes(
         try:
             y, back = rrule(target, *copy.deepcopy(args), config=config, registry=registry, **dict(kwargs))
             back(y)
-        except (TypeError, ValueError, AttributeError, IndexError, RuleShapeError):
+        except refusals:
             return False
         except Exception:
             return True

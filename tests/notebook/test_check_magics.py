@@ -113,9 +113,9 @@ def test_only_so_many_comparisons_are_remembered(notebook):
 @pytest.mark.parametrize(
     ("domain", "kinds"),
     [
-        ("positive", "(x: a number, positive)"),
-        ('"(1, 2)"', "(x: a number, between 1 and 2)"),
-        ('"x: negative"', "(x: a number, below 0)"),
+        ("positive", "(x: a number, positive; or x: a vector, positive)"),
+        ('"(1, 2)"', "(x: a number, between 1 and 2; or x: a vector, between 1 and 2)"),
+        ('"x: negative"', "(x: a number, below 0; or x: a vector, below 0)"),
     ],
 )
 def test_domain_says_where_to_draw(notebook, domain, kinds):
