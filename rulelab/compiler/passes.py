@@ -169,10 +169,7 @@ def compile_pass(
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= (set(lowered.free) if captured is True else captured) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
-    mark_moved_slices(lowered, active.varied, kinds)
-    texts = spelled_out(lowered, active.varied, kinds)
-    for reading in readings(lowered, texts, kinds, sites.is_declared_constant):
-        raise text_read_again(sites.place(reading.position))
+    _texts(lowered, active.varied, sites)
     parameters = [*lowered.free, *lowered.parameters]
     emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
@@ -213,12 +210,20 @@ def _tangent(
     if not differentiate:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
-    mark_moved_slices(lowered, varied, kinds)
-    texts = spelled_out(lowered, varied, kinds)
-    for reading in readings(lowered, texts, kinds, sites.is_declared_constant):
-        raise text_read_again(sites.place(reading.position))
+    texts = _texts(lowered, varied, sites)
     writes = not differentiate
     return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes, texts)
+
+
+def _texts(lowered: ir.Function, varied: set[str], sites: Sites) -> set[str]:
+    """The names of texts made from what varies. Where such a text, or a slice's bound, would lose its
+    derivative without a word, it is refused: here if that is certain, else by a mark, at run time.
+    """
+    mark_moved_slices(lowered, varied, sites.types)
+    texts = spelled_out(lowered, varied, sites.types)
+    for reading in readings(lowered, texts, sites.types, sites.is_declared_constant):
+        raise text_read_again(sites.place(reading.position))
+    return texts
 
 
 def _loads(lowered: ir.Function, find_global: Callable[[str], Any]) -> dict[str, tuple[str, Any]]:

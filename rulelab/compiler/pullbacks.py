@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ForeignCallError, KeywordError, NotDifferentiableError, Place, RuleLabError
-from ..rules.binding import Binder
+from ..rules.binding import Binder, parameter_names, positional_parameters
 from ..rules.calling import apply_rrule
 from ..rules.capabilities import RuleConfig
 from ..rules.programs import content_of, new_object
@@ -52,7 +52,7 @@ from .operands import carries, describe
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
 from .purity import seems_to_change
-from .pushing import Push, Vjp, build, positional_parameters
+from .pushing import Push, Vjp, build
 from .refusals import fault, mutation, text_read_again
 from .reversing import is_active, made_new, pulled, pushed, taken_out
 from .sites import attribute_finder, method_finder
@@ -375,7 +375,7 @@ class Pullbacks:
             return constant(target)
         if not rule.house:
             return self.by_user_rule(rule, target, args, kwargs, active)
-        names = _parameter_names(rule.function)
+        names = parameter_names(rule.function)
         for name in kwargs:
             if names is not None and name not in names:
                 raise KeywordError(
@@ -885,14 +885,6 @@ def _by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[boo
     for slot, on in zip(where, flags, strict=True):
         found[slot_number(slot)] |= on
     return found
-
-
-def _parameter_names(function: Any) -> tuple[str, ...] | None:
-    """The parameter names of a rule function; None if it takes any keyword or has no Python code."""
-    code = getattr(function, "__code__", None)
-    if code is None or code.co_flags & 0x08:
-        return None
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def bind(

@@ -31,7 +31,7 @@ from ..errors import (
     RuleLabError,
 )
 from ..rules import programs
-from ..rules.binding import Binder
+from ..rules.binding import Binder, parameter_names, positional_parameters
 from ..rules.calling import apply_rrule, checked_pair, taken_keywords, watch_of_frule
 from ..rules.capabilities import RuleConfig
 from ..rules.lent import Debugging
@@ -549,13 +549,13 @@ class Push:
             return  # formatting a text is followed by what reads it (`spelling`)
         for number, (x, x_dot) in enumerate(zip(positional, dots)):
             if number >= leading and _varies(x, x_dot) and _is_inexact(x):
-                known = _parameter_names(reverse.rule.function) or ()
+                known = parameter_names(reverse.rule.function) or ()
                 name = known[number] if number < len(known) else f"argument {number + 1}"
                 self.pullbacks.refuse_lost(g, name, x, None)
 
     def check_covered(self, g: Any, rule: Rule, names: tuple[str, ...]) -> None:
         """KeywordError for a keyword that a rule of the house does not know: `where=`, `dtype=`."""
-        known = _parameter_names(rule.function)
+        known = parameter_names(rule.function)
         for name in names:
             if known is not None and name not in known:
                 raise KeywordError(
@@ -1003,24 +1003,6 @@ def _is_hashable(x: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _parameter_names(function: Any) -> tuple[str, ...] | None:
-    """The parameter names of a rule function; None if it takes any keyword or has no Python code."""
-    code = getattr(function, "__code__", None)
-    if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
-        return None
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-
-def positional_parameters(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names of the positional parameters of a rule function, in order, and the defaults among them."""
-    function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return (), {}
-    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
-    return names, dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
 
 
 def _is_nothing(out: Any) -> bool:

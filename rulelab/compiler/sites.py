@@ -375,7 +375,8 @@ class Sites:
         return call
 
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
-        write, place = write_plain(self.pullbacks, op.kind, self.place(position)), self.place(position)
+        place = self.place(position)
+        write = write_plain(self.pullbacks, op.kind, place)
         return _looking_at_slices(write, place, METHODS[op.kind]) if op.by_moved_slice else write
 
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
@@ -401,8 +402,6 @@ class Sites:
         place = self.place(position)
 
         def entry(x: Any, key: Any) -> Any:
-            if op.by_moved_slice:
-                _look_at_slice(x, key, place)
             if type(x) in heap.KINDS:
                 return heap.fresh(x[key]) if op.for_update else x[key]
             if type(x) is not defaultdict or not heap.is_own(x) or key in x:
@@ -421,7 +420,7 @@ class Sites:
                 x[key] = heap.made_plain(self.pullbacks.run_plain(make, (), {}, (False,), place))
             return x[key]
 
-        return entry
+        return _looking_at_slices(entry, place) if op.by_moved_slice else entry
 
     def iterate(self, position: ir.Position) -> Callable[..., Any]:
         place = self.place(position)
@@ -672,20 +671,19 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
     return find
 
 
-def _looking_at_slices(find: Handler, place: Place, name: str = "__getitem__") -> Handler:
-    def find_looking(owner: Any, key: Any, *value: Any) -> Any:
-        _look_at_slice(owner, key, place, name)
-        return find(owner, key, *value)
+def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__") -> Handler:
+    """`access`, which reads or writes `x[key]` or finds how, after a look at the slices in the key."""
 
-    return find_looking
+    def access_looking(owner: Any, key: Any, *value: Any) -> Any:
+        try:
+            programs.refuse_moved_slice(owner, key, name)
+        except NotDifferentiableError as error:
+            raise NotDifferentiableError(
+                error.found, place=place, fixes=error.fixes, read=error.read
+            ) from None
+        return access(owner, key, *value)
 
-
-def _look_at_slice(owner: Any, key: Any, place: Place, name: str = "__getitem__") -> None:
-    """The refusal of `programs.refuse_moved_slice`, with the author's line."""
-    try:
-        programs.refuse_moved_slice(owner, key, name)
-    except NotDifferentiableError as error:
-        raise NotDifferentiableError(error.found, place=place, fixes=error.fixes, read=error.read) from None
+    return access_looking
 
 
 def _for_update(find: Handler) -> Handler:

@@ -38,6 +38,7 @@ from .types import (
     Types,
     is_real,
 )
+from .writes import METHODS
 
 NO = ir.Const(NoTangent())
 _NEVER = (BOOL, STR, NONE, SLICE)
@@ -567,8 +568,8 @@ class _Tangent:
                 self.keep(self.function.fresh("kept"), lost)
             return
         if op.by_moved_slice:
-            name = ir.Const("__setitem__" if op.kind == "item" else "__delitem__")
-            look = ir.Call(ir.Const(programs.refuse_moved_slice), (op.target, op.key, name))
+            asked = (op.target, op.key, ir.Const(METHODS[op.kind]))
+            look = ir.Call(ir.Const(programs.refuse_moved_slice), asked)
             self.keep(self.function.fresh("looked"), look)
         if not self.writes and not any(map(self.varies, op.operands())):
             self.keep(target, op)

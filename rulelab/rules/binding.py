@@ -1,4 +1,6 @@
-"""A call's arguments in the order of the target's signature, its defaults filled in."""
+"""A call's arguments in the order of the target's signature, its defaults filled in; what a rule function
+takes.
+"""
 
 from __future__ import annotations
 
@@ -183,6 +185,24 @@ def _drop_defaults(signature, arguments, given):
             trailing = trailing and not positional
         elif trailing or not positional:
             arguments.pop(name, None)
+
+
+def parameter_names(function) -> tuple[str, ...] | None:
+    """The parameter names of a rule function; None if it takes any keyword or has no Python code."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & _VARKEYWORDS:
+        return None
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def positional_parameters(function) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of the positional parameters of a rule function, in order, and the defaults among them."""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return (), {}
+    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
+    return names, dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
 
 
 def _of_class(cls):

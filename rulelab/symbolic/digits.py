@@ -19,10 +19,10 @@ def agreeing_digits(expected, found, scale):
     alike = _beyond_numbers(expected, found)
     if alike is not None:
         return MAX_DIGITS if alike else 0
-    size = max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
     if expected == found:
         return MAX_DIGITS
-    return max(0, min(MAX_DIGITS, int(-CONTEXT.log10(abs(expected - found) / size))))
+    off = abs(expected - found) / _size(expected, found, scale)
+    return max(0, min(MAX_DIGITS, int(-CONTEXT.log10(off))))
 
 
 def is_wrong(expected, found, scale):
@@ -30,8 +30,12 @@ def is_wrong(expected, found, scale):
     alike = _beyond_numbers(expected, found)
     if alike is not None:
         return not alike
-    size = max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
-    return abs(expected - found) > WRONG * size
+    return abs(expected - found) > WRONG * _size(expected, found, scale)
+
+
+def _size(expected, found, scale):
+    """The size beside which a difference counts: that of the numbers, but for what cancels to nothing."""
+    return max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
 
 
 def _beyond_numbers(expected, found):

@@ -20,7 +20,12 @@ class Settled(Exception):
 
 
 class Skipped(Exception):
-    """The sample proves nothing: outside the domain, or on the border of a cell."""
+    """The sample proves nothing: outside the domain, on the border of a cell, or refused by the rule."""
+
+    @classmethod
+    def by_refusal(cls, error):
+        """The rule itself refused the sample."""
+        return cls(f"the rule refuses: {str(error).splitlines()[0]}")
 
 
 class NotFollowed(Skipped):

@@ -144,3 +144,14 @@ def plain_number(cotangent):
         return np.asarray(cotangent, complex if cotangent.dtype.kind == "c" else float)
     except (TypeError, ValueError) as raised:
         raise Settled(Unsupported(f"a cotangent of type {type(cotangent).__name__}")) from raised
+
+
+def first_changed(arguments, fresh, names):
+    """The name of the first array among `arguments` that is not what `fresh` has in its place; else None.
+
+    A rule must leave its arguments as they were, however right its numbers are.
+    """
+    for i, (given, as_it_was) in enumerate(zip(arguments, fresh, strict=True)):
+        if isinstance(given, np.ndarray) and not np.array_equal(given, as_it_was, equal_nan=True):
+            return names[i] if i < len(names) else f"argument {i + 1}"
+    return None

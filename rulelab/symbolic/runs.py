@@ -34,6 +34,7 @@ from .plain import (
     alike,
     are_complex,
     entries_of,
+    first_changed,
     flat_floats,
     is_zero,
     numbers_in,
@@ -59,7 +60,6 @@ from .tracing import (
     traced_seed,
 )
 from .verdicts import Counterexample, Refuted, Unsupported
-from .writes import first_changed
 
 
 @dataclass
@@ -237,7 +237,7 @@ _WRONG_KIND = (TypeError, AttributeError, IndexError, KeyError)
 
 def _rule_raised(question, part, raised, sample):
     if isinstance(raised, NotDifferentiableError):
-        raise Skipped(f"the rule refuses: {str(raised).splitlines()[0]}") from raised
+        raise Skipped.by_refusal(raised) from raised
     verdict = Refuted(
         "effects",
         f"the {part} raised {type(raised).__name__}: {raised}",

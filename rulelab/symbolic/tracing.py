@@ -241,33 +241,31 @@ def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), 
 
 def run_traced(trace, swap, question, work):
     """`work()` with every way of failing turned into a verdict about the tracing, not about the rule."""
+
+    def unsupported(construct, raised, advice=""):
+        return Settled(Unsupported(construct, users_place(raised, swap.codes, question.primal), advice))
+
     with quietly():
         try:
             result = work()
         except CannotTrace as stop:
-            raise Settled(
-                Unsupported(stop.construct, users_place(stop, swap.codes, question.primal), stop.advice)
-            ) from stop
+            raise unsupported(stop.construct, stop, stop.advice) from stop
         except Stop as stop:
             raise NotFollowed(str(stop)) from stop
         except NotDifferentiableError as refusal:
             if _asked_the_ad(refusal):
-                place = users_place(refusal, swap.codes, question.primal)
-                raise Settled(Unsupported("a call of the AD in the rule", place, _BY_NUMBERS)) from refusal
-            raise Skipped(f"the rule refuses: {str(refusal).splitlines()[0]}") from refusal
+                raise unsupported("a call of the AD in the rule", refusal, _BY_NUMBERS) from refusal
+            raise Skipped.by_refusal(refusal) from refusal
         except Exception as raised:
             if isinstance(trace.stop, CannotTrace):  # C code made another error of it
-                place = users_place(raised, swap.codes, question.primal)
-                raise Settled(Unsupported(trace.stop.construct, place, trace.stop.advice)) from raised
-            raise Settled(
-                Unsupported(
-                    f"{type(raised).__name__} on traced numbers: {raised}",
-                    users_place(raised, swap.codes, question.primal),
-                    "the plain run was fine: the code needs something only real floats have",
-                )
+                raise unsupported(trace.stop.construct, raised, trace.stop.advice) from raised
+            raise unsupported(
+                f"{type(raised).__name__} on traced numbers: {raised}",
+                raised,
+                "the plain run was fine: the code needs something only real floats have",
             ) from raised
     if isinstance(trace.stop, CannotTrace):  # it was caught by a bare except
-        raise Settled(Unsupported(trace.stop.construct, users_place(trace.stop, swap.codes, question.primal)))
+        raise unsupported(trace.stop.construct, trace.stop)
     if trace.stop is not None:
         raise NotFollowed(str(trace.stop))
     return result
