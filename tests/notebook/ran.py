@@ -34,7 +34,7 @@ def run_notebook(notebook, folder) -> Ran:
     """Run All in `folder`; an error in any cell is raised here. What is given stays as it is."""
     notebook = nbformat.from_dict(notebook)
     resources = {"metadata": {"path": str(folder)}}
-    # One print may arrive in two messages, when the kernel sends what it has in between; they are put together.
+    # One print may arrive in two messages, where the kernel sends what it has in between: they are joined.
     client = NotebookClient(
         notebook, timeout=120, kernel_name="python3", resources=resources, coalesce_streams=True
     )
