@@ -110,9 +110,10 @@ class Lab:
     token: str
     root: Path
 
-    def page(self, name: str) -> str:
-        """The address that opens notebook `name`, whatever was open before."""
-        return f"{self.base}/lab/tree/{name}?token={self.token}&reset"
+    @property
+    def address_of_launcher(self) -> str:
+        """The address that opens JupyterLab without a notebook, whatever was open before."""
+        return f"{self.base}/lab?token={self.token}&reset"
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,7 @@
-"""Chromium on a running JupyterLab: open a notebook, type, run, read what came out."""
+"""Chromium on a running JupyterLab: open a notebook, type, run, read what came out.
+
+The tests of a module are one visit: JupyterLab is loaded once, and each test opens a notebook of its own.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,10 @@ SHOW_CELL = """async number => {
   notebook.activeCellIndex = number;
   notebook.widgets[number].node.scrollIntoView({block: 'start'});
 }"""
+OPEN = """async path => {
+  const panel = await window.jupyterapp.commands.execute('docmanager:open', {path});
+  await panel.context.ready;
+}"""
 CLOSE = """async () => {
   const app = window.jupyterapp, panel = app.shell.currentWidget;
   await panel.sessionContext.shutdown();
@@ -56,19 +63,21 @@ class NotebookPage:
         self.page = page
         self.errors: list[str] = []
         self.outside: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
-        page.on("request", lambda request: self._note_request(request.url, base))
+        self._noting = {
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "console": lambda message: message.type == "error" and self.errors.append(message.text),
+            "request": lambda request: self._note_request(request.url, base),
+        }
+        for event, note in self._noting.items():
+            page.on(event, note)
 
     def _note_request(self, url: str, base: str) -> None:
         if url.startswith("http") and not url.startswith(base):
             self.outside.append(url)
 
-    def open(self, address: str) -> NotebookPage:
-        """Load the page and wait until its notebook has an idle kernel."""
-        self.page.goto(address, wait_until="domcontentloaded")
-        self.page.wait_for_function(READY)
-        self.page.evaluate(RESTORED)
+    def open(self, name: str) -> NotebookPage:
+        """Open a notebook of the server's folder and wait until it has an idle kernel."""
+        self.page.evaluate(OPEN, name)
         self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook")
         self.wait_until_idle()
         return self
@@ -76,9 +85,8 @@ class NotebookPage:
     def wait_until_idle(self) -> None:
         self.page.wait_for_function(IDLE)
 
-    def run_all(self, seconds: float = 120.0) -> None:
+    def run_all(self) -> None:
         """Run > Run All Cells; back when the last one has run."""
-        self.page.set_default_timeout(seconds * 1000)
         self.page.evaluate(RUN_ALL)
         self.wait_until_idle()
 
@@ -127,10 +135,11 @@ class NotebookPage:
         return path
 
     def close(self) -> None:
-        """End the kernel and the page."""
+        """End the kernel and close the notebook; the page stays, and is no longer noted."""
         with contextlib.suppress(Exception):   # what failed before must be what is reported
             self.page.evaluate(CLOSE)
-        self.page.close()
+        for event, note in self._noting.items():
+            self.page.remove_listener(event, note)
 
 
 def missing(what: str) -> None:
@@ -164,21 +173,38 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def open_notebook(browser: Any, lab: Any) -> Iterator[Callable[[str], NotebookPage]]:
-    """A function that opens a notebook of the server's folder by its name."""
+@contextlib.contextmanager
+def visiting(browser: Any, lab: Any) -> Iterator[Any]:
+    """A page of a visitor of its own, with JupyterLab up and no notebook open."""
     context = browser.new_context(viewport={"width": 1280, "height": 1500}, device_scale_factor=1)
     context.set_default_timeout(30_000)
+    page = context.new_page()
+    page.goto(lab.address_of_launcher, wait_until="domcontentloaded")
+    page.wait_for_function(READY)
+    page.evaluate(RESTORED)
+    yield page
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any, lab: Any) -> Iterator[Any]:
+    """JupyterLab, loaded once for the tests of a module."""
+    with visiting(browser, lab) as page:
+        yield page
+
+
+@pytest.fixture
+def open_notebook(visit: Any, lab: Any) -> Iterator[Callable[[str], NotebookPage]]:
+    """A function that opens a notebook of the server's folder by its name."""
     opened: list[NotebookPage] = []
 
     def open_it(name: str) -> NotebookPage:
-        opened.append(NotebookPage(context.new_page(), lab.base))
-        return opened[-1].open(lab.page(name))
+        opened.append(NotebookPage(visit, lab.base))
+        return opened[-1].open(name)
 
     yield open_it
     for notebook in opened:
         notebook.close()
-    context.close()
 
 
 @pytest.fixture

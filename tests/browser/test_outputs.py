@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 
 import pytest
+
+from tests.conftest import EMPTY_NOTEBOOK
 
 from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage
 
@@ -119,8 +123,15 @@ UNFOLD = "() => document.querySelectorAll('.jp-OutputArea details').forEach(fold
 
 
 @pytest.fixture
-def lab_page(empty_notebook, request, repository, tmp_path):
-    return PanelPage(empty_notebook, request, repository, tmp_path)
+def lab_page(open_notebook, lab, request, repository, tmp_path):
+    """A notebook with all these cells, of which Run All passes over those that fail."""
+    written = copy.deepcopy(EMPTY_NOTEBOOK)
+    for source in (SETUP, MORE, RULE, WRONG_RULE, *CELLS, *FAILING, ""):
+        metadata = {"tags": ["raises-exception"]} if source in FAILING else {}
+        cell = {"cell_type": "code", "execution_count": None, "metadata": metadata, "outputs": []}
+        written["cells"].append({**cell, "id": f"cell-{len(written['cells'])}", "source": source})
+    (lab.root / "outputs.ipynb").write_text(json.dumps(written))
+    return PanelPage(open_notebook("outputs.ipynb"), request, repository, tmp_path)
 
 
 def pictures(lab_page, name):
@@ -136,8 +147,8 @@ def test_all_outputs_are_accessible_in_both_themes(lab_page):
     """Every magic, every report, errors; folds closed and open; nothing asked of the outside world."""
     notebook, page = lab_page.notebook, lab_page.page
     page.evaluate(HIDE_SIDE)
-    for cell in (SETUP, MORE, RULE, WRONG_RULE, *CELLS, *FAILING):
-        notebook.run_cell(cell)
+    notebook.run_all()
+    assert notebook.unrun_cells() == []
     notebook.run_cell("%rule_stub addone")
     page.locator(".rulelab-symbolic mjx-container").first.wait_for()
     assert len(notebook.error_outputs()) == len(FAILING), notebook.error_outputs()

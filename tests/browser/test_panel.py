@@ -251,7 +251,7 @@ def test_the_rule_is_checked_on_its_own_page(lab_page):
 def test_a_long_check_is_stopped(lab_page):
     """Other cells run meanwhile; Stop shows the points that are whole."""
     lab_page.open(
-        "%rule_lab slow slow_cr --at y[:20]",
+        "%rule_lab slow slow_cr --at y[:6]",
         "import time\n"
         "def slow(x):\n"
         "    time.sleep(0.003)\n"

@@ -8,6 +8,8 @@ import pytest
 
 from tests.notebook.payloads import WORDS
 
+from .conftest import visiting
+
 pytestmark = pytest.mark.browser
 
 SETUP = """\
@@ -92,6 +94,13 @@ class Watched:
         assert self.page.evaluate(FOUND, area) == []
         assert [frame for frame in self.page.frames if frame.evaluate("() => window.ran") is not None] == []
         assert self.happened == []
+
+
+@pytest.fixture
+def visit(browser, lab):
+    """A page for each test: what runs in one must not be taken for what runs in the next."""
+    with visiting(browser, lab) as page:
+        yield page
 
 
 @pytest.fixture
