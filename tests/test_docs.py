@@ -241,26 +241,22 @@ def test_the_miniature_compiler_is_right(repository, tmp_path):
 
 
 NOTEBOOKS = sorted(Path(__file__).parents[1].glob("notebooks/*.ipynb"))
-EXPORTED = [path for path in NOTEBOOKS if path.stem.startswith(("01", "04"))]  # with all kinds of outputs
+IN_CAMPAIGNS = [
+    pytest.param(path, id=path.stem, marks=() if path.stem.startswith("01") else pytest.mark.campaign)
+    for path in NOTEBOOKS
+]
 
 
-@pytest.fixture(scope="module")
-def exports(tmp_path_factory):
-    """The folder of two notebooks, run and exported to HTML as the how-to page says, by one command."""
-    folder = tmp_path_factory.mktemp("exports")
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", str(folder)]
+@pytest.mark.parametrize("notebook", IN_CAMPAIGNS)
+def test_an_exported_notebook_can_be_read_without_a_network(notebook, tmp_path):
+    """Text, tables and pictures are in the file; what it asks for are two scripts, that it can do without."""
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", str(tmp_path)]
     done = subprocess.run(
-        [*command, "--ExecutePreprocessor.timeout=120", *map(str, EXPORTED)],
+        [*command, "--ExecutePreprocessor.timeout=120", str(notebook)],
         env=os.environ | {"RULELAB_WIDGETS": "0"}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.mark.parametrize("name", [path.stem for path in EXPORTED])
-def test_an_exported_notebook_can_be_read_without_a_network(name, exports):
-    """Text, tables and pictures are in the file; what it asks for are two scripts, that it can do without."""
-    page = (exports / f"{name}.html").read_text(encoding="utf-8")
+    page = (tmp_path / f"{notebook.stem}.html").read_text(encoding="utf-8")
     fetched = [html.unescape(a or b) for a, b in FETCHED.findall(page)]
     elsewhere = [address for address in fetched if ELSEWHERE.match(address)]
     assert len(elsewhere) <= 2 and all(re.search(r"(?i)mathjax|require", address) for address in elsewhere)

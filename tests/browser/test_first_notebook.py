@@ -83,9 +83,10 @@ def test_the_first_notebook_runs_from_top_to_bottom(open_notebook, lab, reposito
     assert notebook.picture(folder / "first-notebook.png", "%%rrule mse_cr").stat().st_size > 10_000
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "name",
-    [pytest.param("03-writing-good-rules.ipynb", marks=pytest.mark.campaign), "04-is-this-rule-right.ipynb"],
+    ["03-writing-good-rules.ipynb", "04-is-this-rule-right.ipynb"],
 )
 def test_another_notebook_runs_from_top_to_bottom(open_notebook, lab, repository, name):
     """Run All goes through there as well, and asks nothing of the outside world."""

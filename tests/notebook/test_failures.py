@@ -167,21 +167,22 @@ def test_nbclient_runs_nothing_after_it():
 # -- nbmake --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def nbmake_report(tmp_path_factory):
-    """What `pytest --nbmake` says of ten notebooks that each fail in a way of their own."""
-    folder = tmp_path_factory.mktemp("books")
-    for name in KINDS:
-        nbformat.write(failing(name), folder / f"{name}.ipynb")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n2", "--nbmake", str(folder)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-
-
-@EACH
-def test_nbmake_fails(nbmake_report, name):
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("wrong-option", "refused-by-the-ad", "interrupt"), id="three"),
+        pytest.param(tuple(KINDS), id="all", marks=pytest.mark.campaign),
+    ],
+)
+def test_nbmake_fails(names, tmp_path):
     """A plain UsageError would pass there."""
-    assert re.search(rf"FAILED .*{name}\.ipynb", nbmake_report.stdout), nbmake_report.stdout[-3000:]
-    assert nbmake_report.returncode == 1 and "10 failed" in nbmake_report.stdout
+    for name in names:
+        nbformat.write(failing(name), tmp_path / f"{name}.ipynb")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbmake", str(tmp_path)]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    for name in names:
+        assert re.search(rf"FAILED .*{name}\.ipynb", run.stdout), run.stdout[-3000:]
+    assert run.returncode == 1 and f"{len(names)} failed" in run.stdout
 
 
 # -- the terminal --------------------------------------------------------------------------------------------

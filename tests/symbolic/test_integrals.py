@@ -118,7 +118,12 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("what", RIGHT)
+SLOW = ("the cotangent inside", "a parameter, by another quad", "the whole line")  # 5 to 8 s each
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=[pytest.mark.campaign] * (what in SLOW)) for what in RIGHT]
+)
 def test_a_right_rule_is_proved(what):
     """Limits, parameters inside, infinite limits, the pair that quad returns; the pullback may integrate."""
     verdict = judge(*RIGHT[what])
