@@ -76,9 +76,9 @@ class Source:
             plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
             self.args, self.notes = _movable(f, plain, kwargs)
             return
-        asked = (mode, config, registry)
+        asked, end = (mode, config, registry), time.perf_counter() + seconds
         found = _kinds_taken(f, kwargs, domain, rng, asked, several, seconds)
-        self.choices = _with_vectors(f, found, kwargs, domain, rng, asked)
+        self.choices = _with_vectors(f, found, kwargs, domain, rng, asked, end)
         self.args = tuple(draw(kind, rng) for kind in self.choices[0])
 
     @property
@@ -181,12 +181,14 @@ def _with_vectors(
     domain: Mapping[str, Kind],
     rng: np.random.Generator,
     asked: tuple[str, Any, Registry],
+    end: float,
 ) -> tuple[tuple[Kind, ...], ...]:
     """The kinds found, and where these are numbers alone, vectors too if the function and its rule take them:
     first where the function makes one number of them.
 
     A rule that lacks a sum, or has one too many, is right for numbers. Of several arguments some may be meant
-    to be numbers: the rule is looked at with those vectors for which it seems right, else with all.
+    to be numbers: the rule is looked at with those vectors for which it seems right, else with all; with none
+    where there was no time until `end` to find out.
     """
     first, names = found[0], required_names(f)
     free = [
@@ -195,19 +197,19 @@ def _with_vectors(
     ]
     if not all(kind.form in ("number", "integer") for kind in first):
         return found
-    taken: list[tuple[tuple[Kind, ...], tuple]] = []
+    shared: tuple[tuple[Kind, ...], tuple] | None = None
     for kinds in _some_as_vectors(first, free):
+        if time.perf_counter() > end:
+            return found
         args = _vectors_taken(f, first, kinds, kwargs, rng, asked)
-        if args is None:
-            continue
-        taken.append((kinds, args))
-        if _seems_right(f, args, kwargs, rng, asked):
+        if args is not None and (sum(free) == 1 or _seems_right(f, args, kwargs, rng, asked)):
+            shared = kinds, args
             break
-    else:
-        taken = taken[:1]
-    if not taken:
+        if args is not None and shared is None:
+            shared = kinds, args
+    if shared is None:
         return found
-    kinds, args = taken[-1]
+    kinds, args = shared
     is_one_number = to_vec(plainly(f, args, kwargs))[0].size == 1
     return tuple(dict.fromkeys((kinds, *found) if is_one_number else (*found, kinds)))
 
