@@ -238,24 +238,14 @@ def _products(group: list[Returned]) -> Iterator[Seen]:
     found = _product_of(group, lambda one: one.found)
     if found is None or found == wanted:
         return
-    text = wanted.replace("y_bar", "BAR")
-    words = f"gives {found} where the derivative is {wanted}"
     if "*" in found and "@" in wanted:
-        yield Seen(
-            "elementwise_product",
-            f"has an elementwise product for a product of matrices: {words}",
-            group[0].name,
-            (text,),
-        )
+        mistake, what = "elementwise_product", "an elementwise product for a product of matrices"
     elif "@" in found and "*" in wanted:
-        yield Seen(
-            "matrix_product",
-            f"has a product of matrices for an elementwise one: {words}",
-            group[0].name,
-            (text,),
-        )
+        mistake, what = "matrix_product", "a product of matrices for an elementwise one"
     else:
-        yield Seen("transposed", f"has something transposed: {words}", group[0].name, (text,))
+        mistake, what = "transposed", "something transposed"
+    words = f"has {what}: gives {found} where the derivative is {wanted}"
+    yield Seen(mistake, words, group[0].name, (wanted.replace("y_bar", "BAR"),))
 
 
 def _product_of(group: list[Returned], what: Callable[[Returned], np.ndarray]) -> str | None:
