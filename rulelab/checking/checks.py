@@ -391,8 +391,8 @@ class Checking:
             )
             yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
         if self.skipped:
-            name = self.subject.name
-            yield f"{self.skipped} points were left out: {name} has no finite value there"
+            left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
+            yield f"{left} left out: {self.subject.name} has no finite value there"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"

@@ -187,8 +187,9 @@ def _with_vectors(
     first where the function makes one number of them.
 
     A rule that lacks a sum, or has one too many, is right for numbers. Of several arguments some may be meant
-    to be numbers: the rule is looked at with those vectors for which it seems right, else with all; with none
-    where there was no time until `end` to find out.
+    to be numbers: the rule is looked at with those vectors for which it seems right, else with all. There are
+    none where the function does not broadcast, as one that puts its arguments in a list, and where the time
+    until `end` was too short to find out.
     """
     first, names = found[0], required_names(f)
     free = [
@@ -197,19 +198,21 @@ def _with_vectors(
     ]
     if not all(kind.form in ("number", "integer") for kind in first):
         return found
-    shared: tuple[tuple[Kind, ...], tuple] | None = None
+    taken: list[tuple[tuple[Kind, ...], tuple]] = []
     for kinds in _some_as_vectors(first, free):
         if time.perf_counter() > end:
             return found
         args = _vectors_taken(f, first, kinds, kwargs, rng, asked)
-        if args is not None and (sum(free) == 1 or _seems_right(f, args, kwargs, rng, asked)):
-            shared = kinds, args
+        if args is None:
+            continue
+        if sum(free) == 1 or _seems_right(f, args, kwargs, rng, asked):
+            taken = [(kinds, args)]
             break
-        if args is not None and shared is None:
-            shared = kinds, args
-    if shared is None:
-        return found
-    kinds, args = shared
+        taken.append((kinds, args))
+    else:
+        if len(taken) < 2:  # no share, or all arguments but not some: it does not broadcast
+            return found
+    kinds, args = taken[0]
     is_one_number = to_vec(plainly(f, args, kwargs))[0].size == 1
     return tuple(dict.fromkeys((kinds, *found) if is_one_number else (*found, kinds)))
 

@@ -135,6 +135,19 @@ def test_an_argument_that_is_meant_to_be_a_number_stays_one(f, rule, shown, dept
     assert found.verdict == "right" and any(shown in note for note in found.notes), found
 
 
+def test_numbers_that_are_put_in_a_list_stay_numbers():
+    """With vectors in their places it is another function, of which the author says nothing."""
+
+    def spread(a, b):
+        return np.sum([2.0 * a, b])
+
+    def spread_rrule(a, b):
+        return spread(a, b), lambda y_bar: (rl.NoTangent(), 2.0 * y_bar, y_bar)
+
+    found = rule_check(spread, registry=registry_with(spread, spread_rrule))
+    assert found.verdict == "right" and any("drawn (a: a number, b: a number);" in n for n in found.notes)
+
+
 def test_numbers_that_are_asked_for_are_numbers():
     """By the domain or by the annotation of the rule."""
 
