@@ -37,6 +37,10 @@ RUN_ALL = """async () => {
   await panel.sessionContext.ready;
   await app.commands.execute('notebook:run-all-cells');
 }"""
+NONE_WAITS = """() => {
+  const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
+  return !prompts.some(prompt => prompt.innerText.includes('*'));
+}"""
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON().cells"
 SHOW_CELL = """async number => {
   const app = window.jupyterapp, notebook = app.shell.currentWidget.content;
@@ -86,8 +90,9 @@ class NotebookPage:
         self.page.wait_for_function(IDLE)
 
     def run_all(self) -> None:
-        """Run > Run All Cells; back when the last one has run."""
+        """Run > Run All Cells; back when the last one has run, also where an error was to be expected."""
         self.page.evaluate(RUN_ALL)
+        self.page.wait_for_function(NONE_WAITS, timeout=120_000)
         self.wait_until_idle()
 
     def run_cell(self, text: str) -> str:
