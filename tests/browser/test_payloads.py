@@ -111,7 +111,9 @@ def hostile(empty_notebook, lab, repository):
 
 
 def test_nothing_runs_in_the_outputs_nor_in_their_export(hostile, tmp_path):
-    """Every report with every word, each face by itself, and errors; then what nbconvert makes of it."""
+    """A panel's page and errors with every word, each face of every report with some (those of all with all
+    are in tests/notebook); then what nbconvert makes of it.
+    """
     notebook, watched = hostile
     notebook.run_cell(SETUP)
     for half in HALVES:

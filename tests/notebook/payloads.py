@@ -219,14 +219,16 @@ def faces(report) -> dict[str, str]:
 
 
 def show(words, folder: Path) -> None:
-    """Display every report, and every face of each by itself, with each of the words in it."""
+    """Display the page of a panel with each of the words in it, and every face by itself of a third of the
+    reports: of each report with some of the words.
+    """
     from IPython.display import display
 
-    for word in words:
+    for number, word in enumerate(words):
         shown: dict[str, list[str]] = {}
         made = reports(word, folder)
         display(made["overview"])
-        for report in made.values():
+        for report in [*made.values()][number % 3 :: 3]:
             for kind, face in faces(report).items():
                 shown.setdefault(kind, []).append(face)
         for kind, each in shown.items():
