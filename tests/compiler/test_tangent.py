@@ -33,7 +33,7 @@ REFUSED_TWICE = {
     "heap.default_factory": "that others may hold",
     "heap.post_init": "Signature.bind",
     "iterators.reversed_views": "cannot be differentiated backwards",
-    "protocols.properties": "that others may hold",
+    "protocols.properties": "object.__setattr__",  # by which a cached property is kept
 }
 
 

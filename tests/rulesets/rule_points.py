@@ -3,7 +3,7 @@ differences.
 
 A test module needs three lines::
 
-    @pytest.mark.parametrize("case", cases(TABLE), ids=str)
+    @pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
     def test_rules_agree_with_finite_differences(case):
         check(case)
 
@@ -82,6 +82,43 @@ def cases(table):
         if rule_at(registry, target, args, "frule") is not None:
             found.append(Case(table, "frule", target, args, kwargs))
     return found
+
+
+class Points(NamedTuple):
+    """What is to be checked of one function, together: thousands of points are hundreds of functions."""
+
+    name: str
+    cases: list
+
+    def __str__(self):
+        return self.name
+
+
+def by_function(cases):
+    """The cases, function by function in the order of the first of each."""
+    found: dict[str, Points] = {}
+    for case in cases:
+        name = f"{case.table.name}:{name_of(case.target)}"
+        found.setdefault(name, Points(name, [])).cases.append(case)
+    return list(found.values())
+
+
+def by_rule(table):
+    """The cases of a table, function by function, in both modes."""
+    return by_function(cases(table))
+
+
+def at_each(points, check):
+    """Make the check at every point of a function, and name those at which it fails."""
+    failed = []
+    for case in points.cases:
+        try:
+            check(case)
+        except Exception as error:
+            failed.append((case, error))
+    if failed:
+        told = "\n".join(f"{case}: {type(error).__name__}: {error}" for case, error in failed)
+        raise AssertionError(told) from failed[0][1]
 
 
 # --- values as real vectors ---------------------------------------------------------------------------------

@@ -3,17 +3,17 @@
 import copy
 
 import pytest
-from rule_points import cases, check
+from rule_points import at_each, by_rule, check
 
 import rulelab as rl
 from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.containers import TABLE
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rule(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rule(points):
     """Value, shapes, linearity and finite differences at every check point."""
-    check(case)
+    at_each(points, check)
 
 
 class Doubling(dict):

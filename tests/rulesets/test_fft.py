@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents
+from rule_points import at_each, by_rule, check, cotangents
 
 from rulelab.errors import RuleLabError
 from rulelab.rulesets.fft import TABLE
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every transform is right at every one of its points, in both modes: lengths, axes and norms."""
-    check(case)
+    at_each(points, check)
 
 
 @pytest.mark.parametrize("transform", [np.fft.fft, np.fft.rfft, np.fft.ihfft])

@@ -8,7 +8,7 @@ import copy
 
 import numpy as np
 import pytest
-from rule_points import Case, at_path, leaves, put_at, random_like, relaid, rule_at
+from rule_points import Case, at_each, at_path, by_function, leaves, put_at, random_like, relaid, rule_at
 from second_order import is_inexact, tangent_of, varied_paths
 
 from rulelab.rules.registry import DEFAULT
@@ -16,31 +16,13 @@ from rulelab.rules.targets import name_of
 from rulelab.rulesets.catalogue import tables
 from rulelab.tangents.zeros import NoTangent
 
-
-def by_function():
-    """The points of each function that has a forward rule: thousands of points, hundreds of functions."""
-    found = {}
-    for table in tables():
-        for target, args, kwargs in table.points:
-            if rule_at(DEFAULT, target, args, "frule") is not None:
-                case = Case(table, "frule", target, args, kwargs)
-                found.setdefault(f"{table.name}:{name_of(target)}", []).append(case)
-    return found
-
-
-CASES = by_function()
-EACH = pytest.mark.parametrize("function", CASES)
-
-
-def at_each(function, check):
-    """Make the check at every point of a function, and name those that fail."""
-    failed = []
-    for case in CASES[function]:
-        try:
-            check(case)
-        except Exception as error:
-            failed.append(f"{case}: {type(error).__name__}: {error}")
-    assert not failed, "\n".join(failed)
+CASES = [
+    Case(table, "frule", target, args, kwargs)
+    for table in tables()
+    for target, args, kwargs in table.points
+    if rule_at(DEFAULT, target, args, "frule") is not None
+]
+EACH = pytest.mark.parametrize("points", by_function(CASES), ids=str)
 
 
 def laid_out_like(x, rng):
@@ -112,14 +94,14 @@ def check_form(y, y_dot, layout=True):
 
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
 @EACH
-def test_the_tangent_has_the_form_of_the_value(function):
+def test_the_tangent_has_the_form_of_the_value(points):
     """Its containers, its shape, its layout, real or complex as it is: whichever arguments vary."""
 
     def has_form(case):
         for _, _, y, y_dot in () if hands_out_parts(case) else variants(case):
             check_form(y, y_dot)
 
-    at_each(function, has_form)
+    at_each(points, has_form)
 
 
 def hands_out_parts(case):
@@ -130,9 +112,9 @@ def hands_out_parts(case):
 
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
 @EACH
-def test_tangents_that_are_not_there_leave_zeros(function):
+def test_tangents_that_are_not_there_leave_zeros(points):
     """With no tangent at all an array has zeros, which may be written to; a number need not have any."""
-    at_each(function, leaves_zeros)
+    at_each(points, leaves_zeros)
 
 
 def leaves_zeros(case):
@@ -154,9 +136,9 @@ def shared(a, b):
 
 
 @EACH
-def test_the_tangent_looks_where_the_value_looks(function):
+def test_the_tangent_looks_where_the_value_looks(points):
     """A view of the argument has a view of the argument's tangent; a copy has memory of its own."""
-    at_each(function, looks_there)
+    at_each(points, looks_there)
 
 
 def looks_there(case):

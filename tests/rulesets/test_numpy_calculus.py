@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents
+from rule_points import at_each, by_rule, check, cotangents
 
 import rulelab as rl
 from rulelab.errors import RuleLabError
 from rulelab.rulesets.numpy_calculus import TABLE
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every rule is right at every one of its points, in both modes."""
-    check(case)
+    at_each(points, check)
 
 
 def test_at_a_knot_the_piece_on_the_right_counts():

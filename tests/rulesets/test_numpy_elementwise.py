@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 import rulelab as rl
 from rulelab.errors import RuleLabError
@@ -15,12 +15,12 @@ SHAPES = [(), (1,), (3,), (2, 1), (1, 3), (2, 3), (0, 3), (0, 1)]
 BROADCASTS = [(a, b) for a in SHAPES for b in SHAPES if {2, 0} - {*a[:-1], *b[:-1]}]
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every elementwise function has the derivative that its values show, for numbers and arrays of any
     shape.
     """
-    check(case)
+    at_each(points, check)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents
+from rule_points import at_each, by_rule, check, cotangents
 
 import rulelab as rl
 from rulelab.ad.reverse import gradient
@@ -14,10 +14,10 @@ from rulelab.tangents.thunks import InplaceableThunk
 from rulelab.tangents.zeros import ZeroTangent
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every rule is right at every one of its points, in both modes."""
-    check(case)
+    at_each(points, check)
 
 
 def test_repeated_indices_add():

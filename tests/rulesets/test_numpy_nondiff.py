@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 import rulelab as rl
 from rulelab.errors import RuleLabError
@@ -10,10 +10,10 @@ from rulelab.rulesets.numpy_nondiff import TABLE
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_ranges_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_ranges_agree_with_finite_differences(points):
     """`linspace` and `arange` move with their ends and their step."""
-    check(case)
+    at_each(points, check)
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.numpy_reductions import TABLE
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every rule is right at every one of its points, in both modes."""
-    check(case)
+    at_each(points, check)
 
 
 def rrule(target, *args, **kwargs):

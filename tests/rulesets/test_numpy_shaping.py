@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.numpy_shaping import ATTRIBUTES, PLAIN_ATTRIBUTES, TABLE
@@ -10,10 +10,10 @@ from rulelab.tangents.structural import Tangent
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every rule is right at every one of its points, in both modes."""
-    check(case)
+    at_each(points, check)
 
 
 def rrule(target, *args, **kwargs):

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 from rulelab.errors import RuleLabError
 from rulelab.rulesets.operators import TABLE
@@ -18,10 +18,10 @@ BROADCASTS = [(a, b) for a in SHAPES for b in SHAPES if {2, 0} - {*a[:-1], *b[:-
 ZERO = ZeroTangent()
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every operator and computing builtin has the derivative that its values show."""
-    check(case)
+    at_each(points, check)
 
 
 @pytest.mark.parametrize(

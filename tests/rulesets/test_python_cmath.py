@@ -4,15 +4,15 @@ import cmath
 import math
 
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 from rulelab.rulesets.python_cmath import TABLE
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every function has the derivative that its values show, along the real and the imaginary axis."""
-    check(case)
+    at_each(points, check)
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,17 @@ import math
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 from rulelab.rulesets.python_math import TABLE, digamma
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every function of `math` has the derivative that its values show, for floats, integers and NumPy
     numbers.
     """
-    check(case)
+    at_each(points, check)
 
 
 @pytest.mark.parametrize(

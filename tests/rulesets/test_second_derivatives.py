@@ -3,11 +3,10 @@
 import math
 import operator
 import statistics
-from collections import Counter
 
 import numpy as np
 import pytest
-from rule_points import Case, rule_at
+from rule_points import Case, Points, at_each, by_function, rule_at
 from second_order import PULLBACKS, check_second
 
 from rulelab.errors import NotDifferentiableError
@@ -20,22 +19,25 @@ from rulelab.tangents.zeros import NoTangent, ZeroTangent
 EACH = 2  # points of each function in the default suite; the campaign takes all
 
 
-def every_case():
-    counted = Counter()
-    for table in tables():
-        for target, args, kwargs in table.points:
-            case = Case(table, "frule", target, args, kwargs)
-            if rule_at(DEFAULT, target, args, "frule") is None:
-                continue
-            counted[id(target)] += 1
-            marks = [pytest.mark.campaign] if counted[id(target)] > EACH else []
-            yield pytest.param(case, marks=marks, id=str(case))
+CASES = [
+    Case(table, "frule", target, args, kwargs)
+    for table in tables()
+    for target, args, kwargs in table.points
+    if rule_at(DEFAULT, target, args, "frule") is not None
+]
 
 
-@pytest.mark.parametrize("case", list(every_case()))
-def test_second_derivatives_agree_with_finite_differences(case):
-    """The cotangents of the tangents and of the arguments of every forward rule, at its check points."""
-    check_second(case)
+@pytest.mark.parametrize("points", by_function(CASES), ids=str)
+def test_second_derivatives_agree_with_finite_differences(points):
+    """The cotangents of the tangents and of the arguments of every forward rule, at some check points."""
+    at_each(Points(points.name, points.cases[:EACH]), check_second)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("points", by_function(CASES), ids=str)
+def test_second_derivatives_agree_with_finite_differences_everywhere(points):
+    """The same at every check point."""
+    at_each(points, check_second)
 
 
 def curvature(target, *args, dots, seed=1.0, **kwargs):

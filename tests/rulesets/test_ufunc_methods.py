@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rule_points import cases, check, cotangents, registry_of, rule_at
+from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 import rulelab as rl
 from rulelab.errors import MutationError, NotDifferentiableError, RuleLabError
@@ -12,10 +12,10 @@ from rulelab.rulesets.ufunc_methods import BINARY, QUESTIONS, TABLE
 EVERYTHING = registry_of(*tables())
 
 
-@pytest.mark.parametrize("case", cases(TABLE), ids=str)
-def test_rules_agree_with_finite_differences(case):
+@pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
+def test_rules_agree_with_finite_differences(points):
     """Every method of every ufunc of two arguments has the derivative that its values show, in both modes."""
-    check(case)
+    at_each(points, check)
 
 
 @pytest.mark.parametrize("ufunc", BINARY, ids=str)
