@@ -45,6 +45,7 @@ FIRST = ("reliability", "browser", "test_docs.py", "notebook")
 FORKING = ("symbolic", "checking")
 
 
+@pytest.hookimpl(trylast=True)  # when it is known which tests are campaigns, and not run
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With several processes, what shares something costly goes first, side by side.
 
