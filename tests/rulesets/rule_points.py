@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulelab.rules.registry import Registry
+from rulelab.rules.registry import DEFAULT, Registry
 from rulelab.rules.signatures import types_of
 from rulelab.rules.targets import name_of
+from rulelab.rulesets.catalogue import tables
 from rulelab.tangents.structural import Tangent, class_of
 from rulelab.tangents.thunks import unthunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -82,6 +83,16 @@ def cases(table):
         if rule_at(registry, target, args, "frule") is not None:
             found.append(Case(table, "frule", target, args, kwargs))
     return found
+
+
+def forward_cases():
+    """Every check point of the house at which there is a forward rule."""
+    return [
+        Case(table, "frule", target, args, kwargs)
+        for table in tables()
+        for target, args, kwargs in table.points
+        if rule_at(DEFAULT, target, args, "frule") is not None
+    ]
 
 
 class Points(NamedTuple):

@@ -8,7 +8,17 @@ import copy
 
 import numpy as np
 import pytest
-from rule_points import Case, at_each, at_path, by_function, leaves, put_at, random_like, relaid, rule_at
+from rule_points import (
+    at_each,
+    at_path,
+    by_function,
+    forward_cases,
+    leaves,
+    put_at,
+    random_like,
+    relaid,
+    rule_at,
+)
 from second_order import is_inexact, tangent_of, varied_paths
 
 from rulelab.rules.registry import DEFAULT
@@ -16,13 +26,7 @@ from rulelab.rules.targets import name_of
 from rulelab.rulesets.catalogue import tables
 from rulelab.tangents.zeros import NoTangent
 
-CASES = [
-    Case(table, "frule", target, args, kwargs)
-    for table in tables()
-    for target, args, kwargs in table.points
-    if rule_at(DEFAULT, target, args, "frule") is not None
-]
-EACH = pytest.mark.parametrize("points", by_function(CASES), ids=str)
+EACH = pytest.mark.parametrize("points", by_function(forward_cases()), ids=str)
 
 
 def laid_out_like(x, rng):

@@ -6,12 +6,11 @@ import statistics
 
 import numpy as np
 import pytest
-from rule_points import Case, Points, at_each, by_function, rule_at
+from rule_points import Points, at_each, by_function, forward_cases, rule_at
 from second_order import PULLBACKS, check_second
 
 from rulelab.errors import NotDifferentiableError
 from rulelab.rules.registry import DEFAULT
-from rulelab.rulesets.catalogue import tables
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import unthunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
@@ -19,22 +18,14 @@ from rulelab.tangents.zeros import NoTangent, ZeroTangent
 EACH = 2  # points of each function in the default suite; the campaign takes all
 
 
-CASES = [
-    Case(table, "frule", target, args, kwargs)
-    for table in tables()
-    for target, args, kwargs in table.points
-    if rule_at(DEFAULT, target, args, "frule") is not None
-]
-
-
-@pytest.mark.parametrize("points", by_function(CASES), ids=str)
+@pytest.mark.parametrize("points", by_function(forward_cases()), ids=str)
 def test_second_derivatives_agree_with_finite_differences(points):
     """The cotangents of the tangents and of the arguments of every forward rule, at some check points."""
     at_each(Points(points.name, points.cases[:EACH]), check_second)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("points", by_function(CASES), ids=str)
+@pytest.mark.parametrize("points", by_function(forward_cases()), ids=str)
 def test_second_derivatives_agree_with_finite_differences_everywhere(points):
     """The same at every check point."""
     at_each(points, check_second)
