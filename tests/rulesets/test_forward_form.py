@@ -9,6 +9,7 @@ import copy
 import numpy as np
 import pytest
 from rule_points import (
+    Case,
     at_each,
     at_path,
     by_function,
