@@ -14,7 +14,7 @@ help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
 	@echo "make test    all tests: unit, doctests, notebooks, browser"
 	@echo "make lint    ruff and mypy"
-	@echo "make bench   the speed comparison, as ratios"
+	@echo "make bench   the speed comparison, as ratios; ARGS=\"--against REV\": this tree against a commit"
 	@echo "make bench-duels   how far the verdicts of duels can be trusted: idle and loaded, some 30 minutes"
 	@echo "make docs    builds the manual, with what the notebooks print, and says where it is"
 	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"

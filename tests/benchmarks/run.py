@@ -1,10 +1,12 @@
 """Run the benchmarks and print one table.
 
     python tests/benchmarks/run.py [NAME ...] [--json FILE] [--seconds S] [--rounds N]
+    python tests/benchmarks/run.py --against REV [NAME ...] [--runs N] [--rounds N]
 
 NAME picks contests by the beginning of their name ("mse", "logistic"). Every gradient is compared with the
 hand-written one before anything is timed. Ratios are to the plain primal in the same rounds. A second table
-tells of long computations ("long", "deep", "large"): seconds and memory of one gradient.
+tells of long computations ("long", "deep", "large"): seconds and memory of one gradient. `--against` compares
+this tree with a commit instead (commits.py).
 """
 
 import argparse
@@ -19,6 +21,7 @@ sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parents[1]))
 
 import bench_long  # noqa: E402
+import commits  # noqa: E402
 from contest import one_thread, run  # noqa: E402
 
 MODULES = ("bench_mse", "bench_scalar_loops", "bench_arrays", "bench_overhead")
@@ -37,6 +40,14 @@ def options(arguments):
         "--seconds", type=float, default=4.0, help="time for the rounds of one contest (default 4)"
     )
     parser.add_argument("--rounds", type=int, default=15, help="rounds at most (default 15)")
+    parser.add_argument(
+        "--against",
+        metavar="REV",
+        help="compare this tree with a commit, interleaved, in processes of their own",
+    )
+    parser.add_argument(
+        "--runs", type=int, default=5, help="with --against: how often, in new processes (default 5)"
+    )
     return parser.parse_args(arguments)
 
 
@@ -137,6 +148,10 @@ def table(records):
 def main(arguments=None):
     chosen_options = options(arguments)
     one_thread()
+    if chosen_options.against:
+        return commits.main(
+            chosen_options.against, chosen_options.names, chosen_options.runs, chosen_options.rounds
+        )
     records = [
         record(contest, rows)
         for contest, rows in measured(chosen_options.names, chosen_options.seconds, chosen_options.rounds)

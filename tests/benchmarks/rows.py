@@ -1,0 +1,147 @@
+"""The rows of a comparison of two commits: functions with arguments, and the derivatives taken of them.
+
+Programs that users write every day, of a size at which the cost of a call, of a loop, of an array operation
+and of compiling can each be told from the others.
+"""
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import bench_arrays  # noqa: E402
+import bench_mse  # noqa: E402
+import bench_overhead  # noqa: E402
+import bench_scalar_loops as loops  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.compiler.cache import DEFAULT  # noqa: E402
+
+
+def step(state, k):
+    position, velocity = state
+    return position + 0.1 * velocity, velocity - 0.1 * k * np.sin(position)
+
+
+def pendulum(position, k):
+    """Calls of one's own function in a loop, with a tuple for a state."""
+    state = (position, 0.0)
+    for _ in range(40):
+        state = step(state, k)
+    return state[0] ** 2
+
+
+@dataclass
+class Layer:
+    weights: np.ndarray
+    offsets: np.ndarray
+
+    def __call__(self, x):
+        return np.tanh(self.weights @ x + self.offsets)
+
+
+def network(layers, x):
+    """Objects with methods, matrix products."""
+    for layer in layers:
+        x = layer(x)
+    return np.sum(x * x)
+
+
+class Total:
+    def __init__(self):
+        self.sum = 0.0
+
+    def add(self, value):
+        self.sum = self.sum + value
+
+
+def collected(xs):
+    """Lists, dicts and an accumulating object, made inside."""
+    total, found, kept = Total(), [], {}
+    for k, x in enumerate(xs):
+        found.append(x * x)
+        kept[k % 3] = x + kept.get(k % 3, 0.0)
+        total.add(found[-1])
+    return total.sum + sum(found) * kept[0]
+
+
+def chained(x):
+    """One array operation after the other."""
+    return np.sum(np.exp(-((np.sin(x) * x + 1.0) ** 2)) / (1.0 + x * x))
+
+
+def sliced(m):
+    """Indices of several kinds."""
+    return np.sum(m[1:] * m[:-1]) + np.sum(m[:, [0, 2]] ** 2) + m[0, 0]
+
+
+def branching(x):
+    while x > 1.5:
+        x = x / 1.3 if x > 3.0 else x - 0.2
+    return x * x
+
+
+def unrolled():
+    """A function of a few hundred statements, whose compiling is what counts."""
+    import linecache
+
+    lines = [f"    y = y * 0.99 + np.sin(x) * {k}.0" for k in range(200)]
+    text = "\n".join(["def unrolled(x):", "    y = x", *lines, "    return y", ""])
+    linecache.cache["<unrolled>"] = (len(text), None, text.splitlines(True), "<unrolled>")
+    names = {"np": np}
+    exec(compile(text, "<unrolled>", "exec"), names)
+    return names["unrolled"]
+
+
+def programs():
+    """{name: (function, arguments)}."""
+    rng = np.random.default_rng(0)
+    y, yh = rng.random((2, 30))
+    layers = [Layer(rng.standard_normal((8, 8)) / 3.0, np.zeros(8)) for _ in range(3)]
+    return {
+        "mse 30": (bench_mse.mse, (y, yh)),
+        "mse 30 by rule": (bench_mse.mse_vectorised, (y, yh)),
+        "one float by rule": (bench_overhead.square, (1.5,)),
+        "sum3 30": (loops.sum3, (y,)),
+        "logistic 100": (loops.logistic, (0.3, 3.2, 100)),
+        "trapezoid 1000": (loops.trapezoid, (0.0, 1.0, 0.7)),
+        "log-sum-exp 100": (bench_arrays.log_sum_exp, (rng.standard_normal(100),)),
+        "chain 1000": (chained, (rng.standard_normal(1000),)),
+        "slices 5 x 4": (sliced, (rng.standard_normal((5, 4)),)),
+        "pendulum 40": (pendulum, (0.7, 1.1)),
+        "network": (network, (layers, rng.standard_normal(8))),
+        "collections 20": (collected, ([float(v) for v in rng.random(20)],)),
+        "branches": (branching, (9.7,)),
+        "unrolled 200": (unrolled(), (0.7,)),
+    }
+
+
+def forward(f, *args):
+    """The slope along the first argument."""
+    still = [np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0 * x for x in args[1:]]
+    first = np.ones_like(args[0]) if isinstance(args[0], np.ndarray) else 1.0
+    return rl.pushforward(f, *args)(first, *still)
+
+
+def first(derivative, *args):
+    """The derivative with everything compiled anew."""
+    DEFAULT.drop_passes()
+    return derivative(*args)
+
+
+def rows():
+    """{name: a call without arguments that gives a derivative}."""
+    found = {}
+    for name, (f, args) in programs().items():
+        numbers = all(isinstance(x, (float, np.ndarray)) for x in args)
+        found[f"{name}: gradient"] = partial(rl.gradient, f, *args)
+        found[f"{name}: first gradient"] = partial(first, rl.gradient, f, *args)
+        if numbers:
+            found[f"{name}: forward"] = partial(forward, f, *args)
+        if numbers and len(args) == 1 and np.size(args[0]) < 31:
+            found[f"{name}: hessian"] = partial(rl.hessian, f, *args)
+    return found
