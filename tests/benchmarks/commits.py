@@ -3,7 +3,7 @@
     make bench ARGS="--against REV [NAME ...] [--runs N] [--rounds N]"
 
 compares what stands in the working tree with the commit REV. NAME picks rows by a part of their name. Each
-run starts two new processes, which take turns block by block; its verdict on a row is the median of the ratios
+run starts two new processes, which take turns; its verdict on a row is the median of the ratios
 of its rounds. A row is called slower (faster) if every run says so, by more than `LEAST`. The exit code is 1
 where a row is slower, fails or gives other numbers.
 """
