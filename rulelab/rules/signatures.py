@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 import types
 import typing
 import weakref
@@ -220,14 +221,13 @@ def accepts_from(annotations):
 
 def _atoms(note, function, name):
     """The alternatives of one annotation."""
-    if isinstance(note, str):
-        note = _named(note, function, name)
+    note = _plain(note, function, name)
     if note is typing.Any or note is object:
         return ANY
     if note is None:
         return (ClassAtom(type(None)),)
     origin = typing.get_origin(note)
-    if origin is typing.Union or origin is types.UnionType:
+    if origin in _UNIONS:
         return tuple(
             dict.fromkeys(atom for part in typing.get_args(note) for atom in _atoms(part, function, name))
         )
@@ -248,15 +248,67 @@ def _class_atom(cls, function, name):
 
 def _array_atoms(note, origin, function, name):
     dtype = typing.get_args(note)[1] if len(typing.get_args(note)) > 1 else typing.Any
+    dtype = _plain(dtype, function, name)
     inner = typing.get_args(dtype) if typing.get_origin(dtype) is np.dtype else (dtype,)
-    scalars = inner[0]
+    scalars = _plain(inner[0], function, name)
     if scalars is typing.Any or isinstance(scalars, typing.TypeVar):
         return (ClassAtom(origin),)
-    union = typing.get_origin(scalars) in (typing.Union, types.UnionType)
+    union = typing.get_origin(scalars) in _UNIONS
     choices = typing.get_args(scalars) if union else (scalars,)
     if not all(isinstance(c, type) and issubclass(c, np.generic) for c in choices):
         raise _refusal(note, function, name)
     return tuple(ClassAtom(origin) if c is np.generic else ArrayAtom(c, origin) for c in choices)
+
+
+def _plain(note, function, name, opened=()):
+    """An annotation, of a union each part, without the names it was given: strings are looked up, and type
+    aliases (`type X = ...`, and `NDArray` itself in NumPy 2.5) replaced by what they stand for.
+
+    `opened` are the aliases whose meaning this is a part of: one that stands for itself is refused.
+    """
+    if isinstance(note, typing.ForwardRef):
+        note = note.__forward_arg__
+    if isinstance(note, str):
+        note = _named(note, function, name)
+    alias = note if _is_alias(note) else typing.get_origin(note)
+    if _is_alias(alias):
+        if alias in opened:
+            raise _refusal(note, function, name)
+        arguments = tuple([_plain(part, function, name, opened) for part in typing.get_args(note)])
+        return _plain(_meaning(alias, arguments, function, name), function, name, (*opened, alias))
+    if typing.get_origin(note) in _UNIONS:
+        parts = tuple([_plain(part, function, name, opened) for part in typing.get_args(note)])
+        return typing.Union[parts]  # noqa: UP007 (not all have `|`)
+    return note
+
+
+_UNIONS = (typing.Union, types.UnionType)
+
+
+def _is_alias(note):
+    """Whether an annotation is a type alias: the interpreter's own, or the backport's for Python 3.11."""
+    places = (typing, sys.modules.get("typing_extensions"))
+    return any(type(note) is getattr(place, "TypeAliasType", None) for place in places)
+
+
+def _meaning(alias, arguments, function, name):
+    """What a type alias stands for, its parameters replaced by the arguments there are."""
+    try:
+        value = alias.__value__  # runs the right side of `type X = ...`, which Python puts off until now
+    except NameError as error:
+        raise _undefined(f"{alias} of {name}", error.name, function) from None
+    except Exception:
+        raise _refusal(alias, function, name) from None
+    given = dict(zip(alias.__type_params__, arguments))
+    if isinstance(value, typing.TypeVar):
+        return given.get(value, value)
+    free = getattr(value, "__parameters__", ())
+    if not given or not free or isinstance(value, type):
+        return value
+    try:
+        return value[tuple([given.get(parameter, parameter) for parameter in free])]
+    except TypeError:
+        raise _refusal(alias, function, name) from None
 
 
 def _refusal(note, function, name):
@@ -296,7 +348,7 @@ def _read(node, text, function, name):
     if isinstance(node, ast.Subscript):
         base = _read(node.value, text, function, name)
         arrays = base in (np.ndarray, np.dtype) or typing.get_origin(base) is np.ndarray
-        if arrays or base is typing.Union or base is typing.Optional:
+        if arrays or _is_alias(base) or base is typing.Union or base is typing.Optional:
             items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             read = tuple([_read(item, text, function, name) for item in items])
             return base[read if len(read) > 1 else read[0]]
@@ -317,8 +369,12 @@ def _look_up(word, text, function, name):
     for space in (getattr(function, "__globals__", {}), vars(builtins)):
         if word in space:
             return space[word]
-    raise RuleRegistrationError(
-        f"the annotation {text!r} of {name} names {word}, which is not defined where the rule is",
+    raise _undefined(f"{text!r} of {name}", word, function)
+
+
+def _undefined(what, word, function):
+    return RuleRegistrationError(
+        f"the annotation {what} names {word}, which is not defined where the rule is",
         place=Place.of_function(function) if function is not None else None,
         fixes=(f"define or import {word} before the rule", "leave the annotation out"),
     )
