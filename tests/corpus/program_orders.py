@@ -1,7 +1,8 @@
-"""Random programs in every mode and at the second order: what became of each, way by way.
+"""Random programs in every mode and up to the third order: what became of each, way by way.
 
 The slope along one direction is judged by finite differences of the program; the derivative of the gradient
-along that direction by differences of the gradient, once that is known to be right.
+along that direction by differences of the gradient, once that is known to be right; the third derivative
+along it by differences of the second.
 """
 
 import copy
@@ -10,7 +11,7 @@ import math
 import numpy as np
 from corpus.forward import along, along_by_differences
 from corpus.harness import derivative, flat, rebuilt, same
-from corpus.programs import call, headline, reset, slopes
+from corpus.programs import OF_THE_PROGRAM, call, headline, reset, slopes
 
 import rulelab as rl
 from rulelab.ad.forward import jvp
@@ -18,8 +19,12 @@ from rulelab.errors import RuleLabError
 
 FIRST = ("reverse", "forward")
 SECOND = ("reverse over reverse", "forward over reverse", "reverse over forward", "forward over forward")
+THIRD = (
+    "reverse over reverse over reverse",
+    "forward over forward over reverse",
+    "reverse over forward over forward",
+)
 WAYS = (*FIRST, *SECOND)
-OF_THE_PROGRAM = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError)
 
 
 def paired(bars, dots):
@@ -75,12 +80,34 @@ def forward_over_forward(f, args, dots):
     return np.array([0.0 if found is None else found])
 
 
+def reverse_over_reverse_over_reverse(f, args, dots):
+    def slope(*xs):
+        return paired(rl.gradient(f, *xs), dots)
+
+    return reverse_over_reverse(slope, args, dots)
+
+
+def forward_over_forward_over_reverse(f, args, dots):
+    def slope(*xs):
+        return paired(rl.gradient(f, *xs), dots)
+
+    return forward_over_forward(slope, args, dots)
+
+
+def reverse_over_forward_over_forward(f, args, dots):
+    def slope(*xs):
+        return rl.pushforward(f, *xs)(*dots)
+
+    return reverse_over_forward(slope, args, dots)
+
+
 WORKS = dict(
     zip(
-        WAYS,
+        (*WAYS, *THIRD),
         (
             gradient_way, pushforward_way, reverse_over_reverse, forward_over_reverse,
-            reverse_over_forward, forward_over_forward,
+            reverse_over_forward, forward_over_forward, reverse_over_reverse_over_reverse,
+            forward_over_forward_over_reverse, reverse_over_forward_over_forward,
         ),
     )
 )  # fmt: skip
@@ -97,8 +124,11 @@ def attempt(module, way, args, dots):
         return None, f"wrong: {type(error).__name__}: {error}"
 
 
-def judged(module, args, ways=WAYS, tolerance=1e-6):
-    """{way: "right", "no witness", the class of a refusal, or what is wrong}."""
+def judged(module, args, ways=WAYS, tolerance=1e-6, left=None):
+    """{way: "right", "no witness", the class of a refusal, or what is wrong}.
+
+    `left` gives what a run has left behind, which has to be the same after a first derivative.
+    """
     try:
         wanted = call(module, copy.deepcopy(args))
     except OF_THE_PROGRAM:
@@ -110,13 +140,23 @@ def judged(module, args, ways=WAYS, tolerance=1e-6):
         return dict.fromkeys(ways, "no witness")
     direction, slope = witness[1]  # the first one is as good as 0 in x
     dots = tuple(rebuilt(list(args), direction))
-    verdicts = {
-        way: first_order(module, way, args, dots, wanted, slope, tolerance) for way in FIRST if way in ways
-    }
-    later = [way for way in SECOND if way in ways]
-    if later:
-        verdicts |= second_order(module, later, args, dots, witness_of_second(module, args, dots))
+    verdicts = {}
+    for way in [way for way in FIRST if way in ways]:
+        verdicts[way] = first_order(module, way, args, dots, wanted, slope, tolerance)
+        if verdicts[way] == "right" and left is not None and not left_alike(module, args, left):
+            verdicts[way] = "wrong: something ran twice, or not at all"
+    for chosen, witness_of in ((SECOND, witness_of_second), (THIRD, witness_of_third)):
+        later = [way for way in chosen if way in ways]
+        if later:
+            verdicts |= later_order(module, later, args, dots, witness_of(module, args, dots))
     return verdicts
+
+
+def left_alike(module, args, left):
+    """Whether the derivative that was just taken has left what the program itself leaves."""
+    found = left(module)
+    call(module, copy.deepcopy(args))
+    return found == left(module)
 
 
 def first_order(module, way, args, dots, value, slope, tolerance):
@@ -162,12 +202,30 @@ def witness_of_second(module, args, dots, tolerance=1e-6):
     return None
 
 
+def witness_of_third(module, args, dots, tolerance=1e-6):
+    """The third derivative along the direction, by differences of the second in forward mode; or None."""
+    centre, d = flat(list(args)), flat(list(dots))
+
+    def second(t):
+        reset(module)
+        return float(forward_over_forward(module.program, rebuilt(list(args), centre + t * d), dots)[0])
+
+    for h in (2e-2, 2e-3, 2e-4):
+        try:
+            found, error = derivative(second, 0.0, h)
+        except (*OF_THE_PROGRAM, RuleLabError):
+            return None
+        if error <= tolerance * scale_of(found):
+            return np.array([found])
+    return None
+
+
 def scale_of(numbers):
     return max(1.0, float(np.max(np.abs(numbers))))
 
 
-def second_order(module, ways, args, dots, witness, tolerance=1e-5):
-    """The verdicts on the ways to the derivative of the gradient along the direction."""
+def later_order(module, ways, args, dots, witness, tolerance=1e-5):
+    """The verdicts on the ways to a higher derivative along the direction, of which there is a witness."""
     verdicts = {}
     for way in ways:
         found, words = attempt(module, way, args, dots)

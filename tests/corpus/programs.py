@@ -400,6 +400,8 @@ def arguments(seed):
 # --------------------------------------------------------------------------------------------------
 # running and judging
 
+# What a program may raise by itself, so that there is nothing to judge.
+OF_THE_PROGRAM = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, StopIteration)
 
 @contextmanager
 def loaded(text, path):
@@ -432,6 +434,8 @@ def reset(module):
         module.remember.__defaults__[0][:] = [0.5]
     if hasattr(module, "Shared"):
         module.Shared.seen[:] = [0.5]
+    if hasattr(module, "set_up"):
+        module.set_up()
 
 
 def slopes(module, args, tolerance, directions=3):
@@ -446,7 +450,7 @@ def slopes(module, args, tolerance, directions=3):
                 slope, error = derivative(
                     lambda t, d=d: float(call(module, rebuilt(args, centre + t * d))), 0.0, h
                 )
-            except (ArithmeticError, ValueError, TypeError, LookupError):
+            except OF_THE_PROGRAM:
                 return None
             if error <= 0.1 * tolerance * max(1.0, abs(slope)):
                 break
@@ -460,7 +464,7 @@ def judge(module, args, withgradient, refusals, tolerance=1e-6):
     """What became of one program: "right", "no witness", the class of a refusal, or what is wrong."""
     try:
         wanted = call(module, copy.deepcopy(args))
-    except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError):
+    except OF_THE_PROGRAM:
         return "no witness"
     if not (math.isfinite(wanted) and abs(wanted) < 1e4):
         return "no witness"
