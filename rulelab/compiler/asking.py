@@ -8,13 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError, RuleLabError
+from ..errors import InternalError, NotDifferentiableError, RuleLabError
 from .ignoring import Ignored
 from .refusals import mutation
 
 _SEQUENCE, _MAPPING = 1 << 5, 1 << 6  # Py_TPFLAGS_SEQUENCE and Py_TPFLAGS_MAPPING
 _MATCHES_ITSELF = 1 << 22  # _Py_TPFLAGS_MATCH_SELF
 _NOTHING = object()
+
+
+# --- nested functions ---------------------------------------------------------------------------------------
+
+
+def never_reached() -> None:
+    """What stands where CPython made no code for a nested function: the text was misread if this runs."""
+    raise InternalError(
+        "A fault of rulelab: a nested function was reached for which Python has no code",
+        fixes=("report it, with the function",),
+        read="limitations#wrong-transform",
+    )
 
 
 # --- copies -------------------------------------------------------------------------------------------------

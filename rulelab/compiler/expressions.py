@@ -78,6 +78,8 @@ class Expressions(Loops):
 
     def _get_UnaryOp(self, node: ast.UnaryOp, base: str) -> ir.Atom:
         value = self._expression(node.operand)
+        if isinstance(value, ir.Const) and isinstance(node.op, ast.Not) and value is not UNBOUND:
+            return ir.Const(not value.value)
         if (
             isinstance(value, ir.Const)
             and isinstance(node.op, ast.USub)
@@ -340,6 +342,8 @@ class Expressions(Loops):
 
     def _make_function(self, node: ast.FunctionDef | ast.Lambda, base: str) -> ir.Atom:
         code = self._code_of(node)
+        if code is None:
+            return self._let(ir.Ask(asking.never_reached, (), "any"), node, base)
         own = own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
         captured: list[tuple[str, ir.Atom]] = []
         cells = set()
@@ -397,13 +401,15 @@ class Expressions(Loops):
         """What a variable stands for here; one that lives in a cell may have no value."""
         return UNBOUND if name in self.cells else self.env.get(name, UNBOUND)
 
-    def _code_of(self, node: ast.FunctionDef | ast.Lambda) -> types.CodeType:
-        """The code object of a nested function; equal lambdas of one line share theirs."""
+    def _code_of(self, node: ast.FunctionDef | ast.Lambda) -> types.CodeType | None:
+        """The code object of a nested function; equal lambdas of one line share theirs. None for a function
+        that CPython made no code for, because nothing leads to it.
+        """
         for code in self.nested:
             if is_of(node, code):
                 return code
         same = (n for n in ast.walk(self.source.node) if isinstance(n, ast.Lambda) and _alike(n, node))
-        return next(code for twin in same for code in self.nested if is_of(twin, code))
+        return next((code for twin in same for code in self.nested if is_of(twin, code)), None)
 
 
 def _module_that_stays(node: Ask) -> Any:

@@ -19,6 +19,7 @@ from .names import target_base, with_private_names
 from .ownership import is_append
 from .plainer import plain
 from .source import Source
+from .unreachable import without_unreachable
 
 
 def parameters_of(code: types.CodeType) -> tuple[str, ...]:
@@ -34,6 +35,7 @@ def lower(
 
     `cells` are its captured variables that are rebound while it may run.
     """
+    source = without_unreachable(source)
     check(source, code)
     shared: set[str] = set()
     while True:

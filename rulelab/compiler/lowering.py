@@ -16,6 +16,7 @@ from .ownership import Ownership
 from .plainer import Plain
 
 UNBOUND = ir.Const(ir.UNBOUND)
+_OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # constants of the text
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,8 @@ class Lowering:
     def _read(self, name: str, node: ast.AST) -> ir.Atom:
         if name in self.cells:
             return self._let(ir.ReadCell(self.cells[name], name, name in self.free), node, name_base(name))
+        if name == "__debug__":  # CPython compiles no code for what it rules out
+            return ir.Const(__debug__)
         if name not in self.local and name not in self.free and not name.startswith("."):
             return self._let(ir.Load(name), node, name)
         atom = self.env.get(name, UNBOUND)
@@ -154,7 +157,7 @@ class Lowering:
     def _choose(
         self, test: ir.Atom, then: Callable[[], None], orelse: Callable[[], None], node: ast.AST
     ) -> None:
-        if isinstance(test, ir.Const) and isinstance(test.value, bool):
+        if isinstance(test, ir.Const) and isinstance(test.value, _OF_CERTAIN_TRUTH):
             (then if test.value else orelse)()
             return
         position = self._position(node)
