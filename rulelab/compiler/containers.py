@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
-from ..tangents.structural import make
+from ..tangents.structural import Tangent, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import ir
@@ -406,7 +406,7 @@ def update(d: Any, /, *others: Any, **more: Any) -> Any:
         if is_dict:
             bar = hand_in(where, make(dict, dict(zip(keys, found))))
         else:
-            pairs = [make(type(pair), {1: x_bar}, 2) for pair, x_bar in zip(given.items, found)]
+            pairs = [Tangent.at(pair, 1, x_bar) for pair, x_bar in zip(given.items, found)]
             bar = given.cotangent(pairs)
         return (NO, ZERO, *((bar,) if others else ()), *words)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError, Place, UnsupportedSyntaxError
 from ..tangents.algebra import is_number
-from ..tangents.structural import make
+from ..tangents.structural import Tangent, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap, outlines, support
@@ -163,7 +163,7 @@ class Iteration:
                 return finder(method, (owner, number), {}, flags, place)(owner, number)
 
             return OfIndexed(take)
-        if not carries(owner):
+        if not carries(owner) or kind is itertools.count:  # made of what varies, it was refused there
             return Source(owner)
         raise NotDifferentiableError(
             f"The items of a {kind.__name__} cannot be differentiated",
@@ -544,7 +544,7 @@ class Iteration:
             def back(y_bar: Any) -> Any:
                 bars: list[Any] = [ZERO] * len(rows)
                 for key, number in owner.items():
-                    bars[number] = make(type(rows[number]), {1: support.part(y_bar, key)}, 2)
+                    bars[number] = Tangent.at(rows[number], 1, support.part(y_bar, key))
                 of_pairs = (walk.cotangent(bars),) if args else ()
                 return (NO, *of_pairs, *(support.part(y_bar, name) for name in kwargs))
 

@@ -92,13 +92,6 @@ TABLE.non_differentiable(dict.__contains__, dict.__len__)
 def _state_item(base):
     @TABLE.rrule(base.__getitem__, leading=1)
     def item_rrule(x: base, key, /):
-        if isinstance(key, slice):
-            raise NotDifferentiableError(
-                f"There is no rule for a slice by {base.__name__}.__getitem__",
-                fixes=(f"slice {base.__name__}(x)",),
-                read="limitations#iteration",
-            )
-
         def item_pullback(y_bar):
             return NoTangent(), Tangent.at(x, key, y_bar)
 

@@ -16,7 +16,7 @@ from ..rules.house import RuleTable
 from ..tangents.algebra import add
 from ..tangents.forms import form_of, no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent, make
+from ..tangents.structural import Tangent
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
@@ -233,15 +233,9 @@ def getitem_rrule(a: list | tuple | dict, b, /):
     """`a[b]`: an entry of a list, tuple or dict, or a slice; the other entries get nothing."""
 
     def getitem_pullback(y_bar):
-        return NoTangent(), _scattered(a, b, y_bar) if isinstance(b, slice) else Tangent.at(a, b, y_bar)
+        return NoTangent(), Tangent.at(a, b, y_bar)
 
     return a[b], getitem_pullback
-
-
-def _scattered(xs, part, y_bar):
-    """The cotangent of `xs` that has those of `xs[part]` in their places."""
-    bars = dict(zip(range(len(xs))[part], y_bar, strict=True))
-    return make(type(xs), bars, len(xs))
 
 
 @TABLE.frule(operator.getitem)

@@ -70,18 +70,18 @@ class _Maker(type):
     """Holds `at` where no instance can see it: a primal may have a field of that name."""
 
     def at(cls, primal, key, x_bar):
-        """The cotangent of `primal` with one entry: `x_bar` for its part `key`, all others zero.
+        """The cotangent of `primal` that has `x_bar` for its part `key`, and zero for all others.
 
         >>> Tangent.at([1.0, 2.0], -1, 5.0)
         Tangent(list, ZeroTangent(), 5.0)
+        >>> Tangent.at((1.0, 2.0, 3.0), slice(2), (5.0, 6.0))
+        Tangent(tuple, 5.0, 6.0, ZeroTangent())
         """
         kind = type(primal)
-        if is_sequence(kind):
-            size = len(primal)
-            return make(kind, {_position(key, size): x_bar}, size)
-        if is_namedtuple(kind) and not isinstance(key, str):
-            key = kind._fields[key]
-        return make(kind, {key: x_bar})
+        if isinstance(key, slice):
+            return by_positions(primal, dict(zip(range(len(primal))[key], x_bar, strict=True)))
+        by_position = is_sequence(kind) or (is_namedtuple(kind) and not isinstance(key, str))
+        return by_positions(primal, {key: x_bar}) if by_position else make(kind, {key: x_bar})
 
 
 class Tangent(metaclass=_Maker):
@@ -206,6 +206,19 @@ class Tangent(metaclass=_Maker):
 
     def __truediv__(self, other):
         return self * (1 / other)
+
+
+def by_positions(primal, bars):
+    """The cotangent of a list, tuple or NamedTuple with these entries by position; a NamedTuple's go by name.
+
+    >>> by_positions((1.0, 2.0), {-1: 5.0})
+    Tangent(tuple, ZeroTangent(), 5.0)
+    """
+    cls, size = type(primal), len(primal)
+    entries = {_position(key, size): x_bar for key, x_bar in bars.items()}
+    if is_namedtuple(cls):
+        return make(cls, {cls._fields[position]: x_bar for position, x_bar in entries.items()})
+    return make(cls, entries, size)
 
 
 def make(cls, entries, length=None):
