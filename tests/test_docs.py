@@ -131,6 +131,23 @@ def test_a_notebook_that_is_gone_leaves_the_manual(repository, tmp_path):
     assert {path.name: path.read_text() for path in target.iterdir()} == {"02.ipynb": "new"}
 
 
+def test_the_tutorial_is_not_copied_through_links(repository, tmp_path):
+    """A link among the notebooks cannot put somebody's other file into the manual, nor be written through."""
+    module = extension(repository, "mirror")
+    source, target, theirs = tmp_path / "notebooks", tmp_path / "tutorial", tmp_path / "theirs"
+    source.mkdir()
+    target.mkdir()
+    theirs.write_text("theirs")
+    (source / "01.ipynb").write_text("one")
+    (target / "01.ipynb").symlink_to(theirs)
+    module.mirror(source, target)
+    assert (target / "01.ipynb").read_text() == "one" and theirs.read_text() == "theirs"
+    (source / "02.ipynb").symlink_to(theirs)
+    with pytest.raises(OSError):
+        module.mirror(source, target)
+    assert not (target / "02.ipynb").exists()
+
+
 def test_the_body_of_a_rule_cell_is_in_colour(manual):
     """A `%%rrule` cell is Python below its first line, and looks it."""
     page = (manual / "tutorial" / "three-cells.html").read_text(encoding="utf-8")

@@ -1,6 +1,8 @@
 """Files are written whole or not at all."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -32,3 +34,73 @@ def test_permissions_stay(tmp_path):
     path.chmod(0o640)
     files.write_whole(path, "new")
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o007])
+def test_the_umask_is_never_touched(tmp_path, mask):
+    """It is the whole process's: while one thread changes it, files of all others could be anyone's to write."""
+    code = f"""
+import os, sys
+from pathlib import Path
+os.umask({mask})
+def refused(mask): raise AssertionError("the umask was changed")
+os.umask = refused
+from rulelab import files
+folder = Path(sys.argv[1])
+files.write_whole(folder / "new", "text")
+files.write_whole(folder / "new", "again")
+files.copy_new(folder / "new", folder / "copy")
+(folder / "usual").write_text("")
+assert len({{(folder / name).stat().st_mode for name in ("new", "copy", "usual")}}) == 1
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=60)
+
+
+def test_while_a_closed_file_is_replaced_nobody_else_can_read_it(tmp_path, monkeypatch):
+    """What is written to a file that others may not read is theirs at no moment."""
+    path = tmp_path / "kept.txt"
+    path.write_text("old")
+    path.chmod(0o600)
+    seen, sync = [], os.fsync
+
+    def watched(handle):
+        seen.extend(file.stat().st_mode & 0o077 for file in tmp_path.iterdir())
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    files.write_whole(path, "new")
+    assert seen == [0, 0] and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_no_link_is_followed(tmp_path):
+    """A link leads neither what is written nor what is copied out of the folder one is in."""
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    outside.mkdir()
+    inside.mkdir()
+    theirs = outside / "theirs.txt"
+    theirs.write_text("theirs")
+    for name, there in (("link", theirs), ("to nothing", outside / "new.txt")):
+        link = inside / name
+        link.symlink_to(there)
+        with pytest.raises(FileExistsError):
+            files.copy_new(theirs, link)
+        with pytest.raises(OSError):
+            files.copy_new(link, inside / "copy")
+        assert link.is_symlink() and not (inside / "copy").exists()
+        files.write_whole(link, "mine")
+        assert not link.is_symlink() and link.read_text() == "mine"
+    assert theirs.read_text() == "theirs" and os.listdir(outside) == ["theirs.txt"]
+
+
+def test_an_interrupted_copy_is_not_taken_for_a_whole_one(tmp_path, monkeypatch):
+    """After Ctrl-C or a full disk there is no copy, so the next start makes it anew."""
+    (tmp_path / "source").write_text("text")
+    for error in (OSError(28, "No space left on device"), KeyboardInterrupt()):
+
+        def stopped(handle, error=error):
+            raise error
+
+        with monkeypatch.context() as patch, pytest.raises(type(error)):
+            patch.setattr(os, "fsync", stopped)
+            files.copy_new(tmp_path / "source", tmp_path / "copy")
+        assert os.listdir(tmp_path) == ["source"]

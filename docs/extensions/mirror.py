@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
+
+from rulelab.files import copy_new, read_itself
 
 
 def mirror(source: Path, target: Path) -> None:
-    """Make `target` hold the notebooks of `source` and no others; what is up to date is left alone."""
+    """Make `target` hold the notebooks of `source` and no others; what is up to date is left alone.
+
+    A link in `source` is an error, and one in `target` is replaced, not followed.
+    """
     target.mkdir(parents=True, exist_ok=True)
     wanted = {path.name: path for path in sorted(source.glob("*.ipynb"))}
     for old in target.glob("*.ipynb"):
-        if old.name not in wanted:
+        if old.name not in wanted or old.is_symlink() or read_itself(old) != read_itself(wanted[old.name]):
             old.unlink()
     for name, path in wanted.items():
-        copy = target / name
-        if not copy.is_file() or copy.read_bytes() != path.read_bytes():
-            shutil.copyfile(path, copy)
+        if not (target / name).exists():
+            copy_new(path, target / name)
 
 
 def setup(app) -> dict:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.metadata
 import os
 import secrets
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
+
+from ..files import copy_new
 
 FIRST_NOTEBOOK = "01-a-rule-in-a-cell.ipynb"
 KERNEL = "rulelab"
@@ -153,29 +155,40 @@ def chosen_notebook(named: Path | None, folder: Path) -> Path:
     """The notebook to open: the one named, the source tree's first one, or a copy of the installed one.
 
     The copy goes into `folder`, so that what a reader writes into it is theirs, and with it come the others
-    that it points to; one that is there already stays as it is.
+    that it points to; one that is there already stays as it is. Nothing is read or written through a link,
+    and only a notebook that was named is opened where it leads out of `folder`.
     """
     if named is not None:
         if not named.is_file():
             raise CommandError(f"there is no notebook {str(named)!r}; without a name the first one is opened")
         return named.resolve()
     for there in (folder / "notebooks" / FIRST_NOTEBOOK, folder / FIRST_NOTEBOOK):
-        if there.is_file():
-            return there.resolve()
+        if os.path.lexists(there):
+            return notebook_in(folder, there)
     shipped = installed_notebooks()
     if FIRST_NOTEBOOK not in {notebook.name for notebook in shipped}:
         raise CommandError(f"{FIRST_NOTEBOOK} did not come with this installation; name a notebook to open")
     for notebook in shipped:
-        if not (folder / notebook.name).exists():
-            shutil.copyfile(notebook, folder / notebook.name)
-    return (folder / FIRST_NOTEBOOK).resolve()
+        with contextlib.suppress(FileExistsError):
+            copy_new(notebook, folder / notebook.name)
+    return notebook_in(folder, folder / FIRST_NOTEBOOK)
+
+
+def notebook_in(folder: Path, notebook: Path) -> Path:
+    """Where a notebook that nobody named is; CommandError if it is none, or not in `folder` at all."""
+    found = notebook.resolve()
+    if not found.is_relative_to(folder.resolve()):
+        raise CommandError(f"{notebook} is a link to {found}, outside this folder; to open that one, name it")
+    if not found.is_file():
+        raise CommandError(f"{notebook} is in the way, and is no notebook; move it, or name one to open")
+    return found
 
 
 def installed_notebooks() -> list[Path]:
-    """Where the notebooks were put when rulelab was installed; none if they were not."""
+    """Where the notebooks were put when rulelab was installed, as files and not as links; none if not."""
     files = importlib.metadata.files("rulelab") or ()
     found = [Path(str(f.locate())) for f in files if f.suffix == ".ipynb" and "share" in f.parts]
-    return [path for path in found if path.is_file()]
+    return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
 def lab_root(notebook: Path, folder: Path) -> Path:

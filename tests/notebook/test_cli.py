@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import json
 import os
 import re
@@ -112,6 +113,49 @@ def test_elsewhere_copies_of_the_installed_notebooks_are_made(tmp_path, monkeypa
     copy.unlink()
     assert cli.chosen_notebook(None, folder).read_text() == "{}"
     assert (folder / "02-next.ipynb").read_text() == '{"mine": 1}'
+
+
+@pytest.mark.parametrize("way", [cli.FIRST_NOTEBOOK, f"notebooks/{cli.FIRST_NOTEBOOK}", "02-next.ipynb"])
+@pytest.mark.parametrize("there", ["theirs.ipynb", "nothing-yet.ipynb"])
+def test_links_do_not_lead_the_lab_out_of_the_folder(way, there, tmp_path, monkeypatch):
+    """Who puts a link into a shared folder cannot have the lab write, show or open what lies elsewhere."""
+    shipped = [tmp_path / "shipped" / name for name in (cli.FIRST_NOTEBOOK, "02-next.ipynb")]
+    outside, folder = tmp_path / "outside", tmp_path / "mine"
+    for made in (outside, folder / "notebooks", shipped[0].parent):
+        made.mkdir(parents=True)
+    for notebook in shipped:
+        notebook.write_text("{}")
+    (outside / "theirs.ipynb").write_text("theirs")
+    (folder / way).symlink_to(outside / there)
+    monkeypatch.setattr(cli, "installed_notebooks", lambda: shipped)
+    if cli.FIRST_NOTEBOOK in way:
+        with pytest.raises(cli.CommandError, match="outside this folder; to open that one, name it"):
+            cli.chosen_notebook(None, folder)
+    else:
+        assert cli.chosen_notebook(None, folder) == folder / cli.FIRST_NOTEBOOK
+    assert [(file.name, file.read_text()) for file in outside.iterdir()] == [("theirs.ipynb", "theirs")]
+    assert cli.chosen_notebook(outside / "theirs.ipynb", folder) == outside / "theirs.ipynb"
+
+
+def test_what_is_no_notebook_is_not_opened(tmp_path):
+    """A folder of the first notebook's name is said to be in the way."""
+    (tmp_path / cli.FIRST_NOTEBOOK).mkdir()
+    with pytest.raises(cli.CommandError, match="in the way"):
+        cli.chosen_notebook(None, tmp_path)
+
+
+def test_a_shipped_notebook_that_is_a_link_is_none(tmp_path, monkeypatch):
+    """Only what the installation itself brought is copied into a reader's folder."""
+    secret, link = tmp_path / "secret", tmp_path / "share" / cli.FIRST_NOTEBOOK
+    secret.write_text("secret")
+    link.parent.mkdir()
+    link.symlink_to(secret)
+    file = importlib.metadata.PackagePath("share", cli.FIRST_NOTEBOOK)
+    file.dist = importlib.metadata.Distribution.from_name("rulelab")
+    monkeypatch.setattr(importlib.metadata, "files", lambda name: [file])
+    monkeypatch.setattr(type(file.dist), "locate_file", lambda self, path: tmp_path / path)
+    with pytest.raises(cli.CommandError, match="did not come with"):
+        cli.chosen_notebook(None, tmp_path / "mine")
 
 
 def test_no_notebook_anywhere_is_said(tmp_path, monkeypatch):
