@@ -102,10 +102,22 @@ class Place(NamedTuple):
         """The text of the line, without its newline; empty if it cannot be found."""
         if self.text is not None:
             return self.text.rstrip("\n")
-        try:
-            return linecache.getline(self.filename, self.line).rstrip("\n")
-        except ValueError:  # no file can have such a name: a NUL in it, or half of a surrogate pair
-            return ""
+        return line_of(self.filename, self.line)
+
+
+# The names of texts that were given without one. From Python 3.13 on the line cache has an entry for them:
+# what stood behind `python -c`, whoever asks.
+NAMELESS = frozenset({"<string>", "<stdin>"})
+
+
+def line_of(filename, line):
+    """A line of a file or cell, without its newline; empty if it cannot be found, or the name is no name."""
+    if filename in NAMELESS:
+        return ""
+    try:
+        return linecache.getline(filename, line).rstrip("\n")
+    except ValueError:  # no file can have such a name: a NUL in it, or half of a surrogate pair
+        return ""
 
 
 def _short(filename):

@@ -6,7 +6,6 @@ import contextlib
 import os
 import secrets
 import stat
-import tempfile
 from pathlib import Path
 
 
@@ -16,6 +15,7 @@ def write_whole(path: Path, text: str) -> None:
     The permissions stay those of the file that is replaced; a link is replaced, not what it leads to. Raises
     OSError where it cannot be written.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(Path(folder, "notes.txt"), "two\\n")
     ...     Path(folder, "notes.txt").read_text()
@@ -23,8 +23,8 @@ def write_whole(path: Path, text: str) -> None:
     """
     data, kept = text.encode(), _mode_of(path)
     temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}.part"
-    # A new file gets its permissions from the kernel, which alone knows the umask without changing it; one that
-    # takes the place of another is nobody else's until it has that one's.
+    # A new file gets its permissions from the kernel, which alone knows the umask without changing it; one
+    # that takes the place of another is nobody else's until it has that one's.
     handle = _create(temporary, 0o666 if kept is None else 0o600)
     try:
         _fill(handle, data)
@@ -39,9 +39,10 @@ def write_whole(path: Path, text: str) -> None:
 def copy_new(source: Path, path: Path) -> None:
     """Copy a file to a place where there is nothing yet, not even a link.
 
-    Neither end is looked for behind a link, so that nothing outside the two folders is read or written. Raises
-    FileExistsError where there is something already, and OSError where `source` is a link.
+    Neither end is looked for behind a link, so that nothing outside the two folders is read or written.
+    Raises FileExistsError where there is something already, and OSError where `source` is a link.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "one").write_text("text")
     ...     copy_new(Path(folder, "one"), Path(folder, "two"))

@@ -38,7 +38,7 @@ def test_permissions_stay(tmp_path):
 
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o007])
 def test_the_umask_is_never_touched(tmp_path, mask):
-    """It is the whole process's: while one thread changes it, files of all others could be anyone's to write."""
+    """It is the whole process's: while one thread changes it, files of others could be anyone's to write."""
     code = f"""
 import os, sys
 from pathlib import Path

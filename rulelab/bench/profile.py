@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import copy
 import gc
-import linecache
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ from ..compiler.libraries import compiled_function
 from ..compiler.operands import describe
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.source import find_source
-from ..errors import Place, RuleLabError
+from ..errors import Place, RuleLabError, line_of
 from ..pieces import Progress, checked_seconds, run
 from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
@@ -366,7 +365,7 @@ def _texts(code: types.CodeType, ran: Iterable[int]) -> dict[int, str]:
     try:
         source = find_source(code)
     except RuleLabError:
-        return {number: linecache.getline(code.co_filename, number).rstrip() for number in sorted(set(ran))}
+        return {number: line_of(code.co_filename, number).rstrip() for number in sorted(set(ran))}
     node = source.node
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     numbers = range(first, max([node.end_lineno or first, *ran]) + 1)

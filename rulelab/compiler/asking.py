@@ -44,7 +44,7 @@ def check_copy(owner: Any, made: Any) -> None:
 
 
 def is_sequence(x: Any) -> bool:
-    """Whether a sequence pattern may match: a list, a tuple, but no text and no array."""
+    """Whether a sequence pattern may match: a list, a tuple, but no text; an array from NumPy 2.5 on."""
     return bool(type(x).__flags__ & _SEQUENCE)
 
 
@@ -72,10 +72,11 @@ def has_keys(x: Any, *keys: Any) -> bool:
 
 
 def is_instance(x: Any, cls: Any) -> bool:
-    """Whether a class pattern may match."""
-    if not isinstance(cls, type):
-        raise TypeError("called match pattern must be a type")
-    return isinstance(x, cls)
+    """Whether a class pattern may match; Python's own error, worded as it is there, for what is no class."""
+    match x:
+        case cls():
+            return True
+    return False
 
 
 def matches_itself(cls: Any) -> bool:

@@ -12,6 +12,7 @@ from .cache import DEFAULT, Cache
 from .libraries import compiled_function
 from .operands import carries
 from .pullbacks import Pullbacks, bind, slot_number
+from .source import written_lines
 
 
 class AdjointSource(str):
@@ -62,11 +63,9 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
 
 
 def _of_rule(rule: Any) -> AdjointSource:
-    import inspect
-
     head = f"# by rule: {rule.describe()}\n"
     try:
-        lines, first = inspect.getsourcelines(rule.function)
+        lines, first = written_lines(rule.function)
         return AdjointSource(head + "".join(lines), (None, *range(first, first + len(lines))))
     except (OSError, TypeError) as error:
         raise RuleLabError(

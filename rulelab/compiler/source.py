@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import linecache
 import textwrap
 import types
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
-from ..errors import Place, SourceMismatchError, SourceNotFoundError
+from ..errors import NAMELESS, Place, SourceMismatchError, SourceNotFoundError
 from ..parsing import compiled, parse
 
 FunctionNode = ast.FunctionDef | ast.Lambda
@@ -75,13 +76,24 @@ def find_source(code: types.CodeType) -> Source:
     return source
 
 
+def written_lines(target: Any) -> tuple[list[str], int]:
+    """The lines in which a function or class is written and the number of the first, for people to read.
+
+    As `inspect.getsourcelines`, and not verified; but OSError too for what was made from a text without a
+    name, in whose place another such text might be found.
+    """
+    if inspect.getfile(inspect.unwrap(target)) in NAMELESS:
+        raise OSError("the text has no name")
+    return inspect.getsourcelines(target)
+
+
 def _search(code: types.CodeType) -> Source:
     for text in _texts(code.co_filename):
         found = _match(code, text)
         if found is not None:
             return found
     place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name, None)
-    if not any(True for _ in _texts(code.co_filename)):
+    if code.co_filename in NAMELESS or not any(True for _ in _texts(code.co_filename)):
         raise SourceNotFoundError(
             f"The source of {code.co_name}() cannot be found: there is no text for {code.co_filename}",
             place=place,

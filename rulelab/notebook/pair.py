@@ -31,6 +31,7 @@ from ..checking.testers import checking
 from ..compiler.cache import DEFAULT as CACHE
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.reading import AdjointSource, adjoint_source
+from ..compiler.source import written_lines
 from ..errors import MeasurementError, RuleLabError, printable
 from ..pieces import Progress, run
 from ..rules.registry import Found
@@ -606,7 +607,7 @@ def _primal(f: Callable) -> Listing:
     heading = f"{name_of(f)}, as it was written"
     target = f if inspect.isroutine(f) or isinstance(f, type) else type(f).__call__
     try:
-        lines, first = inspect.getsourcelines(target)
+        lines, first = written_lines(target)
     except (OSError, TypeError):
         return Listing(heading, "", note="Its source cannot be found.")
     first = max(first, 1)

@@ -268,8 +268,9 @@ def _columns_in_use(v_bar):
     return np.any(v_bar != 0, axis=-2)
 
 
-def _refuse_complex_vectors(vectors, what):
-    if np.iscomplexobj(vectors):
+def _refuse_complex_vectors(a, vectors, what):
+    """For each real matrix NumPy up to 2.4 gives real vectors where all are, and from 2.5 on complex ones."""
+    if np.iscomplexobj(a) or np.any(np.imag(vectors)):
         refuse(f"the vectors of {what} of a complex matrix, whose phases LAPACK chooses",
                "use the values only", "write a rule for a function that does not depend on the phases")
 
@@ -287,7 +288,7 @@ def eigh_rrule(a, UPLO="L"):
 
     def eigh_pullback(y_bar):
         if not is_zero(y_bar[1]):
-            _refuse_complex_vectors(v, "eigh")
+            _refuse_complex_vectors(a, v, "eigh")
         return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
     return y, eigh_pullback
 
@@ -305,7 +306,7 @@ def _eigh_cotangent(w, v, y_bar, UPLO):
 def eigh_frule(tangents, a, UPLO="L"):
     y = np.linalg.eigh(a, UPLO)
     w, v = y.eigenvalues, y.eigenvectors
-    _refuse_complex_vectors(v, "eigh")
+    _refuse_complex_vectors(a, v, "eigh")
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eigh")
@@ -397,8 +398,7 @@ def _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
     if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
         refuse("svd(full_matrices=True) of a matrix that is not square: the extra vectors are arbitrary",
                "pass full_matrices=False")
-    if np.iscomplexobj(a):
-        _refuse_complex_vectors(np.asarray(a), "svd")
+    _refuse_complex_vectors(a, (), "svd")
     return True
 
 
@@ -740,7 +740,7 @@ def eig_rrule(a):
         w_bar, v_bar = y_bar
         inside = _diagonal(np.zeros_like(y[0]) if is_zero(w_bar) else np.asarray(w_bar))
         if not is_zero(v_bar) and np.any(v_bar):
-            _refuse_complex_vectors(v, "eig")
+            _refuse_complex_vectors(a, v, "eig")
             turned = adjoint(v) @ _along(v, np.asarray(v_bar))
             inside = inside + _over_gaps(_off_diagonal(turned), y[0], _columns_in_use(v_bar), "eig")
         return NoTangent(), like_argument(a, adjoint(left) @ inside @ adjoint(v))
@@ -752,7 +752,7 @@ def eig_frule(tangents, a):
     y = np.linalg.eig(a)
     w, v = y.eigenvalues, y.eigenvectors
     eigenpairs(a, "np.linalg.eig")  # which refuses a matrix without a basis
-    _refuse_complex_vectors(v, "eig")
+    _refuse_complex_vectors(a, v, "eig")
     inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig")

@@ -406,7 +406,7 @@ if hasattr(math, "sumprod"):
     @TABLE.frule(math.sumprod)
     def sumprod_frule(tangents, p: Sequence, q: Sequence, /):
         p_dot, q_dot = entries(p, tangents[1]), entries(q, tangents[2])
-        return math.sumprod(p, q), math.sumprod(p_dot, q) + math.sumprod(p, q_dot)
+        return math.sumprod(p, q), 0.0 + math.sumprod(p_dot, q) + math.sumprod(p, q_dot)
 
 
 if hasattr(math, "fma"):

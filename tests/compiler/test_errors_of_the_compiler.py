@@ -629,6 +629,21 @@ def test_source_not_found_in_a_callee():
     assert "made_by_exec" in text
 
 
+def test_a_text_without_a_name_is_not_taken_for_another(monkeypatch):
+    """All that exec compiles is called <string>: the text found there, that of `python -c`, is not shown."""
+    others = "exec('def made_by_exec(x): return x / x')\n"
+    monkeypatch.setitem(linecache.cache, "<string>", (len(others), None, [others], "<string>"))
+    names = {"rl": rl}
+    exec("def made_by_exec(x):\n    return x * x\n", names)
+    text = refusal(SourceNotFoundError, names["made_by_exec"], 2.0)
+    assert "x / x" not in text
+    exec("def its_rule(x):\n    return x * x, lambda y_bar: (rl.NoTangent(), 2 * x * y_bar)\n", names)
+    rl.rrule_for(names["made_by_exec"])(names["its_rule"])
+    assert rl.gradient(names["made_by_exec"], 3.0) == 6.0
+    with pytest.raises(RuleLabError, match="cannot be found"):
+        rl.adjoint_source(names["made_by_exec"], 3.0)
+
+
 def test_source_mismatch():
     """Text that was edited under the running function is refused, with the file and the line."""
     name = "<cell-of-errors-edited>"

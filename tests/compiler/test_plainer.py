@@ -360,17 +360,47 @@ def test_match_differentiates_into_objects_and_mappings():
     assert rl.gradient(program, [1.0, 2.0, 3.0], 5.0) == ([None, 5.0, 5.0], 5.0)
 
 
-def test_an_array_is_no_sequence_to_match():
-    """As in Python; it takes the case that asks for its class."""
+def pair_or_square(a):
+    match a:
+        case [first, second]:
+            return first * first * second
+        case np.ndarray(shape=(2,)):
+            return (a * a).sum()
 
-    def program(a):
-        match a:
-            case [_, _]:
-                return 0.0
-            case np.ndarray(shape=(2,)):
-                return (a * a).sum()
 
-    assert rl.gradient(program, np.array([1.0, 2.0]))[0].tolist() == [2.0, 4.0]
+def last_with_the_rest(a):
+    match a:
+        case [first, *rest] if len(rest) > 1:
+            return (first * rest[-1] + sum(rest)).sum()
+        case _:
+            return 3.0 * a.sum()
+
+
+def nested_rows(a):
+    match a:
+        case [[p, q], [r, s], *_]:
+            return p * q * r * s
+        case _:
+            return (a * a * a).sum()
+
+
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])])
+@pytest.mark.parametrize("program", [pair_or_square, last_with_the_rest, nested_rows])
+def test_an_array_takes_the_case_that_it_takes_in_python(program, x):
+    """With NumPy 2.5 and later an array matches `[first, *rest]`, before only what asks for its class."""
+    if program is pair_or_square and x.ndim == 2:
+        x = x[0]
+
+    def along(t, i):
+        moved = x.copy()
+        moved.flat[i] += t
+        return program(moved)
+
+    step = 1e-5
+    expected = [(along(step, i) - along(-step, i)) / (2 * step) for i in range(x.size)]
+    np.testing.assert_allclose(np.ravel(rl.gradient(program, x)), expected, rtol=1e-7)
+    forwards = [rl.pushforward(program, x)(one.reshape(x.shape)) for one in np.eye(x.size)]
+    np.testing.assert_allclose(forwards, expected, rtol=1e-7)
 
 
 def test_a_part_that_nobody_uses_may_be_taken_out():
