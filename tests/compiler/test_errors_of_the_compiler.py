@@ -639,7 +639,7 @@ def test_a_text_without_a_name_is_not_taken_for_another(monkeypatch):
     assert "x / x" not in text
     exec("def its_rule(x):\n    return x * x, lambda y_bar: (rl.NoTangent(), 2 * x * y_bar)\n", names)
     rl.rrule_for(names["made_by_exec"])(names["its_rule"])
-    assert rl.gradient(names["made_by_exec"], 3.0) == 6.0
+    assert rl.gradient(names["made_by_exec"], 3.0) == (6.0,)
     with pytest.raises(RuleLabError, match="cannot be found"):
         rl.adjoint_source(names["made_by_exec"], 3.0)
 
