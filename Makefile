@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs clean
+.PHONY: help lab test lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs docstrings clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -23,6 +23,7 @@ help:
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make programs   random programs in all modes and orders; ARGS=\"plain --count 1000 --start 5000\""
+	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
 	@echo "make clean   removes .venv and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
@@ -66,6 +67,10 @@ mutants: $(VENV)/installed-dev
 
 programs: $(VENV)/installed-dev
 	@$(BIN)/python tests/corpus/campaign.py $(ARGS)
+
+docstrings: $(VENV)/installed-dev
+	@$(PIP) --editable '.[docstrings]'
+	@$(BIN)/python tests/corpus/docstring_calls.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis

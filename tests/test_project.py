@@ -107,7 +107,7 @@ def test_make_knows_its_targets_and_says_so(repository):
     text = (repository / "Makefile").read_text()
     targets = {
         "lab", "test", "lint", "bench", "bench-duels", "docs", "support-table", "magics-table",
-        "vocabulary-table", "proved-table", "mutants", "programs", "clean",
+        "vocabulary-table", "proved-table", "mutants", "programs", "docstrings", "clean",
     }  # fmt: skip
     assert targets <= set(RECIPE.findall(text))
     done = subprocess.run(["make", "-s"], cwd=repository, check=True, capture_output=True, text=True)
