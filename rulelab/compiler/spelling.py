@@ -61,14 +61,20 @@ def reads_numbers(target: Any) -> bool:
 def readings(
     function: ir.Function, spelled: set[str], types: Types, is_harmless: Callable[[Any], bool]
 ) -> Iterator[ir.Let]:
-    """The calls that are handed one of the names `spelled_out` and whose result is used.
+    """The calls that are handed one of the names `spelled_out` and whose result is used, other than to raise
+    it: an error takes its message out of the function, or to a handler, which looks for numbers in it.
 
     `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as
     on a number.
     """
     if not spelled:
         return
-    used = {atom for statement in ir.walk(function.body) for atom in reads_of(statement)} | {function.result}
+    used = {
+        atom
+        for statement in ir.walk(function.body)
+        if not isinstance(statement, ir.Raise)
+        for atom in reads_of(statement)
+    } | {function.result}
     for statement in ir.walk(function.body):
         if not isinstance(statement, ir.Let):
             continue

@@ -47,6 +47,38 @@ def shown_only(x):
     return x * 2.0
 
 
+class TooLarge(Exception):
+    def __init__(self, message, limit=None):
+        super().__init__(message)
+        self.limit = limit
+
+
+class Reading(Exception):
+    def __init__(self, message):
+        super().__init__(message)
+        self.read = float(message)
+
+
+def refused_by_an_error_of_its_own(x):
+    if x > 100.0:
+        raise TooLarge(f"{x} is too large", limit=100.0)
+    if x > 50.0:
+        raise TooLarge("{:g} is too large".format(x)) from ValueError(str(x))
+    return x * 2.0
+
+
+def read_from_an_error(x):
+    try:
+        raise Reading(f"{x}")
+    except Reading as error:
+        return error.read * x
+
+
+def kept_as_an_error(x):
+    error = Reading(f"{x}")
+    return error.read * x
+
+
 def counted(x):
     return x * len(f"{x:.3f}")
 
@@ -70,6 +102,22 @@ def test_a_number_read_back_from_text_is_refused(f):
 def test_text_that_is_only_text_is_fine(f, slope):
     """Printing, raising and measuring text, and reading constant text, do not stand in the way."""
     assert rl.gradient(f, 3.0) == (slope,)
+
+
+def test_an_error_of_ones_own_may_tell_of_numbers():
+    """Its message leaves the function with it; the numbers in it are those of the plain function."""
+    assert rl.gradient(refused_by_an_error_of_its_own, 3.0) == (2.0,)
+    assert rl.pushforward(refused_by_an_error_of_its_own, 3.0)(1.0) == 2.0
+    with pytest.raises(TooLarge, match=r"^150.0 is too large$"):
+        rl.gradient(refused_by_an_error_of_its_own, 150.0)
+
+
+@pytest.mark.parametrize("f", [read_from_an_error, kept_as_an_error])
+def test_a_number_read_from_an_error_is_refused(f):
+    """Caught, or made and not raised: the derivative is not lost on the way through its message."""
+    for derivative in (rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0), rl.hessian):
+        with pytest.raises(rl.RuleLabError):
+            derivative(f, 3.0)
 
 
 def test_a_function_may_capture_what_may_not_be_there():
