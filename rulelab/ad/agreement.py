@@ -40,9 +40,9 @@ class Compared(Watch):
     """A block that runs a forward sweep of `f(*args, **kwargs)` and puts `(y, back)` into `found`.
 
     At its end y, or the error of the block, is compared with what the function itself gives, where that is
-    due; WrongTransformError if the two differ, and both do so again. `active` as `Pullbacks.find` takes it.
-    Of arguments that the function may change (`lent`) it gets copies, and what it leaves there must agree
-    too.
+    due; WrongTransformError if the two differ, and both do so again. Where both raise, the function's own
+    error is raised, unless all calls are compared. `active` as `Pullbacks.find` takes it. Of arguments that
+    the function may change (`lent`) it gets copies, and what it leaves there must agree too.
     """
 
     __slots__ = ("_cache", "_implicit", "_lent", "active", "args", "f", "found", "kwargs")
@@ -90,6 +90,8 @@ class Compared(Watch):
         if seen.ruled or (_may_round(seen) and agree(found, plain, exact=False)):
             return
         self._cache.drop_passes()
+        if isinstance(found, Raised) and isinstance(plain, Raised) and self._cache.compare is not True:
+            raise plain.error  # no number either way, and this is the error that the author knows
         raise _wrong(self.f, self.args, found, plain)
 
     def _is_due(self) -> bool:

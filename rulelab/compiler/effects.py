@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import operator
 import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -150,6 +151,36 @@ def is_quiet(target: Any) -> bool:
     return False
 
 
+def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    """The error that a call raises in plain Python, if it raises one and nobody can see that it was tried.
+
+    Before a call is refused: what fails by itself is the author's mistake, and no gap of ours.
+    """
+    if not is_quiet(target) or _writes(target) or not all(map(_is_data, (*args, *kwargs.values()))):
+        return None
+    try:
+        target(*args, **kwargs)
+    except Exception as error:
+        return error
+    return None
+
+
+def _writes(target: Any) -> bool:
+    """Whether it is an operator in place, or `x[key] = value` or `del x[key]`."""
+    name = getattr(target, "__name__", "")
+    in_place = name.startswith("i") and all(hasattr(operator, f"__{n}__") for n in (name, name[1:]))
+    in_operator = getattr(target, "__module__", None) == "_operator"
+    return in_operator and (in_place or name in ("setitem", "delitem"))
+
+
+def _is_data(x: Any) -> bool:
+    """Whether operations on a value run none of the author's code."""
+    if isinstance(x, (list, tuple, set, frozenset)):
+        return type(x).__module__ == "builtins" and all(type(item) in _SCALARS for item in x)
+    return type(x) in _SCALARS or isinstance(x, np.generic) or (type(x) is np.ndarray and x.dtype != object)
+
+
+_SCALARS = (int, float, complex, bool, str, bytes, type(None))
 _QUIET_BUILTINS = frozenset(
     {
         abs, all, any, bin, callable, chr, divmod, format, getattr, hasattr, hash, hex, isinstance,

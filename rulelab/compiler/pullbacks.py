@@ -39,7 +39,7 @@ from . import (
 from .cache import Cache, Pass
 from .constructors import constructor, copier, is_authors, make_plain
 from .derived import stands_for
-from .effects import Noted, loudness
+from .effects import Noted, loudness, own_error
 from .emit import calls_leading_here
 from .entries import Entries, ImplicitEntries
 from .fingerprints import Seen
@@ -385,14 +385,13 @@ class Pullbacks:
                     read="limitations#keywords",
                 )
         leading = rule.leading if rule.leading is not None else len(args)
-        for number, x in enumerate(args):
-            if number >= leading and active[1 + number]:
-                self.refuse_lost(
-                    target,
-                    names[number] if names and number < len(names) else f"argument {number + 1}",
-                    x,
-                    place,
-                )
+        try:
+            for number, x in enumerate(args):
+                if number >= leading and active[1 + number]:
+                    known = names[number] if names and number < len(names) else f"argument {number + 1}"
+                    self.refuse_lost(target, known, x, place)
+        except NotDifferentiableError as refusal:
+            raise own_error(target, args, kwargs) or refusal from None
         if not kwargs and not any(active[1 + leading :]):
             return rule.function
         return self.house_with_keywords(rule, target, args, kwargs, active, leading, place)
@@ -753,8 +752,11 @@ class Pullbacks:
 
     def foreign(
         self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
-    ) -> RuleLabError:
-        """The error for a call that neither a rule nor a pass can take."""
+    ) -> Exception:
+        """The error for a call that neither a rule nor a pass can take; its own if it fails by itself."""
+        own = own_error(target, args, kwargs)
+        if own is not None:
+            return own
         if isinstance(target, types.FunctionType) and target.__code__.co_filename.startswith(_PACKAGE):
             return NotDifferentiableError(
                 f"Second derivatives are not supported yet: {target.__name__} is called in a function "

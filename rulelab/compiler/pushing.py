@@ -47,6 +47,7 @@ from . import heap, ir
 from .constructors import is_generated
 from .derived import derived_of, stands_for, tangent_of
 from .deriving import derives
+from .effects import own_error
 from .holders import CACHED
 from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
@@ -551,7 +552,10 @@ class Push:
             if number >= leading and _varies(x, x_dot) and _is_inexact(x):
                 known = parameter_names(reverse.rule.function) or ()
                 name = known[number] if number < len(known) else f"argument {number + 1}"
-                self.pullbacks.refuse_lost(g, name, x, None)
+                try:
+                    self.pullbacks.refuse_lost(g, name, x, None)
+                except NotDifferentiableError as refusal:
+                    raise own_error(g, positional, {}) or refusal from None
 
     def check_covered(self, g: Any, rule: Rule, names: tuple[str, ...]) -> None:
         """KeywordError for a keyword that a rule of the house does not know: `where=`, `dtype=`."""
@@ -796,7 +800,11 @@ class Push:
         return Program(programs.vjp_forward, given, trusted=True)
 
     def foreign(self, call: Call) -> Exception:
-        g, _, args, _, _names, _ = call
+        g, _, args, _, names, _ = call
+        count = len(args) - len(names)
+        own = own_error(g, args[:count], dict(zip(names, args[count:])))
+        if own is not None:
+            return own
         if self.cache.registry.mutator(g) is not None:
             return MutationError(f"Mutating arrays is not supported -- called {name_of(g)}")
         return ForeignCallError(

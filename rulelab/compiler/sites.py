@@ -654,6 +654,8 @@ def attribute_finder(pullbacks: Pullbacks, name: str, place: Place | None) -> Ha
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
             if callable(found):
                 return functools.partial(method_of, name)
+            if not hasattr(owner, name):
+                return functools.partial(attribute_of, name)  # which raises what Python raises
             raise NotDifferentiableError(
                 f"There is no rule for the attribute {name} of {describe(owner)}",
                 place=place,
@@ -796,13 +798,19 @@ def _augmented_finder(
                 else target
             )
             return lambda a, b: (plain(a, b), no_cotangents)
-        handler = pullbacks.find_target(target, (left, right), {}, (False, *active), place)
         if not isinstance(left, np.ndarray):
-            return handler
+            return pullbacks.find_target(target, (left, right), {}, (False, *active), place)
 
         def updated(left: Any, right: Any) -> Any:
+            y = in_place(left.copy(), right)  # first, for its errors are the author's: the rule has others
             _, back = handler(left, right)
-            return in_place(left.copy(), right), back
+            return y, back
+
+        try:
+            handler = pullbacks.find_target(target, (left, right), {}, (False, *active), place)
+        except Exception:
+            in_place(left.copy(), right)  # whose error is another than that of `left op right`
+            raise
 
         return updated
 

@@ -396,9 +396,10 @@ class _Tangent:
         elif not varies and not self.writes:
             self.keep(target, op)
         elif not self.writes and _is_array(self.types(op.left)):
-            # nobody sees the change, so it is a rebinding; on both sides with the shape and dtype of the left
-            both = self.push_pair(ir.Const(getattr(operator, op.operator)), operands)
+            # nobody sees the change, so it is a rebinding; on both sides with the shape and dtype of the
+            # left, and first as the author wrote it, whose errors are others than those of `left op right`
             self.keep(target, op)
+            both = self.push_pair(ir.Const(getattr(operator, op.operator)), operands)
             self.define(target, ir.Item(both, ir.Const(1)))
         else:
             self.push(target, ir.Const(getattr(operator, _IN_PLACE[op.operator])), operands)

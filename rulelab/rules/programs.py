@@ -441,6 +441,7 @@ def before_post_init(cls, args, words):
 
 def in_place_array(push, update, function, left, left_dot, right, right_dot):
     """`left op= right` of an array, done on its tangent too."""
+    check_in_place(update, left, right)
     _y, y_dot = push(function, NO, (left, right), (left_dot, right_dot), (), None)
     if is_none(left_dot):
         check_untracked(left)
@@ -450,6 +451,17 @@ def in_place_array(push, update, function, left, left_dot, right, right_dot):
     if not is_none(left_dot):
         left_dot[...] = y_dot
     return left, left_dot
+
+
+def check_in_place(update, left, right):
+    """NumPy's own error where the dtype of the result is not one that `left` takes: `left op right` has none,
+    or another.
+    """
+    if np.result_type(left, right) != left.dtype:
+        update(left.copy(), right)
+
+
+TABLE.non_differentiable(check_in_place)
 
 
 def into_out(push, function, args, dots, names, given, words, out, out_dot):

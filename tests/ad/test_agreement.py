@@ -1,6 +1,7 @@
 """A pass that does not compute what the function computes is caught, and nothing else raises that alarm."""
 
 import itertools
+import math
 import random
 import sys
 import threading
@@ -145,6 +146,22 @@ def test_an_error_where_there_is_none(monkeypatch):
     )
     with pytest.raises(rl.WrongTransformError, match="itself ZeroDivisionError"):
         rl.gradient(lambda x, n: x * x / n, 2.0, 0)
+
+
+@pytest.mark.usefixtures("first_use_only", "wrong_compiler")
+def test_where_both_raise_the_error_is_the_authors():
+    """A function that fails in plain Python fails with that error, whatever the pass stumbled over before."""
+
+    def f(x):
+        return {1.0: math.log}[x - x + 1.0](x + x - x - x) + math.sqrt(-1.0 - x * x)
+
+    with pytest.raises(ValueError, match="math domain error"):
+        f(3.0)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="math domain error"):
+            rl.gradient(f, 3.0)  # where sums are differences, a KeyError
+    with rl.debug_mode(compare=True), pytest.raises(rl.WrongTransformError):
+        rl.gradient(f, 3.0)
 
 
 def test_the_functions_own_error_is_its_own():
