@@ -871,7 +871,7 @@ def _for_containers(
         return crossings.through_rule(handler, None, adopts)
     name = "" if rule.house else name_of(target)
     return crossings.through_rule(
-        handler, "parts" if rule.house and crossings.preserves(target) else "all", adopts, name
+        handler, "parts" if rule.house and crossings.preserves(target, args) else "all", adopts, name
     )
 
 

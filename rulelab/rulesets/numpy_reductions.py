@@ -262,6 +262,7 @@ def _check_average(returned):
 def average_rrule(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """`y = Σ w a / Σ w`: `ā = ȳ w / Σ w` and `w̄ = ȳ (a - y) / Σ w`."""
     _check_average(returned)
+    axis = tuple(axis) if isinstance(axis, list) else axis  # which np.average takes, and np.sum does not
     y = np.average(a, axis, weights, keepdims=keepdims)
 
     def average_pullback(y_bar):
@@ -282,6 +283,7 @@ def average_rrule(a, axis=None, weights=None, returned=False, *, keepdims=False)
 @TABLE.frule(np.average)
 def average_frule(tangents, a, axis=None, weights=None, returned=False, *, keepdims=False):
     _check_average(returned)
+    axis = tuple(axis) if isinstance(axis, list) else axis
     y, a_dot = np.average(a, axis, weights, keepdims=keepdims), dense(a, tangents[1])
     y_dot = np.average(a_dot, axis, weights, keepdims=keepdims)
     if weights is None or len(tangents) < 4 or is_zero(tangents[3]):
