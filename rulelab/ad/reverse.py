@@ -17,13 +17,14 @@ from ..compiler.cache import Cache
 from ..compiler.deriving import derives
 from ..compiler.emit import is_stand_in, place_in_passes
 from ..compiler.entries import Entry
-from ..compiler.fingerprints import arrays_of, print_of
-from ..compiler.heap import enter, is_nested, leave
+from ..compiler.fingerprints import is_as_it_was, kept_by, state_of
+from ..compiler.heap import enter, is_nested, is_own, leave
 from ..compiler.installed import point_to_package
 from ..compiler.lending import Lent, OutOfSight, lent_to, look_after
 from ..compiler.operands import carries, describe
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.pushing import Seed
+from ..compiler.snapshots import Snapshots
 from ..errors import (
     MutatedAfterCaptureError,
     NotDifferentiableError,
@@ -146,7 +147,8 @@ def pullback(
 
     `back(y_bar)` gives one entry per positional argument, with the meaning of `gradient`; it may be called
     again. None in a seed is zero. An array that was changed between `pullback` and `back`, an argument or
-    any other that the pass kept, gives MutatedAfterCaptureError: the old values are needed and gone.
+    any other that the pass kept, gives MutatedAfterCaptureError: the old values are needed and gone. So do
+    lists, dicts, objects and captured variables, where a rule kept them.
 
     >>> y, back = pullback(lambda x, y: x * y, 2.0, 3.0)
     >>> y, back(1.0), back(2.0)
@@ -163,11 +165,13 @@ def pullback(
     refuse_shared(f, "pullback", cache=cache)
     outer = enter()
     try:
+        given = Snapshots().of(args)
         y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
+        kept = _Fingerprints(inner)
     finally:
         leave(outer)
-    kept = _Fingerprints(inner)
-    shown, entered = y, _as_entered(args, inner)
+    # As they are now: the caller may change lists and dicts before the pullback is called.
+    shown, entered = Snapshots().of(y), given if lent_to(inner) is None else _as_entered(args, inner)
 
     @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
@@ -179,6 +183,7 @@ def pullback(
             _, *found = inner(seed)
         finally:
             leave(outer)
+            kept.take_again()
         shared = [to_natural(x, x_bar) for x, x_bar in zip(entered, found)]
         # A rule of the house answers for its first arguments; the others were refused if they can vary.
         return (*shared, *(None,) * (len(entered) - len(shared)))
@@ -614,19 +619,36 @@ def _seed(y: Any, y_bar: Any) -> Any:
 
 
 class _Fingerprints:
-    """What the arrays that a pullback keeps look like, to notice a change between the two sweeps."""
+    """What a pullback keeps and somebody may change, to notice a change between the two sweeps: arrays,
+    containers, objects, captured variables. What the function itself has made may change: the pullback knows
+    what it was.
+    """
 
     def __init__(self, back: Any) -> None:
-        self._kept = [(array, print_of(array)) for array in arrays_of(back)]
+        self._kept = [(held, state_of(held)) for held in kept_by(back) if not is_own(held)]
 
     def check(self, f: Any) -> None:
         """MutatedAfterCaptureError if one of them is not what it was."""
-        for array, seen in self._kept:
-            if print_of(array) != seen:
+        for held, state in self._kept:
+            if not is_as_it_was(held, state):
                 raise MutatedAfterCaptureError(
-                    f"An array {describe(array)} that the pullback of {_name(f)} needs "
+                    f"{_described(held)} that the pullback of {_name(f)} needs "
                     "was changed after pullback was called",
                     asked="back(y_bar)",
                     fixes=("call back before changing it", "pass a copy to pullback"),
                     read="limitations#changed-arrays",
                 )
+
+    def take_again(self) -> None:
+        """Take what a rule's pullback may change itself, a record of its calls, as it is now."""
+        self._kept = [
+            (held, state if isinstance(held, ndarray) or is_as_it_was(held, state) else state_of(held))
+            for held, state in self._kept
+        ]
+
+
+def _described(held: Any) -> str:
+    if isinstance(held, ndarray):
+        return f"An array {describe(held)}"
+    name = "captured variable" if isinstance(held, types.CellType) else type(held).__name__
+    return f"An {name}" if name[0] in "aeiouAEIOU" else f"A {name}"

@@ -1,15 +1,21 @@
-"""What arrays and results look like, to notice a change between two looks at them."""
+"""What arrays, containers and results look like, to notice a change between two looks at them."""
 
 from __future__ import annotations
 
+import array
+import dis
+import functools
 import gc
+import itertools
 import types
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..errors import MutationError, Place
+from ..tangents.contents import contents_of
 from ..tangents.structural import parts
 from .libraries import is_authors_function
 
@@ -34,9 +40,11 @@ def value_print(x: Any, depth: int = 8) -> Any:
     return type(x), tuple((repr(key), value_print(part, depth - 1)) for key, part in parts(x).items())
 
 
-def arrays_of(back: Any) -> Iterator[np.ndarray]:
-    """Every array that can be reached through the variables of a pullback and the tapes it holds."""
-    seen: set[int] = set()
+def kept_by(back: Any) -> Iterator[Any]:
+    """Every array, container, object and captured variable of the author's that can be reached through the
+    variables of a pullback and the tapes it holds.
+    """
+    seen: dict[int, Any] = {}  # which also keeps the identities from being used again
     waiting = [back]
     while waiting:
         held = waiting.pop()
@@ -46,20 +54,86 @@ def arrays_of(back: Any) -> Iterator[np.ndarray]:
             or held is None
         ):
             continue
-        seen.add(id(held))
+        seen[id(held)] = held
         if isinstance(held, np.ndarray):
             yield held
+            if held.dtype.hasobject:
+                waiting.extend(held.ravel().tolist())
         elif isinstance(held, types.FunctionType):
-            waiting.extend(_cells(held))
+            cells = dict(zip(held.__code__.co_freevars, held.__closure__ or ()))
+            if is_authors_function(held):
+                for name in _only_noted(held.__code__):
+                    del cells[name]
+                yield from cells.values()
+            waiting.extend(content for cell in cells.values() for content in _content(cell))
             waiting.extend(held.__defaults__ or ())
         elif isinstance(held, types.MethodType):
             waiting += [held.__func__, held.__self__]
-        elif isinstance(held, dict):
-            waiting.extend(held.values())
-        elif isinstance(held, (list, tuple, set, frozenset)):
+        elif isinstance(held, _CHANGING):
+            yield held
+            waiting.extend(held.values() if isinstance(held, dict) else _items(held))
+        elif isinstance(held, (tuple, frozenset)):
             waiting.extend(held)
-        elif type(held).__module__.startswith(_WALKED) or not type(held).__module__.startswith(_OPAQUE):
+        elif type(held).__module__.startswith(_WALKED):
             waiting.extend(_fields(held))
+        elif type(held).__module__ == "__main__" or not type(held).__module__.startswith(_OPAQUE):
+            yield held
+            waiting.extend(_fields(held))
+
+
+@functools.lru_cache(maxsize=256)
+def _only_noted(code: types.CodeType) -> frozenset[str]:
+    """The captured variables with which code does nothing but add to a list or set: its records."""
+    other, found = set(), set()
+    steps = list(dis.get_instructions(code))
+    for step, following in itertools.pairwise(steps):
+        if step.argval in code.co_freevars and step.opname != "COPY_FREE_VARS":
+            notes = following.argval in ("append", "add") and following.opname in ("LOAD_METHOD", "LOAD_ATTR")
+            (found if notes and step.opname == "LOAD_DEREF" else other).add(step.argval)
+    return frozenset(found - other)  # what a function inside captures is loaded for it, which is another use
+
+
+_CHANGING = (list, dict, set, deque, bytearray, array.array)
+
+
+def _items(held: Any) -> Any:
+    return () if isinstance(held, (bytearray, array.array)) else held
+
+
+def state_of(held: Any) -> Any:
+    """What something that may change holds now, for `is_as_it_was`: its very parts; of an array a print."""
+    if isinstance(held, np.ndarray):
+        return print_of(held)
+    if isinstance(held, types.CellType):
+        return [*_content(held)]
+    if isinstance(held, (bytearray, array.array)):
+        return bytes(held)
+    if isinstance(held, set):
+        return set(held)
+    return contents_of(held)
+
+
+def is_as_it_was(held: Any, state: Any) -> bool:
+    """Whether something still holds what it held. An attribute that an object has got meanwhile is no
+    change: nobody can have read it.
+    """
+    now = state_of(held)
+    if isinstance(held, (np.ndarray, set, bytearray, array.array)):
+        return now == state
+    if isinstance(held, (list, deque, types.CellType)):
+        return len(now) == len(state) and _same_parts(state, now)
+    if isinstance(held, dict) and (len(now) != len(state) or list(now) != list(state)):
+        return False
+    return now.keys() >= state.keys() and _same_parts(state.values(), [now[key] for key in state])
+
+
+def _same_parts(then: Iterable[Any], now: Iterable[Any]) -> bool:
+    return all(
+        a is b or (type(a) is type(b) and isinstance(a, _PLAIN) and a == b) for a, b in zip(then, now)
+    )
+
+
+_PLAIN = (int, float, complex, str, bytes)  # an attribute in C may be made anew each time it is read
 
 
 _WALKED = ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks", "functools")
@@ -68,17 +142,22 @@ _OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "itertools", "_")
 
 
 def _cells(function: types.FunctionType) -> list[Any]:
-    found = []
-    for cell in function.__closure__ or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            continue
-    return found
+    return [content for cell in function.__closure__ or () for content in _content(cell)]
+
+
+def _content(cell: types.CellType) -> Iterator[Any]:
+    """What a captured variable holds, if it holds anything."""
+    try:
+        yield cell.cell_contents
+    except ValueError:  # not assigned yet
+        return
 
 
 def _fields(held: Any) -> list[Any]:
-    return [value for value in gc.get_referents(held) if not isinstance(value, type)]
+    """What an object holds; not its `__dict__`, but what is in that."""
+    named = getattr(held, "__dict__", None)
+    fields = [value for value in gc.get_referents(held) if not isinstance(value, type) and value is not named]
+    return [*fields, *named.values()] if isinstance(named, dict) else fields
 
 
 def arrays_in_reach(function: Any) -> list[np.ndarray]:
@@ -116,15 +195,15 @@ class Seen:
     """Arrays as they are now."""
 
     def __init__(self, arrays: Iterable[np.ndarray]) -> None:
-        self._prints = [(array, print_of(array)) for array in arrays]
+        self._prints = [(x, print_of(x)) for x in arrays]
 
     def check(self, where: str, fixes: tuple[str, ...], place: Place | None = None) -> None:
         """MutationError if one of them has changed."""
-        for array, seen in self._prints:
-            if print_of(array) != seen:
-                shape = ", ".join(map(str, array.shape))
+        for x, seen in self._prints:
+            if print_of(x) != seen:
+                shape = ", ".join(map(str, x.shape))
                 raise MutationError(
-                    f"An array {array.dtype}[{shape}] was changed {where}",
+                    f"An array {x.dtype}[{shape}] was changed {where}",
                     place=place,
                     fixes=fixes,
                     read="limitations#array-mutation",

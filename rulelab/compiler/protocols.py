@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import NotDifferentiableError, Place
 from ..rules import programs
 from ..tangents.projection import FieldGradients
-from ..tangents.structural import Tangent
+from ..tangents.structural import one_part
 from . import containers, heap, support
 from .handlers import NO, Handler, Unsettled, attribute_of, method_of
 
@@ -251,7 +251,8 @@ def field(name: str) -> Handler:
     def read(x: Any) -> Any:
         if heap.is_own(x):
             return containers.read_attribute(x, name)
-        return getattr(x, name), lambda y_bar: (NO, Tangent.at(x, name, y_bar))
+        kind = type(x)
+        return getattr(x, name), lambda y_bar: (NO, one_part(kind, None, name, y_bar))
 
     return read
 

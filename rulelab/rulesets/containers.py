@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, RuleDtypeError
 from ..rules.house import RuleTable
-from ..tangents.structural import Tangent, entries_of, make
+from ..tangents.structural import Tangent, entries_of, make, one_part
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero
@@ -34,10 +34,10 @@ def get_rrule(d: dict, key, default=None, /):
             read="limitations#keywords",
         )
     if dict.__contains__(d, key):
-        y = dict.get(d, key)
+        y, kind = dict.get(d, key), type(d)
 
         def get_pullback(y_bar):
-            return NoTangent(), Tangent.at(d, key, y_bar), NoTangent(), ZeroTangent()
+            return NoTangent(), one_part(kind, None, key, y_bar), NoTangent(), ZeroTangent()
 
         return y, get_pullback
 
@@ -92,8 +92,10 @@ TABLE.non_differentiable(dict.__contains__, dict.__len__)
 def _state_item(base):
     @TABLE.rrule(base.__getitem__, leading=1)
     def item_rrule(x: base, key, /):
+        kind, size = type(x), len(x)
+
         def item_pullback(y_bar):
-            return NoTangent(), Tangent.at(x, key, y_bar)
+            return NoTangent(), one_part(kind, size, key, y_bar)
 
         return base.__getitem__(x, key), item_pullback
 

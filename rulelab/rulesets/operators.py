@@ -16,7 +16,7 @@ from ..rules.house import RuleTable
 from ..tangents.algebra import add
 from ..tangents.forms import form_of, no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
+from ..tangents.structural import Tangent, one_part
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
@@ -232,10 +232,12 @@ def repeated_rrule(a: int | np.integer, b: Items, /):
 def getitem_rrule(a: list | tuple | dict, b, /):
     """`a[b]`: an entry of a list, tuple or dict, or a slice; the other entries get nothing."""
 
-    def getitem_pullback(y_bar):
-        return NoTangent(), Tangent.at(a, b, y_bar)
+    y, kind, size = a[b], type(a), len(a)  # and no more of `a`, which may change
 
-    return a[b], getitem_pullback
+    def getitem_pullback(y_bar):
+        return NoTangent(), one_part(kind, size, b, y_bar)
+
+    return y, getitem_pullback
 
 
 @TABLE.frule(operator.getitem)

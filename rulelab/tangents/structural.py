@@ -77,11 +77,8 @@ class _Maker(type):
         >>> Tangent.at((1.0, 2.0, 3.0), slice(2), (5.0, 6.0))
         Tangent(tuple, 5.0, 6.0, ZeroTangent())
         """
-        kind = type(primal)
-        if isinstance(key, slice):
-            return by_positions(primal, dict(zip(range(len(primal))[key], x_bar, strict=True)))
-        by_position = is_sequence(kind) or (is_namedtuple(kind) and not isinstance(key, str))
-        return by_positions(primal, {key: x_bar}) if by_position else make(kind, {key: x_bar})
+        size = len(primal) if isinstance(primal, (tuple, list)) else None
+        return one_part(type(primal), size, key, x_bar)
 
 
 class Tangent(metaclass=_Maker):
@@ -208,13 +205,24 @@ class Tangent(metaclass=_Maker):
         return self * (1 / other)
 
 
-def by_positions(primal, bars):
+def one_part(cls, size, key, x_bar):
+    """What `Tangent.at` gives for a structure of this class and, if it is a list or tuple, of this size.
+
+    >>> one_part(dict, None, "a", 5.0)
+    Tangent(dict, {'a': 5.0})
+    """
+    if isinstance(key, slice):
+        return by_positions(cls, size, dict(zip(range(size)[key], x_bar, strict=True)))
+    by_position = is_sequence(cls) or (is_namedtuple(cls) and not isinstance(key, str))
+    return by_positions(cls, size, {key: x_bar}) if by_position else make(cls, {key: x_bar})
+
+
+def by_positions(cls, size, bars):
     """The cotangent of a list, tuple or NamedTuple with these entries by position; a NamedTuple's go by name.
 
-    >>> by_positions((1.0, 2.0), {-1: 5.0})
+    >>> by_positions(tuple, 2, {-1: 5.0})
     Tangent(tuple, ZeroTangent(), 5.0)
     """
-    cls, size = type(primal), len(primal)
     entries = {_position(key, size): x_bar for key, x_bar in bars.items()}
     if is_namedtuple(cls):
         return make(cls, {cls._fields[position]: x_bar for position, x_bar in entries.items()})

@@ -1,5 +1,8 @@
 """What `pullback` promises: the value, a pullback that may be called again, seeds, and what was saved."""
 
+import array
+from collections import deque
+
 import numpy as np
 import pytest
 
@@ -202,3 +205,162 @@ def test_arguments_that_a_rule_of_the_house_does_not_answer_for():
     np.testing.assert_allclose(x_bar, [3.0, 30.0])
     np.testing.assert_allclose(y_bar, [21.0])
     assert mode_bar is None
+
+
+# --- containers that change between the two sweeps ---
+
+X = np.array([0.7, -1.2, 2.1])
+
+
+class Weights:
+    def __init__(self):
+        self.values = [1.0, 2.0, 3.0]
+        self.index = [0, 1]
+        self.rate = 2.0
+        self.log = []
+
+
+def summed(x, xs):
+    s = 0.0
+    for v in xs:
+        s = s + v * x[0]
+    return s
+
+
+def case_of_captured_list():
+    index = [0, 1]
+    return lambda x: np.sum(x[index] ** 2), (X,), lambda y: index.__setitem__(0, 2)
+
+
+def case_of_captured_list_in_a_tuple():
+    key = ([0, 1],)
+    return lambda x: np.sum(x[key] ** 2), (X,), lambda y: key[0].reverse()
+
+
+def case_of_list_of_an_object():
+    held = Weights()
+    return lambda x: np.sum(x[held.index] ** 2), (X,), lambda y: held.index.append(2)
+
+
+def case_of_weights():
+    held = Weights()
+    return lambda x: np.average(x, weights=held.values), (X,), lambda y: held.values.reverse()
+
+
+def case_of_list_that_a_loop_ran_over():
+    xs = [1.0, 2.0]
+    return summed, (X, xs), lambda y: xs.clear()
+
+
+def case_of_dict_argument():
+    state = {"k": X.copy(), "n": 2.0}
+    return (lambda x, d: np.sum(x * d["k"]) * d["n"]), (X, state), lambda y: state.update(n=5.0, y=y)
+
+
+def case_of_list_argument():
+    xs = [1.0, 2.0, 3.0]
+    return (lambda x, xs: x[0] * xs[0] * xs[1]), (X, xs), lambda y: xs.clear()
+
+
+def case_of_object_argument():
+    held = Weights()
+    return (lambda x, w: x[0] * w.rate * w.values[1]), (X, held), lambda y: setattr(held, "rate", 5.0)
+
+
+def case_of_nested_result():
+    return lambda x: [x * 2, [x, x]], (X,), lambda y: (y[1].clear(), y.append(3.0))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        case_of_captured_list,
+        case_of_captured_list_in_a_tuple,
+        case_of_list_of_an_object,
+        case_of_weights,
+        case_of_list_that_a_loop_ran_over,
+        case_of_dict_argument,
+        case_of_list_argument,
+        case_of_object_argument,
+        case_of_nested_result,
+    ],
+)
+def test_container_changed_between_the_sweeps(case):
+    """A list, dict or object that is changed between the sweeps: the old gradient, or an error."""
+    f, args, change = case()
+    seed = [X, [X, None]] if case is case_of_nested_result else 1.0
+    y, back = rl.pullback(f, *args)
+    wanted = repr(back(seed))
+    change(y)
+    try:
+        assert repr(back(seed)) == wanted
+    except MutatedAfterCaptureError as error:
+        assert "was changed after pullback" in error.found
+
+
+def doubled_by(read, held):
+    """A function whose rule reads `held` in its pullback, and keeps a record of its calls."""
+    seen = []
+
+    def double(x):
+        return 2.0 * x
+
+    @rl.rrule_for(double)
+    def double_rrule(x):
+        def double_pullback(y_bar):
+            seen.append(y_bar)
+            return rl.NoTangent(), read(held) * y_bar
+
+        return 2.0 * x, double_pullback
+
+    return double
+
+
+@pytest.mark.parametrize(
+    "held, read, change",
+    [
+        ({"n": 2.0}, lambda h: h["n"], lambda h: h.update(n=5.0)),
+        ([2.0], lambda h: h[0], lambda h: h.insert(0, 5.0)),
+        (([2.0],), lambda h: h[0][0], lambda h: h[0].insert(0, 5.0)),
+        ({2.0}, max, lambda h: h.add(5.0)),
+        (deque([2.0]), lambda h: h[0], lambda h: h.appendleft(5.0)),
+        (bytearray([2]), lambda h: float(h[0]), lambda h: h.__setitem__(0, 5)),
+        (array.array("d", [2.0]), lambda h: h[0], lambda h: h.__setitem__(0, 5.0)),
+        (Weights(), lambda h: h.rate, lambda h: setattr(h, "rate", 5.0)),
+        (np.array([[2.0], None], object), lambda h: h[0][0], lambda h: h[0].insert(0, 5.0)),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_what_a_rule_keeps_is_watched(held, read, change):
+    """What a rule of the user's captures may not change between the sweeps; a record that it writes may."""
+    f = doubled_by(read, held)
+    (_, first), (_, second) = rl.pullback(f, 3.0), rl.pullback(f, 3.0)
+    assert first(1.0) == second(1.0) == first(1.0) == (2.0,)
+    change(held)
+    with pytest.raises(MutatedAfterCaptureError, match="that the pullback of .*double needs was changed"):
+        first(1.0)
+
+
+def test_a_new_attribute_is_no_change():
+    """An object that a rule keeps may get an attribute that it did not have."""
+    held = Weights()
+    _, back = rl.pullback(doubled_by(lambda h: h.rate, held), 3.0)
+    held.last = 1.0
+    assert back(1.0) == (2.0,)
+
+
+def test_captured_variable_of_a_rule():
+    """A variable that a rule's pullback reads may not be rebound between the sweeps."""
+    rate = 2.0
+
+    def double(x):
+        return 2.0 * x
+
+    @rl.rrule_for(double)
+    def double_rrule(x):
+        return 2.0 * x, lambda y_bar: (rl.NoTangent(), rate * y_bar)
+
+    _, back = rl.pullback(double, 3.0)
+    rate = 5.0
+    with pytest.raises(MutatedAfterCaptureError, match="A captured variable"):
+        back(1.0)

@@ -155,7 +155,7 @@ def slope(f):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_list_of_indices_may_change_after_it_was_used(program):
-    """The derivative is that by the indices that were used, in reverse and in forward mode, kept or run again."""
+    """The derivative is that by the indices that were used, in both modes, kept or run again."""
     right = pytest.approx(slope(program), rel=1e-6)
     assert np.sum(rl.gradient(program, M)[0] * D) == right
     assert np.sum(rl.pullback(program, M)[1](1.0)[0] * D) == right

@@ -83,8 +83,8 @@ def with_lists(target, args, kwargs):
 
 
 def calls(every):
-    """Calls of rules with a container among the operands: (target, args, kwargs). Without `every` those of one
-    point for each way to call a function, and all that index.
+    """Calls of rules with a container among the operands: (target, args, kwargs). Without `every` those of
+    one point for each way to call a function, and all that index.
     """
     seen = set()
     for table in tables():
@@ -166,7 +166,8 @@ def check(target, args, kwargs, rng):
             expected = derivative(loss)
             got = 0.0 if bar is None else inner(bar, direction)
             loose = LOOSE.get(np.asarray(leaf).dtype, 1e-6)
-            assert abs(got - expected) <= loose * (1 + abs(expected) + float(np.sum(np.abs(flat([direction])))))
+            scale = 1 + abs(expected) + float(np.sum(np.abs(flat([direction]))))
+            assert abs(got - expected) <= loose * scale
             checked = True
     return checked
 
@@ -180,7 +181,8 @@ def check_all(chosen):
             with np.errstate(all="ignore"):
                 count += check(target, args, kwargs, rng)
         except Exception as error:
-            failed.append(f"{name_of(target)} {args!r:.80} {kwargs!r:.40}: {type(error).__name__} {error}"[:200])
+            shown = f"{name_of(target)} {args!r:.80} {kwargs!r:.40}"
+            failed.append(f"{shown}: {type(error).__name__} {error!s:.100}")
     assert not failed, "\n".join(failed)
     return count
 
