@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import operator
+import types
 
 import numpy as np
 
+from ..compiler.heap import KINDS
+from ..compiler.snapshots import changed_out_of_sight
 from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
 from ..rulesets.array_likes import dense
 from ..rulesets.container_tangents import check_kept
 from ..tangents.projection import tangent_dtype
-from ..tangents.shadows import is_constant
+from ..tangents.shadows import attributes_of, held_by, is_constant, kind_of
+from ..tangents.tracked import parts_in_step
 from ..tangents.zeros import NoTangent
 from .buffer import Buffer
 from .checkpointed import checkpointed
-from .marks import clip_grad, hook, showgrad
+from .marks import clip_grad, hook, ignore_derivatives, run_block, showgrad
 
 TABLE = RuleTable("mark_tangents")
 NO = NoTangent()
@@ -62,6 +66,63 @@ TABLE.non_differentiable(only_backwards, moves)
 def showgrad_frule(tangents, x, label=None):
     """Nothing goes back here, so nothing is shown."""
     return x, tangents[1]
+
+
+@TABLE.frule(ignore_derivatives)
+def ignore_derivatives_frule(tangents, value_or_function):
+    before = beside_tangents(value_or_function, tangents[1])
+    y = ignore_derivatives(value_or_function)
+    check_in_place(before)
+    return y, NO
+
+
+@TABLE.frule(run_block)
+def run_block_frule(tangents, block):
+    before = beside_tangents(block, tangents[1])
+    found = run_block(block)
+    check_in_place(before)
+    return found, NO
+
+
+def beside_tangents(x, x_dot):
+    """The containers, objects and functions in a value that have a tangent, each with what it holds."""
+    found = {}
+    waiting = [(x, x_dot)]
+    while waiting:
+        x, x_dot = waiting.pop()
+        if isinstance(x_dot, types.CellType):
+            x_dot = x_dot.cell_contents
+        if isinstance(x, types.MethodType):
+            x = x.__self__
+        kind = "buffer" if isinstance(x, Buffer) else kind_of(x)
+        if is_constant(x_dot) or kind in (None, "number", "array") or id(x) in found:
+            continue
+        found[id(x)] = x, _held(kind, x)
+        if kind != "buffer":
+            waiting += parts_in_step(kind, x, x_dot)
+    return list(found.values())
+
+
+def _held(kind, x):
+    if kind == "buffer":
+        return KINDS[Buffer].state(x)
+    if kind == "function":
+        return [part for group in held_by(x) for part in group.values()]
+    return attributes_of(x) if kind == "object" else dict(x) if kind == "entries" else list(x)
+
+
+def check_in_place(before):
+    """MutationError if one of these holds something else now, which the tangent beside it does not."""
+    for x, then in before:
+        kind = "buffer" if isinstance(x, Buffer) else kind_of(x)
+        now = _held(kind, x)
+        same = list(then) == list(now) if isinstance(then, dict) else len(then) == len(now)
+        pairs = zip(then.values(), now.values()) if isinstance(then, dict) else zip(then, now)
+        if not same or (then != now if kind == "buffer" else any(a is not b for a, b in pairs)):
+            raise changed_out_of_sight(x)
+
+
+TABLE.non_differentiable(beside_tangents, check_in_place)
 
 
 @TABLE.frule(checkpointed, requires={"forwards"}, keyword_tangents=True)

@@ -19,7 +19,8 @@ from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
 
 TABLE = RuleTable("marks")
-TABLE.non_differentiable(ignore_derivatives, run_block, isderiving, nest_level)
+TABLE.non_differentiable(isderiving, nest_level)
+TABLE.non_differentiable(ignore_derivatives, run_block, backwards_only=True)
 
 
 def dropgrad(x: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from sys import getrefcount
 from typing import Any, NamedTuple
@@ -165,13 +166,12 @@ def pullback(
     refuse_shared(f, "pullback", cache=cache)
     outer = enter()
     try:
-        given = Snapshots().of(args)
         y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
         kept = _Fingerprints(inner)
     finally:
         leave(outer)
     # As they are now: the caller may change lists and dicts before the pullback is called.
-    shown, entered = Snapshots().of(y), given if lent_to(inner) is None else _as_entered(args, inner)
+    shown, entered = Snapshots().of(y), Snapshots().of(_as_entered(args, inner))
 
     @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
@@ -396,10 +396,8 @@ def _forward(
     unseen = looked if isinstance(looked, OutOfSight) else None
     wanted = active if lent is None else lent.own(active)
     try:
-        with Compared(pullbacks.cache, f, args, kwargs, active, lent) as run:
+        with Compared(pullbacks.cache, f, args, kwargs, active, lent) as run, unseen or nullcontext():
             run.found = pullbacks.find(f, args, kwargs, wanted, None)(*args, **kwargs)
-            if unseen is not None:
-                unseen.check()
     except RuleLabError as error:
         if lent is not None:
             lent.put_back()
@@ -630,7 +628,7 @@ class _Fingerprints:
     def check(self, f: Any) -> None:
         """MutatedAfterCaptureError if one of them is not what it was."""
         for held, state in self._kept:
-            if not is_as_it_was(held, state):
+            if not is_as_it_was(held, state, may_gain=True):  # of what it has got nobody can have read
                 raise MutatedAfterCaptureError(
                     f"{_described(held)} that the pullback of {_name(f)} needs "
                     "was changed after pullback was called",

@@ -113,16 +113,16 @@ def state_of(held: Any) -> Any:
     return contents_of(held)
 
 
-def is_as_it_was(held: Any, state: Any) -> bool:
-    """Whether something still holds what it held. An attribute that an object has got meanwhile is no
-    change: nobody can have read it.
+def is_as_it_was(held: Any, state: Any, may_gain: bool = False) -> bool:
+    """Whether something still holds what it held; an object may have more attributes now if it `may_gain`
+    some.
     """
     now = state_of(held)
     if isinstance(held, (np.ndarray, set, bytearray, array.array)):
         return now == state
     if isinstance(held, (list, deque, types.CellType)):
         return len(now) == len(state) and _same_parts(state, now)
-    if isinstance(held, dict) and (len(now) != len(state) or list(now) != list(state)):
+    if (isinstance(held, dict) or not may_gain) and list(now) != list(state):
         return False
     return now.keys() >= state.keys() and _same_parts(state.values(), [now[key] for key in state])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,16 @@ from .source import Source
 
 _NOTHING = object()
 _FIXES = ("keep records in a list outside: history.append(...)", "return the value, and use it afterwards")
+
+
+class _Checks(threading.local):
+    """What is to be asked whenever ignored code has run in this thread."""
+
+    def __init__(self) -> None:
+        self.running: list[Callable[[], None]] = []
+
+
+CHECKS = _Checks()
 
 
 class Ignored:
@@ -56,10 +67,14 @@ def ignore_derivatives(value_or_function: Any = _NOTHING) -> Any:
 
 
 def _unseen(function: Callable[[], Any]) -> Any:
-    """What the function gives; MutationError if it has changed an array that a pullback may have kept."""
+    """What the function gives; MutationError if it has changed an array that a pullback may have kept, or a
+    part of an argument.
+    """
     before = Seen(arrays_in_reach(function))
     y = function()
     before.check("inside ignore_derivatives", _FIXES)
+    for check in CHECKS.running:
+        check()
     return y
 
 

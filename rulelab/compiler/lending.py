@@ -18,7 +18,7 @@ from ..rules.targets import resolve
 from ..tangents.contents import contents_of, fill, own_attributes
 from ..tangents.structural import field_names, is_sequence, make, parts
 from ..tangents.zeros import AbstractZero
-from . import heap, outlines
+from . import heap, ignoring, outlines
 from .constructors import is_authors
 from .effects import holds_iterator
 from .handlers import NO, ZERO
@@ -63,10 +63,21 @@ def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lent | 
 class OutOfSight:
     """The containers among the arguments of a function that may change them where nobody follows it: under
     `ignore_derivatives`. It may add to them. A part that it replaces would be taken for the one that came in.
+
+    As a context it looks after them while the function runs, whenever ignored code has run: a part that was
+    replaced, read and put back cannot be seen at the end.
     """
 
     def __init__(self, saved: dict[int, tuple[Any, Any]]) -> None:
         self._saved = saved
+
+    def __enter__(self) -> None:
+        ignoring.CHECKS.running.append(self.check)
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        ignoring.CHECKS.running.remove(self.check)
+        if kind is None:
+            self.check()
 
     def check(self) -> None:
         """MutationError, and everything as it was, if a part is another now."""

@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import MutationError, NotDifferentiableError, Place
 from ..tangents.structural import parts
 from . import ir
-from .fingerprints import Seen, arrays_in_reach
+from .fingerprints import Seen, arrays_in_reach, is_as_it_was, state_of
 from .heap import KINDS, LEAVES, Key, any_made, followed, is_own
 from .libraries import is_authors_function
 from .outlines import contents, held_by, outline, parts_by_key, reached_from
@@ -146,17 +146,12 @@ def watched(
         # Also those that are not followed: what varies could be put there.
         looks = any_made() and not changes
         reached = [*reached_from(call, *args, *kwargs.values()), *followed()] if looks else []
-        before = [(x, _print_of(x)) for x in reached if not isinstance(x, set)]
+        before = [(x, _held(x)) for x in reached if not isinstance(x, set)]
         found = call(*args, **kwargs)
         arrays.check("where that cannot be followed", _FIXES, place)
-        for x, seen in before:
-            if _print_of(x) != seen:
-                raise MutationError(
-                    f"A {type(x).__name__} was changed where that cannot be followed",
-                    place=place,
-                    fixes=_FIXES,
-                    read="limitations#array-mutation",
-                )
+        for x, held in before:
+            if not _still_holds(x, held):
+                raise changed_out_of_sight(x, place)
         return found
 
     return watch
@@ -182,12 +177,23 @@ def _is_authors(x: Any) -> bool:
     return is_authors_function(x.__func__ if isinstance(x, types.MethodType) else x)
 
 
-def _print_of(x: Any) -> Any:
-    """What tells one state of a container from another: which objects it holds, and where."""
-    if isinstance(x, types.CellType):
-        return id(contents(x))
+def changed_out_of_sight(x: Any, place: Place | None = None) -> MutationError:
+    """The error for a container that has a derivative and was changed by code that is not followed."""
+    name = "captured variable" if isinstance(x, (types.CellType, types.FunctionType)) else type(x).__name__
+    return MutationError(
+        f"A {name} was changed where that cannot be followed",
+        place=place,
+        fixes=_FIXES,
+        read="limitations#array-mutation",
+    )
+
+
+def _held(x: Any) -> Any:
+    """What a container holds, with the very parts: the identity of one that is let go may come back."""
+    return KINDS[type(x)].state(x) if type(x) in KINDS else state_of(x)
+
+
+def _still_holds(x: Any, held: Any) -> bool:
     if type(x) in KINDS:
-        return KINDS[type(x)].state(x)
-    if isinstance(x, (list, deque)):
-        return list(map(id, x))
-    return [(key, id(part)) for key, part in (x if isinstance(x, dict) else parts(x)).items()]
+        return bool(KINDS[type(x)].state(x) == held)
+    return is_as_it_was(x, held)

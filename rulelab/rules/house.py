@@ -80,8 +80,10 @@ class RuleTable:
             self._add(target, mode, function, accepts, leading=count, partials=partials, place=place)
         self._add_points(target, points)
 
-    def non_differentiable(self, *targets):
-        """States that these have no derivative: their results are constants."""
+    def non_differentiable(self, *targets, backwards_only=False):
+        """States that these have no derivative: their results are constants. With `backwards_only` that is
+        said of reverse mode; forward mode has a rule that looks at the tangents they are handed.
+        """
         place = Place.of_frame(sys._getframe(1))
         accepts = Accepts((), ANY)
         for target in _targets(targets):
@@ -89,9 +91,9 @@ class RuleTable:
             self._add(
                 target, "rrule", constant_rrule(target, name), accepts, place=place, differentiable=False
             )
-            self._add(
-                target, "frule", constant_frule(target, name), accepts, place=place, differentiable=False
-            )
+            if not backwards_only:
+                made = constant_frule(target, name)
+                self._add(target, "frule", made, accepts, place=place, differentiable=False)
 
     def mutates(self, *targets, description=None):
         """States that these write to an argument, and how a message calls them."""

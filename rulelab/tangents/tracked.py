@@ -97,11 +97,12 @@ def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np
     if kind in (None, "number") or id(x) in seen:
         return
     seen.add(id(x))
-    for part, part_dot in _parts(kind, x, x_dot):
+    for part, part_dot in parts_in_step(kind, x, x_dot):
         yield from _arrays(part, part_dot, seen)
 
 
-def _parts(kind: str | None, x: Any, x_dot: Any) -> Iterator[tuple[Any, Any]]:
+def parts_in_step(kind: str | None, x: Any, x_dot: Any) -> Iterator[tuple[Any, Any]]:
+    """The parts of a value of this kind, each with its tangent."""
     if kind == "items":
         yield from zip(x, x_dot)
     elif kind == "entries":

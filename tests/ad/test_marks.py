@@ -1,6 +1,7 @@
 """What an author marks as a constant is one, and everything else stays as it was."""
 
 import threading
+from collections import deque
 
 import numpy as np
 import pytest
@@ -194,14 +195,178 @@ def wrong_grads_of_buffer(x):
     return b[0]
 
 
-@pytest.mark.parametrize(
-    "f",
-    [wrong_grads, wrong_grads_of_array, wrong_grads_of_closure, wrong_grads_of_global, wrong_grads_of_buffer],
-)
-def test_what_the_function_holds_is_not_changed_out_of_sight(f):
+def wrong_grads_of_item(x):
+    y = [x * 2, x * 3]
+    with rl.ignore_derivatives():
+        y[0] = x * 7
+    return y[0] * x + y[1]
+
+
+def wrong_grads_of_item_set_twice(x):
+    y = [x * 2.0, x * 3.0]
+    with rl.ignore_derivatives():  # the second result gets the identity of what the first took the place of
+        y[0] = y[0] * 3
+        y[0] = y[0] * 5
+    return y[0] + y[1]
+
+
+def wrong_grads_of_dict(x):
+    y = {"a": x * 2.0}
+    with rl.ignore_derivatives():
+        y["a"] = y["a"] * 3
+        y["a"] = y["a"] * 5
+    return y["a"]
+
+
+class Field:
+    def __init__(self, a):
+        self.a = a
+
+
+def wrong_grads_of_object(x):
+    y = Field(x * 2.0)
+
+    def write():
+        y.a = y.a * 3
+        y.b = y.a * 5
+
+    rl.ignore_derivatives(write)
+    return y.a * y.b
+
+
+def wrong_grads_of_captured_list(x):
+    y = [x, x * x]
+
+    def swap():
+        y[0], y[1] = y[1], y[0]
+
+    rl.ignore_derivatives(swap)
+    z = y[0] ** 2
+    rl.ignore_derivatives(swap)
+    return z
+
+
+def wrong_grads_of_deque(x):
+    y = deque([x, x * x])
+    with rl.ignore_derivatives():
+        y.rotate(1)
+    z = y[0] * x
+    with rl.ignore_derivatives():
+        y.rotate(1)
+    return z
+
+
+def wrong_grads_of_nested_list(x):
+    y = Field([x, x * x])
+    rl.ignore_derivatives(lambda: y.a.reverse())
+    return y.a[0] * 2
+
+
+def wrong_grads_of_variable(x):
+    n = x * 2.0
+
+    def write():
+        nonlocal n
+        n = n * 3
+        n = n * 5
+
+    rl.ignore_derivatives(write)
+    return n * x
+
+
+WRONG = [
+    wrong_grads,
+    wrong_grads_of_array,
+    wrong_grads_of_closure,
+    wrong_grads_of_global,
+    wrong_grads_of_buffer,
+    wrong_grads_of_item,
+    wrong_grads_of_item_set_twice,
+    wrong_grads_of_dict,
+    wrong_grads_of_object,
+    wrong_grads_of_captured_list,
+    wrong_grads_of_deque,
+    wrong_grads_of_nested_list,
+    wrong_grads_of_variable,
+]
+
+
+def derivative(f, x):
+    return rl.gradient(f, x)[0]
+
+
+def tangent(f, x):
+    return rl.pushforward(f, x)(1.0)
+
+
+@pytest.mark.parametrize("ask", [derivative, tangent, rl.hessian])
+@pytest.mark.parametrize("f", WRONG)
+def test_what_the_function_holds_is_not_changed_out_of_sight(f, ask):
     """`wrong_grads` of ChainRules and its like: refused, for the gradient would be that of other values."""
-    with pytest.raises(rl.MutationError, match="changed"):
-        rl.gradient(f, 2.0)
+    with pytest.raises(rl.MutationError, match=r"changed|replaced"):
+        ask(f, 2.0)
+
+
+@pytest.mark.parametrize("f", [wrong_grads_of_captured_list, wrong_grads_of_item_set_twice])
+def test_nothing_is_changed_out_of_sight_in_any_order_of_the_modes(f):
+    """The same where derivatives stand in each other, and in a checkpointed call."""
+    for ask in (
+        lambda f, x: tangent(lambda t: derivative(f, t), x),
+        lambda f, x: derivative(lambda t: tangent(f, t), x),
+        lambda f, x: tangent(lambda t: tangent(f, t), x),
+        lambda f, x: derivative(lambda t: rl.checkpointed(f, t), x),
+    ):
+        with pytest.raises(rl.MutationError, match=r"changed|replaced"):
+            ask(f, 2.0)
+
+
+def swap(xs):
+    xs[0], xs[1] = xs[1], xs[0]
+
+
+def squared_while_swapped(xs):
+    rl.ignore_derivatives(lambda: swap(xs))
+    y = xs[0] ** 2
+    rl.ignore_derivatives(lambda: swap(xs))
+    return y
+
+
+def squared_while_moved(xs):
+    with rl.ignore_derivatives():
+        kept, xs[0] = xs[0], xs[1]
+    y = xs[0] ** 2
+    with rl.ignore_derivatives():
+        xs[0] = kept
+    return y
+
+
+@pytest.mark.parametrize("f", [squared_while_swapped, squared_while_moved])
+def test_an_argument_is_as_it_was_after_each_block(f):
+    """A part of an argument that one block replaces and another puts back is refused: it was read."""
+    for ask in (rl.gradient, rl.pullback, lambda f, xs: rl.pushforward(f, xs)([1.0, 10.0])):
+        xs = [2.0, 3.0]
+        with pytest.raises(rl.MutationError, match=r"changed|replaced") as caught:
+            ask(f, xs)
+        assert caught.value.place is not None
+    nested = lambda x: rl.gradient(f, [x, 2 * x])[0][0]  # noqa: E731
+    with pytest.raises(rl.MutationError):
+        rl.gradient(nested, 1.5)
+
+
+def test_records_are_kept_in_forward_mode():
+    """What a block records outside of the function is no concern of forward mode either."""
+    history, last = [], {}
+
+    def f(x):
+        for _ in range(2):
+            x = x * x
+            with rl.ignore_derivatives():
+                history.append(x)
+                last["x"] = x
+        return x
+
+    assert rl.pushforward(f, 2.0)(1.0) == 32.0
+    assert history == [4.0, 16.0] and last == {"x": 16.0}
 
 
 def leaves_by_return(x):
