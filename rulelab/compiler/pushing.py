@@ -422,6 +422,10 @@ class Push:
             out, out_dot = Ref((ARGS, slot, 0)), Ref((DOTS, slot, 0))
         else:
             out, out_dot = arg(slot), dot(slot)
+        rule = self.rule(g, tuple([args[k] for k in rest]), left)
+        if rule is not None and not rule.differentiable:
+            constant = (g, refs[:count], words, out, out_dot)
+            return Program(programs.constant_into_out, constant, trusted=True)
         written = (self, g, given, given_dots, left, refs[:count], words, out, out_dot)
         return Program(programs.into_out, written, trusted=True)
 

@@ -59,7 +59,8 @@ _CALLED: dict[Any, int] = {
     **dict.fromkeys((itertools.dropwhile, itertools.filterfalse, functools.partial), 0),
     **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
 }
-_CALLING = (map, filter)  # classes that call what they are given, which may write
+# Classes that call what they are given, which may write; or that let others write to it.
+_CALLING = (map, filter, memoryview)
 _IMMUTABLE = (int, float, complex, str, bool, tuple)
 _INPLACE = {
     "add": "iadd",

@@ -482,6 +482,16 @@ def into_out(push, function, args, dots, names, given, words, out, out_dot):
     return y, out_dot
 
 
+def constant_into_out(function, given, words, out, out_dot):
+    """The same of a function without a derivative. It runs once: a draw is another the second time."""
+    if is_none(out_dot):
+        check_untracked(out)
+    y = function(*given, **words)
+    if not is_none(out_dot):
+        out_dot[...] = 0.0
+    return y, out_dot
+
+
 def check_caught(error):
     """NotDifferentiableError for an exception that carries numbers, whose tangents nobody keeps."""
     carried = (*error.args, *vars(error).values())

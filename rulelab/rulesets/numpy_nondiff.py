@@ -102,13 +102,25 @@ def _state_draw(target):
         return _drawn(target, self, size, dtype), NoTangent()
 
 
+def _state_filling_draw(target):
+    """Draws that can be written to an array."""
+
+    @TABLE.rrule(target, leading=0, differentiable=False)
+    def draw_rrule(self, size=None, dtype=np.float64, out=None):
+        return _drawn(target, self, size, dtype), _no_pullback
+
+    @TABLE.frule(target, differentiable=False)
+    def draw_frule(tangents, self, size=None, dtype=np.float64, out=None):
+        return _drawn(target, self, size, dtype), NoTangent()
+
+
 def _drawn(target, generator, size, dtype):
     return target(generator, size) if dtype is np.float64 else target(generator, size, dtype)
 
 
+_state_filling_draw(np.random.Generator.random)
+_state_filling_draw(np.random.Generator.standard_normal)
 for _draw in (
-    np.random.Generator.random,
-    np.random.Generator.standard_normal,
     np.random.RandomState.random,
     np.random.RandomState.random_sample,
     np.random.RandomState.standard_normal,

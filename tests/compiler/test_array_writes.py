@@ -1,5 +1,6 @@
 """Arrays that are written to in forward mode: the tangent beside each is written to with it."""
 
+import io
 import sys
 from collections import Counter
 from functools import partial
@@ -321,3 +322,63 @@ def test_what_is_kept_goes_by_what_varies():
     one, two = jvp(f, (X, X + 1), (V, None))[1]
     np.testing.assert_allclose(one, (X + 1) / (X**2 + (X + 1) ** 2) * V)
     np.testing.assert_allclose(two, -one)
+
+
+DRAWS = {
+    "random": lambda rng, y: rng.random(out=y),
+    "random by position": lambda rng, y: rng.random(None, np.float64, y),
+    "random by size": lambda rng, y: rng.random(size=y.shape, out=y),
+    "standard_normal": lambda rng, y: rng.standard_normal(out=y),
+    "standard_normal by position": lambda rng, y: rng.standard_normal(None, np.float64, y),
+    "standard_exponential": lambda rng, y: rng.standard_exponential(out=y),
+    "standard_gamma": lambda rng, y: rng.standard_gamma(2.0, out=y),
+    "permuted": lambda rng, y: rng.permuted(np.arange(4.0), out=y),
+    "shuffle": lambda rng, y: rng.shuffle(y),
+    "legacy shuffle": lambda rng, y: np.random.RandomState(0).shuffle(y),
+    "a copy of one": lambda rng, y: np.copyto(y, rng.random(y.shape)),
+    "a comparison": lambda rng, y: np.isfinite(np.arange(4.0), out=y.astype(bool)),
+    "a product": lambda rng, y: np.multiply(np.arange(4.0)[: len(y)], 2.0, y),
+    "bytes": lambda rng, y: io.BytesIO(BYTES).readinto(y),
+    "bytes by a view": lambda rng, y: io.BytesIO(BYTES).readinto(memoryview(y)),
+}
+BYTES = np.arange(4.0).tobytes()
+TARGETS = {
+    "made empty": lambda x: np.zeros(4),
+    "varies": lambda x: x * 2.0,
+    "copied": np.copy,
+}
+GIVEN = {"as it is": lambda y: y, "a part": lambda y: y[1:3], "reversed": lambda y: y[::-1]}
+
+
+@pytest.mark.parametrize("fill", DRAWS.values(), ids=DRAWS)
+def test_what_is_drawn_into_an_array_is_constant(fill):
+    """An array filled by draws or bytes, whatever it held: the derivative of finite differences or a refusal,
+    in both modes; the numbers are drawn once.
+    """
+    for target in TARGETS.values():
+        for given in GIVEN.values():
+
+            def program(x, rng, target=target, given=given):
+                y = target(x)
+                fill(rng, given(y))
+                return np.sum(y * x)
+
+            def value(x, program=program):
+                return program(x, np.random.default_rng(0))
+
+            try:
+                right = (value(X + 1e-5 * V) - value(X - 1e-5 * V)) / 2e-5
+            except (TypeError, ValueError):  # it takes no array without stride 1
+                continue
+            rng, once = np.random.default_rng(0), np.random.default_rng(0)
+            program(X, once)
+            for find in (
+                lambda: rl.pushforward(lambda x: program(x, rng), X)(V),
+                lambda: rl.gradient(value, X)[0] @ V,
+            ):
+                try:
+                    found = find()
+                except rl.RuleLabError:
+                    continue
+                assert found == pytest.approx(right, rel=1e-6)
+            assert rng.random() in (once.random(), np.random.default_rng(0).random())
