@@ -167,7 +167,7 @@ def pullback(
     outer = enter()
     try:
         y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
-        kept = _Fingerprints(inner)
+        kept = _Fingerprints(inner, None if cache is None else cache.probes)
     finally:
         leave(outer)
     # As they are now: the caller may change lists and dicts before the pullback is called.
@@ -622,8 +622,9 @@ class _Fingerprints:
     what it was.
     """
 
-    def __init__(self, back: Any) -> None:
-        self._kept = [(held, state_of(held)) for held in kept_by(back) if not is_own(held)]
+    def __init__(self, back: Any, probes: Any = None) -> None:
+        found = kept_by(back, but=probes)  # which note what the sweeps do
+        self._kept = [(held, state_of(held)) for held in found if not is_own(held)]
 
     def check(self, f: Any) -> None:
         """MutatedAfterCaptureError if one of them is not what it was."""

@@ -40,11 +40,11 @@ def value_print(x: Any, depth: int = 8) -> Any:
     return type(x), tuple((repr(key), value_print(part, depth - 1)) for key, part in parts(x).items())
 
 
-def kept_by(back: Any) -> Iterator[Any]:
+def kept_by(back: Any, but: Any = None) -> Iterator[Any]:
     """Every array, container, object and captured variable of the author's that can be reached through the
-    variables of a pullback and the tapes it holds.
+    variables of a pullback and the tapes it holds, not by way of `but`.
     """
-    seen: dict[int, Any] = {}  # which also keeps the identities from being used again
+    seen: dict[int, Any] = {id(but): but}  # which also keeps the identities from being used again
     waiting = [back]
     while waiting:
         held = waiting.pop()
