@@ -1,18 +1,55 @@
 # Every target sets up what it needs by itself, in .venv, from nothing but python3.
 #   make lab ARGS="--port 9000"      make test ARGS="-k mse"      make test PYTHON=python3.12
 
-PYTHON ?= python3
 ARGS ?=
+
+# A Python that is asked for has an environment of its own, named by its version: it is never another one that runs,
+# .venv is not thrown away for it, and going to and fro sets nothing up twice. Without PYTHON it is .venv.
+ifeq ($(strip $(PYTHON)),)
+override PYTHON := python3
 VENV := .venv
+else
+VERSION := $(shell $(PYTHON) -c 'import sys; print(".".join(map(str, sys.version_info[:3])) + getattr(sys, "abiflags", "") + sys.implementation.name.replace("cpython", ""))' 2>/dev/null)
+ifeq ($(VERSION),)
+$(error PYTHON=$(PYTHON) is no Python that runs here)
+endif
+VENV := .venv-$(VERSION)
+endif
+
+# What is installed: the newest of everything, or with OLDEST=1 the oldest that pyproject.toml allows, which is
+# there for the oldest Python only.
+OLDEST_PYTHON := 3.11
+ifdef OLDEST
+VENV := $(VENV)-oldest
+EXTRAS := [test]
+CONSTRAINTS := tests/oldest.txt
+else
+EXTRAS := [dev]
+CONSTRAINTS :=
+endif
+
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS:%=--constraint %)
+
+# Set-up, import, the tour, what differentiates, the rules, the magics, and something of every library: what another
+# Python, or an older library, could break, in a few minutes.
+CORE := tests/test_project.py tests/test_tables.py tests/test_without_scipy.py \
+	tests/notebook/test_tour.py tests/notebook/test_cli.py tests/notebook/test_loading.py \
+	tests/notebook/test_magics.py tests/notebook/test_rule_magics.py tests/notebook/test_check_magics.py \
+	tests/notebook/test_symbolic_magics.py tests/notebook/test_figures.py tests/notebook/test_widgets.py \
+	tests/compiler/test_corpus.py tests/compiler/test_source.py tests/compiler/test_plainer.py \
+	tests/checking/test_spreading.py tests/symbolic/test_derive.py tests/bench/test_environment.py \
+	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs docstrings clean
+.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs docstrings clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
 	@echo "make test    all tests: unit, doctests, notebooks, browser"
+	@echo "make test-core      the tests of what another Python could break, in two minutes"
+	@echo "make test-oldest    the same with the oldest versions of everything that pyproject.toml allows"
+	@echo "make test-pythons   both, on each other Python that is found here and supported"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios; ARGS=\"--against REV\": this tree against a commit"
 	@echo "make bench-duels   how far the verdicts of duels can be trusted: idle and loaded, some 30 minutes"
@@ -24,7 +61,7 @@ help:
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make programs   random programs in all modes and orders; ARGS=\"plain --count 1000 --start 5000\""
 	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
-	@echo "make clean   removes .venv and everything that a run leaves behind"
+	@echo "make clean   removes .venv, its sisters, and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
 	@$(BIN)/python -m rulelab lab $(ARGS)
@@ -33,6 +70,16 @@ lab: $(VENV)/installed-lab
 # in tests/conftest.py. (Not loadgroup: with pytest 9 its groups are not kept, and its books cost 3 ms a test.)
 test: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+test-core: $(VENV)/installed-dev
+	@$(BIN)/python -V
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(CORE) $(ARGS)
+
+test-oldest:
+	@$(MAKE) --no-print-directory test-core OLDEST=1
+
+test-pythons:
+	@$(PYTHON) tests/pythons.py
 
 lint: $(VENV)/installed-dev
 	@$(BIN)/python -m ruff check . $(ARGS)
@@ -73,7 +120,7 @@ docstrings: $(VENV)/installed-dev
 	@$(BIN)/python tests/corpus/docstring_calls.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv .venv-* dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find . -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
 
@@ -83,11 +130,14 @@ $(VENV)/installed-lab: pyproject.toml | $(BIN)/python
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml | $(BIN)/python
+$(VENV)/installed-dev: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
 	@echo "Setting up $(VENV) with the test tools (once; about a minute) ..."
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.$(EXTRAS)'
 	@touch $@ $(VENV)/installed-lab
 
+# Where the Python that an environment was made with is gone, so is bin/python: then all of it is made anew.
 $(BIN)/python:
+	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that runs here. Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rulelab needs Python 3.11 or newer, and this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 ...")'
-	@$(PYTHON) -m venv $(VENV)
+	@$(if $(OLDEST),$(PYTHON) -c 'import sys; found = "%d.%d" % sys.version_info[:2]; sys.exit(found != "$(OLDEST_PYTHON)" and "The oldest versions are those for Python $(OLDEST_PYTHON), and this is " + found + ". Name another: make test-oldest PYTHON=python$(OLDEST_PYTHON)")')
+	@$(PYTHON) -m venv --clear $(VENV)

@@ -47,7 +47,8 @@ def state(shell):
 @pytest.fixture
 def clean(bare_shell):
     """A shell whose own magics that load lazily are there already."""
-    bare_shell.magics_manager.load_all_lazy_magics()
+    if hasattr(bare_shell.magics_manager, "load_all_lazy_magics"):  # as IPython 9 has it
+        bare_shell.magics_manager.load_all_lazy_magics()
     bare_shell.run_cell("%config IPCompleter.greedy")  # running a cell leaves traces of its own
     return bare_shell
 
