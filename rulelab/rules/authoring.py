@@ -434,8 +434,8 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     >>> answer = which_rule(math.exp, 1.0)
     >>> bool(answer), answer.mode
     (True, 'rrule')
-    >>> which_rule(open, "data.txt")
-    no rrule for io.open(str)
+    >>> which_rule(input, "a number: ")
+    no rrule for input(str)
     """
     target, bound = resolve(f)
     entry = registry.entry(target)

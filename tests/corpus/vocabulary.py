@@ -785,8 +785,8 @@ row(
 >>> rl.opt_out(twice)
 >>> rl.has_rrule(twice, np.exp, 0.0), rl.which_rule(twice, np.exp, 0.0).opt_out is not None
 (False, True)
->>> rl.which_rule(open, "data.txt")
-no rrule for io.open(str)
+>>> rl.which_rule(input, "a number: ")
+no rrule for input(str)
 """,
 )
 row(

@@ -55,7 +55,9 @@ def test_as_deep_as_the_function(kind):
     session = Session("recursion")
     session.run(CELLS[kind])
     f = session["f"]
-    assert deepest(lambda n: rl.gradient(f, 2.0, n)) >= 0.9 * deepest(lambda n: f(2.0, n))
+    # CPython 3.13.0 does not count calls that fill in a default: there the function goes on beyond the limit.
+    allowed = min(deepest(lambda n: f(2.0, n)), sys.getrecursionlimit())
+    assert deepest(lambda n: rl.gradient(f, 2.0, n)) >= 0.9 * allowed
     with pytest.raises(RecursionError):
         rl.gradient(f, 2.0, 5000)
     assert rl.gradient(f, 2.0, 50)[0] == pytest.approx(1.0001**50)
