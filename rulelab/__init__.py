@@ -54,6 +54,7 @@ from .errors import (
     UnsupportedSyntaxError,
     WrongTransformError,
 )
+from .originals import hold as _hold
 from .rules.authoring import (
     frule,
     frule_for,
@@ -96,6 +97,7 @@ _MARKS.install(_REGISTRY)
 _NESTED.install(_REGISTRY)
 _MARK_TANGENTS.install(_REGISTRY)
 _BUFFER.install(_REGISTRY)
+_hold(tuple(f"{__name__}.{floor}." for floor in ("tangents", "rules", "rulesets", "compiler", "ad")))
 
 
 def load_ipython_extension(ipython):
