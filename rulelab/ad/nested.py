@@ -72,7 +72,7 @@ TABLE.non_differentiable(check_cache, numbers_of, no_tangents, moment_of, check_
 
 
 def with_words(f, words):
-    """f with its keyword arguments, which are constants."""
+    """f with its keyword arguments, by which no tangent or cotangent is asked for; they may vary."""
     if not words:
         return f
 

@@ -122,7 +122,7 @@ class Pullbacks:
         __tracebackhide__ = True
         if type(g) is Push or type(g) is Vjp:
             self.refuse_implicit(place)
-            return pushed(self, place, active[1:]) if type(g) is Push else pulled(self, place, active[1])
+            return pushed(self, place, active[1:]) if type(g) is Push else pulled(self, place, active[1:])
         target, bound = resolve(g)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)

@@ -799,8 +799,8 @@ class Push:
 
     def of_vjp(self, vjp: Vjp, call: Call) -> Program:
         """The tangent of a pullback."""
-        words = arg(3) if len(call[ARGS]) > 3 else None
-        given = (self, vjp, arg(0), dot(0), arg(1), dot(1), arg(2), dot(2), words)
+        words, words_dot = (arg(3), dot(3)) if len(call[ARGS]) > 3 else (None, NO)
+        given = (self, vjp, arg(0), dot(0), arg(1), dot(1), arg(2), dot(2), words, words_dot)
         return Program(programs.vjp_forward, given, trusted=True)
 
     def foreign(self, call: Call) -> Exception:
@@ -820,8 +820,8 @@ class Push:
 
 
 class Vjp:
-    """`vjp(f, args, seed, words)`: the value of `f(*args, **words)` and the cotangents of its arguments, as
-    values to compute with.
+    """`vjp(f, args, seed, words)`: the value of `f(*args, **words)` and the cotangents of `args`, as values
+    to compute with. It has derivatives by all four.
 
     `seed` is the cotangent of the value, or a function of ours that gives it for `(y, f, args)`.
     """

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from .pullbacks import Pullbacks
 
 
-def pushed(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) -> Handler:
+# Of each part of a call whether a cotangent is wanted of it; of the arguments it may tell one by one.
+Active = tuple[bool | tuple[bool, ...], ...]
+
+
+def pushed(pullbacks: Pullbacks, place: Place | None, active: Active) -> Handler:
     """The handler of `push(g, g_dot, args, dots, names, method)`: that of the program which answers it.
 
     `active` tells of these whether a cotangent is wanted. A rule that calls its own function would be
@@ -82,11 +86,15 @@ def captured(function: Any, place: Place | None) -> NotDifferentiableError:
     )
 
 
-def is_active(template: Any, active: tuple[bool, ...]) -> bool:
+def is_active(template: Any, active: Active) -> bool:
     """Whether a cotangent is wanted of something that a template gives."""
     kind = type(template)
     if kind is Ref or kind is Default:
-        return active[template.path[0]] if template.path[0] < len(active) else False
+        path = template.path
+        on = active[path[0]] if path[0] < len(active) else False
+        if not isinstance(on, tuple):
+            return on
+        return on[path[1]] if len(path) > 1 else any(on)
     if kind is tuple:
         return any(is_active(part, active) for part in template)
     return kind is dict and any(is_active(part, active) for part in template.values())
@@ -133,11 +141,13 @@ class Sinks:
         return total
 
 
-def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
-    """The handler of `vjp(f, args, ȳ)`, which gives y = f(x) and x̄ = J'ȳ. With u and v for their cotangents
-    <u, y> + <v, J'ȳ> = <u, y> + <ȳ, J v>: so its pullback is that of the pushforward (y, J v) at (u, ȳ), and
-    the cotangent of ȳ is J v itself. `wanted` tells whether f captures what a cotangent is wanted of.
+def pulled(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) -> Handler:
+    """The handler of `vjp(f, args, ȳ, words)`, which gives y = f(x) and x̄ = J'ȳ. With u and v for their
+    cotangents <u, y> + <v, J'ȳ> = <u, y> + <ȳ, J v>: so its pullback is that of the pushforward (y, J v) at
+    (u, ȳ), and the cotangent of ȳ is J v itself. Keyword arguments are arguments that have no entry in x̄:
+    they stand still in J v, and have cotangents. `active` tells of the four whether a cotangent is wanted.
     """
+    of_f, of_words = active[0], len(active) > 3 and active[3]
 
     def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
@@ -159,7 +169,8 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
             try:
                 call = (f, NO, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
                 with moment:  # f runs again, and has to find what it found
-                    (again, y_dot), back = pushed(pullbacks, place, (wanted, False, True, False))(*call)
+                    wanted = (of_f, False, (*(True,) * len(args), *(of_words,) * len(names)), False)
+                    (again, y_dot), back = pushed(pullbacks, place, wanted)(*call)
                     check_value(f, y, again)
                     got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
             finally:
@@ -168,8 +179,10 @@ def pulled(pullbacks: Pullbacks, place: Place | None, wanted: bool) -> Handler:
                 return NO
             seed_bar = NO if still or isinstance(seed, Seed) else y_dot
             args_bar = support.settle(support.value(got[3]))
-            parts = [support.part(args_bar, number) for number in range(len(args))]
-            return (NO, got[1], make(tuple, dict(enumerate(parts)), len(args)), seed_bar, NO)
+            parts = [support.part(args_bar, number) for number in range(len(call[2]))]
+            of_args = make(tuple, dict(enumerate(parts[: len(args)])), len(args))
+            words_bar = make(dict, dict(zip(names, parts[len(args) :]))) if of_words else NO
+            return (NO, got[1], of_args, seed_bar, words_bar)
 
         return (y, x_bars), vjp_pullback
 

@@ -339,15 +339,19 @@ def one_like(y):
 TABLE.non_differentiable(one_like)
 
 
-def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words):
+def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_dot):
     """The tangent of a pullback `x_bar = J' y_bar`: J' of the tangent of y_bar, and the derivative of
-    <y_bar, J v> by x, where v is the tangent of x.
+    <y_bar, J v> by x, where v is the tangent of x and of the keyword arguments.
     """
     if is_none(dots):
         dots = no_tangents(len(args))
 
-    names, values = items_of(words)
-    all_dots = (*dots, *no_tangents(len(names)))
+    names = names_of(words)
+    values = tuple([words[name] for name in names])
+    if is_none(words_dot):
+        all_dots = (*dots, *no_tangents(len(names)))
+    else:
+        all_dots = (*dots, *[words_dot[name] for name in names])
 
     def along(*xs):
         return push(f, f_dot, (*xs, *values), all_dots, names, None)[1]
@@ -362,12 +366,12 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words):
     return (y, x_bars), (y_dot, tuple([summed(a, b) for a, b in zip(first, second)]))
 
 
-def items_of(words):
-    """The names and the values of keyword arguments, which are constants."""
-    return tuple(words or ()), tuple((words or {}).values())
+def names_of(words):
+    """The names of keyword arguments."""
+    return tuple(words or ())
 
 
-TABLE.non_differentiable(items_of, check_value)
+TABLE.non_differentiable(names_of, check_value)
 
 
 def plain_seed(seed, y, f, args):
