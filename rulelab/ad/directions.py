@@ -16,7 +16,8 @@ import numpy as np
 from ..compiler import support
 from ..errors import NotDifferentiableError
 from ..tangents.algebra import is_number
-from ..tangents.shadows import attributes_of, held_by, kind_of, zero_of
+from ..tangents.holding import carrier, held_by
+from ..tangents.shadows import attributes_of, is_kept_result, kind_of, zero_of
 from ..tangents.structural import Tangent, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -33,12 +34,20 @@ class Direction:
 
     def tangent(self, x: Any) -> Any:
         """The tangent of `x`, in its inner form, that is this step and zero elsewhere."""
-        return _with_step(zero_of(x), self.path, self.unit)
+        return _step(x, self.path, self.unit)
 
 
-def directions(x: Any, path: Path = ()) -> Iterator[Direction]:
-    """Every direction in which `x` can move: that of each number in it, two for a complex one."""
+def directions(x: Any, path: Path = (), around: tuple[Any, ...] = ()) -> Iterator[Direction]:
+    """Every direction in which `x` can move: that of each number in it, two for a complex one. What has two
+    places in `x` can move in each of them alone; `around` are the things that it is a part of.
+    """
     kind = kind_of(x)
+    if kind in ("items", "entries", "object", "function"):
+        if kind == "function" and around and x is around[-1]:
+            return  # it calls itself
+        if any(x is other for other in around):
+            raise _leads_back(x)
+        around = (*around, x)
     if kind == "number":
         yield from _units(x, path)
     elif kind == "array":
@@ -46,25 +55,29 @@ def directions(x: Any, path: Path = ()) -> Iterator[Direction]:
             yield from _units(x, (*path, index))
     elif kind == "items":
         for number, part in enumerate(x):
-            yield from directions(part, (*path, number))
+            yield from directions(part, (*path, number), around)
     elif kind == "entries":
         for key, part in dict.items(x):
-            yield from directions(part, (*path, key))
+            yield from directions(part, (*path, key), around)
     elif kind == "object":
         for name, part in attributes_of(x).items():
-            yield from directions(part, (*path, name))
+            if not is_kept_result(x, name):
+                yield from directions(part, (*path, name), around)
     elif kind == "function":
-        held = held_by(x)
-        for where, group in enumerate(held):
-            for number, (name, part) in enumerate(group.items()):
-                if isinstance(part, FunctionType) and part is not x and any(directions(part)):
-                    raise NotDifferentiableError(
-                        f"{x.__name__} captures {name}(), which captures numbers in turn: forwarddiff does "
-                        "not follow them",
-                        fixes=(f"give {x.__name__} what {name}() depends on as its argument",),
-                    )
-                if not isinstance(part, FunctionType):
-                    yield from directions(part, (*path, where, number))
+        for where, group in enumerate(held_by(x)):
+            for number, part in enumerate(group.values()):
+                yield from directions(part, (*path, where, number), around)
+    elif kind == "carried":
+        yield from directions(carrier(x), path, around)
+
+
+def _leads_back(x: Any) -> NotDifferentiableError:
+    """The error for what is a part of itself, so that its numbers have no end of places."""
+    what = f"the function {x.__name__}()" if isinstance(x, FunctionType) else f"a {type(x).__name__}"
+    return NotDifferentiableError(
+        f"forwarddiff cannot tell apart the numbers in {what}, which leads back to itself",
+        fixes=("give the function what it depends on as its argument",),
+    )
 
 
 def _units(x: Any, path: Path) -> Iterator[Direction]:
@@ -73,21 +86,30 @@ def _units(x: Any, path: Path) -> Iterator[Direction]:
         yield Direction(path, 1j)
 
 
-def _with_step(x_dot: Any, path: Path, unit: complex) -> Any:
-    """A tangent with the number at `path` set to `unit`; containers are written to, tuples made anew."""
+def _step(x: Any, path: Path, unit: complex) -> Any:
+    """The tangent of `x` that is `unit` at `path` and zero elsewhere; another place of what is there has a
+    tangent of its own.
+    """
     if not path:
         return unit
+    x = carrier(x)
     key, rest = path[0], path[1:]
-    if isinstance(x_dot, np.ndarray):
+    if isinstance(x, FunctionType):
+        number, *rest = rest
+        groups = [[NoTangent() if y is x else zero_of(y) for y in group.values()] for group in held_by(x)]
+        part = list(held_by(x)[key].values())[number]
+        groups[key][number] = _step(part, tuple(rest), unit)
+        return tuple(map(tuple, groups))
+    x_dot = zero_of(x)
+    if isinstance(x, np.ndarray):
         x_dot[key] = unit
-    elif isinstance(x_dot, tuple):
-        part = _with_step(x_dot[key], rest, unit)
-        parts = (*x_dot[:key], part, *x_dot[key + 1 :])
+    elif isinstance(x, tuple):
+        parts = (*x_dot[:key], _step(x[key], rest, unit), *x_dot[key + 1 :])
         return type(x_dot)(*parts) if hasattr(x_dot, "_fields") else parts
     elif isinstance(x_dot, SimpleNamespace):
-        setattr(x_dot, key, _with_step(getattr(x_dot, key), rest, unit))
+        setattr(x_dot, key, _step(attributes_of(x)[key], rest, unit))
     else:
-        x_dot[key] = _with_step(x_dot[key], rest, unit)
+        x_dot[key] = _step(x[key], rest, unit)
     return x_dot
 
 
@@ -114,6 +136,7 @@ def gathered(x: Any, found: list[tuple[Path, complex]]) -> Any:
     """The cotangent of `x` with these numbers at these paths."""
     if not found:
         return ZeroTangent()
+    x = carrier(x)
     kind = kind_of(x)
     if kind == "number":
         total = sum(value for _, value in found)
@@ -136,7 +159,8 @@ def gathered(x: Any, found: list[tuple[Path, complex]]) -> Any:
         return make(type(x) if not isinstance(x, deque) else list, parts, len(x))
     if kind == "entries":
         return make(type(x), {key: gathered(x[key], some) for key, some in by_key.items()})
-    return Tangent(type(x), **{name: gathered(getattr(x, name), some) for name, some in by_key.items()})
+    values = attributes_of(x)
+    return Tangent(type(x), **{name: gathered(values[name], some) for name, some in by_key.items()})
 
 
 def _of_function(f: Any, by_group: dict[int, list[tuple[Path, complex]]]) -> Any:

@@ -12,9 +12,9 @@ import numpy as np
 from ..compiler import heap
 from ..compiler.lending import inside, may_be_lent
 from ..compiler.operands import describe
-from ..compiler.outlines import contents
 from ..errors import MutationError
 from ..tangents.contents import contents_of, fill
+from ..tangents.holding import inside as held_inside
 
 
 class LeftAlone:
@@ -25,6 +25,7 @@ class LeftAlone:
         self._handed: list[tuple[Any, Any]] = []  # containers with their contents
         self._captured: list[tuple[Any, Any]] = []
         self._seen: set[int] = set()
+        self._twice: set[int] = set()  # what has two places has a tangent for each
         self._look(x, self._handed)
         self._look(f, self._captured)
 
@@ -34,14 +35,18 @@ class LeftAlone:
                 self._arrays.append((x, x.copy()))
                 self._seen.add(id(x))
             return
-        if isinstance(x, heap.LEAVES) or id(x) in self._seen:
+        if isinstance(x, heap.LEAVES):
+            return
+        if id(x) in self._seen:
+            self._twice.add(id(x))
             return
         self._seen.add(id(x))
         if isinstance(x, types.FunctionType):
-            for part in (*map(contents, x.__closure__ or ()), *(x.__defaults__ or ())):
+            for part in held_inside(x):
                 self._look(part, self._captured)
-        elif isinstance(x, types.MethodType):
-            self._look(x.__self__, containers)
+        elif (held := list(held_inside(x))):
+            for part in held:
+                self._look(part, containers)
         elif isinstance(x, tuple):
             for part in x:
                 self._look(part, containers)
@@ -56,7 +61,8 @@ class LeftAlone:
         The reverse sweep would not hear of it. A record in a captured list is the author's affair.
         """
         arrays = (x for x, before in self._arrays if not _is_same(x, before))
-        containers = (x for x, before in self._handed if not _has(x, before))
+        twice = [pair for pair in self._captured if id(pair[0]) in self._twice]
+        containers = (x for x, before in (*self._handed, *twice) if not _has(x, before))
         changed = next(chain(arrays, containers), None)
         if changed is None:
             return

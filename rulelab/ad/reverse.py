@@ -22,7 +22,7 @@ from ..compiler.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.heap import enter, is_nested, is_own, leave
 from ..compiler.installed import point_to_package
 from ..compiler.lending import Lent, OutOfSight, lent_to, look_after
-from ..compiler.operands import carries, describe
+from ..compiler.operands import describe, may_vary
 from ..compiler.pullbacks import Pullbacks
 from ..compiler.pushing import Seed
 from ..compiler.snapshots import Snapshots
@@ -279,7 +279,7 @@ def _find_compared(f: Any, args: tuple[Any, ...]) -> Entry | None:
 
     def forward(*args: Any) -> Any:
         __tracebackhide__ = True
-        with Compared(DEFAULT_CACHE, f, args, {}, (False, *map(_may_vary, args))) as run:
+        with Compared(DEFAULT_CACHE, f, args, {}, (False, *map(may_vary, args))) as run:
             run.found = entry.forward(*args)
         return run.found
 
@@ -415,7 +415,7 @@ def _as_entered(args: tuple[Any, ...], back: Any) -> tuple[Any, ...]:
 
 def _active(args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]) -> tuple[bool, ...]:
     """Whether a cotangent is wanted of the function, of each argument and of each keyword."""
-    wanted = (on and _may_vary(x) for on, x in zip(asked, args, strict=True))
+    wanted = (on and may_vary(x) for on, x in zip(asked, args, strict=True))
     return (False, *wanted, *(False,) * len(kwargs))
 
 
@@ -500,28 +500,6 @@ def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: s
 
 def _asked_text(f: Any, args: tuple[Any, ...], called: str = "gradient") -> str:
     return f"the {called} of {_name(f)}({', '.join(map(describe, args))})"
-
-
-def _may_vary(x: Any) -> bool:
-    """Whether an argument can have a gradient; functions given as arguments are constants."""
-    kind = type(x)
-    if isinstance(x, np.ndarray) and kind not in (
-        np.ndarray,
-        np.memmap,
-    ):  # NumPy's functions mean other things by them
-        raise NotDifferentiableError(
-            f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",)
-        )
-    return kind is float or kind is np.ndarray or (not isinstance(x, _FUNCTIONS) and carries(x))
-
-
-_FUNCTIONS = (
-    types.FunctionType,
-    types.MethodType,
-    types.BuiltinFunctionType,
-    functools.partial,
-    np.vectorize,
-)
 
 
 def seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:

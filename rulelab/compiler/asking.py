@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib
+import types
+import weakref
 from typing import Any
 
 import numpy as np
 
 from ..errors import InternalError, NotDifferentiableError, RuleLabError
+from ..rules.programs import refuse_attribute
 from .ignoring import Ignored
 from .refusals import mutation
 
@@ -136,6 +139,18 @@ def goes_on(error: BaseException, swallowed: Any) -> bool:
 def take_name(wrapper: Any, function: Any) -> None:
     """What `functools.wraps(function)` does to the function that it decorates."""
     functools.update_wrapper(wrapper, function)
+    _WRAPPERS.add(wrapper)
+
+
+_WRAPPERS: weakref.WeakSet[Any] = weakref.WeakSet()  # that were made by differentiated code
+
+
+def check_wrapped(x: Any) -> None:
+    """NotDifferentiableError before `x.__wrapped__` where differentiated code has written that: the attributes
+    of functions have no derivative.
+    """
+    if isinstance(x, types.FunctionType) and x in _WRAPPERS:
+        refuse_attribute("__wrapped__", x.__wrapped__)  # type: ignore[attr-defined]
 
 
 # --- import -------------------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..tangents.holding import cells_and_defaults, contents, holds_something
 from .containers import is_hashable
 from .heap import LEAVES, Key, any_made, collect, effectful, is_idle, is_own, like, publish
-from .outlines import Outline, contents, hand_in, held_by, outline, whole
+from .outlines import Outline, hand_in, outline, whole
 from .snapshots import Snapshots, snapshot
 from .support import NO, settle
 
@@ -53,10 +54,10 @@ def _first_layer(x: Any) -> Outline | None:
 
 def _held_lists(function: types.FunctionType) -> Outline | None:
     """The outline of the lists that a function captures or has as defaults."""
-    if not (function.__closure__ or function.__defaults__ or function.__kwdefaults__):
+    if not holds_something(function):
         return None
     inner: dict[Key, Any] = {}
-    for name, part in held_by(function):
+    for name, part in cells_and_defaults(function):
         where = _first_layer(contents(part) if isinstance(part, types.CellType) else part)
         if where is not None:
             inner[name] = where
@@ -156,5 +157,5 @@ def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
 def is_structure(x: Any) -> bool:
     """Whether a value may hold containers."""
     if isinstance(x, types.FunctionType):
-        return bool(x.__closure__ or x.__defaults__ or x.__kwdefaults__)
+        return holds_something(x)
     return not isinstance(x, LEAVES) and (not callable(x) or is_own(x))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import ir
+from ..tangents.holding import held_by, inside
 from .types import ANY, FUNCTION, Types
 
 
@@ -269,19 +270,13 @@ def _parts(held: Any) -> Iterator[Any]:
     elif isinstance(held, dict):
         yield from held.values()
     elif isinstance(held, types.FunctionType):
-        yield from held.__defaults__ or ()
-        for cell in held.__closure__ or ():
-            try:
-                yield cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
+        yield from held_by(held).by_name().values()
         for name in held.__code__.co_names:
             value = held.__globals__.get(name, vars(builtins).get(name))
             if not isinstance(value, (types.FunctionType, types.ModuleType)):
                 yield value
     elif isinstance(held, types.MethodType):
-        yield held.__func__
-        yield held.__self__
+        yield from inside(held)
     else:
         yield from fields_of(held).values()
 

@@ -59,7 +59,10 @@ class Expressions(Loops):
         return self._read(node.id, node)
 
     def _get_Attribute(self, node: ast.Attribute, base: str) -> ir.Atom:
-        return self._let(ir.Attribute(self._expression(node.value), node.attr), node, base)
+        owner = self._expression(node.value)
+        if node.attr == "__wrapped__":
+            self._let(ir.Ask(asking.check_wrapped, (owner,), "any"), node)
+        return self._let(ir.Attribute(owner, node.attr), node, base)
 
     def _get_Subscript(self, node: ast.Subscript, base: str) -> ir.Atom:
         value = self._expression(node.value)
@@ -274,7 +277,7 @@ class Expressions(Loops):
         at_once = self._at_once(node, base)
         if at_once is not None:
             return at_once
-        if isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Attribute) and node.func.attr != "__wrapped__":  # which is no method
             function, method = self._expression(node.func.value), node.func.attr
         else:
             function = self._expression(node.func)

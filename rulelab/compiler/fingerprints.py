@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import MutationError, Place
 from ..tangents.contents import contents_of
+from ..tangents.holding import cells_of, contents, defaults_of, held_by, inside, keyword_defaults_of
 from ..tangents.structural import parts
 from .libraries import is_authors_function
 
@@ -60,15 +61,15 @@ def kept_by(back: Any, but: Any = None) -> Iterator[Any]:
             if held.dtype.hasobject:
                 waiting.extend(held.ravel().tolist())
         elif isinstance(held, types.FunctionType):
-            cells = dict(zip(held.__code__.co_freevars, held.__closure__ or ()))
+            cells = cells_of(held)
             if is_authors_function(held):
                 for name in _only_noted(held.__code__):
                     del cells[name]
                 yield from cells.values()
-            waiting.extend(content for cell in cells.values() for content in _content(cell))
-            waiting.extend(held.__defaults__ or ())
+            waiting.extend(map(contents, cells.values()))
+            waiting += [*defaults_of(held).values(), *keyword_defaults_of(held).values()]
         elif isinstance(held, types.MethodType):
-            waiting += [held.__func__, held.__self__]
+            waiting.extend(inside(held))
         elif isinstance(held, _CHANGING):
             yield held
             waiting.extend(held.values() if isinstance(held, dict) else _items(held))
@@ -105,7 +106,7 @@ def state_of(held: Any) -> Any:
     if isinstance(held, np.ndarray):
         return print_of(held)
     if isinstance(held, types.CellType):
-        return [*_content(held)]
+        return [contents(held)]
     if isinstance(held, (bytearray, array.array)):
         return bytes(held)
     if isinstance(held, set):
@@ -141,18 +142,6 @@ _WALKED = ("rulelab.tangents", "rulelab.rules.calling", "rulelab.compiler.walks"
 _OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "itertools", "_")
 
 
-def _cells(function: types.FunctionType) -> list[Any]:
-    return [content for cell in function.__closure__ or () for content in _content(cell)]
-
-
-def _content(cell: types.CellType) -> Iterator[Any]:
-    """What a captured variable holds, if it holds anything."""
-    try:
-        yield cell.cell_contents
-    except ValueError:  # not assigned yet
-        return
-
-
 def _fields(held: Any) -> list[Any]:
     """What an object holds; not its `__dict__`, but what is in that."""
     named = getattr(held, "__dict__", None)
@@ -176,12 +165,12 @@ def arrays_in_reach(function: Any) -> list[np.ndarray]:
         if isinstance(held, np.ndarray):
             found.append(held)
         elif isinstance(held, types.FunctionType):
-            waiting += [*_cells(held), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values()]
+            waiting.extend(held_by(held).by_name().values())
             named = (held.__globals__.get(name) for name in _names_in(held.__code__))
             kinds = (np.ndarray, list, tuple, dict)
             waiting += [x for x in named if isinstance(x, kinds) or is_authors_function(x)]
         elif isinstance(held, types.MethodType):
-            waiting += [held.__func__, held.__self__]
+            waiting.extend(inside(held))
         elif isinstance(held, dict):
             waiting.extend(held.values())
         elif isinstance(held, (list, tuple)):

@@ -12,9 +12,8 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, Place
 from ..rules.targets import name_of
-from .holders import CACHED
+from ..tangents.holding import CACHED, held_by
 from .libraries import is_library, is_of_library
-from .outlines import contents, held_by
 from .protocols import is_of_c, written_in_python
 from .sources import is_library_module, names_in
 from .watching import LEAVES, Sweep, parts_of, running
@@ -119,7 +118,7 @@ class _Search:
                 self._modules.append(x)
             return []
         if isinstance(x, types.FunctionType):
-            held = [contents(v) if isinstance(v, types.CellType) else v for _, v in held_by(x)]
+            held = list(held_by(x).by_name().values())
             return held if is_library(x) else [*held, *vars(x).values(), *self._globals_of(x)]
         if isinstance(x, type):
             return [] if is_of_library(x) else [y for cls in x.__mro__ for y in vars(cls).values()]

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Args = tuple[Any, ...]
 Words = dict[str, Any]
-CACHED = type(functools.lru_cache(len))
 # Functions of this package that call what they are given, each with what makes the handler of a call:
 # `maker(pullbacks, args, kwargs, active, place)`.
 CALLING: dict[Any, Callable[..., Handler]] = {}

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..tangents.holding import UNBOUND as UNBOUND
+
 
 class Position(tuple):
     """(line, end line, column, end column) in the author's text."""
@@ -20,14 +22,6 @@ class Const:
     value: Any
 
 
-class _Unbound:
-    """The value of a variable that no assignment has reached yet."""
-
-    def __repr__(self) -> str:
-        return "UNBOUND"
-
-
-UNBOUND = _Unbound()
 Atom = str | Const  # a name defined once, or a constant
 
 

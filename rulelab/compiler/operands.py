@@ -15,7 +15,8 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, Place
 from ..tangents.algebra import is_number
-from . import heap, outlines
+from ..tangents.holding import CACHED, attributes_of_callable, carrier, contents, held_by
+from . import heap
 from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 
@@ -35,6 +36,8 @@ def carries(value: Any) -> bool:
         return any(map(carries, value))
     if isinstance(value, dict):
         return any(map(carries, value.values()))
+    if isinstance(value, types.CellType):
+        return heap.is_own(value) or carries(contents(value))
     if isinstance(value, types.FunctionType):
         cells = value.__closure__ or ()
         return any(map(heap.is_own, cells)) or any(map(carries, _held_by(value)))
@@ -45,17 +48,43 @@ def carries(value: Any) -> bool:
     return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
 
 
+def may_vary(x: Any) -> bool:
+    """Whether an argument can have a gradient; functions given as arguments are constants."""
+    kind = type(x)
+    if isinstance(x, np.ndarray) and kind not in (
+        np.ndarray,
+        np.memmap,
+    ):  # NumPy's functions mean other things by them
+        raise NotDifferentiableError(
+            f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",)
+        )
+    return kind is float or kind is np.ndarray or (not isinstance(x, _FUNCTIONS) and carries(x))
+
+
+_FUNCTIONS = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    functools.partial,
+    np.vectorize,
+    CACHED,
+)
+
+
 def _held_by(function: types.FunctionType) -> list[Any]:
     """What a function holds: the variables it captures and, of one made inside another, its defaults."""
-    held = list(map(outlines.contents, function.__closure__ or ()))
+    held = held_by(function)
+    found = list(held.captured.values())
     if function.__code__.co_flags & inspect.CO_NESTED:
-        held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return [x for x in held if x is not function]
+        found += [*held.defaults.values(), *held.keyword_defaults.values()]
+    return [x for x in found if x is not function]
 
 
 _HOLDERS: tuple[type, ...] = (
     types.MethodType,
     types.BuiltinMethodType,
+    types.MethodWrapperType,
+    CACHED,
     functools.partial,
     np.vectorize,
     enum.Enum,
@@ -71,12 +100,10 @@ _HOLDERS: tuple[type, ...] = (
 
 def _holder_carries(value: Any) -> bool:
     """The same of what holds others in its own way; an iterator may give anything."""
-    if isinstance(value, (types.MethodType, types.BuiltinMethodType)):
-        return carries(value.__self__)
-    if isinstance(value, functools.partial):
-        return any(map(carries, (value.func, *value.args, *value.keywords.values())))
-    if isinstance(value, np.vectorize):
-        return carries(value.pyfunc)
+    if (behind := carrier(value)) is not value:
+        return carries(behind)
+    if (parts := attributes_of_callable(value)) is not None:
+        return any(map(carries, parts.values()))
     if isinstance(value, (DICT_VALUES, DICT_ITEMS)):
         return any(map(carries, value.mapping.values()))
     if isinstance(value, (set, frozenset)):  # whole numbers in a set are names for things

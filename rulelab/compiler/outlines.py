@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tangents.holding import cells_and_defaults, contents
 from ..tangents.structural import Tangent, class_of, entries_of, is_sequence, make, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
@@ -59,7 +60,7 @@ def outline(x: Any, known: Known | None = None) -> Outline | None:
 
 def _outline_of_parts(x: Any, known: Known) -> Outline | None:
     if isinstance(x, types.FunctionType):
-        held = {name: where for name, part in held_by(x) if (where := _outline_held(part, known)) is not None}
+        held = {name: where for name, part in cells_and_defaults(x) if (where := _outline_held(part, known)) is not None}
         return (None, held) if held else None
     inner = {}
     for key, part in parts_by_key(x):
@@ -76,29 +77,6 @@ def _outline_held(part: Any, known: Known) -> Outline | None:
         return outline(part, known)
     inside = None if contents(part) is ir.UNBOUND else outline(contents(part), known)
     return (part, {CELL: inside} if inside is not None else {}) if is_own(part) else inside
-
-
-def held_by(function: types.FunctionType) -> Iterable[tuple[str, Any]]:
-    """What a function holds: the cells of what it captures, and its defaults, by name."""
-    code, defaults = function.__code__, function.__defaults__ or ()
-    yield from zip(code.co_freevars, function.__closure__ or (), strict=True)
-    yield from zip(
-        code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True
-    )
-    yield from (function.__kwdefaults__ or {}).items()
-
-
-def holds_something(function: Any) -> bool:
-    """Whether a function captures variables or has defaults."""
-    return isinstance(function, types.FunctionType) and any(True for _ in held_by(function))
-
-
-def contents(cell: types.CellType) -> Any:
-    """What a cell holds, or UNBOUND."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned yet
-        return ir.UNBOUND
 
 
 def parts_by_key(x: Any) -> Iterable[tuple[Key, Any]]:
@@ -173,7 +151,7 @@ def reached_from(*holders: Any) -> list[Any]:
         if isinstance(x, types.CellType):
             waiting.extend([] if contents(x) is ir.UNBOUND else [contents(x)])
         elif isinstance(x, types.FunctionType):
-            waiting.extend(part for _, part in held_by(x))
+            waiting.extend(part for _, part in cells_and_defaults(x))
         else:
             waiting.extend(part for _, part in parts_by_key(x))
     return list(found.values())

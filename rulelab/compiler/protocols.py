@@ -7,12 +7,16 @@ import functools
 import math
 import operator
 import types
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
 from ..rules import programs
+from ..rules.programs import refuse_attribute
+from ..tangents.holding import carrier, cells_of, defaults_of, keyword_defaults_of
 from ..tangents.projection import FieldGradients
 from ..tangents.structural import one_part
 from . import containers, heap, support
@@ -208,8 +212,12 @@ def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place 
     if isinstance(owner, super):
         return _of_super(pullbacks, name, owner, place)
     if isinstance(owner, types.FunctionType):
-        return pullbacks.unseen(functools.partial(attribute_of, name))  # nothing that varies can be there
+        return _of_function(pullbacks, name, owner, place)
     kind = type(owner)
+    if name in ("__self__", "__wrapped__") and carrier(owner) is not owner:
+        return functools.partial(_carried, name)
+    if name == "default_factory" and isinstance(owner, defaultdict):
+        refuse_attribute(name, owner.default_factory, place)
     if isinstance(kind.__getattribute__, types.FunctionType):
         raise NotDifferentiableError(
             f"The attributes of a {kind.__name__}, which has a __getattribute__, are not differentiated",
@@ -243,6 +251,50 @@ def attribute_handler(pullbacks: Pullbacks, name: str, owner: Any, place: Place 
     if found is not None and not hasattr(type(found), "__get__"):
         return pullbacks.unseen(functools.partial(attribute_of, name))  # of the class, for all its objects
     return None
+
+
+def _of_function(pullbacks: Pullbacks, name: str, owner: types.FunctionType, place: Place | None) -> Handler:
+    """What answers for an attribute of a function: its parts are what it captures and its defaults."""
+    parts_in = _PARTS_OF_FUNCTIONS.get(name)
+    if parts_in is None:
+        if name in vars(owner):
+            refuse_attribute(name, vars(owner)[name], place)
+        return pullbacks.unseen(functools.partial(attribute_of, name))
+
+    def read(x: Any) -> Any:
+        def back(y_bar: Any) -> Any:
+            y_bar = support.settle(support.value(y_bar))
+            return NO, support.captured(**dict(parts_in(x, y_bar)))
+
+        return getattr(x, name), back
+
+    return read
+
+
+def _carried(name: str, owner: Any) -> Any:
+    """What a method or cached function carries, whose cotangent is its own."""
+    return getattr(owner, name), lambda y_bar: (NO, y_bar)
+
+
+def _in_defaults(x: types.FunctionType, y_bar: Any) -> Iterator[tuple[str, Any]]:
+    yield from ((name, support.part(y_bar, k)) for k, name in enumerate(defaults_of(x)))
+
+
+def _in_keyword_defaults(x: types.FunctionType, y_bar: Any) -> Iterator[tuple[str, Any]]:
+    yield from ((name, support.part(y_bar, name)) for name in keyword_defaults_of(x))
+
+
+def _in_cells(x: types.FunctionType, y_bar: Any) -> Iterator[tuple[str, Any]]:
+    for k, name in enumerate(cells_of(x)):
+        yield name, support.part(support.part(y_bar, k), heap.CELL)
+
+
+# Where in a function the parts of these attributes are, by name.
+_PARTS_OF_FUNCTIONS: dict[str, Callable[[types.FunctionType, Any], Iterator[tuple[str, Any]]]] = {
+    "__defaults__": _in_defaults,
+    "__kwdefaults__": _in_keyword_defaults,
+    "__closure__": _in_cells,
+}
 
 
 def field(name: str) -> Handler:

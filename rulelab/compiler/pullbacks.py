@@ -22,6 +22,7 @@ from ..rules.registry import Found, OptedOut
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
+from ..tangents.holding import CACHED, contents, holds_something
 from ..tangents.structural import Tangent, entries_of
 from ..tangents.tracked import within_reverse
 from . import (
@@ -44,11 +45,11 @@ from .emit import calls_leading_here
 from .entries import Entries, ImplicitEntries
 from .fingerprints import Seen
 from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
-from .holders import CACHED, Holders
+from .holders import Holders
 from .iterators import Iteration
 from .libraries import compiled_function, is_library
 from .nesting import enter, leave
-from .operands import carries, describe
+from .operands import carries, describe, may_vary
 from .passes import compile_pass
 from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
 from .purity import seems_to_change
@@ -79,14 +80,18 @@ class Pullbacks:
 
     def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
-        return self._apart(f, args, kwargs, own=True)
+        return self._apart(f, args, kwargs, (True,) * (1 + len(args)))
 
     def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
-        """`(y, back)` of a call; what f captures is a constant, and has no cotangent."""
-        return self._apart(f, args, words, own=False)
+        """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant, and so is a function
+        among the arguments.
+        """
+        return self._apart(f, args, words, (False, *map(may_vary, args)))
 
-    def _apart(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], own: bool) -> tuple[Any, Any]:
-        active = (own, *(True,) * len(args), *(False,) * len(kwargs))
+    def _apart(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]
+    ) -> tuple[Any, Any]:
+        active = (*wanted, *(False,) * len(kwargs))
         outer = (
             heap.enter()
         )  # a rule may call the pullback as often as it likes, so nothing is shared with it
@@ -174,7 +179,7 @@ class Pullbacks:
             self.note_rule(answer.rule, target, args, kwargs)
             # In the implicit style what the rule says of a function that holds something is wanted, too.
             quick = not kwargs and type(target) is types.FunctionType and memory is self.cache.memory
-            if quick and not (self.implicit and outlines.holds_something(target)):
+            if quick and not (self.implicit and holds_something(target)):
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
             handler = self.by_rule(answer.rule, target, args, kwargs, active, place)
             return self.guarded(handler, answer.rule, target, args, kwargs, active, place)
@@ -613,7 +618,7 @@ class Pullbacks:
         if function.__closure__:
             free = tuple(_own_signature(function, cell) for cell in function.__closure__)
             captured = captured and any(
-                part in ("own", "cell") or carries(outlines.contents(cell))
+                part in ("own", "cell") or carries(contents(cell))
                 for part, cell in zip(free, function.__closure__, strict=True)
             )
         wanted: bool | frozenset[str] = captured
@@ -950,5 +955,5 @@ _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
     if heap.is_own(cell):
         return "cell"  # rebound meanwhile: read at each use
-    content = outlines.contents(cell)
+    content = contents(cell)
     return "own" if content is function or stands_for(function, content) else signature_of(content)

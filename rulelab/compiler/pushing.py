@@ -16,6 +16,7 @@ import inspect
 import operator
 import types
 import typing
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of, weakly
 from ..rules.targets import name_of, resolve
+from ..tangents.holding import CACHED, contents
 from ..tangents.projection import FieldGradients, to_natural
 from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
@@ -48,7 +50,6 @@ from .constructors import is_generated
 from .derived import derived_of, stands_for, tangent_of
 from .deriving import derives
 from .effects import own_error
-from .holders import CACHED
 from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
 from .protocols import BINARY, FIRST, holds_callable, in_class, is_author_class, written_in_python
@@ -631,7 +632,7 @@ class Push:
         own: frozenset[str] = frozenset()
         if captured:
             cells = zip(function.__code__.co_freevars, function.__closure__ or ())
-            own = frozenset(name for name, cell in cells if _is_itself(function, _content(cell)))
+            own = frozenset(name for name, cell in cells if _is_itself(function, contents(cell)))
         made = tangent_of(function, varied, captured, own)
         given = (*values, *(d for d, on in zip(dots, varied) if on))
         given = (*given, Ref((G_DOT,))) if captured else given
@@ -670,8 +671,10 @@ class Push:
             return self.of_super(call, x, name)
         if isinstance(kind.__getattribute__, types.FunctionType):
             raise self.no_attribute(x, name)
-        if kind is CACHED and name == "__wrapped__":
-            return Program(programs.method, refs, trusted=True)  # it has the tangent of what it wraps
+        if name == "default_factory" and isinstance(x, defaultdict):
+            raise self.no_attribute(x, name)
+        if isinstance(x, programs.WITH_PARTS) or (kind is CACHED and name == "__wrapped__"):
+            return Program(programs.part_of_callable, refs, trusted=True)
         in_instance = name in getattr(x, "__dict__", ())
         if isinstance(found, property) and found.fget is not None:
             return self.through(call, found.fget, (arg(0),), (dot(0),))
@@ -1040,13 +1043,6 @@ def _may_be_written(g: Any) -> bool:
 def _is_itself(function: types.FunctionType, content: Any) -> bool:
     """Whether a function that a cell holds is the one that captures it, or what that is a tangent of."""
     return content is function or stands_for(function, content)
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return ir.UNBOUND
 
 
 def _has_own_method(g: Any, args: tuple[Any, ...]) -> bool:

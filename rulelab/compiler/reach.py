@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..tangents.holding import inside
 from .heap import LEAVES
 from .libraries import BY_RULE, is_library, is_of_library
-from .outlines import contents
 from .purity import CHANGING
 
 # Where the functions live that run code out of sight, or twice; they are known by that: this floor is below.
@@ -148,10 +148,7 @@ class _Walk:
             owner = function.__qualname__.rpartition(".")[0]
             if not owner or owner.endswith("<locals>") or (name.startswith("__") and name not in _IN_PLACE):
                 self.called.add(name)  # it is called by its own name, or by an operator
-        yield from map(contents, function.__closure__ or ())
-        yield from function.__defaults__ or ()
-        yield from (function.__kwdefaults__ or {}).values()
-        yield getattr(function, "__wrapped__", None)
+        yield from inside(function)
         read = None if "getattr" in text.names else text.attributes
         for name in text.names:
             yield from _of_name(function.__globals__, name, read, 4)

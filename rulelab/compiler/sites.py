@@ -22,6 +22,7 @@ from ..rules.registry import Found
 from ..rules.rule import Rule, StandIn
 from ..rules.signatures import types_of
 from ..tangents.algebra import is_number
+from ..tangents.holding import CACHED
 from ..tangents.structural import make
 from . import containers, copies, crossings, heap, hidden, ir, specialise, support, watching
 from .collecting import COLLECTORS
@@ -38,7 +39,6 @@ from .handlers import (
     real_part,
     without_owner,
 )
-from .holders import CACHED
 from .operands import carries, describe
 from .protocols import attribute_handler, field, hands_out_its_own, holds_callable, is_of_c
 from .purity import Named, seems_to_change, text_changes

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import MutationError, NotDifferentiableError, Place
+from ..tangents.holding import contents, held_by
+from ..tangents.shadows import attributes_of
 from ..tangents.structural import parts
 from . import ir
 from .fingerprints import Seen, arrays_in_reach, is_as_it_was, state_of
 from .heap import KINDS, LEAVES, Key, any_made, followed, is_own
 from .libraries import is_authors_function
-from .outlines import contents, held_by, outline, parts_by_key, reached_from
+from .outlines import outline, parts_by_key, reached_from
 from .reach import reached_by
 
 
@@ -82,7 +84,7 @@ class Snapshots:
         else:
             y = type(x).__new__(type(x))  # type: ignore[call-overload]
             self._made[id(x)] = x, y
-            for name, part in parts(x).items():
+            for name, part in attributes_of(x).items():
                 object.__setattr__(y, name, self.of(part))
         return y
 
@@ -127,7 +129,7 @@ class Snapshots:
 
 def _all_parts(x: Any) -> dict[Key, Any]:
     if isinstance(x, types.FunctionType):
-        return {k: contents(v) if isinstance(v, types.CellType) else v for k, v in held_by(x)}
+        return held_by(x).by_name()
     return dict(enumerate(x) if isinstance(x, (list, deque)) else parts(x))
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..tangents.holding import contents
 from . import asking, ir
 from .libraries import is_of_library
-from .outlines import contents
 from .types import ANY, DICT, FUNCTION, LIST, NUMERIC, Array, Known, Tuple
 from .watching import LEAVES, matters
 

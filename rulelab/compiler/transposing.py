@@ -181,7 +181,7 @@ def _directions(
     for number, (x, on) in enumerate(zip(values, wanted, strict=True)):
         if not on:
             yield zero_of(x) if number < count and kind_of(x) in ("number", "array") else NO
-        elif kind_of(x) == "function":
+        elif kind_of(x) in ("function", "carried"):
             raise NotDifferentiableError(
                 f"{rule.target_name} has a forward rule alone and is given a function, whose cotangent "
                 "that does not tell",

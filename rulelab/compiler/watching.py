@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..tangents.holding import CACHED, held_by
 from ..tangents.structural import Tangent, class_of, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap
 from .handlers import NO, Handler, no_cotangents
-from .holders import CACHED
 from .libraries import is_of_library
 from .operands import describe
-from .outlines import contents, entries_in, held_by
+from .outlines import entries_in
 from .protocols import is_of_c
 from .support import add, settle
 from .walks import ITERATORS
@@ -187,7 +187,7 @@ class _Code:
 def _by_key(x: Any) -> dict[Any, Any]:
     """The parts of a value by the keys that its cotangent has."""
     if isinstance(x, types.FunctionType):
-        return {k: contents(v) if isinstance(v, types.CellType) else v for k, v in held_by(x)}
+        return held_by(x).by_name()
     if isinstance(x, functools.partial):
         return {"func": x.func, "args": x.args, "keywords": x.keywords}
     if isinstance(x, np.vectorize):

@@ -75,7 +75,9 @@ class RuleConfig:
         return requires <= self.traits
 
     def rrule_via_ad(self, f, *args, **kwargs):
-        """`(y, pullback)` of `f` by the asking AD: rules where there are, else its own reverse mode."""
+        """`(y, pullback)` of `f` by the asking AD: rules where there are, else its own reverse mode. The
+        pullback gives the cotangents of f and of `args`; keyword arguments are constants.
+        """
         if self._reverse is None:
             raise RuleError(
                 f"{self!r} cannot differentiate in reverse mode", fixes=('state requires={"reverse"}',)

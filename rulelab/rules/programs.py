@@ -13,8 +13,10 @@ from collections import deque
 import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError, RuleShapeError
+from ..tangents.holding import carrier, inside
 from ..tangents.in_step import check_in_step
 from ..tangents.moments import check_value
+from ..tangents.projection import FieldGradients
 from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
 from ..tangents.thunks import unthunk
 from ..tangents.tracked import check_untracked
@@ -75,6 +77,58 @@ def attribute(x, x_dot, name):
     y = getattr(x, name)
     check_followed(x, x_dot, name, y)
     return y, NO
+
+
+WITH_PARTS = (types.FunctionType, types.MethodType, types.CellType)
+
+
+def part_of_callable(x, x_dot, name):
+    """`x.name` of a function, a method, a cached function or the cell of a captured variable."""
+    y = getattr(x, name)
+    if is_none(x_dot):
+        return y, NO
+    if name == "__defaults__":
+        return y, x_dot[1]
+    if name == "__closure__":
+        return y, x_dot[0]
+    if name == "cell_contents":
+        return y, content_of(x_dot)
+    if stands_for(x, y):
+        return y, x_dot
+    if name == "__kwdefaults__":
+        refuse_keyword_defaults()
+    refuse_attribute(name, y)
+    return y, NO
+
+
+def refuse_keyword_defaults():
+    """NotDifferentiableError: this dict is the function's own, and could be written to."""
+    raise NotDifferentiableError(
+        "There is no forward rule for the attribute __kwdefaults__ of a function",
+        fixes=("make the default a variable, and read that",),
+        read="limitations#attributes",
+    )
+
+
+def stands_for(x, y):
+    """Whether the tangent of a method or cached function is that of a value."""
+    return carrier(x) is carrier(y) and not isinstance(x, types.FunctionType)
+
+
+def refuse_attribute(name, y, place=None):
+    """NotDifferentiableError for a function that a callable or container has for an attribute, such as
+    `__wrapped__`: what it holds may vary, and nothing keeps the derivative of such an attribute.
+    """
+    if callable(y) and next(inside(y), None) is not None:
+        raise NotDifferentiableError(
+            f"The attribute {name} is a function that holds values, whose derivatives would be lost",
+            place=place,
+            fixes=("call the function by its own name",),
+            read="limitations#attributes",
+        )
+
+
+TABLE.non_differentiable(stands_for, refuse_attribute, refuse_keyword_defaults)
 
 
 def check_followed(x, x_dot, name, y):
@@ -408,6 +462,8 @@ def summed(first, second):
         return type(first)([summed(a, b) for a, b in zip(first, second)])
     if isinstance(first, dict):
         return {key: summed(first[key], second[key]) for key in first}
+    if isinstance(first, FieldGradients):
+        return FieldGradients(first._name, summed(first._asdict(), second._asdict()))
     return first + second
 
 

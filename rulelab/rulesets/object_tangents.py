@@ -1,7 +1,7 @@
 """Forward rules of objects, and of callables that hold others: attributes, copies, partials, getters.
 
-Beside an object stands a namespace with the tangents of its attributes; beside a bound method a namespace
-with that of its `__self__`. Code of the class (a property, a descriptor, `__getattr__`, `__setattr__`) is
+Beside an object stands a namespace with the tangents of its attributes; beside a bound method the tangent of
+its object. Code of the class (a property, a descriptor, `__getattr__`, `__setattr__`) is
 asked for its own derivative.
 """
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
 from ..rules.house import RuleTable
-from ..rules.programs import check_same_result
+from ..rules.programs import WITH_PARTS, check_same_result, part_of_callable
+from ..tangents.holding import CACHED
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, refuse
@@ -57,20 +58,27 @@ def python_method(kind, name):
     return found if code is not None and not code.co_filename.startswith(("<string>", "<dataclass")) else None
 
 
-TABLE.non_differentiable(found_in_class, python_method)
+def is_own(x, name):
+    """Whether an attribute is the object's own, not of its class."""
+    return name in getattr(x, "__dict__", ())
+
+
+TABLE.non_differentiable(found_in_class, python_method, is_own)
 
 
 def read_attribute(config, x, x_dot, name):
     """`(x.name, its tangent)`."""
     kind = type(x)
     found = found_in_class(kind, name)
-    own = name in getattr(x, "__dict__", ())
+    own = is_own(x, name)
     if isinstance(x, (np.ndarray, np.number)) and found is not None and not callable(found):
         if name in _OF_ARRAYS or is_constant(x_dot):
             return getattr(x, name), NO
         return config.frule_via_ad((NO, x_dot), found, x)  # x.T, x.real
     if is_constant(x_dot):
         return getattr(x, name), NO
+    if isinstance(x, WITH_PARTS) or (kind is CACHED and name == "__wrapped__"):
+        return part_of_callable(x, x_dot, name)
     if isinstance(found, property):
         return config.frule_via_ad((NO, x_dot), found.fget, x) if found.fget else (getattr(x, name), NO)
     if isinstance(found, functools.cached_property):
@@ -84,7 +92,7 @@ def read_attribute(config, x, x_dot, name):
         return config.frule_via_ad((NO, x_dot, NO), kind.__getattr__, x, name)
     y = getattr(x, name)
     bound = getattr(y, "__self__", None) is x
-    return y, types.SimpleNamespace(__self__=x_dot) if bound else NO
+    return y, x_dot if bound else NO
 
 
 def part_of_object(x, x_dot, name):
@@ -355,7 +363,15 @@ def partial_call_frule(config, tangents, held, /, *args, **words):
     return config.frule_via_ad(given, held.func, *held.args, *args, **all_words)
 
 
-CACHED = type(functools.lru_cache(len))
+@TABLE.rrule(functools.cache, leading=1)
+def cache_rrule(user_function, /):
+    """The wrapper has the cotangent of what it wraps."""
+    return functools.cache(user_function), lambda y_bar: (NO, y_bar)
+
+
+@TABLE.rrule(functools.lru_cache, leading=1)
+def lru_cache_rrule(maxsize=128, typed=False):
+    return functools.lru_cache(maxsize, typed), lambda y_bar: (NO, y_bar)
 
 
 @TABLE.frule(functools.cache)

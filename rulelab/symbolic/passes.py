@@ -22,6 +22,7 @@ from ..compiler.handlers import Unsettled
 from ..errors import MutationError, NotDifferentiableError, RuleLabError
 from ..rules.calling import apply_rrule
 from ..tangents import thunks, zeros
+from ..tangents.holding import held_by
 from .arrays import TracedArray, filled
 from .counterexamples import index_text, keywords_text
 from .questions import Question, times
@@ -156,7 +157,7 @@ class _PassSwap(Swap):
         if isinstance(value, np.ndarray) and (bare := value.view(np.ndarray)).dtype == object:
             numbers = [float(self._plain(number)) for number in bare.ravel()]
             return self._noted(np.array(numbers).reshape(bare.shape))
-        if isinstance(value, types.FunctionType) and any(map(_is_traced, _captured(value))):
+        if isinstance(value, types.FunctionType) and any(map(_is_traced, held_by(value).captured.values())):
             self.trace_stop(f"the function {value.__name__}, which captures what varies")
         if type(value) in (tuple, list):
             return type(value)(map(self._plain, value))
@@ -186,16 +187,8 @@ class _PassSwap(Swap):
             if isinstance(top, (tuple, list)):
                 stack.extend(top)
             elif isinstance(top, types.FunctionType):
-                stack.extend(_captured(top))
+                stack.extend(held_by(top).captured.values())
         return False
-
-
-def _captured(function):
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # an empty cell
-            continue
 
 
 def _is_traced(value):

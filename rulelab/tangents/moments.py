@@ -5,7 +5,6 @@ The derivative of a derivative runs a function again, later. It has to find what
 
 from __future__ import annotations
 
-import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -15,12 +14,11 @@ import numpy as np
 
 from ..errors import NotDifferentiableError
 from .contents import contents_of, fill
+from .holding import UNBOUND, contents, inside
 
 _HEAP_TYPE = 1 << 9  # the flag of classes that were made by a class statement
-_UNBOUND = object()
 # It remembers what it has compiled.
 _MACHINERY = ("rulelab.compiler", "rulelab.rules", "rulelab.tangents.moments")
-_CACHED = type(functools.lru_cache(len))
 
 
 class Moment:
@@ -76,7 +74,7 @@ class Moment:
     def _state(self, x: Any) -> Any:
         """The contents of what may change; None for anything else."""
         if isinstance(x, types.CellType):
-            return [_content(x)]
+            return [contents(x)]
         if isinstance(x, np.ndarray):
             return [x.shape, x.dtype.str, x.tobytes()] if self._arrays and not x.dtype.hasobject else None
         return contents_of(x) if isinstance(x, (list, deque, dict)) or _is_object(x) else None
@@ -90,16 +88,8 @@ def _inside(x: Any, state: Any) -> Iterator[Any]:
         yield from state.values()
     elif state is not None or isinstance(x, tuple):
         yield from state if state is not None else x
-    elif isinstance(x, types.FunctionType):
-        yield from x.__closure__ or ()
-        yield from x.__defaults__ or ()
-        yield from (x.__kwdefaults__ or {}).values()
-    elif isinstance(x, types.MethodType):
-        yield from (x.__self__, x.__func__)
-    elif isinstance(x, functools.partial):
-        yield from (x.func, *x.args, *x.keywords.values())
-    elif isinstance(x, _CACHED):
-        yield x.__wrapped__
+    else:
+        yield from inside(x, cells=True)
     if isinstance(x, dict) and hasattr(x, "default_factory"):
         yield x.default_factory
 
@@ -111,13 +101,6 @@ def _is_object(x: Any) -> bool:
     if kind is types.SimpleNamespace:
         return True
     return bool(kind.__flags__ & _HEAP_TYPE) and not isinstance(x, (type, tuple, BaseException, np.generic))
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned
-        return _UNBOUND
 
 
 def _same(then: Any, now: Any) -> bool:
@@ -133,14 +116,14 @@ def _is(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and isinstance(a, (bytes, str, int, tuple)) and a == b)
 
 
-def _fill(x: Any, contents: Any) -> None:
+def _fill(x: Any, state: Any) -> None:
     """Make these the contents of `x`, whatever it has now."""
     if not isinstance(x, types.CellType):
-        fill(x, contents)
-    elif contents[0] is _UNBOUND:
+        fill(x, state)
+    elif state[0] is UNBOUND:
         del x.cell_contents
     else:
-        x.cell_contents = contents[0]
+        x.cell_contents = state[0]
 
 
 def check_value(f: Any, y: Any, again: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import RuleDtypeError, RuleShapeError
 from .algebra import is_number
 from .missing import NotImplementedTangent
+from .holding import carrier, holds_something
 from .structural import (
     Tangent,
     class_of,
@@ -248,7 +249,9 @@ def _projector(x, memo):
     if is_number(x):
         return _number_projector(x)
     if isinstance(x, types.FunctionType):
-        return _ANYTHING if x.__closure__ or x.__defaults__ or x.__kwdefaults__ else _NOTHING
+        return _ANYTHING if holds_something(x) else _NOTHING
+    if (behind := carrier(x)) is not x:
+        return _projector(behind, memo)
     if isinstance(x, _OPAQUE):
         return _NOTHING
     return _structure_projector(x, memo)
@@ -528,6 +531,7 @@ def to_natural(x, x_bar, owned=False):
 
 
 def _natural_structure(x, x_bar):
+    x = carrier(x)
     cls, entries = type(x), entries_of(x_bar)
     values = {key: to_natural(part, entries.get(key)) for key, part in parts(x).items()}
     if is_namedtuple(cls):

@@ -15,12 +15,13 @@ import sys
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..errors import NotDifferentiableError, RuleDtypeError, RuleError, RuleShapeError
 from .algebra import is_number
+from .holding import attributes_of_callable, carrier, held_by, holds_something
 from .missing import NotImplementedTangent
 from .projection import FieldGradients, tangent_dtype
 from .structural import Tangent, class_of, entries_of, is_namedtuple
@@ -41,8 +42,8 @@ def is_constant(x_dot):
 
 
 def kind_of(x):
-    """How the tangent of a value is built: "number", "array", "items", "entries", "function", "object", or
-    None for what has none.
+    """How the tangent of a value is built: "number", "array", "items", "entries", "function", "object",
+    "carried" for a callable whose tangent is that of what it carries, or None for what has none.
 
     >>> [kind_of(x) for x in (1.0, True, "a", [1.0], {"a": 1.0}, len)]
     ['number', None, None, 'items', 'entries', None]
@@ -56,8 +57,10 @@ def kind_of(x):
     if isinstance(x, dict):
         return "entries"
     if isinstance(x, types.FunctionType):
-        return "function" if x.__closure__ or x.__defaults__ or x.__kwdefaults__ else None
-    return "object" if is_plain_object(x) else None
+        return "function" if holds_something(x) else None
+    if is_plain_object(x):
+        return "object"
+    return "carried" if (behind := carrier(x)) is not x and kind_of(behind) is not None else None
 
 
 def has_numbers(x):
@@ -76,7 +79,7 @@ def is_plain_object(x):
     cls = type(x)
     if isinstance(x, (type, enum.Enum, types.ModuleType)):
         return False
-    if cls in (types.SimpleNamespace, functools.partial):
+    if cls is types.SimpleNamespace or attributes_of_callable(x) is not None:
         return True
     made_by_class_statement = bool(cls.__flags__ & (1 << 9))
     top = cls.__module__.partition(".")[0]
@@ -85,8 +88,8 @@ def is_plain_object(x):
 
 def attributes_of(x):
     """The attributes of an object that are its parts, by name: what it holds, not what its class gives it."""
-    if isinstance(x, functools.partial):
-        return {"func": x.func, "args": x.args, "keywords": x.keywords}
+    if (held := attributes_of_callable(x)) is not None:
+        return held
     found = dict(getattr(x, "__dict__", {}))
     for cls in type(x).__mro__:
         slots = cls.__dict__.get("__slots__", ())
@@ -96,39 +99,6 @@ def attributes_of(x):
             if name not in ("__dict__", "__weakref__") and hasattr(x, name):
                 found.setdefault(name, getattr(x, name))
     return found
-
-
-class Held(NamedTuple):
-    """What a nested function holds: values by name, in the order of its code object."""
-
-    captured: dict[str, Any]
-    defaults: dict[str, Any]
-    keyword_defaults: dict[str, Any]
-
-
-def held_by(f):
-    """The captured variables, defaults and keyword defaults of a function, by name; a variable without a
-    value yet is None.
-
-    >>> held_by((lambda a: lambda x, y=2.0, *, z=3.0: a)(1.0))
-    Held(captured={'a': 1.0}, defaults={'y': 2.0}, keyword_defaults={'z': 3.0})
-    """
-    code, defaults = f.__code__, f.__defaults__ or ()
-    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-    by_keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    words = f.__kwdefaults__ or {}
-    return Held(
-        {name: _contents(cell) for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True)},
-        dict(zip(names, defaults, strict=True)),
-        {name: words[name] for name in by_keyword if name in words},
-    )
-
-
-def _contents(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned yet
-        return None
 
 
 # -- zeros ---------------------------------------------------------------------------------------------------
@@ -224,6 +194,8 @@ def _zero(x, memo):
         return _number_like(x)(0.0)
     if kind is None:
         return _NOTHING
+    if kind == "carried":
+        return _zero(carrier(x), memo)
     if id(x) in memo:
         return memo[id(x)][1]
     if kind == "array":
@@ -348,6 +320,8 @@ class _Reader:
             )
         if kind == "number":
             return _read_number(x, x_dot, name)
+        if kind == "carried":
+            return self.read(carrier(x), x_dot, name)
         if id(x) in self.memo:
             self.check_again(x, x_dot, name)
             return self.memo[id(x)][1]
@@ -516,6 +490,8 @@ def _natural(y, y_dot, memo):
         return _natural_number(y, y_dot)
     if kind == "array":
         return _natural_array(y, y_dot)
+    if kind == "carried":
+        return _natural(carrier(y), y_dot, memo)
     if id(y) in memo:
         return memo[id(y)][1]
     return _NATURAL[kind](y, y_dot, memo)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..errors import RuleShapeError
+from .holding import attributes_of_callable
 from .thunks import unthunk
 from .zeros import AbstractZero, ZeroTangent, is_protocol
 
@@ -57,6 +58,9 @@ def _attributes(x):
     names = field_names(type(x))
     if names is not None:
         yield from ((name, getattr(x, name)) for name in names if hasattr(x, name))
+        return
+    if (held := attributes_of_callable(x)) is not None:
+        yield from held.items()
         return
     yield from getattr(x, "__dict__", {}).items()
     for cls in type(x).__mro__:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ..errors import MutationError
-from .shadows import attributes_of, held_by, kind_of
+from .holding import carrier, held_by
+from .shadows import attributes_of, kind_of
 from .zeros import AbstractZero
 
 
@@ -94,6 +95,9 @@ def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np
             yield x, x_dot
         return
     kind = kind_of(x)
+    if kind == "carried":
+        yield from _arrays(carrier(x), x_dot, seen)
+        return
     if kind in (None, "number") or id(x) in seen:
         return
     seen.add(id(x))

@@ -181,8 +181,8 @@ def test_a_plain_call_and_a_pushforward_change_the_argument():
         np.testing.assert_array_equal(x, 3 * X)
 
 
-def test_a_nested_function_that_captures_is_refused():
-    """Its captured numbers would be lost two levels down."""
+def test_a_nested_function_that_captures():
+    """What a captured function captures varies too, and so does what a recursive one captures."""
 
     def f(x):
         k = x[0]
@@ -190,10 +190,74 @@ def test_a_nested_function_that_captures_is_refused():
         def inner(q):
             return q * k
 
-        return forwarddiff(lambda q: inner(q), x[1])
+        def power(n):
+            return 1.0 if n <= 0 else k * power(n - 1)
 
-    with pytest.raises(rl.NotDifferentiableError, match="captures numbers in turn"):
-        rl.gradient(f, X)
+        return forwarddiff(lambda q: inner(q) * power(2), x[1])
+
+    slopes = [3 * X[0] ** 2 * X[1], X[0] ** 3, *np.zeros(X.size - 2)]
+    np.testing.assert_allclose(rl.gradient(f, X)[0], slopes)
+
+
+def test_functions_that_call_each_other():
+    """Their captured numbers have no end of places."""
+
+    def f(k):
+        def even(n):
+            return 1.0 if n <= 0 else k * odd(n - 1)
+
+        def odd(n):
+            return k * even(n - 1)
+
+        return forwarddiff(even, 2.0)
+
+    with pytest.raises(rl.NotDifferentiableError, match="leads back to itself"):
+        rl.gradient(f, 1.3)
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        lambda k: (lambda c: forwarddiff(lambda t: t[0][0] * t[1][0], [c, c]))([k]),
+        lambda k: (lambda c: forwarddiff(lambda t: np.sum(t[0] * t[1]), (c, c)))(np.array([k])),
+        lambda k: (lambda c, d: forwarddiff(lambda t: t * c[0] * d[0], 1.0))(*[[k]] * 2),
+        lambda k: (lambda c, d: forwarddiff(lambda t: t * c.k * d.__self__.k, 1.0))(*both(k)),
+    ],
+)
+def test_what_has_two_places_counts_once_in_each(twice):
+    """One list, array or object under two names: the two derivatives are those of the two places."""
+    np.testing.assert_allclose(rl.gradient(twice, 1.3)[0], 2.6)
+    np.testing.assert_allclose(rl.hessian(twice, 1.3), 2.0)
+
+
+class Scale:
+    def __init__(self, k):
+        self.k = k
+
+    def run(self, t):
+        return self.k * t
+
+
+def both(k):
+    scale = Scale(k)
+    return scale, scale.run
+
+
+def test_a_captured_container_under_two_names_is_not_changed():
+    """The other name's tangent would not hear of it."""
+
+    def f(k):
+        c = [k]
+        d = c
+
+        def add(t):
+            c.append(t)
+            return d[-1] * d[0]
+
+        return forwarddiff(add, 1.0)
+
+    with pytest.raises(rl.MutationError):
+        rl.gradient(f, 1.3)
 
 
 def test_random_numbers_are_refused():
