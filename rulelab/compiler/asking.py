@@ -146,8 +146,8 @@ _WRAPPERS: weakref.WeakSet[Any] = weakref.WeakSet()  # that were made by differe
 
 
 def check_wrapped(x: Any) -> None:
-    """NotDifferentiableError before `x.__wrapped__` where differentiated code has written that: the attributes
-    of functions have no derivative.
+    """NotDifferentiableError before `x.__wrapped__` where differentiated code has written that: the
+    attributes of functions have no derivative.
     """
     if isinstance(x, types.FunctionType) and x in _WRAPPERS:
         refuse_attribute("__wrapped__", x.__wrapped__)  # type: ignore[attr-defined]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from . import ir
 from ..tangents.holding import held_by, inside
+from . import ir
 from .types import ANY, FUNCTION, Types
 
 

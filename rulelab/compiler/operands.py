@@ -102,6 +102,8 @@ def _holder_carries(value: Any) -> bool:
     """The same of what holds others in its own way; an iterator may give anything."""
     if (behind := carrier(value)) is not value:
         return carries(behind)
+    if isinstance(value, types.BuiltinFunctionType):
+        return False  # of a module
     if (parts := attributes_of_callable(value)) is not None:
         return any(map(carries, parts.values()))
     if isinstance(value, (DICT_VALUES, DICT_ITEMS)):

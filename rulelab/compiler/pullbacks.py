@@ -31,7 +31,6 @@ from . import (
     crossings,
     heap,
     hidden,
-    outlines,
     snapshots,
     sources,
     support,
@@ -83,8 +82,8 @@ class Pullbacks:
         return self._apart(f, args, kwargs, (True,) * (1 + len(args)))
 
     def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
-        """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant, and so is a function
-        among the arguments.
+        """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant, and so is a
+        function among the arguments.
         """
         return self._apart(f, args, words, (False, *map(may_vary, args)))
 

@@ -45,7 +45,7 @@ from ..tangents.projection import FieldGradients, to_natural
 from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
-from . import heap, ir
+from . import heap
 from .constructors import is_generated
 from .derived import derived_of, stands_for, tangent_of
 from .deriving import derives

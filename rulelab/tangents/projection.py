@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import RuleDtypeError, RuleShapeError
 from .algebra import is_number
-from .missing import NotImplementedTangent
 from .holding import carrier, holds_something
+from .missing import NotImplementedTangent
 from .structural import (
     Tangent,
     class_of,
