@@ -559,7 +559,7 @@ class Pullbacks:
         """Defaults and keywords: the pass takes every parameter, in the order of the code object."""
         __tracebackhide__ = True
         values, where = bind(function, args, kwargs)
-        flags = _by_slot(len(values), where, active[1:])
+        flags = flags_by_slot(len(values), where, active[1:])
         held = _active_defaults(function, values, where) if active[0] else {}
         if self.implicit:
             held |= sources.held_defaults(function, values, set(map(slot_number, where)))
@@ -669,7 +669,7 @@ class Pullbacks:
         function = compiled_function(target) if known is None else None
         if function is not None:
             values, where = bind(function, everything, kwargs)
-            flags = _by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
+            flags = flags_by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
             if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
                 heap.publish_plain(values[-1])
             forward = self.pass_of(function, values, tuple(flags), varied[0], False, place).bound_to(function)
@@ -885,7 +885,7 @@ def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
     return Unsettled(crossings.through_rule(handler, None, adopts))
 
 
-def _by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[bool]:
+def flags_by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[bool]:
     """One flag for each of `count` parameters, from those of the arguments and the slots these went to."""
     found = [False] * count
     for slot, on in zip(where, flags, strict=True):

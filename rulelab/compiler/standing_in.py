@@ -28,7 +28,7 @@ def by_stand_in(
     """The pass of the stand-in as a handler of the call it stands for; a call that Python refuses is left to
     the original to refuse.
     """
-    from .pullbacks import bar_at, bind, slot_number
+    from .pullbacks import bar_at, bind, flags_by_slot
 
     function, rest = stand_in.function, stand_in.rest
     assert isinstance(function, types.FunctionType)
@@ -44,11 +44,9 @@ def by_stand_in(
         values, where = bind(function, packed(args), kwargs)
     except TypeError:
         return Unsettled(lambda *args, **kwargs: _refused(pullbacks, target, args, kwargs, place))
-    by_slot = [False] * len(values)
-    for slot, on in zip(where, flags, strict=True):
-        by_slot[slot_number(slot)] = on
+    by_slot = tuple(flags_by_slot(len(values), where, flags))
     try:
-        made = pullbacks.pass_of(function, values, tuple(by_slot), active[0], differentiate, place)
+        made = pullbacks.pass_of(function, values, by_slot, active[0], differentiate, place)
     except RuleLabError as error:
         _place_at_call(error, place)
         raise

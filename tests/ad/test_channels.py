@@ -80,6 +80,10 @@ def plain(a, k):
     return a**3 * k**2
 
 
+def counted(a, k=1.0, n=2):
+    return a**n * k**2
+
+
 def first(k, a):
     return a**3 * k**2
 
@@ -126,6 +130,9 @@ CHANNELS = {
     "position": ("plain", "k"),
     "keyword": ("plain", "k=k"),
     "keyword only": ("worded", "k=k"),
+    "position before a constant": ("counted", "k, 3"),
+    "keyword before a constant": ("counted", "k=k, n=3"),
+    "keyword after a constant": ("counted", "n=3, k=k"),
     "star": ("starred", "*[k]"),
     "double star": ("double_starred", "**{'k': k}"),
     "double star to a name": ("plain", "**dict(k=k)"),
@@ -264,7 +271,7 @@ def written(door, channel):
     """The program: a function of k."""
     function, extra, *before = CHANNELS[channel]
     comma = f", {extra}" if extra else ""
-    still = ", None" if extra and not by_keyword(extra) else ""
+    still = ", None" * (0 if by_keyword(extra) or not extra else 2 if extra == "k, 3" else 1)
     asked = DOORS[door][0].format(f=function, x=comma, words=extra, still=still)
     lines = [f"a = {A}", *before, f"return {asked}"]
     return "\n".join(["def program(k):", *(f"    {line}" for line in lines), ""])
@@ -331,9 +338,9 @@ def test_a_front_door(door):
     """A derivative by what a keyword brings in, a learning rate, is there whatever is asked of the function;
     so is one by the object of a method.
     """
-    for channel in ("keyword", "bound method"):
+    for channel in ("keyword before a constant", "bound method"):
         if taken(door, channel):
-            check(door, channel, "forward")
+            check(door, channel, "reverse" if channel.startswith("keyword") else "forward")
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if " over " in mode])
@@ -342,6 +349,52 @@ def test_second_order(mode):
     check("gradient", "keyword", mode)
     check("hvp", "object by keyword", mode)
     check("forwarddiff", "bound method", mode)
+
+
+# What a callable holds, read as an attribute: programs that give k**2, by their lines.
+READ = {
+    "a default": ("h = lambda a=k: a", "return h.__defaults__[0] ** 2"),
+    "the second default": ("h = lambda b, a=1.0, c=k: a", "a, c = h.__defaults__", "return c**2"),
+    "a keyword default": ("h = lambda *, a=k: a", "return h.__kwdefaults__['a'] ** 2"),
+    "a default by getattr": ("h = lambda a=k: a", "return getattr(h, '__defaults__', (1.0,))[0] ** 2"),
+    "a default by attrgetter": ("h = lambda a=k: a", "return attrgetter('__defaults__')(h)[0] ** 2"),
+    "a cell": ("h = lambda: k", "return h.__closure__[0].cell_contents ** 2"),
+    "each cell": ("h = lambda: k", "return sum([c.cell_contents ** 2 for c in h.__closure__])"),
+    "a cell set again": ("c = 1.0", "h = lambda: c", "c = k", "return h.__closure__[0].cell_contents ** 2"),
+    "arguments of a partial": ("p = functools.partial(first, k)", "return p.args[0] ** 2"),
+    "keywords of a partial": ("p = functools.partial(plain, k=k)", "return p.keywords['k'] ** 2"),
+    "function of a partial": ("p = functools.partial(lambda a: a * k)", "return p.func(k)"),
+    "object of a method": ("m = Model(k).run", "return m.__self__.k ** 2"),
+    "method by getattr": ("return getattr(Model(k), 'run', None)(1.0)",),
+    "method by attrgetter": ("return attrgetter('run')(Model(k))(1.0)",),
+    "function of np.vectorize": ("v = np.vectorize(lambda a: a * k)", "return v.pyfunc(k)"),
+    "what is cached": ("v = functools.lru_cache(lambda a: a * k)", "return v.__wrapped__(k)"),
+    "what is wrapped": ("@functools.wraps(lambda a: a * k)", "def f(a): return a", "return f.__wrapped__(k)"),
+    "the factory of a dict": ("d = defaultdict(lambda: k)", "return d.default_factory() ** 2"),
+}
+NOT_READ = {
+    # It may be written to, as the function's own.
+    ("a keyword default", ("forward", *SECOND)): "__kwdefaults__",
+    # Functions and dicts have no tangent for these.
+    ("what is wrapped", tuple(MODES)): "__wrapped__",
+    ("the factory of a dict", tuple(MODES)): "default_factory",
+}
+
+
+@pytest.mark.parametrize("read", READ)
+def test_what_a_callable_holds(read):
+    """Read as an attribute, it is what it is by its own name: it varies."""
+    names = {name: x for name, x in shared().items() if not name.startswith("__")}
+    lines = ["from collections import defaultdict", "from operator import attrgetter", "def program(k):"]
+    text = "\n".join([*lines, *(f"    {line}" for line in READ[read]), ""])
+    f = made(text, f"<{read}>", names)["program"]
+    for mode, (derivative, order) in MODES.items():
+        refusals = [text for (r, modes), text in NOT_READ.items() if r == read and mode in modes]
+        if refusals:
+            with pytest.raises(RuleLabError, match=refusals[0]):
+                derivative(f)(K)
+        else:
+            np.testing.assert_allclose(derivative(f)(K), 2 * K if order == 1 else 2.0, err_msg=mode)
 
 
 @pytest.mark.campaign
