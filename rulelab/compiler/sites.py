@@ -12,7 +12,7 @@ import types
 import weakref
 from collections import defaultdict, deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -233,10 +233,11 @@ class Sites:
     def inline(self, op: ir.Op) -> bool:
         return self.relies_on_house(specialise.operator_of(op)) is not None
 
-    def partials(self, op: ir.Op) -> Callable[..., Any] | None:
+    def partials(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Callable[..., Any] | None:
+        """The partials of a call by which a house rule of that mode goes, and by nothing else."""
         if not isinstance(op, ir.Call) or op.keywords:
             return None
-        rule = self.certain_rule(op)
+        rule = self.certain_rule(op, mode)
         return rule.partials if rule is not None else None
 
     def indexer(self, position: ir.Position) -> Callable[..., Any]:
@@ -287,7 +288,7 @@ class Sites:
         leading = rule.leading if rule.leading is not None else len(flags)
         return None if any(flags[leading:]) else rule.function
 
-    def certain_rule(self, op: ir.Op) -> Rule | None:
+    def certain_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
         target = self.target(op)
         if target is ir.UNBOUND or self.relies_on_house(target) is None:
             return None
@@ -299,7 +300,7 @@ class Sites:
         samples = [_sample(self.types(atom), atom) for atom in atoms]
         if any(sample is _NO_SAMPLE for sample in samples):
             return None
-        answer = self.pullbacks.cache.registry.ask(target, types_of(tuple(samples)))
+        answer = self.pullbacks.cache.registry.ask(target, types_of(tuple(samples)), mode)
         return answer.rule if isinstance(answer, Found) else None
 
     def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Handler:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Steps(Protocol):
     @property
     def push(self) -> Any: ...  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
 
-    def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
+    def partials(self, op: ir.Op, mode: Literal["frule"]) -> Callable[..., Any] | None: ...
     def is_constant(self, op: ir.Op) -> bool: ...
 
 
@@ -469,7 +469,7 @@ class _Tangent:
         if target not in self.varied and self.steps.is_constant(op):
             self.keep(target, op)
             return
-        partials = self.steps.partials(op) if target in self.varied else None
+        partials = self.steps.partials(op, "frule") if target in self.varied else None
         if partials is not None and all(is_real(self.types(a)) for a in op.args):
             self.keep(target, op)
             self.by_partials(partials, op.args, target)

@@ -70,14 +70,18 @@ class RuleTable:
 
         return stated
 
-    def scalar(self, target, partials, points=()):
-        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument."""
+    def scalar(self, target, partials, points=(), frule=None):
+        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument.
+
+        An `frule` of its own is for one whose second derivative is not that of its partials.
+        """
         (target,) = _targets((target,))
         accepts, count, place = _accepts_partials(partials), arity_of(partials), Place.of_function(partials)
         name = name_of(target)
-        for mode, make in (("rrule", scalar_rrule), ("frule", scalar_frule)):
-            function = make(target, name, partials)
-            self._add(target, mode, function, accepts, leading=count, partials=partials, place=place)
+        facts = {"leading": count, "place": place}
+        reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
+        self._add(target, "rrule", reverse, accepts, partials=partials, **facts)
+        self._add(target, "frule", forward, accepts, partials=None if frule else partials, **facts)
         self._add_points(target, points)
 
     def non_differentiable(self, *targets, backwards_only=False):

@@ -77,7 +77,7 @@ def tangent_like_rrule(value, x_dot):
 
 @TABLE.frule(tangent_like)
 def tangent_like_frule(tangents, value, x_dot):
-    return tangent_like(value, x_dot), tangent_like(value, tangents[2])
+    return tangent_like(value, x_dot), tangent_like(value, dense(x_dot, tangents[2]))
 
 
 @TABLE.rrule(unthunk, leading=1)

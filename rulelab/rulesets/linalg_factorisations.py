@@ -385,10 +385,15 @@ def _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar):
 
 
 def _over(columns, s):
-    """Columns divided by the singular values that belong to them."""
-    if np.any(s == 0):
+    """Columns divided by the singular values that belong to them; columns of zeros stay.
+
+    A value of which nothing but rounding is left counts as zero: its vectors are arbitrary.
+    """
+    largest = np.max(s, axis=-1, keepdims=True, initial=0.0)
+    none = s <= np.finfo(s.dtype).eps * max(columns.shape[-2:]) * largest
+    if np.any(none & _columns_in_use(columns)):
         refuse("the vectors of svd at a singular value zero: they have no derivative", "use the values only")
-    return columns / s[..., None, :]
+    return columns / np.where(none, 1.0, s)[..., None, :]
 
 
 def _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):

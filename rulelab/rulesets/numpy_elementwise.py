@@ -29,6 +29,7 @@ from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk, thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, refuse
+from .kinks import past_kink, size_frule
 
 TABLE = RuleTable("numpy_elementwise")
 
@@ -103,13 +104,13 @@ PAIRS = binary_points(
 REAL_PAIRS = binary_points((0.3, -1.2, 2.0), (1.5, -0.4), whole=((3, -2), (2, 5)))
 
 
-def row(target, partials, points=(), table=TABLE):
+def row(target, partials, points=(), table=TABLE, frule=None):
     """State in `table` the rule of an elementwise function by its partials, for numbers and arrays of
     numbers.
     """
     names = partials.__code__.co_varnames[1 : partials.__code__.co_argcount]
     partials.__annotations__ = dict.fromkeys(names, Number)
-    table.scalar(target, partials, points)
+    table.scalar(target, partials, points, frule)
 
 
 def over(a, x):
@@ -174,7 +175,7 @@ def power_partial_base(out, x, p):
         return np.where(without, np.zeros_like(slope), slope)[()]
 
 
-def power_partial_exponent(out, x, p):
+def power_partial_exponent(y, x, p):
     """The derivative of `x ** p` in `p`: `x ** p * log(x)`.
 
     At `x = 0`: 0 for `p > 0`, else NaN; at an infinite `x`: 0 for `p < 0`. For negative real `x` the
@@ -186,13 +187,58 @@ def power_partial_exponent(out, x, p):
     """
     x = floating(x)
     with np.errstate(all="ignore"):
-        if np.iscomplexobj(out):
-            slope = out * np.log(np.asarray(nonzero(x), np.result_type(x, 1j)))
+        if np.iscomplexobj(y):
+            slope = y * np.log(np.asarray(nonzero(x), np.result_type(x, 1j)))
         else:
-            slope = out * np.log(np.abs(nonzero(x)))
+            slope = y * np.log(np.abs(nonzero(x)))
         at_zero = np.where(np.greater(np.real(p), 0), 0.0, math.nan).astype(np.asarray(slope).dtype)
         slope = np.where(np.logical_and(np.isinf(x), np.less(np.real(p), 0)), np.zeros_like(slope), slope)
         return np.where(np.equal(x, 0), at_zero, slope)[()]
+
+
+def power_mixed_partial(y, x, p):
+    """The derivative of `power_partial_exponent` in `x`: `x ** (p - 1) * (1 + p * log(x))`.
+
+    At `x = 0`: 0 for `p > 1`, -inf for `0 < p <= 1`, else NaN. That of a negative number goes as there.
+    """
+    x, p = floating(x), floating(p)
+    with np.errstate(all="ignore"):
+        if np.iscomplexobj(y):
+            there = np.asarray(nonzero(x), np.result_type(x, 1j))
+            slope = np.power(there, p - 1) * (1 + p * np.log(there))
+        else:
+            there = nonzero(x)
+            slope = np.power(there, p - 1) * (1 + p * np.log(np.abs(there)))
+        infinite = np.where(np.greater(np.real(p), 0), -math.inf, math.nan)
+        return np.where(np.equal(x, 0), np.where(np.greater(np.real(p), 1), 0.0, infinite), slope)[()]
+
+
+@TABLE.rrule(power_partial_exponent, leading=3)
+def power_partial_exponent_rrule(y, x, p):
+    """By `x` and `p` alone, of which `y` is made: at 0 it is not the product that it is elsewhere."""
+    slope = power_partial_exponent(y, x, p)
+
+    def power_partial_exponent_pullback(bar):
+        return (
+            NoTangent(),
+            NoTangent(),
+            unbroadcast(conjugate(power_mixed_partial(y, x, p)) * bar, x),
+            unbroadcast(conjugate(power_partial_exponent(slope, x, p)) * bar, p),
+        )
+
+    return slope, power_partial_exponent_pullback
+
+
+@TABLE.frule(power_partial_exponent)
+def power_partial_exponent_frule(tangents, y, x, p):
+    slope, x_dot, p_dot = power_partial_exponent(y, x, p), tangents[2], tangents[3]
+    slope_dot = ZeroTangent()
+    if not is_zero(x_dot):
+        slope_dot = power_mixed_partial(y, x, p) * x_dot
+    if not is_zero(p_dot):
+        by_exponent = power_partial_exponent(slope, x, p) * p_dot
+        slope_dot = by_exponent if is_zero(slope_dot) else slope_dot + by_exponent
+    return slope, form_of(slope, slope_dot)
 
 
 def state_power(table, target, points):
@@ -294,6 +340,7 @@ def _gap(x, y):
         return np.where(np.equal(x, y), np.zeros_like(x - y), x - y)[()]
 
 
+row(_gap, lambda out, x, y: (1.0, -1.0))  # of its own: the 0 where they are equal is a value, and moves
 row(
     np.logaddexp,
     lambda out, x, y: (logistic(_gap(x, y)), logistic(_gap(y, x))),
@@ -349,7 +396,12 @@ def share_of(x, size):
     return np.where(np.equal(size, 0), np.zeros_like(size), x / nonzero(size))[()]
 
 
-row(np.hypot, lambda out, x, y: (share_of(x, out), share_of(y, out)), points=REAL_PAIRS)
+def hypot_partials(out, x, y):
+    """The direction, 0 at the origin."""
+    return share_of(x, out), share_of(y, out)
+
+
+row(np.hypot, hypot_partials, REAL_PAIRS, frule=size_frule(np.hypot, hypot_partials))
 
 
 def sinc_partial(out, x):
@@ -405,7 +457,14 @@ row(np.maximum, choice_partials(lambda x, y: np.greater(x, y) | np.isnan(x)), po
 row(np.minimum, choice_partials(lambda x, y: np.less_equal(x, y) | np.isnan(x)), points=CHOICES)
 row(np.fmax, choice_partials(lambda x, y: np.greater(x, y) | np.isnan(y)), points=CHOICES)
 row(np.fmin, choice_partials(lambda x, y: np.less_equal(x, y) | np.isnan(y)), points=CHOICES)
-row(np.copysign, lambda out, x, y: (np.sign(x) * np.copysign(1.0, y), 0.0), points=REAL_PAIRS)
+
+
+def copysign_partials(out, x, y):
+    """The sign that was given times the sign that was there; 0 at the kink `x = 0`."""
+    return np.sign(x) * np.copysign(1.0, y), 0.0
+
+
+row(np.copysign, copysign_partials, REAL_PAIRS, frule=size_frule(np.copysign, copysign_partials, of=1))
 row(
     np.heaviside,
     lambda out, x, h: (0.0, np.equal(x, 0)),
@@ -588,7 +647,7 @@ def where_frule(tangents, condition, x=_MISSING, y=_MISSING, /):
 for _step in (np.floor, np.ceil, np.trunc, np.rint, np.spacing):
     row(_step, lambda out, x: 0.0, points=BETWEEN_WHOLE if _step is not np.spacing else ())
 row(np.floor_divide, lambda out, x, y: (0.0, 0.0), points=binary_points((0.3, -1.2, 7.6), (1.55, -0.7)))
-row(np.fabs, lambda out, x: np.sign(x), points=REAL)
+row(np.fabs, lambda out, x: np.sign(x), REAL, frule=size_frule(np.fabs, lambda out, x: np.sign(x)))
 
 
 def _state_rounding(target, points):
@@ -747,7 +806,8 @@ def size_tangent(x, size, x_dot):
     """The tangent of `abs(x)`, which is `size`."""
     if is_zero(x_dot):
         return no_change(size)
-    return form_of(size, laid_out(size, np.real(conjugate(direction(x, size)) * x_dot)))
+    size_dot = laid_out(size, np.real(conjugate(direction(x, size)) * x_dot))
+    return form_of(size, past_kink(size_dot, size, x, x_dot))
 
 
 @TABLE.rrule(np.sign, leading=1, points=ANY)
@@ -766,8 +826,10 @@ def sign_rrule(x: Number, /):
 @TABLE.frule(np.sign)
 def sign_frule(tangents, x: Number, /):
     out = np.sign(x)
-    if not np.iscomplexobj(x) or is_zero(tangents[1]):
+    if is_zero(tangents[1]):
         return out, no_change(out)
+    if not np.iscomplexobj(x):
+        return out, form_of(out, 0.0)
     return out, 1j * out * share_of(np.imag(np.conj(out) * tangents[1]), np.abs(x))
 
 

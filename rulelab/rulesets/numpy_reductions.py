@@ -20,6 +20,7 @@ from .array_likes import (
     reduced_in,
     refuse,
 )
+from .kinks import past_kink
 from .numpy_indexing import scatter
 
 TABLE = RuleTable("numpy_reductions")
@@ -214,9 +215,14 @@ def _state_moment(target, is_std, points):
         options = given(("where", "mean", "correction"), (where, mean, correction))
         deviation, count = _deviations(a, axis, ddof, {**options})
         y = target(a, axis, dtype, ddof=ddof, keepdims=keepdims, **options)
-        products = np.real(np.conj(deviation) * dense(a, tangents[1]))
+        a_dot = dense(a, tangents[1])
+        products = np.real(np.conj(deviation) * a_dot)
         y_dot = np.sum(products, axis=axis, keepdims=True, **given(("where",), (where,)))
-        return y, np.reshape(y_dot * scale(y, a, axis, count), np.shape(y))
+        y_dot = y_dot * scale(y, a, axis, count)
+        if is_std:
+            moving = a_dot if where is ABSENT else np.where(where, a_dot, 0.0)
+            y_dot = past_kink(y_dot, np.reshape(y, kept_shape(np.shape(a), axis)), deviation, moving)
+        return y, np.reshape(y_dot, np.shape(y))
     return moment_rrule, moment_frule
 
 
@@ -913,6 +919,12 @@ def _matrix_norm_slope(x, p, axes):
     return np.moveaxis(slope, (-2, -1), axes)
 
 
+_SUMS_OF_SIZES = (1, np.inf, -np.inf, "columns", "fewest in columns", "rows", "fewest in rows")
+"""The norms made of the sizes of single numbers, with a kink at each that is 0; the others have one where their
+slope is 0.
+"""
+
+
 def unit(x):
     """`x / abs(x)`, 0 at 0."""
     if np.asarray(x).dtype.kind != "c":
@@ -948,8 +960,11 @@ def _norm_rrule(x, y, p, axes):
 
 
 def _norm_tangent(x, x_dot, y, p, axes):
-    slope = _norm_slope(np.asarray(x), y, p, axes)
-    return np.reshape(np.sum(np.real(np.conj(slope) * dense(x, x_dot)), axis=axes), np.shape(y))
+    x, x_dot = np.asarray(x), dense(x, x_dot)
+    slope = _norm_slope(x, y, p, axes)
+    y_dot = np.sum(np.real(np.conj(slope) * x_dot), axis=axes, keepdims=True)
+    kink = x if p in _SUMS_OF_SIZES else np.any(slope != 0, axis=axes, keepdims=True)
+    return np.reshape(past_kink(y_dot, kink, x, x_dot), np.shape(y))
 
 
 @TABLE.rrule(

@@ -15,6 +15,7 @@ from ..tangents.projection import unbroadcast
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from .array_likes import is_zero
+from .kinks import past_kink
 from .numpy_elementwise import LN10
 
 TABLE = RuleTable("python_cmath")
@@ -30,7 +31,7 @@ def over(a, b):
     >>> over(1.0, 2j), over(1.0, 0.0)
     (-0.5j, (nan+nanj))
     """
-    return complex(a) / complex(b) if b else _NAN
+    return complex(a) / complex(b) if b else _NAN * (complex(a) * complex(b))  # so are its derivatives
 
 
 # -- holomorphic ---------------------------------------------------------------------------------------------
@@ -141,7 +142,8 @@ def polar_frule(tangents, z, /):
     if is_zero(dot):
         return y, (0.0, 0.0)
     unit = complex(z) / y[0] if y[0] else 0j
-    return y, ((unit.conjugate() * dot).real, (_phase_slope(z).conjugate() * dot).real)
+    r_dot = past_kink((unit.conjugate() * dot).real, y[0], z, dot)
+    return y, (r_dot, (_phase_slope(z).conjugate() * dot).real)
 
 
 @TABLE.rrule(cmath.rect, leading=2, points=[(1.5, 0.4), (2, -1.0), (np.float64(0.5), 2.0)])

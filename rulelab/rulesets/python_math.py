@@ -14,6 +14,7 @@ from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero
+from .kinks import past_kink, size_frule
 from .numpy_elementwise import LN2, LN10, power_partial_base, power_partial_exponent
 
 TABLE = RuleTable("python_math")
@@ -52,7 +53,7 @@ def quotient(a, b):
     if b:
         return a / b
     if a == 0 or a != a:
-        return math.nan
+        return math.nan * (a + b)  # so are its derivatives
     return math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
@@ -113,7 +114,14 @@ TABLE.scalar(math.gamma, lambda out, x: out * digamma(x), points=points_at(0.3, 
 TABLE.scalar(math.lgamma, lambda out, x: digamma(x), points=points_at(0.3, -1.2, 2.6, 40.0, whole=(3,)))
 TABLE.scalar(math.degrees, lambda out, x: 180.0 / math.pi, points=ANY)
 TABLE.scalar(math.radians, lambda out, x: math.pi / 180.0, points=ANY)
-TABLE.scalar(math.fabs, lambda out, x: math.copysign(1.0, x) if x else 0.0, points=ANY)
+
+
+def fabs_partial(out, x):
+    """The sign, 0 at the kink."""
+    return math.copysign(1.0, x) if x else 0.0
+
+
+TABLE.scalar(math.fabs, fabs_partial, ANY, size_frule(math.fabs, fabs_partial))
 for _step in (math.floor, math.ceil, math.trunc):
     TABLE.scalar(_step, lambda out, x: 0.0, points=[(0.3,), (-1.2,), (2.6,), (np.float64(2.6),)])
 TABLE.scalar(math.ulp, lambda out, x: 0.0, points=())
@@ -169,7 +177,7 @@ TABLE.scalar(
     remainder_partials,
     points=[(7.3, 1.5), (-7.3, 1.6), (7.3, -1.5), (1, 2.7), (7, 4.3), (-512.0, 128.0), (0.0, 1.5)],
 )
-TABLE.scalar(math.copysign, copysign_partials, points=PAIRS)
+TABLE.scalar(math.copysign, copysign_partials, PAIRS, size_frule(math.copysign, copysign_partials, of=1))
 
 
 @TABLE.rrule(math.nextafter, leading=2, points=[(0.3, 2.0), (-1.2, 5.0)])
@@ -301,9 +309,12 @@ def hypot_rrule(*coordinates):
 @TABLE.frule(math.hypot)
 def hypot_frule(tangents, *coordinates):
     r = math.hypot(*coordinates)
-    return r, math.fsum(
-        s * d for s, d in zip(slopes(coordinates, r), entries(coordinates, tangents[1:]), strict=True)
-    )
+    return r, length_tangent(r, [number(x) for x in coordinates], entries(coordinates, tangents[1:]))
+
+
+def length_tangent(r, xs, xs_dot):
+    """That of the length `r` of a vector."""
+    return math.fsum([past_kink(s * d, r, x, d) for s, x, d in zip(slopes(xs, r), xs, xs_dot, strict=True)])
 
 
 _SPOTS = [([0.3, -1.2], [2.0, 0.4]), ((0.3, 1, 2.0), [1.0, -2.0, 0.5]), (np.array([0.3, -1.2]), (2, 0.4))]
@@ -328,8 +339,8 @@ def dist_rrule(p, q, /):
 @TABLE.frule(math.dist)
 def dist_frule(tangents, p, q, /):
     r, p_dot, q_dot = math.dist(p, q), entries(p, tangents[1]), entries(q, tangents[2])
-    unit = slopes([a - b for a, b in zip(p, q, strict=True)], r)
-    return r, math.fsum(u * (a - b) for u, a, b in zip(unit, p_dot, q_dot, strict=True))
+    gaps = [number(a) - number(b) for a, b in zip(p, q, strict=True)]
+    return r, length_tangent(r, gaps, [a - b for a, b in zip(p_dot, q_dot, strict=True)])
 
 
 _LISTS = [([0.3, -1.2, 2.0],), ((3, 0.5),), ([],), (np.array([0.3, -1.2]),), ([2, 3],)]

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..rules.house import RuleTable
 from ..tangents.zeros import NoTangent
-from .python_math import cotangent_of, entries, number
+from .kinks import past_kink
+from .python_math import cotangent_of, entries, number, products_of_others, quotient
 
 TABLE = RuleTable("python_statistics")
 
@@ -20,8 +21,11 @@ _LISTS = [(_DATA,), ((2.0, 0.5, 1.5),), (np.array([0.3, 1.7, 0.4]),)]
 _POSITIVE = [([0.3, 1.2, 2.0],), ((2.0, 0.5),)]
 
 
-def _state(target, slopes, points):
-    """The rules of a function of one sequence; `slopes(out, xs)` gives the partial for each item."""
+def _state(target, slopes, points, is_size=False):
+    """The rules of a function of one sequence; `slopes(out, xs)` gives the partial for each item.
+
+    One that `is_size` is 0 where the items have no deviations, and has its kink there.
+    """
 
     @TABLE.rrule(target, leading=1, points=points)
     def statistic_rrule(data: Sequence, /):
@@ -35,8 +39,12 @@ def _state(target, slopes, points):
     @TABLE.frule(target)
     def statistic_frule(tangents, data: Sequence, /):
         out = target(data)
-        weights = slopes(out, [number(x) for x in data])
-        return out, _weighted(weights, entries(data, tangents[1]))
+        xs, dots = [number(x) for x in data], entries(data, tangents[1])
+        out_dot = _weighted(slopes(out, xs), dots)
+        if is_size:
+            for deviation, x_dot in zip(_deviations(xs), dots, strict=True):
+                out_dot = past_kink(out_dot, out, deviation, x_dot)
+        return out, out_dot
 
 
 def _weighted(weights, dots):
@@ -59,6 +67,15 @@ def _of_median(which):
     return slopes
 
 
+def _of_harmonic_mean(out, xs):
+    """`(out / x)**2 / n`, by the products of the others where an item is 0; NaN where several are."""
+    if all(xs):
+        return [out * out / (len(xs) * x * x) for x in xs]
+    others = products_of_others(xs, 1.0)
+    total = sum(others, 0.0)
+    return [len(xs) * quotient(other, total) ** 2 for other in others]
+
+
 _state(statistics.mean, lambda out, xs: [1.0 / len(xs)] * len(xs), _LISTS)
 _state(statistics.variance, lambda out, xs: [2.0 * d / (len(xs) - 1) for d in _deviations(xs)], _LISTS)
 _state(statistics.pvariance, lambda out, xs: [2.0 * d / len(xs) for d in _deviations(xs)], _LISTS)
@@ -66,12 +83,16 @@ _state(
     statistics.stdev,
     lambda out, xs: [d / (out * (len(xs) - 1)) if out else 0.0 for d in _deviations(xs)],
     _LISTS,
+    is_size=True,
 )
 _state(
-    statistics.pstdev, lambda out, xs: [d / (out * len(xs)) if out else 0.0 for d in _deviations(xs)], _LISTS
+    statistics.pstdev,
+    lambda out, xs: [d / (out * len(xs)) if out else 0.0 for d in _deviations(xs)],
+    _LISTS,
+    is_size=True,
 )
 _state(statistics.geometric_mean, lambda out, xs: [out / (len(xs) * x) for x in xs], _POSITIVE)
-_state(statistics.harmonic_mean, lambda out, xs: [out * out / (len(xs) * x * x) for x in xs], _POSITIVE)
+_state(statistics.harmonic_mean, _of_harmonic_mean, _POSITIVE)
 _state(statistics.median, _of_median(lambda n: (n // 2,) if n % 2 else (n // 2 - 1, n // 2)), _LISTS)
 _state(statistics.median_low, _of_median(lambda n: ((n - 1) // 2,)), _LISTS)
 _state(statistics.median_high, _of_median(lambda n: (n // 2,)), _LISTS)
