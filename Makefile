@@ -42,7 +42,7 @@ CORE := tests/test_project.py tests/test_tables.py tests/test_without_scipy.py \
 	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs docstrings clean
+.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs docstrings points clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -61,6 +61,7 @@ help:
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make programs   random programs in all modes and orders; ARGS=\"plain --count 1000 --start 5000\""
 	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
+	@echo "make points   second derivatives at special points; ARGS=\"--count 5000 --start 7\""
 	@echo "make clean   removes .venv, its sisters, and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
@@ -118,6 +119,9 @@ programs: $(VENV)/installed-dev
 docstrings: $(VENV)/installed-dev
 	@$(PIP) --editable '.[docstrings]'
 	@$(BIN)/python tests/corpus/docstring_calls.py $(ARGS)
+
+points: $(VENV)/installed-dev
+	@$(BIN)/python tests/rulesets/special_points.py $(ARGS)
 
 clean:
 	rm -rf .venv .venv-* dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis

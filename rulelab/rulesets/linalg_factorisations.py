@@ -5,7 +5,7 @@ import numpy as np
 from ..rules.house import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.thunks import Thunk
+from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
@@ -268,11 +268,53 @@ def _columns_in_use(v_bar):
     return np.any(v_bar != 0, axis=-2)
 
 
-def _refuse_complex_vectors(a, vectors, what):
-    """For each real matrix NumPy up to 2.4 gives real vectors where all are, and from 2.5 on complex ones."""
-    if np.iscomplexobj(a) or np.any(np.imag(vectors)):
-        refuse(f"the vectors of {what} of a complex matrix, whose phases LAPACK chooses",
-               "use the values only", "write a rule for a function that does not depend on the phases")
+def _have_phases(a, vectors):
+    """Whether vectors have complex phases; those of a real matrix may all be real, and NumPy gives them as
+    real numbers up to 2.4, as complex ones from 2.5 on.
+    """
+    return bool(np.iscomplexobj(a) or np.any(np.imag(vectors)))
+
+
+def _check_phases(vectors, bars, what):
+    """Refuse cotangents of sets of vectors in columns by which their phases, turned together, would matter.
+
+    Those of what does not change when the vectors turn are orthogonal to the turns, up to rounding.
+    """
+    turns, size = 0.0, 0.0
+    for v, v_bar in zip(vectors, bars, strict=True):
+        if not is_zero(v_bar):
+            turns = turns + np.imag(np.sum(np.conj(v) * v_bar, axis=-2))
+            size = size + np.sum(np.abs(v_bar) ** 2, axis=(-2, -1))[..., None]
+    if np.any(np.abs(turns) > np.sqrt(np.finfo(vectors[0].dtype).eps * size)):
+        refuse(f"the vectors of {what} by way of their phases, which LAPACK chooses",
+               "use what does not depend on them: np.abs(v), np.outer(v, v.conj())",
+               "divide each vector by the phase of one of its numbers")
+
+
+def of_any_phase(dots, vectors, what):
+    """The tangents of sets of vectors in columns, with their phases held, for what does not depend on these.
+
+    Whether that is so shows in the cotangents: plain forward mode has none, and is refused.
+    """
+    refuse(f"the vectors of {what} of a complex matrix in forward mode, where it does not show whether their "
+           "phases matter, which LAPACK chooses", "ask for reverse mode", "use the values only")
+
+
+@TABLE.rrule(of_any_phase, leading=1)
+def of_any_phase_rrule(dots, vectors, what):
+    def of_any_phase_pullback(bars):
+        _check_phases(vectors, tuple(map(unthunk, bars)), what)
+        return NoTangent(), bars
+
+    return dots, of_any_phase_pullback
+
+
+@TABLE.frule(of_any_phase)
+def of_any_phase_frule(tangents, dots, vectors, what):
+    return of_any_phase(dots, vectors, what), of_any_phase(tangents[1], vectors, what)
+
+
+TABLE.non_differentiable(_have_phases)
 
 
 @TABLE.rrule(np.linalg.eigh, leading=1, points=[
@@ -281,14 +323,14 @@ def eigh_rrule(a, UPLO="L"):
     """`h̄ = v (diag(w̄) + sym(F ∘ vᴴ v̄)) vᴴ`, `F_ij = 1/(w_j - w_i)` (Giles 2008, section 3.1).
 
     Then onto the triangle read. Where eigenvalues coincide their vectors have no derivative: refused if v̄
-    holds anything in those columns.
+    holds anything in those columns. So is a v̄ by which the phases of complex vectors would matter.
     """
     y = np.linalg.eigh(a, UPLO)
     w, v = y
 
     def eigh_pullback(y_bar):
-        if not is_zero(y_bar[1]):
-            _refuse_complex_vectors(a, v, "eigh")
+        if np.iscomplexobj(v):
+            _check_phases((v,), (y_bar[1],), "np.linalg.eigh")
         return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
     return y, eigh_pullback
 
@@ -306,10 +348,11 @@ def _eigh_cotangent(w, v, y_bar, UPLO):
 def eigh_frule(tangents, a, UPLO="L"):
     y = np.linalg.eigh(a, UPLO)
     w, v = y.eigenvalues, y.eigenvectors
-    _refuse_complex_vectors(a, v, "eigh")
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
-    w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
-    v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eigh")
+    w_dot = np.real(np.diagonal(inside, axis1=-2, axis2=-1))
+    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
+    if np.iscomplexobj(v):
+        (v_dot,) = of_any_phase((v_dot,), (v,), "np.linalg.eigh")
     return y, type(y)(laid_out(w, w_dot), laid_out(v, v_dot))
 
 
@@ -403,7 +446,6 @@ def _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
     if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
         refuse("svd(full_matrices=True) of a matrix that is not square: the extra vectors are arbitrary",
                "pass full_matrices=False")
-    _refuse_complex_vectors(a, (), "svd")
     return True
 
 
@@ -425,7 +467,11 @@ def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
         u_bar, s_bar, vh_bar = y_bar if compute_uv else (ZeroTangent(), y_bar, ZeroTangent())
         if not _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
             u_bar = vh_bar = ZeroTangent()
-        return NoTangent(), like_argument(a, _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar))
+        if np.iscomplexobj(u):
+            v_bar = vh_bar if is_zero(vh_bar) else adjoint(vh_bar)
+            _check_phases((u, adjoint(vh)), (u_bar, v_bar), "np.linalg.svd")
+        a_bar = _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        return NoTangent(), like_argument(a, a_bar + _turn_cotangent(u, s, vh, u_bar))
     if hermitian:
         refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
     return y, svd_pullback
@@ -441,11 +487,16 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
         return s, laid_out(s, _svd_values_tangent(u, vh, a_dot))
     _svd_vectors_wanted(a, full_matrices, True, True)
     y = np.linalg.svd(a, full_matrices)
-    return y, type(y)(*_svd_tangents(y.U, y.S, y.Vh, a_dot))
+    u_dot, s_dot, vh_dot = _svd_tangents(y.U, y.S, y.Vh, a_dot)
+    if np.iscomplexobj(u_dot):
+        dots, vectors = (u_dot, adjoint(vh_dot)), (y.U, adjoint(y.Vh))
+        u_dot, v_dot = of_any_phase(dots, vectors, "np.linalg.svd")
+        vh_dot = laid_out(y.Vh, adjoint(v_dot))
+    return y, type(y)(u_dot, s_dot, vh_dot)
 
 
 def _svd_tangents(u, s, vh, a_dot):
-    """Those of u, s and vh of a reduced SVD."""
+    """Those of u, s and vh of a reduced SVD; the phase of u against v is not free, and counts as one of u."""
     v, inside = adjoint(vh), adjoint(u) @ a_dot @ adjoint(vh)
     columns, rows, every = s[..., None, :], s[..., :, None], np.ones(s.shape, bool)
     u_dot = u @ _over_gaps(_off_diagonal(inside * columns + rows * adjoint(inside)), s * s, every, "svd")
@@ -454,35 +505,39 @@ def _svd_tangents(u, s, vh, a_dot):
         u_dot = u_dot + _over(a_dot @ v - u @ inside, s)
     if v.shape[-2] > v.shape[-1]:
         v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
+    if np.iscomplexobj(u):
+        turns = np.imag(np.sum(np.conj(u) * (a_dot @ v), axis=-2, keepdims=True))
+        u_dot = u_dot + u * (1j * _over(turns, s))
     s_dot = _svd_values_tangent(u, vh, a_dot)
     return laid_out(u, u_dot), laid_out(s, s_dot), laid_out(vh, adjoint(v_dot))
 
 
 @TABLE.rrule(singular_triples, leading=1)
 def singular_triples_rrule(a):
-    """That of `svd`; the phase of `u` against `v` is not free, and counts as one of `u`."""
+    """That of `svd`, for any phases."""
     u, s, vh = singular_triples(a)
 
     def singular_triples_pullback(y_bar):
         u_bar, s_bar, vh_bar = y_bar
         a_bar = _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
-        if np.iscomplexobj(u) and not is_zero(u_bar):
-            turns = np.imag(np.sum(np.conj(u) * u_bar, axis=-2, keepdims=True))
-            a_bar = a_bar + (u * (1j * _over(turns, s))) @ vh
-        return NoTangent(), like_argument(a, a_bar)
+        return NoTangent(), like_argument(a, a_bar + _turn_cotangent(u, s, vh, u_bar))
 
     return (u, s, vh), singular_triples_pullback
+
+
+def _turn_cotangent(u, s, vh, u_bar):
+    """What the phases of complex `u` against those of `v` add to ā."""
+    if not np.iscomplexobj(u) or is_zero(u_bar):
+        return 0.0
+    turns = np.imag(np.sum(np.conj(u) * u_bar, axis=-2, keepdims=True))
+    return (u * (1j * _over(turns, s))) @ vh
 
 
 @TABLE.frule(singular_triples)
 def singular_triples_frule(tangents, a):
     u, s, vh = singular_triples(a)
     a_dot = dense(a, tangents[1])
-    u_dot, s_dot, vh_dot = _svd_tangents(u, s, vh, a_dot)
-    if np.iscomplexobj(u):
-        turns = np.imag(np.sum(np.conj(u) * (a_dot @ adjoint(vh)), axis=-2, keepdims=True))
-        u_dot = u_dot + u * (1j * _over(turns, s))
-    return (u, s, vh), (u_dot, s_dot, vh_dot)
+    return (u, s, vh), _svd_tangents(u, s, vh, a_dot)
 
 
 def _svd_values_tangent(u, vh, a_dot):
@@ -728,15 +783,15 @@ def eigvals_frule(tangents, a):
 
 
 def _along(v, v_bar):
-    """`v̄` without what would only change the lengths of the vectors, which are 1."""
-    return v_bar - v * np.sum(v * v_bar, axis=-2, keepdims=True)
+    """`v̄` without what would only change the lengths of the vectors, which are 1, or turn them."""
+    return v_bar - v * np.sum(conjugated(v) * v_bar, axis=-2, keepdims=True)
 
 
 @TABLE.rrule(np.linalg.eig, leading=1, points=[(_G,), (np.stack([_G, _G.T + 2]),)])
 def eig_rrule(a):
-    """`ā = v⁻ᴴ (diag(w̄) + F ∘ vᴴ v̄) vᴴ`, `F_ij = 1/(w_j - w_i)`, v̄ without its parts along the vectors.
+    """`ā = v⁻ᴴ (diag(w̄) + F ∘ vᴴ v̄) vᴴ`, `F_ij = 1/conj(w_j - w_i)`, v̄ without its parts along the vectors.
 
-    The vectors only where all of them are real: the phases of complex ones are LAPACK's choice.
+    A v̄ by which the phases of complex vectors would matter is refused: they are LAPACK's choice.
     """
     y = np.linalg.eig(a)
     _, v, left = _eigenbasis(a, "np.linalg.eig")
@@ -745,9 +800,10 @@ def eig_rrule(a):
         w_bar, v_bar = y_bar
         inside = _diagonal(np.zeros_like(y[0]) if is_zero(w_bar) else np.asarray(w_bar))
         if not is_zero(v_bar) and np.any(v_bar):
-            _refuse_complex_vectors(a, v, "eig")
+            if _have_phases(a, v):
+                _check_phases((v,), (np.asarray(v_bar),), "np.linalg.eig")
             turned = adjoint(v) @ _along(v, np.asarray(v_bar))
-            inside = inside + _over_gaps(_off_diagonal(turned), y[0], _columns_in_use(v_bar), "eig")
+            inside = inside + _over_gaps(_off_diagonal(turned), np.conj(y[0]), _columns_in_use(v_bar), "eig")
         return NoTangent(), like_argument(a, adjoint(left) @ inside @ adjoint(v))
     return y, eig_pullback
 
@@ -757,11 +813,12 @@ def eig_frule(tangents, a):
     y = np.linalg.eig(a)
     w, v = y.eigenvalues, y.eigenvectors
     eigenpairs(a, "np.linalg.eig")  # which refuses a matrix without a basis
-    _refuse_complex_vectors(a, v, "eig")
     inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
-    v_dot = v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig")
-    return y, type(y)(laid_out(w, w_dot), laid_out(v, _along(v, v_dot)))
+    v_dot = _along(v, v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig"))
+    if _have_phases(a, v):
+        (v_dot,) = of_any_phase((v_dot,), (v,), "np.linalg.eig")
+    return y, type(y)(laid_out(w, w_dot), laid_out(v, v_dot))
 
 
 # -- condition numbers, tensor forms -------------------------------------------------------------------------

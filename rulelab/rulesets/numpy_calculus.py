@@ -488,6 +488,9 @@ def _powers(x, N, increasing):
     return np.arange(count) if increasing else np.arange(count)[::-1]
 
 
+TABLE.non_differentiable(_powers)
+
+
 def _vander_slope(x, N, increasing):
     x, powers = np.asarray(x), _powers(x, N, increasing)
     return powers * x[:, None] ** np.maximum(powers - 1, 0)

@@ -920,8 +920,9 @@ def _matrix_norm_slope(x, p, axes):
 
 
 _SUMS_OF_SIZES = (1, np.inf, -np.inf, "columns", "fewest in columns", "rows", "fewest in rows")
-"""The norms made of the sizes of single numbers, with a kink at each that is 0; the others have one where their
-slope is 0.
+"""The norms made of the sizes of single numbers, with a kink at each that is 0.
+
+The others have one where their slope is 0.
 """
 
 

@@ -129,6 +129,12 @@ def functions(only=""):
     return by_function(wide)
 
 
+FAR = 1e6
+"""Numbers from which on a step of differences is lost in rounding."""
+LOUD = 30.0
+"""Values from which on a cosine swings more quickly than the steps of differences can tell."""
+
+
 def special_point(seed, only=""):
     """The point of a seed; drawn again where the function does not take the arguments."""
     rng = np.random.default_rng(seed)
@@ -152,10 +158,15 @@ def drawn(rng, case):
         return None  # not in the domain
     if not paths or not parts or not all(np.all(np.isfinite(part)) for part in parts):
         return None
+    if max(np.max(np.abs(at_path(case.args, path)), initial=0.0) for path in paths) > FAR:
+        return None
     v = {path: _direction(at_path(case.args, path), rng) for path in paths}
     u = v if rng.random() < 0.5 else {path: _direction(at_path(case.args, path), rng) for path in paths}
     weights = [_direction(y, rng) if is_inexact(y) else np.zeros(np.shape(y)) for y in parts]
-    return SpecialPoint(case, change, str(rng.choice(list(OUTER))), v, u, weights)
+    outer = str(rng.choice(list(OUTER)))
+    if outer == "its cosine" and max(np.max(np.abs(y), initial=0.0) for y in parts) > LOUD:
+        outer = "squared"
+    return SpecialPoint(case, change, outer, v, u, weights)
 
 
 def _changed(case, change, rng):
@@ -212,9 +223,11 @@ def along(point, step):
             args = put_at(args, path, moved(at_path(args, path), t * direction))
         try:
             parts = outputs(_called(point.case, args))
-            return sum(inner(w, outer(part)) for w, part in zip(point.weights, parts, strict=True))
         except Exception:
             return math.nan
+        if [np.shape(part) for part in parts] != [np.shape(w) for w in point.weights]:
+            return math.nan
+        return sum(inner(w, outer(part)) for w, part in zip(point.weights, parts, strict=True))
 
     return psi
 
@@ -255,14 +268,39 @@ def _sum(v, u, sign=1.0):
     return {path: v[path] + sign * u[path] for path in v}
 
 
+def _random_like(v, rng):
+    return {path: _like(step, rng.normal(size=np.shape(step))) for path, step in v.items()}
+
+
+def _is_linear(point, v, rng):
+    """Whether the slope along the sum of `v` and another direction is that of both, by central differences.
+
+    They do not see a kink that is the same on both sides, as that of a median of three equal numbers.
+    """
+
+    def slope(step):
+        psi = along(point, step)
+        return (psi(STEP) - psi(-STEP)) / (2 * STEP)
+
+    by_v = slope(v)
+    for _ in range(8):
+        other = _random_like(v, rng)
+        slopes = by_v, slope(other), slope(_sum(v, other))
+        if not abs(slopes[0] + slopes[1] - slopes[2]) <= 1e-3 * max(1.0, *map(abs, slopes)):
+            return False
+    return True
+
+
 def measured(point, rng):
     """The second derivative by `v` and `u`, and its error; None where the function is not twice
     differentiable, as far as its values along these directions and a third one tell.
     """
     v, u = point.v, point.u
-    r = {path: _like(step, rng.normal(size=np.shape(step))) for path, step in v.items()}
+    r = _random_like(v, rng)
     pairs = [(v, r), (u, r)] if u is v else [(v, u), (v, r), (u, r)]
     with np.errstate(all="ignore"):
+        if not (_is_linear(point, v, rng) and _is_linear(point, u, rng)):
+            return None
         for a, b in pairs[::-1]:
             jets = [jet_along(point, step) for step in (a, b, _sum(a, b), _sum(a, b, -1.0))]
             if any(jet is None for jet in jets):

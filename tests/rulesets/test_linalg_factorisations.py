@@ -106,13 +106,109 @@ def test_what_is_not_covered_is_refused(call):
         call()
 
 
-def test_complex_eigenvectors_are_refused_and_values_are_not():
-    """The phases of complex eigenvectors are LAPACK's choice."""
-    x = np.array([[2.0, 1j], [-1j, 3.0]])
-    y, pullback = rrule(np.linalg.eigh, x)
-    assert pullback(of_parts(y, eigenvalues=np.array([1.0, 0.0])))[1].dtype == complex
-    with pytest.raises(NotDifferentiableError, match="phases"):
-        pullback(of_parts(y, eigenvectors=np.ones((2, 2)) + 0j))
+_RE, _IM = (np.random.default_rng(5).normal(size=(3, 3, 3)) for _ in range(2))
+_FIXED, _LINEAR, _BENT = _RE + 1j * _IM
+_WEIGHTS = np.random.default_rng(6).normal(size=(3, 3))
+
+
+def moving(t):
+    """A complex matrix that moves with two numbers."""
+    return _FIXED + t[0] * _LINEAR + np.sin(t[1]) * _BENT
+
+
+def hermitian(t):
+    return moving(t) + np.conj(moving(t).T)
+
+
+def sizes_of_eigh(t):
+    return np.sum(np.abs(np.linalg.eigh(hermitian(t))[1]) * _WEIGHTS)
+
+
+def projector_of_eigh(t):
+    w, v = np.linalg.eigh(hermitian(t), "U")
+    return np.real(np.sum((v * np.array([1.0, 2.0, -1.0]) * w) @ np.conj(v.T) * _LINEAR))
+
+
+def turned_vector_of_eigh(t):
+    v = np.linalg.eigh(hermitian(t))[1][:, 0]
+    return np.real(v[1] * np.abs(v[2]) / v[2])
+
+
+def polar_factor_of_svd(t):
+    u, s, vh = np.linalg.svd(moving(t))
+    return np.real(np.sum((u * np.array([1.0, 2.0, -1.0])) @ vh * _BENT))
+
+
+def sizes_of_a_tall_svd(t):
+    u, s, vh = np.linalg.svd(moving(t)[:, :2], full_matrices=False)
+    return np.sum(np.abs(u) * _WEIGHTS[:, :2]) + np.sum(np.abs(vh) * s)
+
+
+def sizes_of_eig(t):
+    w, v = np.linalg.eig(moving(t))
+    return np.sum(np.abs(v) * np.abs(w))
+
+
+def sizes_of_complex_vectors_of_a_real_matrix(t):
+    w, v = np.linalg.eig(np.real(moving(t)))
+    return np.sum(np.abs(v) * _WEIGHTS[0][:, None])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        sizes_of_eigh,
+        projector_of_eigh,
+        turned_vector_of_eigh,
+        polar_factor_of_svd,
+        sizes_of_a_tall_svd,
+        sizes_of_eig,
+        sizes_of_complex_vectors_of_a_real_matrix,
+    ],
+)
+def test_what_does_not_depend_on_phases_has_first_and_second_derivatives(f):
+    """Complex vectors may be used for what LAPACK's choice of their phases does not change."""
+    t, h = np.array([0.3, 0.4]), 1e-4
+    steps = h * np.eye(2)
+
+    def bend(a, b):
+        return (f(t + a + b) - f(t + a - b) - f(t - a + b) + f(t - a - b)) / (4 * h * h)
+
+    slope = [(f(t + a) - f(t - a)) / (2 * h) for a in steps]
+    bends = [[bend(a, b) for a in steps] for b in steps]
+    np.testing.assert_allclose(rl.gradient(f, t)[0], slope, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(rl.hessian(f, t), bends, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(rl.hessian_reverse(f, t), bends, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda t: np.angle(np.linalg.eigh(hermitian(t))[1][1, 0]),
+        lambda t: np.imag(np.sum(np.linalg.eigh(hermitian(t))[1][:, 0])),
+        lambda t: np.real(np.linalg.svd(moving(t))[0][1, 0]),
+        lambda t: np.imag(np.sum(np.linalg.svd(moving(t))[2])),
+        lambda t: np.imag(np.sum(np.linalg.eig(moving(t))[1])),
+    ],
+)
+def test_what_depends_on_phases_is_refused(f):
+    """They are LAPACK's choice, and so would be the derivative."""
+    t = np.array([0.3, 0.4])
+    for ask in (lambda: rl.gradient(f, t), lambda: rl.hessian(f, t), lambda: rl.pushforward(f, t)(t)):
+        with pytest.raises(NotDifferentiableError, match="phases"):
+            ask()
+
+
+def test_forward_mode_refuses_complex_vectors():
+    """It does not see whether the phases matter for what is made of them, and says so."""
+    with pytest.raises(NotDifferentiableError, match="ask for reverse mode"):
+        rl.pushforward(sizes_of_eigh, np.array([0.3, 0.4]))(np.ones(2))
+
+
+def test_complex_vectors_of_coinciding_values_are_refused():
+    """There they are not even defined up to their phases."""
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        rl.gradient(lambda t: np.sum(np.abs(np.linalg.eigh(np.eye(2) * (1 + 0j) * t)[1])[0]), 2.0)
 
 
 def test_writing_to_the_solution_of_lstsq_does_not_reach_its_pullback():
