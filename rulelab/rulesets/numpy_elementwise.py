@@ -231,14 +231,9 @@ def power_partial_exponent_rrule(y, x, p):
 
 @TABLE.frule(power_partial_exponent)
 def power_partial_exponent_frule(tangents, y, x, p):
-    slope, x_dot, p_dot = power_partial_exponent(y, x, p), tangents[2], tangents[3]
-    slope_dot = ZeroTangent()
-    if not is_zero(x_dot):
-        slope_dot = power_mixed_partial(y, x, p) * x_dot
-    if not is_zero(p_dot):
-        by_exponent = power_partial_exponent(slope, x, p) * p_dot
-        slope_dot = by_exponent if is_zero(slope_dot) else slope_dot + by_exponent
-    return slope, form_of(slope, slope_dot)
+    slope = power_partial_exponent(y, x, p)
+    partials = power_mixed_partial(y, x, p), power_partial_exponent(slope, x, p)
+    return slope, tangent_sum(slope, partials, tangents[2:])
 
 
 def state_power(table, target, points):
@@ -285,8 +280,10 @@ state_power(TABLE, np.power, POWERS)
 state_power(TABLE, np.float_power, POWERS)
 
 
-def _nan_at_multiples(out, partial):
-    return np.where(np.equal(out, 0), math.nan, partial).astype(np.asarray(floating(out)).dtype)[()]
+def _nan_at_multiples(out, x, partial):
+    """NaN, with all its derivatives, where `out` is 0."""
+    undefined = math.nan * floating(x)
+    return np.where(np.equal(out, 0), undefined, partial).astype(np.asarray(floating(out)).dtype)[()]
 
 
 def remainder_partials(out, x, y):
@@ -296,7 +293,8 @@ def remainder_partials(out, x, y):
     >>> remainder_partials(np.float64(1.5), 5.5, 2.0)
     (np.float64(1.0), np.float64(-2.0))
     """
-    return _nan_at_multiples(out, 1.0), _nan_at_multiples(out, np.round((out - x) / floating(y)))
+    taken_off = np.round((out - x) / floating(y))
+    return _nan_at_multiples(out, x, 1.0), _nan_at_multiples(out, x, taken_off)
 
 
 def fmod_partials(out, x, y):
