@@ -280,10 +280,11 @@ state_power(TABLE, np.power, POWERS)
 state_power(TABLE, np.float_power, POWERS)
 
 
-def _nan_at_multiples(out, x, partial):
-    """NaN, with all its derivatives, where `out` is 0."""
-    undefined = math.nan * floating(x)
-    return np.where(np.equal(out, 0), undefined, partial).astype(np.asarray(floating(out)).dtype)[()]
+def _remainder_partials(out, x, y, jump):
+    """1 and what was taken off, both NaN at a jump, and with them their derivatives."""
+    undefined = np.where(jump, math.nan, 0.0) * (x + y)
+    taken_off, dtype = np.round((out - x) / floating(y)), np.asarray(floating(out)).dtype
+    return np.asarray(undefined + 1.0, dtype)[()], np.asarray(undefined + taken_off, dtype)[()]
 
 
 def remainder_partials(out, x, y):
@@ -293,14 +294,12 @@ def remainder_partials(out, x, y):
     >>> remainder_partials(np.float64(1.5), 5.5, 2.0)
     (np.float64(1.0), np.float64(-2.0))
     """
-    taken_off = np.round((out - x) / floating(y))
-    return _nan_at_multiples(out, x, 1.0), _nan_at_multiples(out, x, taken_off)
+    return _remainder_partials(out, x, y, np.equal(out, 0))
 
 
 def fmod_partials(out, x, y):
     """Those of the remainder with the sign of `x`, which has no jump where `x` is 0."""
-    partials = remainder_partials(out, x, y)
-    return tuple(np.where(np.equal(x, 0), at_zero, p)[()] for at_zero, p in zip((1.0, 0.0), partials))
+    return _remainder_partials(out, x, y, np.equal(out, 0) & np.not_equal(x, 0))
 
 
 REMAINDERS = binary_points((0.3, -1.2, 7.6), (1.55, -0.7), whole=((7, -8), (5, 3)))
