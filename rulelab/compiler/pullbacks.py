@@ -823,8 +823,9 @@ def _only_hands_on(target: Any) -> bool:
 
 
 def _never_differentiated(entry: Any) -> bool:
-    """Whether all the rules of a target say that it has no derivative."""
-    return entry is not None and not any(r.differentiable for r in entry.house if isinstance(r, Rule))
+    """Whether all the reverse rules of a target say that it has no derivative."""
+    rules = [r for r in entry.house if isinstance(r, Rule) and r.mode == "rrule"] if entry is not None else []
+    return entry is not None and not any(r.differentiable for r in rules)
 
 
 def push_constant(push: Push, call: Any) -> Any:
