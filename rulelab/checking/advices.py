@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import Place
 from ..rules.authoring import frule, rrule, rrule_for
 from ..rules.capabilities import RuleConfig
+from ..rules.signatures import meant_types
 from ..tangents.projection import ProjectTo
 from ..tangents.structural import Tangent
 from ..tangents.thunks import Thunk, thunk, unthunk
@@ -553,8 +554,8 @@ def _is_cheap(rule: Anatomy, call: ast.Call) -> bool:
 
 def _takes_numbers(rule: Anatomy) -> bool:
     """Whether every argument is said to be a number, for which a thunk costs more than any formula."""
-    notes = [rule.function.__annotations__.get(name) for name in rule.parameters]
-    return bool(notes) and all(note in (float, int, complex, "float", "int", "complex") for note in notes)
+    notes = meant_types(rule.function)
+    return bool(rule.parameters) and all(notes.get(n) in (float, int, complex) for n in rule.parameters)
 
 
 # -- zeros ---------------------------------------------------------------------------------------------------
@@ -574,8 +575,8 @@ def _can_vary(rule: Anatomy, name: str, numbers: set[str]) -> bool:
         return False
     if name in numbers:
         return True
-    note = rule.function.__annotations__.get(name)
-    return note in (float, complex, "float", "complex") or isinstance(_default(rule, name), (float, complex))
+    note, default = meant_types(rule.function).get(name), _default(rule, name)
+    return note in (float, complex) or isinstance(default, (float, complex))
 
 
 def _may_be_none(rule: Anatomy, name: str) -> bool:
@@ -590,9 +591,9 @@ def _is_none(node: ast.AST) -> bool:
 
 def _cannot_vary(rule: Anatomy, name: str) -> str | None:
     """What a parameter is that has no direction to move in; None where that is not known."""
-    note = rule.function.__annotations__.get(name)
+    note = meant_types(rule.function).get(name)
     for cls, words in ((str, "a text"), (bool, "a bool"), (bytes, "a text")):
-        if note in (cls, cls.__name__) or type(_default(rule, name)) is cls:
+        if note is cls or type(_default(rule, name)) is cls:
             return words
     for node in ast.walk(rule.node):
         if isinstance(node, ast.keyword) and node.arg in _SETTINGS and _is_name(node.value, name):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..compiler.source import find_source
 from ..errors import RuleLabError
+from ..rules.signatures import meant_types
 from ..rules.twins import is_twin, primal_of
 from .anatomy import Anatomy, assigned_once, found_in, inlined, part_of, returns_of, text_of
 
@@ -92,8 +93,8 @@ def _reads(node: ast.AST, name: str) -> bool:
 
 def _is_of_numbers(rule: Anatomy) -> bool:
     """Whether the function is known to take numbers, or arrays elementwise."""
-    notes = [rule.function.__annotations__.get(name) for name in rule.parameters]
-    if all(note in (float, int, complex, "float", "int", "complex") for note in notes):
+    notes = meant_types(rule.function)
+    if all(notes.get(name) in (float, int, complex) for name in rule.parameters):
         return True
     target = primal_of(rule.target) if is_twin(rule.target) else rule.target
     if isinstance(target, np.ufunc):

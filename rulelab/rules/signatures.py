@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import sys
 import types
 import typing
@@ -219,6 +220,22 @@ def accepts_from(annotations):
     )
 
 
+def meant_types(function):
+    """What the annotations of a function stand for, by parameter: with strings looked up and type aliases
+    replaced, where they can be read, else as they are.
+
+    >>> def f(x: "float"): ...
+    >>> meant_types(f)
+    {'x': <class 'float'>}
+    """
+    found = dict(getattr(function, "__annotations__", {}))
+    scope = function if hasattr(function, "__code__") else None
+    for name, note in found.items():
+        with contextlib.suppress(RuleRegistrationError):
+            found[name] = _plain(note, scope, name)
+    return found
+
+
 def _atoms(note, function, name):
     """The alternatives of one annotation."""
     note = _plain(note, function, name)
@@ -358,9 +375,8 @@ def _read(node, text, function, name):
 
 
 def _look_up(word, text, function, name):
-    cells = (
-        dict(zip(function.__code__.co_freevars, function.__closure__ or ())) if function is not None else {}
-    )
+    code, closure = getattr(function, "__code__", None), getattr(function, "__closure__", None)
+    cells = dict(zip(code.co_freevars, closure)) if code is not None and closure else {}
     if word in cells:
         try:
             return cells[word].cell_contents

@@ -16,6 +16,7 @@ from ..checking.perturb import DomainError
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
+from ..rules.signatures import meant_types
 from ..rules.targets import name_of, resolve
 from ..tangents import projection, zeros
 from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
@@ -175,9 +176,9 @@ NO_DEFAULT = object()  # of a parameter that has to be given
 
 def _meant_complex(f, names, defaults):
     """Of each parameter, whether it is annotated as `complex` or has a complex default."""
-    notes = getattr(f, "__annotations__", {})
+    notes = meant_types(f)
     return [
-        notes.get(name) in (complex, "complex", np.complex128) or isinstance(default, complex)
+        notes.get(name) in (complex, np.complex128) or isinstance(default, complex)
         for name, default in zip(names, defaults, strict=True)
     ]
 

@@ -9,7 +9,7 @@ import pytest
 import typing_extensions
 
 from rulelab.errors import AmbiguousRuleError, RuleRegistrationError
-from rulelab.rules.signatures import accepts_from, accepts_of, type_of, types_of
+from rulelab.rules.signatures import accepts_from, accepts_of, meant_types, type_of, types_of
 
 CASES = [
     (
@@ -200,3 +200,21 @@ def test_an_array_of_unknown_dtype_is_not_guessed():
     """A rule for a dtype asked about a bare ndarray is an error, not a silent no."""
     with pytest.raises(AmbiguousRuleError):
         accepts_from((npt.NDArray[np.float64],)).match((np.ndarray,))
+
+
+AMPLITUDE = alias("Amplitude", complex)
+
+
+def test_what_annotations_stand_for_wherever_they_are_read():
+    """A number said to be complex is taken as one, however that is said; what cannot be read stays."""
+
+    def f(a: complex, b: "complex", c: AMPLITUDE, d: "AMPLITUDE", e: "nobody", g): ...  # noqa: F821
+
+    assert meant_types(f) == {**dict.fromkeys("abcd", complex), "e": "nobody"}
+    assert meant_types(abs) == {}
+
+    class Point:
+        x: "float"
+        y: "nobody"  # noqa: F821
+
+    assert meant_types(Point) == {"x": float, "y": "nobody"}
