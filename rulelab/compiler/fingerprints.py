@@ -85,7 +85,8 @@ def kept_by(back: Any, but: Any = None) -> Iterator[Any]:
 @functools.lru_cache(maxsize=256)
 def _only_noted(code: types.CodeType) -> frozenset[str]:
     """The captured variables with which code does nothing but add to a list or set: its records."""
-    other, found = set(), set()
+    other: set[Any] = set()
+    found: set[Any] = set()
     steps = list(dis.get_instructions(code))
     for step, following in itertools.pairwise(steps):
         if step.argval in code.co_freevars and step.opname != "COPY_FREE_VARS":

@@ -216,7 +216,7 @@ def _read(code: types.CodeType) -> _Text:
             writes = True
         elif step.opname == "BINARY_OP" and step.argrepr.endswith("="):
             attributes.add(_AUGMENTED)
-        elif step.opname == "STORE_FAST" and step.argval in parameters and _is_in_place(before):
+        elif _is_in_place(before) and _stored(step) in parameters:
             writes = True
         before = step
     for inner in code.co_consts:
@@ -228,6 +228,14 @@ def _read(code: types.CodeType) -> _Text:
             writes |= text.writes
     writes = writes or bool(attributes & CHANGING) or not names.isdisjoint(("setattr", "delattr"))
     return _Text(frozenset(names), frozenset(imports), frozenset(attributes), writes)
+
+
+def _stored(step: dis.Instruction) -> str | None:
+    """The local variable to which a step gives what the step before has left."""
+    if not step.opname.startswith(("STORE_FAST", "STORE_DEREF")):
+        return None
+    # From Python 3.13 on a store may be one instruction with what follows it on its line.
+    return step.argval[0] if isinstance(step.argval, tuple) else step.argval
 
 
 def _is_in_place(step: dis.Instruction | None) -> bool:

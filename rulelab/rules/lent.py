@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import types
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from .capabilities import SupportsMutation
 FIRST_CALLS = 3
 """The calls of each rule in which its arguments are looked at before and after, also without debug mode."""
 _DEEPEST = 6
-_FEW_STEPS = 10_000  # of the search for shared elements; beyond it overlapping bounds count as shared
+_FEW_STEPS: Any = 10_000  # of the search for shared elements; beyond it overlapping bounds count as shared
 
 
 class Debugging:
@@ -306,7 +307,7 @@ def shares(one, other):
     (True, False, False)
     """
     try:
-        return bool(one.size and other.size and np.shares_memory(one, other, max_work=_FEW_STEPS))  # type: ignore[arg-type]
+        return bool(one.size and other.size and np.shares_memory(one, other, max_work=_FEW_STEPS))
     except np.exceptions.TooHardError:
         return True
 

@@ -130,9 +130,7 @@ def _holding(f, name, parameters):
 
 def _bare_function(name, args, body):
     arguments = ast.arguments(posonlyargs=[], args=args, kwonlyargs=[], kw_defaults=[], defaults=[])
-    return ast.FunctionDef(  # type: ignore[call-arg]  # `type_params` is a field since Python 3.12
-        name=name, args=arguments, body=body, decorator_list=[], returns=None, type_params=[]
-    )
+    return ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[], returns=None)
 
 
 def _function(name, called, parameters):

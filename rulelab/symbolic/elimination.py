@@ -7,6 +7,7 @@ elimination. Which row is the pivot does not change the result as a function, so
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +126,7 @@ def inv(a):
     return _inverse(a)
 
 
-_SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
+_SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
 
 @_stacked(1)

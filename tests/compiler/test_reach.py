@@ -127,9 +127,41 @@ class Written:
         return self.a
 
 
+def adds_to_its_argument(x, y):
+    x += y
+    return x
+
+
+def adds_on_one_line(x, y):
+    x += y; return x  # fmt: skip  # noqa: E702
+
+
+def adds_twice_on_one_line(x, y):
+    x += y; y -= x  # fmt: skip  # noqa: E702
+
+
+def adds_to_what_it_lends(x, y):
+    x += y
+    return lambda: x
+
+
+def writes_a_slice(x, y):
+    x[1:2] = y
+
+
+def adds_to_its_own(x, y):
+    z = x + y; z += y; return z  # fmt: skip  # noqa: E702
+
+
 @pytest.mark.parametrize(
     "f, writes",
     [
+        (adds_to_its_argument, True),
+        (adds_on_one_line, True),
+        (adds_twice_on_one_line, True),
+        (adds_to_what_it_lends, True),
+        (writes_a_slice, True),
+        (adds_to_its_own, False),
         (writes_attribute, True),
         (lambda o: writes_attribute(o), True),
         (lambda xs: xs.append(1), True),
