@@ -13,8 +13,8 @@ from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
 from ..rulesets.array_likes import dense
 from ..rulesets.container_tangents import check_kept
-from ..tangents.projection import tangent_dtype
 from ..tangents.holding import carrier, held_by
+from ..tangents.projection import tangent_dtype
 from ..tangents.shadows import attributes_of, is_constant, kind_of
 from ..tangents.tracked import parts_in_step
 from ..tangents.zeros import NoTangent
