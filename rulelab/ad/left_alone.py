@@ -44,7 +44,7 @@ class LeftAlone:
         if isinstance(x, types.FunctionType):
             for part in held_inside(x):
                 self._look(part, self._captured)
-        elif callable(x) and (held := list(held_inside(x))):
+        elif (held := list(held_inside(x))):
             for part in held:
                 self._look(part, containers)
         elif isinstance(x, tuple):

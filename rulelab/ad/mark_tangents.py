@@ -13,9 +13,8 @@ from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
 from ..rulesets.array_likes import dense
 from ..rulesets.container_tangents import check_kept
-from ..tangents.holding import carrier, held_by
 from ..tangents.projection import tangent_dtype
-from ..tangents.shadows import attributes_of, is_constant, kind_of
+from ..tangents.shadows import attributes_of, held_by, is_constant, kind_of
 from ..tangents.tracked import parts_in_step
 from ..tangents.zeros import NoTangent
 from .buffer import Buffer
@@ -93,7 +92,8 @@ def beside_tangents(x, x_dot):
         x, x_dot = waiting.pop()
         if isinstance(x_dot, types.CellType):
             x_dot = x_dot.cell_contents
-        x = carrier(x)
+        if isinstance(x, types.MethodType):
+            x = x.__self__
         kind = "buffer" if isinstance(x, Buffer) else kind_of(x)
         if is_constant(x_dot) or kind in (None, "number", "array") or id(x) in found:
             continue

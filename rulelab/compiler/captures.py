@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from .bindings import binders
+from .generators import handed_on
+
+Nested = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
 
 
-def rebound_captures(node: ast.FunctionDef | ast.Lambda, captured: set[str]) -> set[str]:
-    """The captured variables that get another value while a nested function may see them."""
+def rebound_captures(
+    node: ast.FunctionDef | ast.Lambda, captured: set[str], known: Callable[[ast.expr], Any]
+) -> set[str]:
+    """The captured variables that get another value while a nested function may see them, or a generator
+    expression that is handed on.
+    """
     if not captured:
         return set()
     body: list[Any] = node.body if isinstance(node, ast.FunctionDef) else [node.body]
     found = set()
-    for function in (n for s in body for n in ast.walk(s) if isinstance(n, (ast.FunctionDef, ast.Lambda))):
+    for function in (n for s in body for n in _nested(s, known)):
         inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & captured
         found |= {name for name in inner if _changes_after(name, function, body)}
         if getattr(function, "decorator_list", None):  # its name stands for what the decorators make of it
@@ -23,7 +31,13 @@ def rebound_captures(node: ast.FunctionDef | ast.Lambda, captured: set[str]) -> 
     return found
 
 
-def _changes_after(name: str, function: ast.FunctionDef | ast.Lambda, body: list[ast.stmt]) -> bool:
+def _nested(tree: ast.AST, known: Callable[[ast.expr], Any]) -> list[Nested]:
+    """The functions in a text, and the generator expressions that are handed on."""
+    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda)))
+    return [*functions, *handed_on(tree, known)]
+
+
+def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
     own = name == own_name(body, function)
     if any(n is not function and _start(n) > _start(function) for s in body for n in binders(s, name)):
         return True
@@ -37,18 +51,18 @@ def _changes_after(name: str, function: ast.FunctionDef | ast.Lambda, body: list
     )
 
 
-def captured_inside(node: ast.expr) -> set[str]:
-    """The names that lambdas inside an expression mention."""
+def captured_inside(node: ast.expr, known: Callable[[ast.expr], Any]) -> set[str]:
+    """The names that lambdas inside an expression mention, and generator expressions that are handed on."""
     return {
         n.id
-        for function in ast.walk(node)
-        if isinstance(function, ast.Lambda)
+        for function in _nested(node, known)
+        if function is not node
         for n in ast.walk(function)
         if isinstance(n, ast.Name)
     }
 
 
-def own_name(body: list[ast.stmt], function: ast.FunctionDef | ast.Lambda) -> str | None:
+def own_name(body: list[ast.stmt], function: Nested) -> str | None:
     """The variable that the function itself is given to at once: `def name` or `name = lambda`."""
     if isinstance(function, ast.FunctionDef):
         return function.name

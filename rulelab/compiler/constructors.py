@@ -22,6 +22,7 @@ from ..tangents.zeros import AbstractZero
 from . import containers, heap, hidden, outlines, support
 from .handlers import NO, ZERO, Handler
 from .libraries import is_of_library
+from .protocols import is_author_class
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -43,6 +44,8 @@ def constructor(
         return functools.partial(_make_set, active)
     if cls is types.SimpleNamespace:
         return _make_namespace
+    if container_base(cls) is not None:
+        return functools.partial(_make_items, pullbacks, cls, active, place)
     if cls.__new__ not in (object.__new__, typing.Generic.__new__):
         return None
     if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):
@@ -58,6 +61,10 @@ def make_plain(
 ) -> Any:
     """An object of the class where no cotangent is wanted; its attributes may be written from then on."""
     init = cls.__init__  # type: ignore[misc]
+    if container_base(cls) is not None:
+        x = heap.own(cls.__new__(cls), False)  # type: ignore[call-overload]
+        pullbacks.run_plain(init, (x, *args), kwargs, (False,) * (1 + len(args) + len(kwargs)), place)
+        return x
     if cls.__new__ is not object.__new__ or not isinstance(init, types.FunctionType) or is_generated(init):
         x = heap.own(cls(*args, **kwargs), False)
         if dataclasses.is_dataclass(cls):
@@ -81,6 +88,8 @@ def is_authors(cls: Any) -> bool:
     """Whether the objects of a class are made of its arguments alone and keep them in sight."""
     if isinstance(cls, type) and is_namedtuple(cls) and is_generated(cls.__new__):
         return True
+    if cls is types.SimpleNamespace:
+        return True
     return (
         isinstance(cls, type)
         and type(cls).__call__ is type.__call__
@@ -88,6 +97,32 @@ def is_authors(cls: Any) -> bool:
         and (cls.__new__ is object.__new__ or cls in _CONTAINERS)
         and (cls in _CONTAINERS or cls.__module__ not in ("builtins", "numpy"))
     )
+
+
+def container_base(cls: type) -> type | None:
+    """The class of Python's own that a class of lists, dicts, deques or sets inherits from; None for a class
+    of anything else, and for one that says itself what is in it.
+    """
+    if not (is_author_class(cls) and (cls is collections.Counter or not is_of_library(cls))):
+        return None
+    base = next((base for base in _INHERITED if issubclass(cls, base)), None)
+    if base is None or cls.__new__ is not base.__new__ or issubclass(cls, collections.defaultdict):
+        return None
+    kinds = cls.__mro__[: cls.__mro__.index(base)]
+    said = {name for kind in kinds if kind is not collections.Counter for name in vars(kind)}
+    return None if said & set(_SAYS_ITSELF) else base
+
+
+def keeps_in_sight(cls: Any) -> bool:
+    """Whether the objects of a class hold what they are given where it can be followed."""
+    return is_authors(cls) or (isinstance(cls, type) and container_base(cls) is not None)
+
+
+_INHERITED = (list, collections.deque, collections.OrderedDict, dict, set)
+_SAYS_ITSELF = (
+    *("__len__", "__iter__", "__contains__", "__getattribute__"),
+    *("__getitem__", "__setitem__", "__delitem__"),
+)
 
 
 def is_opaque(cls: type) -> bool:
@@ -158,6 +193,35 @@ def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> No
                 fixes=(f"set it by self.{name} = ...",),
                 read="limitations#attributes",
             )
+
+
+def _make_items(
+    pullbacks: Pullbacks,
+    cls: type,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """An object of an author's class of lists, dicts, deques or sets."""
+    x = heap.own(cls.__new__(cls), not issubclass(cls, set))  # type: ignore[call-overload]
+    flags = (False, True, *active[1:])
+    init = cls.__init__  # type: ignore[misc]
+    if init is set.__init__:
+        refuse_in_set([x for x, on in zip(args, active[1:]) if on], place)
+        set.__init__(x, *args)
+        return x, _nothing
+    nothing, pullback = pullbacks.find_target(init, (x, *args), kwargs, flags, place)(x, *args, **kwargs)
+    if nothing is not None:
+        raise TypeError(f"__init__() should return None, not '{type(nothing).__name__}'")
+
+    def back(x_bar: Any) -> Any:
+        _spread(x, x_bar)
+        got = ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
+        return got if isinstance(got, AbstractZero) else (NO, *tuple(got)[2:])
+
+    return x, heap.effectful(back)
 
 
 # --- dataclasses and NamedTuples ----------------------------------------------------------------------------

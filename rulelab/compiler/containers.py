@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections import OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -34,12 +34,35 @@ from .heap import (
     take_all,
     written,
 )
+from .operands import carries
 from .outlines import entries_in, hand_in, outline, whole
 from .snapshots import watched
 from .support import NO, ZERO, Taken, gather, settle
-from .walks import refuse_lost
+from .walks import Drawn, refuse_lost
 
 _NOTHING = (NO, ZERO, NO)
+_BASES = (list, deque, OrderedDict, defaultdict, dict)
+
+
+def base_of(x: Any) -> Any:
+    """The class of Python's own that a container is of, or inherits from: its methods do what is stored,
+    whatever a class of the author's makes of them.
+    """
+    kind = type(x)
+    return kind if kind in _BASES else next((base for base in _BASES if issubclass(kind, base)), kind)
+
+
+def stored(xs: Any, index: Any) -> Any:
+    """`xs[index]` as it is stored."""
+    return xs[index] if type(xs) in _BASES else base_of(xs).__getitem__(xs, index)
+
+
+def store(xs: Any, index: Any, item: Any) -> None:
+    """`xs[index] = item` as it is stored."""
+    if type(xs) in _BASES:
+        xs[index] = item
+    else:
+        base_of(xs).__setitem__(xs, index, item)
 
 
 # --- lists and deques ---------------------------------------------------------------------------------------
@@ -55,7 +78,7 @@ def read_item(xs: Any, index: Any) -> Any:
         return _read_entry(xs, index)
     if isinstance(index, slice):
         return _read_items(xs, index)
-    y = xs[index]
+    y = xs[index] if type(xs) in _BASES else stored(xs, index)
     key, where = _where(xs, index), whole(y)
 
     def back(y_bar: Any) -> Any:
@@ -67,7 +90,7 @@ def read_item(xs: Any, index: Any) -> Any:
 
 def _read_items(xs: Any, index: slice) -> Any:
     positions = range(len(xs))[index]
-    ys = own(xs[index], True)
+    ys = own(stored(xs, index), True)
 
     def back(y_bar: Any) -> Any:
         for key, part in _parts_taken(ys, y_bar).items():
@@ -88,7 +111,7 @@ def _parts_taken(ys: Any, y_bar: Any) -> dict[Key, Any]:
 def append(xs: Any, item: Any) -> Any:
     """`xs.append(item)`"""
     n = len(xs)
-    xs.append(item)
+    list.append(xs, item)
     note_change(xs)
     return None, effectful(lambda _: (NO, ZERO, take(xs, n)))
 
@@ -97,13 +120,13 @@ def write_item(xs: Any, index: Any, item: Any) -> Any:
     """`xs[index] = item`"""
     note_change(xs)
     if isinstance(xs, dict):
-        xs[index] = item
+        store(xs, index, item)
         return None, effectful(lambda _: (NO, ZERO, NO, take(xs, index)))
     if isinstance(index, slice):
         items = Given(item)
-        back = _rearranged(xs, lambda ys, new: ys.__setitem__(index, new), items)
+        back = _rearranged(xs, lambda ys, new: list.__setitem__(ys, index, new), items)
         return None, effectful(lambda _: (NO, ZERO, NO, back(_)))
-    xs[index] = item
+    store(xs, index, item)
     key = _where(xs, index)
     return None, effectful(lambda _: (NO, ZERO, NO, take(xs, key)))
 
@@ -112,16 +135,16 @@ def delete_item(xs: Any, index: Any) -> Any:
     """`del xs[index]`"""
     note_change(xs)
     if isinstance(xs, dict):
-        del xs[index]
+        base_of(xs).__delitem__(xs, index)
         return None, effectful(lambda _: _NOTHING)
-    back = _rearranged(xs, lambda ys, _: ys.__delitem__(index), ())
+    back = _rearranged(xs, lambda ys, _: base_of(ys).__delitem__(ys, index), ())
     return None, effectful(lambda _: (back(_), _NOTHING)[1])
 
 
 def pop(xs: Any, *index: Any) -> Any:
     """`xs.pop(index)` of a list"""
     key = _where(xs, index[0]) if index else len(xs) - 1
-    y = xs.pop(*index)
+    y = base_of(xs).pop(xs, *index)
     note_change(xs)
     where = whole(y)
 
@@ -137,9 +160,9 @@ def pop(xs: Any, *index: Any) -> Any:
 
 def popleft(xs: Any) -> Any:
     """`xs.popleft()` of a deque"""
-    y = xs[0]
+    y = stored(xs, 0)
     where = whole(y)
-    put_back = _rearranged(xs, lambda ys, _: ys.popleft(), ())
+    put_back = _rearranged(xs, lambda ys, _: deque.popleft(ys), ())
 
     def back(y_bar: Any) -> Any:
         put_back(ZERO)
@@ -181,10 +204,11 @@ def _mutator(change: Callable[..., Any], brings: int | None = None, many: bool =
 class Given:
     """Items that are put into a list, with the way their cotangent goes back."""
 
-    __slots__ = ("items", "outline", "source")
+    __slots__ = ("before", "items", "outline", "source")
 
     def __init__(self, source: Any) -> None:
         self.source = source
+        self.before = len(source.drawn) if isinstance(source, Drawn) else 0
         self.items = list(source)
         self.outline = outline(source)
 
@@ -201,6 +225,8 @@ class Given:
             return hand_in(self.outline, found)
         if isinstance(self.source, np.ndarray):
             return gather(self.source, bars[::-1])
+        if isinstance(self.source, Drawn):
+            return make(dict, {self.before + number: bar for number, bar in enumerate(bars)})
         return nothing_lost(self.source, self.items, bars)
 
 
@@ -244,7 +270,7 @@ def _rearranged(xs: Any, act: Callable[[Any, list[Any]], Any], new: Any) -> Call
 
 def remove(xs: Any, item: Any) -> Any:
     """`xs.remove(item)`"""
-    key = xs.index(item)
+    key = base_of(xs).index(xs, item)
     _, back = delete_item(xs, key)
     return None, back
 
@@ -253,7 +279,11 @@ def sort(xs: list[Any], *, key: Any = None, reverse: bool = False) -> Any:
     """`xs.sort(key=…, reverse=…)`, by the permutation that sorts it"""
     ranks = list(xs) if key is None else watched(lambda: [key(x) for x in xs], None, (key,))()
     order = sorted(range(len(xs)), key=ranks.__getitem__, reverse=reverse)
-    back = _rearranged(xs, lambda ys, _: ys.__setitem__(slice(None), [ys[k] for k in order]), ())
+
+    def put_in_order(ys: Any, _: list[Any]) -> None:
+        list.__setitem__(ys, slice(None), [stored(ys, k) for k in order])
+
+    back = _rearranged(xs, put_in_order, ())
     return None, effectful(lambda _: (back(_), (NO, ZERO, NO, NO))[1])
 
 
@@ -265,7 +295,7 @@ def extend_in_place(xs: Any, items: Any) -> Any:
 
 def repeat_in_place(xs: Any, n: Any) -> Any:
     """`xs *= n` of a list of this sweep: the same list, repeated."""
-    back = _rearranged(xs, lambda ys, _: ys.__imul__(n), ())
+    back = _rearranged(xs, lambda ys, _: base_of(ys).__imul__(ys, n), ())
     return xs, effectful(lambda y_bar: (hand_in((xs, {}), y_bar), back(ZERO), _NOTHING)[2])
 
 
@@ -280,7 +310,7 @@ def has_items(x: Any) -> bool:
     return isinstance(x, (list, dict, deque))
 
 
-_EXTEND = _mutator(lambda xs, items: xs.extend(items), brings=0, many=True)
+_EXTEND = _mutator(lambda xs, items: base_of(xs).extend(xs, items), brings=0, many=True)
 
 
 # --- dicts --------------------------------------------------------------------------------------------------
@@ -289,7 +319,9 @@ _EXTEND = _mutator(lambda xs, items: xs.extend(items), brings=0, many=True)
 def _read_entry(d: Any, key: Key) -> Any:
     if isinstance(d, defaultdict) and key not in d:
         return _make_entry(d, key)
-    y = d[key]
+    if type(d) not in _BASES and key not in d:
+        return _missing(d, key)
+    y = d[key] if type(d) in _BASES else stored(d, key)
     where = whole(y)
 
     def back(y_bar: Any) -> Any:
@@ -297,6 +329,18 @@ def _read_entry(d: Any, key: Key) -> Any:
         return _NOTHING
 
     return y, back
+
+
+def _missing(d: Any, key: Key) -> Any:
+    """`d[key]` where there is no such key: what `__missing__` of its class gives must be a constant."""
+    y = d[key]  # or Python's own error
+    if type(d) is not Counter and carries(y):
+        raise NotDifferentiableError(
+            f"What __missing__ of a {type(d).__name__} makes of a key is not differentiated",
+            fixes=("look the key up by get(key, default)",),
+            read="limitations#attributes",
+        )
+    return y, lambda y_bar: _NOTHING
 
 
 def _make_entry(d: defaultdict[Any, Any], key: Key) -> Any:
@@ -325,7 +369,7 @@ def _make_entry(d: defaultdict[Any, Any], key: Key) -> Any:
 def get(d: Any, key: Key, *default: Any) -> Any:
     """`d.get(key, default)`"""
     if key in d:
-        y = d[key]
+        y = stored(d, key)
         where = whole(y)
 
         def back(y_bar: Any) -> Any:
@@ -340,7 +384,7 @@ def pop_entry(d: Any, key: Key, *default: Any) -> Any:
     """`d.pop(key, default)` of a dict"""
     if key not in d and default:
         return default[0], lambda y_bar: (NO, ZERO, NO, y_bar)
-    y = d.pop(key)
+    y = base_of(d).pop(d, key)
     note_change(d)
     where = whole(y)
 
@@ -353,7 +397,7 @@ def pop_entry(d: Any, key: Key, *default: Any) -> Any:
 
 def popitem(d: dict[Any, Any]) -> Any:
     """`d.popitem()`"""
-    key, y = d.popitem()
+    key, y = base_of(d).popitem(d)
     note_change(d)
     where = whole(y)
 
@@ -370,7 +414,7 @@ def popitem(d: dict[Any, Any]) -> Any:
 def setdefault(d: Any, key: Key, default: Any = None) -> Any:
     """`d.setdefault(key, default)`"""
     if key in d:
-        y = d[key]
+        y = stored(d, key)
         where = whole(y)
 
         def present(y_bar: Any) -> Any:
@@ -378,7 +422,7 @@ def setdefault(d: Any, key: Key, default: Any = None) -> Any:
             return NO, ZERO, NO, ZERO
 
         return y, present
-    d[key] = default
+    store(d, key, default)
     note_change(d)
     where = whole(default)
 
@@ -396,8 +440,8 @@ def update(d: Any, /, *others: Any, **more: Any) -> Any:
     given = Given(other.values() if is_dict else other)
     keys = list(other) if is_dict else [key for key, _ in given.items]
     where = outline(other)
-    d.update(dict(zip(keys, given.items)) if is_dict else given.items)
-    d.update(more)
+    base_of(d).update(d, dict(zip(keys, given.items)) if is_dict else given.items)
+    base_of(d).update(d, more)
     note_change(d)
 
     def back(_: Any) -> Any:
@@ -415,9 +459,21 @@ def update(d: Any, /, *others: Any, **more: Any) -> Any:
 
 def clear(xs: Any) -> Any:
     """`xs.clear()`"""
-    xs.clear()
+    base_of(xs).clear(xs)
     note_change(xs)
     return None, effectful(lambda _: (NO, ZERO))
+
+
+def fill_list(xs: Any, *items: Any) -> Any:
+    """`list.__init__(xs, items)` of a new list"""
+    return _EXTEND(xs, *items) if items else (None, lambda _: (NO, ZERO))
+
+
+def fill_deque(xs: Any, iterable: Any = (), maxlen: Any = None) -> Any:
+    """`deque.__init__(xs, iterable, maxlen)` of a new deque"""
+    deque.__init__(xs, (), maxlen)
+    _, back = _EXTEND(xs, iterable)
+    return None, effectful(lambda _: (*back(_), NO))
 
 
 # --- objects ------------------------------------------------------------------------------------------------
@@ -425,21 +481,29 @@ def clear(xs: Any) -> Any:
 
 def read_attribute(o: Any, name: str) -> Any:
     """`o.name` of an object of this sweep."""
-    y = getattr(o, name)
+    y, owner = getattr(o, name), _keeper(o)
     where = whole(y)
 
     def back(y_bar: Any) -> Any:
-        deposit(o, name, hand_in(where, y_bar))
+        deposit(owner, name, hand_in(where, y_bar))
         return NO, ZERO
 
     return y, back
+
+
+def _keeper(o: Any) -> Any:
+    """What the cotangents of the attributes are kept for: the object, or, where those of its items are kept
+    for that, the dict of its attributes.
+    """
+    return getattr(o, "__dict__", o) if isinstance(o, (list, dict, deque)) else o
 
 
 def write_attribute(o: Any, name: str, value: Any) -> Any:
     """`o.name = value`"""
     setattr(o, name, value)
     note_change(o)
-    return None, effectful(lambda _: (NO, ZERO, NO, take(o, name)))
+    owner = _keeper(o)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
 
 
 def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
@@ -452,7 +516,8 @@ def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
 def set_attribute(o: Any, name: str, value: Any) -> Any:
     """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
     object.__setattr__(o, name, value)
-    return None, effectful(lambda _: (NO, ZERO, NO, take(o, name)))
+    owner = _keeper(o)
+    return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
 
 
 # --- variables that nested functions share ------------------------------------------------------------------
@@ -510,23 +575,28 @@ def write_cell(cell: types.CellType, name: str, value: Any) -> Any:
 _LIST: dict[Any, Callable[..., Any]] = {
     list.append: append,
     list.pop: pop,
-    list.insert: _mutator(lambda xs, k, item: xs.insert(k, item), brings=1),
+    list.insert: _mutator(lambda xs, k, item: list.insert(xs, k, item), brings=1),
     list.extend: _EXTEND,
     list.remove: remove,
     list.clear: clear,
-    list.reverse: _mutator(lambda xs: xs.reverse()),
+    list.reverse: _mutator(lambda xs: list.reverse(xs)),
     list.sort: sort,
     list.__setitem__: write_item,
     list.__delitem__: delete_item,
     list.__getitem__: read_item,
-    deque.append: _mutator(lambda xs, item: xs.append(item), brings=0),
-    deque.appendleft: _mutator(lambda xs, item: xs.appendleft(item), brings=0),
-    deque.extend: _mutator(lambda xs, items: xs.extend(items), brings=0, many=True),
-    deque.extendleft: _mutator(lambda xs, items: xs.extendleft(items), brings=0, many=True),
+    list.__init__: fill_list,
+    deque.__init__: fill_deque,
+    list.__iadd__: extend_in_place,
+    list.__imul__: repeat_in_place,
+    deque.__imul__: repeat_in_place,
+    deque.append: _mutator(lambda xs, item: deque.append(xs, item), brings=0),
+    deque.appendleft: _mutator(lambda xs, item: deque.appendleft(xs, item), brings=0),
+    deque.extend: _EXTEND,
+    deque.extendleft: _mutator(lambda xs, items: deque.extendleft(xs, items), brings=0, many=True),
     deque.pop: pop,
     deque.popleft: popleft,
-    deque.rotate: _mutator(lambda xs, n=1: xs.rotate(n)),
-    deque.reverse: _mutator(lambda xs: xs.reverse()),
+    deque.rotate: _mutator(lambda xs, n=1: deque.rotate(xs, n)),
+    deque.reverse: _mutator(lambda xs: deque.reverse(xs)),
     deque.clear: clear,
 }
 
@@ -541,9 +611,20 @@ _DICT: dict[Any, Callable[..., Any]] = {
     dict.__setitem__: write_item,
     dict.__delitem__: delete_item,
     dict.__getitem__: read_item,
+    dict.__init__: update,
+    OrderedDict.__init__: update,
+    dict.__ior__: update_in_place,
 }
 
 
+def _move_to_end(d: Any, key: Key, last: bool = True) -> Any:
+    """`d.move_to_end(key, last)`: the entries keep their keys."""
+    OrderedDict.move_to_end(d, key, last)
+    note_change(d)
+    return None, lambda _: (NO, ZERO, NO, NO)
+
+
+_DICT[OrderedDict.move_to_end] = _move_to_end
 _DICT |= {
     getattr(OrderedDict, name): _DICT[getattr(dict, name)]
     for name in ("pop", "setdefault", "update", "clear", "__setitem__", "__delitem__")
@@ -576,7 +657,7 @@ _OF_SETS = frozenset(
 
 def changes_set(target: Any, x: Any) -> bool:
     """Whether `target` is a method that changes the set `x` of this sweep."""
-    return type(x) is set and is_own(x) and is_hashable(target) and target in _OF_SETS
+    return isinstance(x, set) and is_own(x) and is_hashable(target) and target in _OF_SETS
 
 
 def may_be_in_set(x: Any) -> bool:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..errors import NotDifferentiableError
 from ..tangents.projection import FieldGradients
 from ..tangents.structural import is_namedtuple, is_sequence, make, parts
 from ..tangents.thunks import unthunk
@@ -15,6 +16,7 @@ from ..tangents.zeros import AbstractZero
 from . import heap, outlines
 from .handlers import NO, ZERO, Handler, Unsettled
 from .heap import LEAVES, Key
+from .operands import carries
 from .protocols import is_author_class
 from .support import add, settle
 
@@ -29,6 +31,12 @@ def copier(target: Any, args: tuple[Any, ...], inner: Callable[..., Any]) -> Han
     if len(args) != 1 or isinstance(args[0], LEAVES):
         return None
     x = args[0]
+    if (target is copy.copy or target is copy.deepcopy) and _has_items_and_attributes(x):
+        raise NotDifferentiableError(
+            f"A copy of a {type(x).__name__} that has attributes besides its items is not differentiated",
+            fixes=("make a new one of the items, and set its attributes",),
+            read="limitations#attributes",
+        )
     if target is copy.copy:
         if is_author_class(type(x)) and not isinstance(x, (list, tuple, dict)):
             return _following(inner, deep=False)
@@ -36,6 +44,11 @@ def copier(target: Any, args: tuple[Any, ...], inner: Callable[..., Any]) -> Han
         if type(x) in (list, tuple, dict, deque) or is_author_class(type(x)):
             return _following(inner, deep=True)
     return None
+
+
+def _has_items_and_attributes(x: Any) -> bool:
+    """Whether a container of an author's class has attributes that may vary, besides its items."""
+    return isinstance(x, (list, dict, deque)) and any(map(carries, getattr(x, "__dict__", {}).values()))
 
 
 def conversion(target: Any, args: tuple[Any, ...]) -> Handler | None:

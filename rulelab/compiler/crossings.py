@@ -49,7 +49,7 @@ def _first_layer(x: Any) -> Outline | None:
     if type(x) is tuple:
         inner = {key: where for key, part in enumerate(x) if (where := _first_layer(part)) is not None}
         return (None, inner) if inner else None
-    return whole(x) if type(x) is list else None
+    return whole(x) if isinstance(x, list) else None
 
 
 def _held_lists(function: types.FunctionType) -> Outline | None:
@@ -151,7 +151,10 @@ def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
         return False
     if target is operator.getitem:
         return isinstance(args[1], slice)
-    return target in _MAKERS or target in _PRESERVING
+    try:
+        return target in _MAKERS or target in _PRESERVING
+    except TypeError:  # an object that holds what has no hash
+        return False
 
 
 def is_structure(x: Any) -> bool:

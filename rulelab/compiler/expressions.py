@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..tangents.generated import generated, tested
 from . import asking, ir
+from .bindings import walrus_names
 from .captures import own_name
 from .consumers import consumes_first
 from .fence import refusal
+from .generators import code_of, item_of, test_of
 from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, run_block
 from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
@@ -109,7 +113,28 @@ class Expressions(Loops):
         return self._let(ir.Format(tuple(parts)), node, base)
 
     def _get_GeneratorExp(self, node: ast.GeneratorExp, base: str) -> ir.Atom:
-        raise refusal(self.source, node, "a generator expression", ("write a list comprehension",))
+        """One that is handed on: a generator of calls (`generators`)."""
+        if any(walrus_names(part) for part in ast.iter_child_nodes(node)):
+            asked = "a generator expression with := that is handed on"
+            raise refusal(self.source, node, asked, ("write a list comprehension",))
+        items = self._expression(node.generators[0].iter)
+        test = test_of(node)
+        if test is not None:
+            items = self._generating(tested, test, items, node)
+        made = self._generating(generated, item_of(node), items, node)
+        if len(node.generators) == 1:
+            return made
+        return self._let(ir.Call(ir.Const(itertools.chain.from_iterable), (made,)), node, "generated")
+
+    def _generating(
+        self, kind: Callable[..., Any], function: ast.FunctionDef, items: ir.Atom, node: ast.GeneratorExp
+    ) -> ir.Atom:
+        own = {*self.local, *self.free, *self.renaming.values()}
+        code, names = code_of(function, self.source, self.code, own)
+        captured, cells = self._captured(code, None, node, names)
+        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), (), ())
+        made = self._let(op, node, "function")
+        return self._let(ir.Call(ir.Const(kind), (made, items)), node, "generated")
 
     def _get_Ask(self, node: Ask, base: str) -> ir.Atom:
         if node.function is asking.matches_itself:
@@ -348,17 +373,7 @@ class Expressions(Loops):
         if code is None:
             return self._let(ir.Ask(asking.never_reached, (), "any"), node, base)
         own = own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
-        captured: list[tuple[str, ir.Atom]] = []
-        cells = set()
-        for name in code.co_freevars:
-            inner = self.renaming.get(name, name)
-            if inner in self.cells:
-                captured.append((name, self.cells[inner]))
-                cells.add(name)
-                continue
-            if name != own and self._may_be_unbound(self.env.get(inner, UNBOUND)):
-                raise PerhapsUnbound(inner)
-            captured.append((name, UNBOUND if name == own else self._read(inner, node)))
+        captured, cells = self._captured(code, own, node)
         defaults = tuple(self._expression(d) for d in node.args.defaults)
         keyword_defaults = tuple(
             (a.arg, self._expression(d))
@@ -367,6 +382,25 @@ class Expressions(Loops):
         )
         op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, keyword_defaults)
         return self._let(op, node, base)
+
+    def _captured(
+        self, code: types.CodeType, own: str | None, node: ast.AST, names: Mapping[str, str] | None = None
+    ) -> tuple[list[tuple[str, ir.Atom]], set[str]]:
+        """What a nested function captures, under the names of its code object, and which of these are cells;
+        `own` is the name of the function itself, and `names` may say what variables are called here.
+        """
+        captured: list[tuple[str, ir.Atom]] = []
+        cells = set()
+        for name in code.co_freevars:
+            inner = self.renaming.get(name, name) if names is None else names.get(name, name)
+            if inner in self.cells:
+                captured.append((name, self.cells[inner]))
+                cells.add(name)
+                continue
+            if name != own and self._may_be_unbound(self.env.get(inner, UNBOUND)):
+                raise PerhapsUnbound(inner)
+            captured.append((name, UNBOUND if name == own else self._read(inner, node)))
+        return captured, cells
 
     def _get_Block(self, node: Block, base: str) -> ir.Atom:
         """The block of `with ignore_derivatives():`, as a function that is made and run on the spot."""
@@ -384,17 +418,7 @@ class Expressions(Loops):
             self.assumed[called.id] = ignore_derivatives
         around = (self.local | self.free) - set(node.bound)
         code = code_of_block(node.node, self.source.filename, around, given)
-        captured: list[tuple[str, ir.Atom]] = []
-        cells = set()
-        for name in code.co_freevars:
-            inner = self.renaming.get(name, name)
-            if inner in self.cells:
-                captured.append((name, self.cells[inner]))
-                cells.add(name)
-                continue
-            if self._may_be_unbound(self.env.get(inner, UNBOUND)):
-                raise PerhapsUnbound(inner)
-            captured.append((name, self._read(inner, node)))
+        captured, cells = self._captured(code, None, node)
         defaults = tuple(self._read(name, node) for name in given)
         op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, ())
         block = self._let(op, node, "ignored")

@@ -17,7 +17,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap, support
 from .handlers import NO, ZERO, Handler, Unsettled, constant
-from .protocols import is_of_c
+from .protocols import is_dispatcher, is_of_c
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -55,6 +55,8 @@ class Holders:
         """What answers for a call of `target`; None if it is nothing of the kind."""
         if isinstance(target, types.FunctionType) and target in CALLING:
             return CALLING[target](self.pullbacks, args, kwargs, active, place)
+        if is_dispatcher(target) and args:
+            return self.pullbacks.find(target.dispatch(args[0].__class__), args, kwargs, active, place)
         if target is np.vectorize.__call__:
             return self.vectorize_call(args[0], args[1:], kwargs, (False, *active[1:]), place)
         if target is _BIND and args and args[0] is object.__setattr__:

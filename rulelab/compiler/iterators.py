@@ -17,13 +17,15 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError, Place, UnsupportedSyntaxError
 from ..tangents.algebra import is_number
+from ..tangents.generated import generated, tested
+from ..tangents.in_step import Nothings
 from ..tangents.structural import Tangent, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap, outlines, support
 from .handlers import NO, ZERO, Handler, Unsettled, no_cotangents
 from .operands import carries
-from .protocols import hands_out_its_own, is_of_c
+from .protocols import hands_out_its_own, is_author_class, is_of_c
 from .sites import call_finder
 from .walks import (
     DICT_ITEMS,
@@ -43,6 +45,7 @@ from .walks import (
     Source,
     Sums,
     Token,
+    Unfollowed,
     Walk,
     Whole,
     bars_by_number,
@@ -86,13 +89,27 @@ _FILTERS = frozenset({filter, itertools.filterfalse, itertools.takewhile, iterto
 
 
 _FROM_ITERABLE = itertools.chain.__dict__["from_iterable"]
+_PLAINLY = frozenset({*_REARRANGED, next, itertools.count, itertools.groupby, list, tuple, dict})
+
+
+def hands_on_plainly(target: Any, args: Args) -> bool:
+    """Whether a call does no more than hand items on, without code of the author's: where nothing is
+    differentiated, Python's own function will do.
+    """
+    if not is_of_c(target) or target not in _PLAINLY:
+        return False
+    return not any(isinstance(x, (Drawn, Walk)) or is_author_class(type(x)) for x in args)
 
 
 class Iteration:
-    """Answers for Python's functions of iterables, over one finder of pullbacks."""
+    """Answers for Python's functions of iterables, over one finder of pullbacks.
 
-    def __init__(self, pullbacks: Pullbacks) -> None:
+    Where nothing is `followed`, nobody asks for the cotangents of the items, and any iterable will do.
+    """
+
+    def __init__(self, pullbacks: Pullbacks, followed: bool = True) -> None:
         self.pullbacks = pullbacks
+        self.followed = followed
         self.makers: dict[Any, Callable[..., Handler | None]] = {
             map: self.mapped,
             itertools.starmap: self.mapped,
@@ -106,6 +123,8 @@ class Iteration:
             frozenset: self.refused_set,
             itertools.groupby: self.refused,
             itertools.count: self.refused,
+            generated: self.mapped,
+            tested: self.filtered,
             **dict.fromkeys(_FILTERS, self.filtered),
             **dict.fromkeys(_REARRANGED, self.rearranged),
         }
@@ -114,7 +133,8 @@ class Iteration:
         self, target: Any, args: Args, kwargs: Words, active: tuple[bool, ...], place: Place | None
     ) -> Handler | None:
         """What answers for a call of one of these functions; None for any other."""
-        maker = self.makers.get(target) if is_of_c(target) else None
+        known = is_of_c(target) or target is generated or target is tested
+        maker = self.makers.get(target) if known else None
         if maker is not None:
             return maker(target, args, kwargs, active, place)
         if target is _FROM_ITERABLE:
@@ -132,7 +152,7 @@ class Iteration:
         """The items of a value; `on` tells whether their cotangents are wanted."""
         __tracebackhide__ = True
         kind = type(owner)
-        constant = isinstance(owner, (range, str, bytes, DICT_KEYS)) or is_number(owner)
+        constant = isinstance(owner, (range, str, bytes, DICT_KEYS, Nothings)) or is_number(owner)
         names = isinstance(owner, DICT_KEYS) and _own_dict_of(owner) is not None
         if on and (names or isinstance(owner, (dict, set, frozenset)) and heap.is_own(owner)):
             return OfNames(owner, place)
@@ -165,6 +185,8 @@ class Iteration:
             return OfIndexed(take)
         if not carries(owner) or kind is itertools.count:  # made of what varies, it was refused there
             return Source(owner)
+        if not self.followed:
+            return Unfollowed(owner)
         raise NotDifferentiableError(
             f"The items of a {kind.__name__} cannot be differentiated",
             place=place,
@@ -183,6 +205,8 @@ class Iteration:
             raise
         items, back = handler(owner)
         changes = isinstance(getattr(type(items), "__next__", None), types.FunctionType)
+        if not self.followed:
+            return OfObject(Unfollowed(items), back)
         if items is owner or (changes and not isinstance(items, Drawn)):
             raise NotDifferentiableError(
                 f"The items of a {type(owner).__name__} cannot be differentiated: "
@@ -342,13 +366,15 @@ class Iteration:
                 flags = (active[1], *map(_is_active, given))
                 return Called(Token(own, 0, function), given, *calls(values, flags))
 
-            if target is map:
+            if target is generated:
+                shapes = generated(called, *map(tokens, sources))
+            elif target is map:
                 shapes = map(called, *map(tokens, sources))
             else:
                 shapes = map(lambda row: called(*_apart(row)), *map(tokens, sources))
             if not callable(function):  # Python says so when it takes the first item
                 shapes = target(function, *map(tokens, sources))
-            y = drawn(shapes, target.__name__)
+            y = drawn(shapes, "generator" if target is generated else target.__name__)
             return y, heap.effectful(lambda y_bar: _of_sources([own, *sources], [(y, y_bar)]))
 
         return _as_python_calls(target, args, kwargs, call, 2, len(args) if target is map else 2)

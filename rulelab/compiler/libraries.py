@@ -21,8 +21,13 @@ BY_RULE = ("numpy", "scipy")
 INSTALLED_IN = ("site-packages", "dist-packages")
 
 _HORNER = "a loop of products and sums over the coefficients"
-# Functions of the libraries that are compiled like the author's own: plain Python, without writes, over
-# operations that have rules. Module, name and why it is safe.
+_OF_COUNTER = (
+    *("__init__", "update", "subtract", "most_common", "total", "copy", "_keep_positive", "__missing__"),
+    *("__add__", "__sub__", "__or__", "__and__", "__pos__", "__neg__"),
+    *("__iadd__", "__isub__", "__ior__", "__iand__", "__delitem__"),
+)
+# Functions of the libraries that are compiled like the author's own: plain Python over operations that have
+# rules, which writes to nothing but the object of a method. Module, name and why it is safe.
 COMPILED = {
     ("colorsys", "rgb_to_yiq"): "two sums of products",
     ("colorsys", "yiq_to_rgb"): "sums of products, clipped to [0, 1] by branches",
@@ -36,6 +41,10 @@ COMPILED = {
     ("statistics", "NormalDist.zscore"): "a quotient",
     ("typing", "cast"): "hands its second argument on",
     ("rulelab.ad.implicit", "Params.__iter__"): "hands out its arrays",
+    **dict.fromkeys(
+        [("collections", f"Counter.{name}") for name in _OF_COUNTER],
+        "loops over entries, with sums and differences",
+    ),
     ("contextlib", "nullcontext.__init__"): "keeps its argument",
     ("contextlib", "nullcontext.__enter__"): "hands it out",
     ("contextlib", "nullcontext.__exit__"): "does nothing",

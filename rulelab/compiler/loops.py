@@ -217,7 +217,7 @@ class Loops(Lowering):
         their own. `changed` are the variables that `run` changes.
         """
         scope = self._scope(node.generators)
-        for name in sorted(captured_inside(node) & set(scope.renames)):
+        for name in sorted(captured_inside(node, self._known) & set(scope.renames)):
             self._make_cell(scope.renames[name], UNBOUND, node)
         names = [*changed, *scope.renames.values(), *walrus_names(node)]
         assigning = [ast.Name(n, ast.Store()) for n in names]

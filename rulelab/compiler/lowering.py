@@ -61,7 +61,7 @@ class Lowering:
         self.nested = list(_nested_codes(code))
         self.renaming: dict[str, str] = {}
         self.statement: ast.AST = source.node
-        self.rebound = rebound_captures(source.node, set(code.co_cellvars)) | shared
+        self.rebound = rebound_captures(source.node, set(code.co_cellvars), self._known) | shared
         self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.stop_of: dict[ast.AST, str] = {}
         self.ownership = Ownership(source.node, self._reads_only, self._makes_fresh)

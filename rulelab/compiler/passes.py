@@ -154,7 +154,7 @@ def compile_pass(
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             return lowered
-        return _tangent(lowered_of(derived.base), derived, known_of, differentiate)
+        return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 
     lowered = lowered_of(code)
     kinds, sites = known_of(lowered)
@@ -199,19 +199,21 @@ def _tangent(
     lowered: ir.Function,
     derived: Derived,
     known_of: Callable[[ir.Function], tuple[Types, Sites]],
-    differentiate: bool,
+    in_sweep: bool,
 ) -> ir.Function:
-    """The tangent of a lowered function for the parameters that vary."""
+    """The tangent of a lowered function for the parameters that vary; `in_sweep` says that it is part of a
+    sweep of reverse mode, which asks what was made here, also where the tangent itself is not needed.
+    """
     kinds, sites = known_of(lowered)
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
     parameters = [name for name, on in zip(lowered.parameters, derived.varied, strict=True) if on]
     start = {*parameters, *(lowered.free if derived.captured else ())}
     start |= kept_open(lowered) | handed_on(lowered, sites.changes_nothing)
-    if not differentiate:
+    if not in_sweep:
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
     texts = _texts(lowered, varied, sites)
-    writes = not differentiate
+    writes = not in_sweep
     return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes, texts)
 
 

@@ -327,6 +327,25 @@ def holds_callable(owner: Any, name: str) -> bool:
     return written_in_python(type(found), "__get__") is not None
 
 
+def is_dispatcher(target: Any) -> bool:
+    """Whether a function is made by `functools.singledispatch`, which chooses by the class of an argument."""
+    return isinstance(target, types.FunctionType) and target.__code__ is _DISPATCHER
+
+
+_DISPATCHER = functools.singledispatch(lambda x: x).__code__  # type: ignore[attr-defined]
+
+
+def dispatched(owner: Any, name: str, args: tuple[Any, ...]) -> Any:
+    """The function that `owner.name(*args)` runs where `functools.singledispatchmethod` chooses it; else
+    None.
+    """
+    found = in_class(type(owner), name)
+    if not isinstance(found, functools.singledispatchmethod) or not args:
+        return None
+    chosen = found.dispatcher.dispatch(args[0].__class__)
+    return chosen if isinstance(chosen, types.FunctionType) else None
+
+
 def in_class(kind: type, name: str) -> Any:
     """What the classes of an object have under a name, not asked for its value."""
     for cls in kind.__mro__:

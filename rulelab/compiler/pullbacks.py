@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import operator
 import os
@@ -22,6 +23,7 @@ from ..rules.registry import Found, OptedOut
 from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of, resolve
+from ..tangents.generated import generated, tested
 from ..tangents.holding import CACHED, contents, holds_something
 from ..tangents.structural import Tangent, entries_of
 from ..tangents.tracked import within_reverse
@@ -37,7 +39,7 @@ from . import (
     watching,
 )
 from .cache import Cache, Pass
-from .constructors import constructor, copier, is_authors, make_plain
+from .constructors import constructor, copier, keeps_in_sight, make_plain
 from .derived import stands_for
 from .effects import Noted, loudness, own_error
 from .emit import calls_leading_here
@@ -45,7 +47,7 @@ from .entries import Entries, ImplicitEntries
 from .fingerprints import Seen
 from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
 from .holders import Holders
-from .iterators import Iteration
+from .iterators import Iteration, hands_on_plainly
 from .libraries import compiled_function, is_library
 from .nesting import enter, leave
 from .operands import carries, describe, may_vary
@@ -75,6 +77,7 @@ class Pullbacks:
         # What a rule asks for is its own affair, so that nothing is deposited behind its back.
         self.config: RuleConfig = Pullbacks(cache).config if implicit else self.push.config
         self.iteration = Iteration(self)
+        self.plain_iteration = Iteration(self, followed=False)
         self.holders = Holders(self)
 
     def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -306,7 +309,7 @@ class Pullbacks:
         if type(target) is CACHED:  # what it keeps is of other calls, and it may keep nothing that varies
             return self.find(target.__wrapped__, args, kwargs, active, place)
         stand_in = self.cache.registry.stand_in(target)
-        if stand_in is not None and stand_in.function is not None and not stand_in.reads_items:
+        if stand_in is not None and stand_in.answers(args):
             if not any(map(carries, (*args, *kwargs.values()))):
                 return None
             return by_stand_in(self, stand_in, target, args, kwargs, active, place)
@@ -662,9 +665,13 @@ class Pullbacks:
             self.refuse_implicit(place)
             if isinstance(g, Vjp):
                 return g(*args)
-            return self.push_plain(args, varied[1:], place) if any(varied) else push_constant(g, args)
+            if any(varied) or _makes_what_may_change(_called(args)[0]):
+                return self.push_plain(args, varied[1:] if any(varied) else (True,) * len(args), place)
+            return push_constant(g, args)
         target, bound = resolve(g)
         everything = (*bound, *args)
+        if target is new_object:
+            return heap.own(new_object(*everything), False)
         known = self.cache.registry.entry_in("rrule", target)
         function = compiled_function(target) if known is None else None
         if function is not None:
@@ -681,16 +688,25 @@ class Pullbacks:
         spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
         if known is None and type(target) is CACHED and any(varied):
             return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)
-        if known is None and is_authors(target):
+        if known is None and keeps_in_sight(target):
             return make_plain(self, target, args, kwargs, place)
+        if target is copy.copy or target is copy.deepcopy:
+            return copies.made_plain(target)(target, *everything, **kwargs)
         if everything and heap.may_change_unseen(everything[0]):
             return _watching(g, bound, args, kwargs, place, changes=True)
         self.refuse_mutation(target, everything, kwargs, place)
-        if known is None and any(varied) and any(map(carries, (*everything, *kwargs.values()))):
-            handler = self.without_rule(target, everything, kwargs, spread, place)
-            if handler is not None:
-                return handler(*everything, **kwargs)[0]
-        reads = target is getattr  # as harmless as `x.name`
+        stand_in = self.cache.registry.stand_in(target) if known is None and any(varied) else None
+        if stand_in is not None and stand_in.answers(everything):
+            handler = by_stand_in(self, stand_in, target, everything, kwargs, spread, place, False)
+            return handler(*everything, **kwargs)
+        hands_on = hands_on_plainly(target, everything)
+        carrying = any(varied) and any(map(carries, (*everything, *kwargs.values())))
+        if known is None and not hands_on and carrying:
+            found = self.plain_iteration.handler(target, everything, kwargs, spread, place)
+            found = found or self.without_rule(target, everything, kwargs, spread, place)
+            if found is not None:
+                return found(*everything, **kwargs)[0]
+        reads = target is getattr or hands_on  # as harmless as `x.name`
         if (
             known is None
             and not reads
@@ -707,10 +723,18 @@ class Pullbacks:
         if constant_here and not _never_differentiated(known) and not _only_hands_on(target):
             functions = tuple(hidden.functions_in((*args, *kwargs.values())))
             hidden.refuse_reading(target, functions, place)
-        return _watching(g, bound, args, kwargs, place)
+        y = _watching(g, bound, args, kwargs, place)
+        return heap.made_plain(y) if crossings.makes_new(target, everything) else y
 
     def push_plain(self, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
         """What a `push` gives whose result nobody differentiates; a write to what varies is refused."""
+        found = self.pushed_plain(call, varied, place)
+        if crossings.makes_new(*_called(call)):
+            for part in found:
+                heap.publish_plain(part)
+        return found
+
+    def pushed_plain(self, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
         program = self.push.program(call)
         values = tuple([build(part, call) for part in program.given])
         flags = tuple([is_active(part, varied) for part in program.given])
@@ -828,6 +852,20 @@ def _never_differentiated(entry: Any) -> bool:
     return entry is not None and not any(r.differentiable for r in rules)
 
 
+def _called(call: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The function that a `push` calls, and its arguments with the object that it is bound to."""
+    g, args, method = call[0], call[2], call[5] if len(call) > 5 else None
+    if method is not None and not isinstance(g, types.ModuleType):
+        return getattr(type(g), method, None), (g, *args)
+    target, bound = resolve(g if method is None else getattr(g, method))
+    return target, (*bound, *args)
+
+
+def _makes_what_may_change(target: Any) -> bool:
+    """Whether a function makes a container or an object, of constants perhaps, that may be written later."""
+    return isinstance(target, type) and (keeps_in_sight(target) or crossings.makes_new(target, ()))
+
+
 def push_constant(push: Push, call: Any) -> Any:
     """What a `push` of constants gives. Arrays that others hold may not be written to in it, since the sweep
     around it may have read them.
@@ -850,7 +888,8 @@ def _watching(
     changes: bool = False,
 ) -> Any:
     """What a function of C or a library gives, which may call functions of the author's."""
-    if isinstance(g, type) and issubclass(g, Iterator):  # it calls them when it is gone through
+    lazy = isinstance(g, type) and issubclass(g, Iterator)
+    if lazy or g is generated or g is tested:  # it calls them when it is gone through
         return g(*[snapshots.watched_later(x, place) for x in args], **kwargs)
     held = [x for x in bound if isinstance(x, np.vectorize)]
     if held or any(map(_may_call_authors, (*args, *kwargs.values()))):

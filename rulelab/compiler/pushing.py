@@ -46,13 +46,22 @@ from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import heap
-from .constructors import is_generated
+from .constructors import container_base, is_generated
 from .derived import derived_of, stands_for, tangent_of
 from .deriving import derives
 from .effects import own_error
 from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
-from .protocols import BINARY, FIRST, holds_callable, in_class, is_author_class, written_in_python
+from .protocols import (
+    BINARY,
+    FIRST,
+    dispatched,
+    holds_callable,
+    in_class,
+    is_author_class,
+    is_dispatcher,
+    written_in_python,
+)
 from .refusals import text_read_again
 from .spelling import reads_numbers
 
@@ -289,7 +298,7 @@ class Push:
     def still(self, call: Call) -> Program:
         """A call with constants: what it makes may be given something that varies later."""
         g = call[G]
-        if isinstance(g, type) and is_author_class(g) and not is_of_library(g):
+        if isinstance(g, type) and is_author_class(g) and (not is_of_library(g) or container_base(g)):
             made = self.by_class(call)
             if made is not None:
                 return made
@@ -302,11 +311,15 @@ class Push:
         if found is not None:
             return found
         stand_in = self.cache.registry.stand_in(g)
-        if stand_in is not None and stand_in.function is not None:
+        by_items = stand_in is not None and stand_in.reads_items and stand_in.function is not None
+        if stand_in is not None and (by_items or stand_in.answers(args)):
             return self.by_function(stand_in.function, call, stand_in.rest)
         function = compiled_function(g)
         if function is not None:
             return self.by_function(function, call)
+        if is_dispatcher(g) and args:
+            chosen = g.dispatch(args[0].__class__)
+            return self.through(call, chosen, _refs(ARGS, args), _refs(DOTS, args), _names)
         if g is super and len(args) == 2:
             return Program(programs.made_super, (arg(0), arg(1), dot(1)), trusted=True)
         if isinstance(g, type):
@@ -367,6 +380,10 @@ class Push:
         if isinstance(owner, (types.ModuleType, type, np.ufunc)):
             return self.through(call, getattr(owner, method), refs, dot_refs, names)
         if holds_callable(owner, method):
+            chosen = dispatched(owner, method, args)
+            if chosen is not None:
+                this, this_dot = Ref((G,)), Ref((G_DOT,))
+                return self.through(call, chosen, (this, *refs), (this_dot, *dot_refs), names)
             return Program(
                 programs.called_attribute,
                 (self, Ref((G,)), Ref((G_DOT,)), method, refs, dot_refs, names),
@@ -380,7 +397,7 @@ class Push:
         found = getattr(owner, method)
         if isinstance(owner, super) and getattr(found, "__self__", None) is owner.__self__:  # type: ignore[attr-defined]
             this = Ref((G, SELF))
-            return self.through(call, found.__func__, (this, *refs), (Ref((G_DOT,)), *dot_refs), names)
+            return self.through(call, resolve(found)[0], (this, *refs), (Ref((G_DOT,)), *dot_refs), names)
         if getattr(found, "__self__", None) is owner:
             target = getattr(found, "__func__", None) or getattr(type(owner), method, None)
             if isinstance(target, _METHODS):
@@ -775,6 +792,9 @@ class Push:
             fields = dict(zip(cls._fields, dot_refs)) | dict(zip(names, dot_refs[count:]))
             whole = tuple([fields.get(name, NO) for name in cls._fields])
             return Program(programs.made_tuple, (cls, refs[:count], words, whole), trusted=True)
+        base = container_base(cls)
+        if base is not None and base is not set:
+            return Program(programs.made_items, (self, cls, base, refs, dot_refs, names), trusted=True)
         if cls.__new__ not in (object.__new__, typing.Generic.__new__):
             return None
         if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):  # type: ignore[misc]

@@ -40,7 +40,7 @@ from .handlers import (
     without_owner,
 )
 from .operands import carries, describe
-from .protocols import attribute_handler, field, hands_out_its_own, holds_callable, is_of_c
+from .protocols import attribute_handler, dispatched, field, hands_out_its_own, holds_callable, is_of_c
 from .purity import Named, seems_to_change, text_changes
 from .reach import is_harmless
 from .refusals import mutation
@@ -560,6 +560,9 @@ def method_finder(pullbacks: Pullbacks, name: str, active: tuple[bool, ...], pla
 
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         if holds_callable(owner, name):
+            chosen = dispatched(owner, name, args)
+            if chosen is not None:
+                return pullbacks.find_target(chosen, (owner, *args), kwargs, (False, *active), place)
             return _of_attribute(pullbacks, name, active, place)(owner, *args, **kwargs)
         method = getattr(owner, name)  # a static method is no method of its object
         if not isinstance(owner, (types.ModuleType, type)) and getattr(method, "__self__", None) is owner:
@@ -752,6 +755,8 @@ def _augmented_finder(
     def find(left: Any, right: Any) -> Handler:
         if any(active) and (type(left) is float or type(left) is np.float64):
             return rebinding(left, right)
+        if isinstance(left, list) and isinstance(right, np.ndarray):
+            return rebinding(left, right)  # NumPy makes an array of both
         if any(active) and heap.is_followed(left):
             if isinstance(left, (list, deque)) and op.operator == "add" and not hasattr(right, "__radd__"):
                 # else the right operand decides: an array adds item by item

@@ -70,7 +70,11 @@ def find_source(code: types.CodeType) -> Source:
     entry = _FOUND.get(id(code))
     if entry is not None and entry[0]() is code:
         return entry[1]
-    source = _search(code)
+    return remember(code, _search(code))
+
+
+def remember(code: types.CodeType, source: Source) -> Source:
+    """Have `find_source` give this source for the code, as long as that lives."""
     key = id(code)
     _FOUND[key] = (weakref.ref(code, lambda _: _FOUND.pop(key, None)), source)
     return source

@@ -39,6 +39,10 @@ class Source:
         return NO
 
 
+class Unfollowed(Source):
+    """Items that vary, of something that nobody differentiates."""
+
+
 class OfNames(Source):
     """The keys of a dict, or the items of a set, that the function made: numbers that vary are lost there."""
 

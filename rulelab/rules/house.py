@@ -103,18 +103,18 @@ class RuleTable:
         """States that these write to an argument, and how a message calls them."""
         self.mutators.extend((target, description or name_of(target)) for target in _targets(targets))
 
-    def stands_in(self, *targets, rest=None, instead=None, reads_items=False):
+    def stands_in(self, *targets, rest=None, instead=None, reads_items=False, only=None):
         """Decorator of a plain Python function that does what the targets do and is differentiated in their
         place, where there is no rule.
 
         It takes the arguments as they come. With `rest=k` those from position k on arrive as one tuple.
         `instead(*args)` may say of a call that it goes this way although there is a rule; `reads_items` says
-        what `TABLE.reads_items` does.
+        what `TABLE.reads_items` does. `only(*args)` may say of a call without a rule that it does not.
         """
 
         def stated(function):
             for target in _targets(targets):
-                self.stand_ins.append((target, StandIn(function, rest, instead, reads_items)))
+                self.stand_ins.append((target, StandIn(function, rest, instead, reads_items, only)))
             return function
 
         return stated

@@ -8,7 +8,7 @@ import dataclasses
 import inspect
 import itertools
 import types
-from collections import deque
+from collections import OrderedDict, deque
 
 import numpy as np
 
@@ -133,7 +133,13 @@ TABLE.non_differentiable(stands_for, refuse_attribute, refuse_keyword_defaults)
 
 def check_followed(x, x_dot, name, y):
     """NotDifferentiableError for an attribute of what is no plain object, where its tangent is not known."""
-    if not isinstance(x_dot, types.SimpleNamespace) and not is_none(x_dot) and kind_of(y) is not None:
+    by_item = isinstance(x, (list, dict, deque))  # whose attributes are constants: a write would be refused
+    if (
+        not isinstance(x_dot, types.SimpleNamespace)
+        and not is_none(x_dot)
+        and not by_item
+        and kind_of(y) is not None
+    ):
         raise NotDifferentiableError(
             f"There is no forward rule for the attribute {name} of a {type(x).__name__}",
             read="limitations#attributes",
@@ -230,14 +236,32 @@ def new_object(cls):
 
 @TABLE.frule(new_object)
 def new_object_frule(tangents, cls):
-    """Attributes will be written to it, and their tangents beside it."""
-    return new_object(cls), types.SimpleNamespace()
+    """What will be written to it has its tangents beside it."""
+    kind = kind_beside(cls)
+    return new_object(cls), kind()
+
+
+def kind_beside(cls):
+    """The class of the tangents of new objects of a class."""
+    kinds = (list, deque, OrderedDict, dict)
+    return next((kind for kind in kinds if issubclass(cls, kind)), types.SimpleNamespace)
+
+
+TABLE.non_differentiable(kind_beside)
 
 
 def made_object(push, cls, args, dots, names):
     """An object of a class with an `__init__` in Python."""
     x = new_object(cls)
     x_dot = types.SimpleNamespace()
+    push(cls.__init__, NO, (x, *args), (x_dot, *dots), names, None)
+    return x, x_dot
+
+
+def made_items(push, cls, base, args, dots, names):
+    """An object of a class of lists, dicts or deques; beside it stands one of the class it inherits from."""
+    x = new_object(cls)
+    x_dot = base()
     push(cls.__init__, NO, (x, *args), (x_dot, *dots), names, None)
     return x, x_dot
 
@@ -522,7 +546,8 @@ def check_in_place(update, left, right):
     """NumPy's own error where the dtype of the result is not one that `left` takes: `left op right` has none,
     or another.
     """
-    if np.result_type(left, right) != left.dtype:
+    operand = np.asarray(right) if isinstance(right, (list, tuple)) else right
+    if np.result_type(left, operand) != left.dtype:
         update(left.copy(), right)
 
 

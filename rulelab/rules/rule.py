@@ -77,3 +77,10 @@ class StandIn:
     rest: int | None = None
     instead: Callable | None = None
     reads_items: bool = False
+    only: Callable | None = None
+
+    def answers(self, args):
+        """Whether its function is differentiated for a call with these arguments that has no rule."""
+        if self.function is None or self.reads_items:
+            return False
+        return self.only is None or self.only(*args)

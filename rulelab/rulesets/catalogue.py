@@ -25,6 +25,7 @@ from . import (
     python_cmath,
     python_math,
     python_statistics,
+    random_draws,
     standins,
     ufunc_methods,
 )
@@ -46,6 +47,7 @@ _MODULES = (
     linalg_factorisations,
     fft,
     ufunc_methods,
+    random_draws,
     mutators,
     standins,
     programs,

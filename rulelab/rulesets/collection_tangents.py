@@ -159,6 +159,27 @@ TABLE.frule(dict.__dict__["fromkeys"], OrderedDict.__dict__["fromkeys"], require
 # -- making containers ---------------------------------------------------------------------------------------
 
 
+@TABLE.frule(list.__init__, requires=FORWARDS)
+def fill_list_frule(config, tangents, xs, *items):
+    if not items:
+        return None, NO
+    return config.frule_via_ad((NO, *tangents[1:]), list.extend, xs, *items)
+
+
+@TABLE.frule(deque.__init__, requires=FORWARDS)
+def fill_deque_frule(config, tangents, xs, iterable=(), maxlen=None):
+    if maxlen is not None:
+        raise NotDifferentiableError(
+            f"A {type(xs).__name__} with a greatest length is not differentiated", fixes=("use a deque",)
+        )
+    return config.frule_via_ad((NO, *tangents[1:3]), deque.extend, xs, iterable)
+
+
+@TABLE.frule(dict.__init__, OrderedDict.__init__, requires=FORWARDS, keyword_tangents=True)
+def fill_dict_frule(config, tangents, d, /, *others, **words):
+    return config.frule_via_ad((NO, *tangents[1:]), dict.update, d, *others, **words)
+
+
 def _state_collection(kind):
     @TABLE.frule(kind, requires=FORWARDS)
     def collected_frule(config, tangents, *args):

@@ -8,7 +8,7 @@ is, and before the tangent is touched.
 """
 
 import operator
-from collections import OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
 
@@ -167,23 +167,23 @@ def _state_extension(method, gives_itself):
     @TABLE.frule(method, requires=FORWARDS)
     def extend_frule(config, tangents, xs: list | deque, items):
         xs_dot = tangents[1]
-        if is_constant(tangents[2]):
-            y = method(xs, items) if is_constant(xs_dot) else _extended(method, xs, xs_dot, items)
+        if method is operator.iadd and hasattr(items, "__radd__"):  # an array adds item by item
+            return config.frule_via_ad((NO, xs_dot, tangents[2]), operator.add, xs, items)
+        if is_constant(tangents[2]) and is_constant(xs_dot):
+            extend(xs, items)
         else:
             new, dots = taken(config, items, tangents[2])
             check_kept(xs, xs_dot, *dots)
-            y = method(xs, new)
+            extend(xs, new)
             if not is_constant(xs_dot):
-                method(xs_dot, parts_beside(new, dots))
-        return (xs, xs_dot) if gives_itself else (y, NO)
+                extend(xs_dot, parts_beside(new, dots))
+        return (xs, xs_dot) if gives_itself else (None, NO)
 
-
-def _extended(method, xs, xs_dot, items):
-    """`xs` gets constant items."""
-    new = list(items)
-    y = method(xs, new)
-    method(xs_dot, parts_beside(new, [NO] * len(new)))
-    return y
+    def extend(xs, items):
+        if method is deque.extendleft:
+            xs.extendleft(items)
+        else:
+            xs.extend(items)
 
 
 for _method in (list.extend, deque.extend, deque.extendleft):
@@ -193,10 +193,21 @@ for _method in (list.__iadd__, deque.__iadd__, operator.iadd, operator.iconcat):
 
 
 def _state_repetition(method):
-    @TABLE.frule(method)
-    def repeat_frule(tangents, xs: list | deque, n):
-        method(xs, n)
-        return xs, tangents[1] if is_constant(tangents[1]) else method(tangents[1], n)
+    @TABLE.frule(method, requires=FORWARDS)
+    def repeat_frule(config, tangents, xs: list | deque, n):
+        xs_dot = tangents[1]
+        if method is operator.imul and not isinstance(n, (int, np.integer)):  # an array decides itself
+            return config.frule_via_ad((NO, xs_dot, tangents[2]), operator.mul, xs, n)
+        repeat(xs, n)
+        if not is_constant(xs_dot):
+            repeat(xs_dot, n)
+        return xs, xs_dot
+
+    def repeat(xs, n):
+        if isinstance(xs, deque):
+            deque.__imul__(xs, n)
+        else:
+            list.__imul__(xs, n)
 
 
 _state_repetition(operator.imul)
@@ -295,6 +306,8 @@ def getitem_frule(tangents, a: list | tuple | dict, b, /):
         return y, _slice_of_constants(y) if isinstance(b, slice) else NO
     if isinstance(a, dict):
         check_key(b, tangents[2])
+        if not dict.__contains__(a, b):
+            return made_of_key(a, b), NO
     check_in_step(a, tangents[1])
     return stored(a, b), stored(tangents[1], b)
 
@@ -307,6 +320,21 @@ def stored(a, b):
         if isinstance(a, kind):
             return kind.__getitem__(a, b)
     return a[b]
+
+
+def made_of_key(a, b):
+    """What `__missing__` of a class makes of a key, or KeyError."""
+    y = dict.__getitem__(a, b)
+    if type(a) is not Counter and has_numbers(np.asarray(y)):
+        raise NotDifferentiableError(
+            f"What __missing__ of a {type(a).__name__} makes of a key is not differentiated",
+            fixes=("look the key up by get(key, default)",),
+            read="limitations#attributes",
+        )
+    return y
+
+
+TABLE.non_differentiable(made_of_key)
 
 
 def _slice_of_constants(y):
@@ -355,10 +383,20 @@ def setitem_frule(tangents, a: dict | deque, b, c, /):
         check_key(b, b_dot)
     if not is_constant(a_dot):
         check_in_step(a, a_dot)
-    a[b] = c
+    put(a, b, c)
     if not is_constant(a_dot):
         a_dot[b] = settled(c, c_dot)
     return None, NO
+
+
+def put(a, b, c):
+    """`a[b] = c` as it is stored, whatever an author's class makes of it."""
+    if isinstance(a, list):
+        list.__setitem__(a, b, c)
+    elif isinstance(a, dict) and not isinstance(a, OrderedDict):
+        dict.__setitem__(a, b, c)
+    else:
+        a[b] = c
 
 
 @TABLE.frule(operator.setitem, list.__setitem__, requires=FORWARDS)
@@ -368,13 +406,13 @@ def list_setitem_frule(config, tangents, a: list, b, c, /):
         check_in_step(a, a_dot)
     if not isinstance(b, slice):
         check_kept(a, a_dot, c_dot)
-        a[b] = c
+        put(a, b, c)
         if not is_constant(a_dot):
             a_dot[b] = settled(c, c_dot)
         return None, NO
     new, dots = taken(config, c, c_dot)
     check_kept(a, a_dot, *dots)
-    a[b] = new
+    put(a, b, new)
     if not is_constant(a_dot):
         a_dot[b] = parts_beside(new, dots)
     return None, NO

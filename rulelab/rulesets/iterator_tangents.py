@@ -14,13 +14,14 @@ import numpy as np
 
 from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
+from ..tangents.generated import generated, tested
 from ..tangents.in_step import (
+    Nothings,
     authors_method,
     beside_entry,
     beside_number,
     first,
     is_iterator,
-    nothing,
     pairs,
     split,
     split_rows,
@@ -44,10 +45,10 @@ def is_sequence(x):
 
 def tangents_of_items(x, x_dot):
     """Something to iterate over beside the sequence `x`, as long as `x` is when it is read."""
-    return map(nothing, x) if is_constant(x_dot) else x_dot
+    return Nothings(x) if is_constant(x_dot) else x_dot
 
 
-TABLE.non_differentiable(is_sequence, authors_method)
+TABLE.non_differentiable(is_sequence, authors_method, Nothings)
 
 
 def all_pairs(config, xs, dots):
@@ -309,6 +310,14 @@ def map_frule(config, tangents, f, *xs):
     return split(map(call, *all_pairs(config, xs, tangents[2:])))
 
 
+@TABLE.frule(generated, requires=FORWARDS)
+def generated_frule(config, tangents, make, items, /):
+    def call(row):
+        return called(config, make, tangents[1], (row,))
+
+    return split(generated(call, pairs(config, items, tangents[2])))
+
+
 @TABLE.frule(itertools.starmap, requires=FORWARDS)
 def starmap_frule(config, tangents, f, rows, /):
     if not callable(f):
@@ -333,7 +342,7 @@ def _state_filter(target):
         return split(target(lambda pair: asked(config, test, tangents[1], pair), given))
 
 
-for _target in (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile):
+for _target in (filter, tested, itertools.filterfalse, itertools.takewhile, itertools.dropwhile):
     _state_filter(_target)
 
 

@@ -876,8 +876,10 @@ def imag_frule(tangents, val: Number):
     return out, np.imag(dense(val, tangents[1])) if np.iscomplexobj(val) else no_change(out)
 
 
-@TABLE.rrule(np.real_if_close, leading=1, points=[(np.array([0.3, -1.2]),), (np.array([0.4 - 0.7j]),)])
-def real_if_close_rrule(a: Array | np.number, tol=100):
+@TABLE.rrule(
+    np.real_if_close, leading=1, points=[(np.array([0.3, -1.2]),), (np.array([0.4 - 0.7j]),), (0.3,)]
+)
+def real_if_close_rrule(a: Number, tol=100):
     """The real part, or `a` itself where an imaginary part matters."""
     out = np.real_if_close(a, tol)
 
@@ -888,7 +890,7 @@ def real_if_close_rrule(a: Array | np.number, tol=100):
 
 
 @TABLE.frule(np.real_if_close)
-def real_if_close_frule(tangents, a: Array | np.number, tol=100):
+def real_if_close_frule(tangents, a: Number, tol=100):
     out = np.real_if_close(a, tol)
     a_dot = dense(a, tangents[1])
     return out, a_dot if np.iscomplexobj(out) else np.real(a_dot)

@@ -18,7 +18,7 @@ from ..tangents.forms import form_of, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent, one_part
 from ..tangents.thunks import thunk, unthunk
-from ..tangents.zeros import NoTangent, ZeroTangent
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
 from .numpy_elementwise import (
     ANY,
@@ -663,3 +663,26 @@ TABLE.non_differentiable(
     hasattr,
     object,
 )
+
+
+# -- zeros that stand for tangents ---------------------------------------------------------------------------
+# What takes a pair of a constant and a number apart computes with the tangents of both.
+
+
+def _state_with_zero(target):
+    @TABLE.frule(target)
+    def zero_left_frule(tangents, a: AbstractZero, b, /):
+        return target(a, b), tangents_of_sum(target, NoTangent(), tangents[2])
+
+    @TABLE.frule(target)
+    def zero_right_frule(tangents, a, b: AbstractZero, /):
+        return target(a, b), tangents_of_sum(target, tangents[1], NoTangent())
+
+
+def tangents_of_sum(target, a_dot, b_dot):
+    """The tangent of a sum or difference of which one term is a zero; that of a product is none."""
+    return target(a_dot, b_dot) if target in (operator.add, operator.sub) else NoTangent()
+
+
+for _target in (operator.add, operator.sub, operator.mul, operator.truediv):
+    _state_with_zero(_target)

@@ -1,11 +1,19 @@
 """Plain Python that does what functions without Python code do, and is differentiated in their place."""
 
+import bisect
+import builtins
+import collections
+import heapq
+import itertools
 import math
+import operator
 
 import numpy as np
 
+from ..errors import NotDifferentiableError
 from ..rules.house import RuleTable
 from ..tangents.zeros import NoTangent
+from . import numpy_elementwise
 from .array_likes import dense
 
 TABLE = RuleTable("standins")
@@ -136,3 +144,197 @@ def placed_rrule(whole, mask, values, /):
 def placed_frule(tangents, whole, mask, values, /):
     whole_dot, values_dot = dense(whole, tangents[1]), dense(values, tangents[3])
     return _placed(whole, mask, values), _placed(whole_dot, mask, values_dot)
+
+
+# -- lists and tuples where the rules want arrays ------------------------------------------------------------
+
+
+def _has_items(*args):
+    """Whether NumPy makes arrays of some of these."""
+    return any(type(x) is list or type(x) is tuple for x in args)
+
+
+def _beside_array(x, y):
+    """Whether an operator on these is NumPy's, which makes an array of the other operand."""
+    numpys = (np.ndarray, np.generic)
+    return _has_items(x, y) and (isinstance(x, numpys) or isinstance(y, numpys))
+
+
+def as_array(x):
+    """A list or tuple as the array that NumPy makes of it."""
+    return np.asarray(x) if isinstance(x, (list, tuple)) else x
+
+
+def _state_of_items(target, count, only):
+    if count == 1:
+
+        @TABLE.stands_in(target, only=only)
+        def of_items(x, /):
+            return target(as_array(x))
+
+    elif count == 2:
+
+        @TABLE.stands_in(target, only=only)
+        def of_two(x, y, /):
+            return target(as_array(x), as_array(y))
+
+
+for _target in dict.fromkeys(target for target, _ in numpy_elementwise.TABLE.rules):
+    if isinstance(_target, np.ufunc):
+        _state_of_items(_target, _target.nin, _has_items)
+for _target in (
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.mod, operator.floordiv,
+    operator.pow, operator.matmul, builtins.pow, builtins.divmod,
+):  # fmt: skip
+    _state_of_items(_target, 2, _beside_array)
+_state_of_items(np.real_if_close, 1, _has_items)
+
+
+@TABLE.stands_in(operator.getitem, only=lambda a, b: isinstance(a, np.number))
+def item_of_number(a, b, /):
+    return np.asarray(a)[b]
+
+
+# -- functions of NumPy made of others -----------------------------------------------------------------------
+
+
+if hasattr(np, "row_stack") and np.row_stack is not np.vstack:
+
+    @TABLE.stands_in(np.row_stack)
+    def row_stack(tup):
+        return np.vstack(tup)
+
+
+# -- heaps and sorted lists ----------------------------------------------------------------------------------
+# Which item goes where is constant; the items take their cotangents along.
+
+
+@TABLE.stands_in(heapq.heappush)
+def heappush(heap, item, /):
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
+
+
+@TABLE.stands_in(heapq.heappop)
+def heappop(heap, /):
+    last = heap.pop()
+    if len(heap) == 0:
+        return last
+    return heapreplace(heap, last)
+
+
+@TABLE.stands_in(heapq.heapreplace)
+def heapreplace(heap, item, /):
+    least = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return least
+
+
+@TABLE.stands_in(heapq.heappushpop)
+def heappushpop(heap, item, /):
+    if len(heap) > 0 and heap[0] < item:
+        return heapreplace(heap, item)
+    return item
+
+
+@TABLE.stands_in(heapq.heapify)
+def heapify(heap, /):
+    for place in range(len(heap) // 2 - 1, -1, -1):
+        _sink(heap, place)
+
+
+def _rise(heap, top, place):
+    """Move the item at `place` up, to where none above it is greater."""
+    item = heap[place]
+    while place > top and item < heap[(place - 1) // 2]:
+        heap[place] = heap[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap[place] = item
+
+
+def _sink(heap, top):
+    """Move the item at `top` down along the lesser children to the end, and from there up again: the order in
+    which `heapq` compares.
+    """
+    item, place, count = heap[top], top, len(heap)
+    while 2 * place + 1 < count:
+        child = 2 * place + 1
+        if child + 1 < count and not heap[child] < heap[child + 1]:
+            child = child + 1
+        heap[place] = heap[child]
+        place = child
+    heap[place] = item
+    _rise(heap, top, place)
+
+
+@TABLE.stands_in(heapq.nsmallest)
+def nsmallest(n, iterable, key=None):
+    return sorted(iterable, key=key)[: max(n, 0)]
+
+
+@TABLE.stands_in(heapq.nlargest)
+def nlargest(n, iterable, key=None):
+    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
+@TABLE.stands_in(heapq.merge, rest=0)
+def merge(iterables=(), *, key=None, reverse=False):
+    _check_ends(iterables)
+    rows = [list(items) for items in iterables]
+    merged = []
+    heads = [0] * len(rows)
+    for _ in range(sum([len(row) for row in rows])):
+        best = _first_of(rows, heads, key, reverse)
+        merged.append(rows[best][heads[best]])
+        heads[best] = heads[best] + 1
+    return iter(merged)
+
+
+def _first_of(rows, heads, key, reverse):
+    """The number of the row whose next item comes first; of equal ones the first."""
+    best, best_rank = -1, None
+    for number in range(len(rows)):
+        if heads[number] < len(rows[number]):
+            item = rows[number][heads[number]]
+            rank = item if key is None else key(item)
+            if best < 0 or (best_rank < rank if reverse else rank < best_rank):
+                best, best_rank = number, rank
+    return best
+
+
+def _check_ends(iterables):
+    """NotDifferentiableError for iterables that go on for ever: all of them are read."""
+    if any(isinstance(x, (itertools.count, itertools.cycle, itertools.repeat)) for x in iterables):
+        raise NotDifferentiableError(
+            "heapq.merge of what may go on for ever is not differentiated",
+            fixes=("merge as many items as are needed: itertools.islice",),
+            read="limitations#iteration",
+        )
+
+
+TABLE.non_differentiable(_check_ends, bisect.bisect_left, bisect.bisect_right)
+
+
+@TABLE.stands_in(bisect.insort_right)
+def insort_right(a, x, lo=0, hi=None, *, key=None):
+    a.insert(bisect.bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
+
+
+@TABLE.stands_in(bisect.insort_left)
+def insort_left(a, x, lo=0, hi=None, *, key=None):
+    a.insert(bisect.bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
+
+
+# -- counting ------------------------------------------------------------------------------------------------
+
+_count_elements = collections.Counter.update.__globals__["_count_elements"]  # in C, where Python has it
+
+
+def count_elements(mapping, iterable, /):
+    for item in iterable:
+        mapping[item] = mapping.get(item, 0) + 1
+
+
+if not hasattr(_count_elements, "__code__"):
+    TABLE.stands_in(_count_elements)(count_elements)

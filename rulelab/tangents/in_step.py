@@ -99,9 +99,18 @@ def beside_nothing(x: Any) -> tuple[Any, Any]:
     return x, NoTangent()
 
 
-def nothing(x: Any) -> Any:
-    """The tangent of a constant item."""
-    return NoTangent()
+class Nothings:
+    """The tangents of the items of a constant: as many of them as there are items when they are taken."""
+
+    def __init__(self, x: Any) -> None:
+        self.items = iter(x)
+
+    def __iter__(self) -> Nothings:
+        return self
+
+    def __next__(self) -> Any:
+        next(self.items)
+        return NoTangent()
 
 
 def beside_entry(entry: Any) -> tuple[Any, Any]:

@@ -88,7 +88,7 @@ def _inside(x: Any, state: Any) -> Iterator[Any]:
         yield from state.values()
     elif state is not None or isinstance(x, tuple):
         yield from state if state is not None else x
-    elif callable(x):
+    else:
         yield from inside(x, cells=True)
     if isinstance(x, dict) and hasattr(x, "default_factory"):
         yield x.default_factory

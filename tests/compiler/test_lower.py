@@ -224,7 +224,7 @@ def test_comprehension_scope(cells):
 @pytest.mark.parametrize(
     "body, fragment",
     [
-        ("return sum(map(abs, (y for y in [x])))", "(y for y in [x])"),
+        ("return sum(map(abs, ((z := y) for y in [x]))) + z", "((z := y) for y in [x])"),
         (
             "try:\n    return x\nexcept (KeyError if x else ValueError):\n    return x",
             "KeyError if x else ValueError",

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from corpus.everyday import PROGRAMS  # noqa: E402
 from corpus.forward import along, along_by_differences, direction, forward_withgradient  # noqa: E402
 from corpus.harness import all_cases, derivative, flat, same  # noqa: E402
+from corpus.program_orders import SECOND, WORKS  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import RuleLabError  # noqa: E402
@@ -90,6 +91,54 @@ def test_second_derivatives(case):
     assert np.max(np.abs(found - wanted), initial=0.0) <= 1e-5 * scale + 10 * error + (
         1e-2 if h > 1e-3 else 0
     )
+
+
+ORDINARY = [case for case in CASES if case.name.startswith("ordinary.") and case.active(case.points[0])]
+
+
+@pytest.mark.parametrize("case", ORDINARY, ids=[case.name for case in ORDINARY])
+def test_every_way_to_a_second_derivative(case):
+    """Each mode over each gives the derivative of the gradient along a direction, or its component there."""
+    args = case.points[0]
+    active = case.active(args)
+    dots = direction(args, active)
+    wanted, error = along_by_differences(case.function, args, active, dots, case.kwargs)
+    along_itself = np.concatenate([flat(dots[i]) for i in active]) @ wanted
+    scale = max(1.0, np.abs(wanted).max(initial=0.0))
+    for way in SECOND:
+        found = WORKS[way](case.function, args, dots)
+        right = wanted if way != "forward over forward" else along_itself
+        assert np.max(np.abs(found - right)) <= 1e-5 * scale + 10 * error, way
+
+
+SOME_UNNEEDED = [
+    pytest.param(case, id=case.name, marks=[pytest.mark.campaign] * (number % 12 > 0))
+    for number, case in enumerate(CASES)
+    if case.name not in REFUSED_TWICE and case.active(case.points[0])
+]
+
+
+@pytest.mark.parametrize("case", SOME_UNNEEDED)
+def test_what_the_result_does_not_need_stops_nothing(case):
+    """A call whose result is thrown away changes no second derivative, and is not refused."""
+    args = case.points[0]
+    active = case.active(args)
+    dots, f, words = direction(args, active), case.function, case.kwargs
+
+    def cubes(*xs):
+        f(*xs, **words)
+        return cubed(xs)
+
+    def cubed(x):
+        if isinstance(x, dict):
+            x = list(x.values())
+        if isinstance(x, (list, tuple)):
+            return sum([cubed(part) for part in x])
+        return np.sum(x**3) if isinstance(x, np.ndarray) else x**3 if type(x) in (int, float) else 0.0
+
+    found = along(cubes, args, active, dots, {})
+    wanted = [6 * flat(args[i]) * flat(dots[i]) for i in active]
+    assert np.allclose(found, np.concatenate(wanted), rtol=1e-5)
 
 
 def test_few_second_derivatives_are_refused():

@@ -5,13 +5,15 @@ found by running it (support_table.py). `instead` says what to write where it is
 page gives what the error advises.
 """
 
+import bisect
 import contextlib
 import functools
+import heapq
 import itertools
 import math
 import operator
 import random
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -249,6 +251,12 @@ def import_inside(x):
     import math as mathematics
 
     return mathematics.sin(x)
+
+
+@shown(SYNTAX, "generator expressions that are assigned, handed on, read in part")
+def generator_expressions(x):
+    squares = (v * v for v in [x, 2.0, x])
+    return next(squares) * sum(list(squares))
 
 
 @shown(SYNTAX, "`yield`: generators", instead="collect a list and return it")
@@ -496,6 +504,47 @@ def random_numbers(x):
     return x * random.Random(3).random()
 
 
+@shown(BUILTINS, "random draws that are moved and stretched: `rng.normal(mu, s)`, `random.gauss(mu, s)`")
+def random_draws(x):
+    return np.random.default_rng(3).normal(x, x * x) * random.Random(3).uniform(0.0, x)
+
+
+@shown(BUILTINS, "random draws of other shapes by what varies", instead="constant parameters")
+def random_draws_of_shapes(x):
+    return np.random.default_rng(3).gamma(x, 1.0)
+
+
+@shown(BUILTINS, "`heapq`, `bisect`")
+def heaps(x):
+    heap = []
+    for v in [3.0 * x, x, 2.0 * x]:
+        heapq.heappush(heap, v)
+    bisect.insort(kept := [x, 4.0 * x], heapq.heappop(heap) * 2)
+    return kept[1] * heapq.nsmallest(1, heap)[0]
+
+
+@shown(BUILTINS, "`collections.Counter`")
+def counter(x):
+    weights = Counter(a=x, b=2 * x)
+    weights["a"] += x * x
+    return (weights + weights).most_common(1)[0][1]
+
+
+@functools.singledispatch
+def sized(shape):
+    return shape * shape
+
+
+@sized.register
+def _(shape: list):
+    return shape[0] * shape[1]
+
+
+@shown(BUILTINS, "functions and methods that choose by the class of an argument (singledispatch)")
+def dispatch(x):
+    return sized(x) + sized([x, 2.0])
+
+
 # --------------------------------------------------------------------------------------------------
 CONTAINERS = "Lists, dicts and tuples made inside"
 
@@ -679,6 +728,18 @@ def tuples(x):
 @shown(CONTAINERS, "sets of constants")
 def sets(x):
     return x * x if 2 in {1, 2} else x
+
+
+class Stack(list):
+    def push(self, v):
+        self.append(v)
+        return self
+
+
+@shown(CONTAINERS, "classes of lists, dicts, deques, sets")
+def list_class(x):
+    stack = Stack([x]).push(x * x)
+    return stack.pop() * stack[0]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -929,6 +990,16 @@ def array_diagonals(x, v):
 @shown(ARRAYS, "`sort`, `argmax`, `argsort` as an index", args=(1.7, V))
 def array_sorting(x, v):
     return np.sort(v)[0] * x + v[np.argmax(v)] + np.sum(v[np.argsort(v)] * np.arange(3))
+
+
+@shown(ARRAYS, "a list or tuple beside an array: `v * [1.0, x, 3.0]`, `np.exp([x, y])`", args=(1.7, V))
+def array_beside_list(x, v):
+    return np.sum(v * [1.0, x, 3.0] + (x, 2.0, 3.0)) + np.sum(np.exp([x, v[0]]))
+
+
+@shown(ARRAYS, "numbers of NumPy that are indexed: `s[()]`, `s[None]`", args=(1.7, V))
+def number_indexed(x, v):
+    return np.sum(v)[()] * np.sum(np.sum(v)[None] * x)
 
 
 @shown(ARRAYS, "`np.interp`", args=(1.7, V))

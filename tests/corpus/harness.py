@@ -37,6 +37,7 @@ MODULES = (
     "iterators",
     "higher_order",
     "protocols",
+    "ordinary",
 )
 CASES: list["Case"] = []
 

@@ -1,14 +1,19 @@
 """Stand-ins do what the functions do that they stand for, value for value and error for error."""
 
+import heapq
 import itertools
+import operator
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rulelab as rl
 from rulelab.errors import ForeignCallError
 from rulelab.rulesets import standins
 
+TARGETS = [target for target, stand_in in standins.TABLE.stand_ins if stand_in.function is not None]
 M = np.arange(24.0).reshape(2, 3, 4) + 1.0
 
 
@@ -83,3 +88,100 @@ def test_sum_of_other_things_than_numbers():
     """Lists, and rows of an array in a list of lists."""
     assert rl.gradient(lambda a, b: sum([[a], [b]], [])[1] * a, 2.0, 3.0) == (3.0, 2.0)
     assert sum(itertools.chain([[1.0]]), []) == standins.sum_([[1.0]], [])
+
+
+NUMBERS = st.one_of(st.integers(0, 3), st.floats(0, 3))
+
+
+@given(st.lists(NUMBERS, max_size=9), st.lists(NUMBERS, min_size=1, max_size=5))
+@settings(max_examples=200, deadline=None)
+def test_heaps_lie_as_pythons(xs, more):
+    """Item for item after each operation, equal numbers of other types told apart."""
+
+    def shown(heap):
+        return list(map(repr, heap))
+
+    ours, pythons = list(xs), list(xs)
+    heapq.heapify(pythons)
+    standins.heapify(ours)
+    for v in more:
+        assert shown(ours) == shown(pythons)
+        heapq.heappush(pythons, v)
+        standins.heappush(ours, v)
+        assert repr(standins.heappop(ours)) == repr(heapq.heappop(pythons))
+        assert repr(standins.heappushpop(ours, v)) == repr(heapq.heappushpop(pythons, v))
+        if ours:
+            assert repr(standins.heapreplace(ours, v)) == repr(heapq.heapreplace(pythons, v))
+    for key in (None, lambda v: -v):
+        for n in (-1, 0, 1, 3):
+            assert shown(standins.nsmallest(n, xs, key)) == shown(heapq.nsmallest(n, xs, key))
+            assert shown(standins.nlargest(n, xs, key)) == shown(heapq.nlargest(n, xs, key))
+        for backwards in (False, True):
+            rows = [sorted(xs, key=key, reverse=backwards), more, xs]
+            wanted = heapq.merge(*rows, key=key, reverse=backwards)
+            assert shown(standins.merge(rows, key=key, reverse=backwards)) == shown(wanted)
+
+
+UFUNCS = [target for target in TARGETS if isinstance(target, np.ufunc)]
+
+
+@pytest.mark.parametrize("target", UFUNCS, ids=lambda target: target.__name__)
+def test_every_ufunc_takes_lists(target):
+    """A list or tuple of numbers that vary gives what the array of them gives, up to second derivatives."""
+    rng = np.random.default_rng(5)
+    first = 0.2 + 0.6 * rng.random(3)
+    first = first + 1.0 if target is np.arccosh else first
+    second = np.array([1, 2, 3]) if target is np.ldexp else 0.3 + 0.6 * rng.random(3)
+    rest = (second,)[: target.nin - 1]
+
+    def of_arrays(v):
+        return scalar(target(v, *rest))
+
+    def of_items(v):
+        return scalar(target([v[0], v[1], v[2]], *[tuple(w.tolist()) for w in rest]))
+
+    def scalar(y):
+        return np.sum((y[0] if isinstance(y, tuple) else y) * np.array([1.0, 2.0, 3.0]))
+
+    assert of_items(first) == of_arrays(first)
+    wanted = rl.gradient(of_arrays, first)
+    found = rl.gradient(of_items, first)
+    constant = [x_bar is None or not np.any(x_bar) for (x_bar,) in (found, wanted)]
+    assert constant[0] == constant[1]
+    if not any(constant):
+        assert np.allclose(found[0], wanted[0], rtol=1e-12)
+        assert np.allclose(rl.hessian(of_items, first), rl.hessian(of_arrays, first), rtol=1e-9)
+    assert rl.pushforward(of_items, first)(first) == pytest.approx(rl.pushforward(of_arrays, first)(first))
+
+
+OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.mod, operator.pow, pow)
+
+
+@pytest.mark.parametrize("reflected", [False, True])
+@pytest.mark.parametrize("target", OPERATORS, ids=lambda target: target.__name__)
+def test_an_operator_takes_a_list_beside_an_array(target, reflected):
+    """On either side, of numbers that vary, beside a number of NumPy's as well; by differences."""
+
+    def program(v):
+        total = 0.0
+        for left in (v, np.sum(v)) if target is not operator.mul else (v,):  # a number repeats a list
+            for right in ([v[0] + 1.0, 2.0, 0.7], (1.2, v[1] * 1.7, 0.7)):
+                total = total + np.sum(target(right, left) if reflected else target(left, right))
+        return total
+
+    at = np.array([1.3, 2.2, 0.6])
+    slopes = [(program(at + h) - program(at - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    assert np.allclose(rl.gradient(program, at)[0], slopes, rtol=1e-5)
+    assert np.allclose(rl.jacobian(program, at, mode="forward")[0], slopes, rtol=1e-5)
+
+
+def test_lists_beside_lists_and_numbers_are_pythons():
+    """No array is made where NumPy would make none."""
+    assert rl.gradient(lambda x: ([x] + [2 * x])[1], 3.0) == (2.0,)
+    assert rl.gradient(lambda x: ([x, 1.0] * 2)[2], 3.0) == (1.0,)
+    for wrong in (lambda x: [x] * 2.0, lambda x: [x] + (x,), lambda x: [x] - [x], lambda x: [x] ** 2):
+        with pytest.raises(TypeError) as wanted:
+            wrong(2.0)
+        with pytest.raises(TypeError) as found:
+            rl.gradient(wrong, 2.0)
+        assert str(found.value) == str(wanted.value)
