@@ -13,8 +13,8 @@ from ..compiler.operands import describe
 from ..compiler.pushing import inner_of, natural_of
 from ..errors import KeywordError, NotDifferentiableError
 from ..rules.house import RuleTable
+from ..rules.programs import check_same, check_unchanged, moment_of
 from ..tangents.algebra import is_number
-from ..tangents.moments import Moment, check_value
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import derivatives, forward, matrices, reverse
 from .directions import directions
@@ -47,28 +47,7 @@ def no_tangents(count):
     return (NO,) * count
 
 
-def moment_of(f, args):
-    return Moment(f, args, arrays=True)
-
-
-def check_unchanged(moment, f):
-    """NotDifferentiableError where a pullback would have to run a function under other circumstances."""
-    if moment.changed():
-        raise NotDifferentiableError(
-            f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was "
-            "made",
-            fixes=("call the pullback before the change", "hand a copy to the function"),
-            read="limitations#second-derivatives",
-        )
-
-
-def check_same(moment, f, y, again):
-    """NotDifferentiableError where a function gives something else each time it runs."""
-    check_value(f, y, again)
-    moment.take()
-
-
-TABLE.non_differentiable(check_cache, numbers_of, no_tangents, moment_of, check_unchanged, check_same)
+TABLE.non_differentiable(check_cache, numbers_of, no_tangents)
 
 
 def with_words(f, words):

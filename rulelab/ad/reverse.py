@@ -24,7 +24,6 @@ from ..compiler.installed import point_to_package
 from ..compiler.lending import Lent, OutOfSight, lent_to, look_after
 from ..compiler.operands import describe, may_vary
 from ..compiler.pullbacks import Pullbacks
-from ..compiler.pushing import Seed
 from ..compiler.snapshots import Snapshots
 from ..errors import (
     MutatedAfterCaptureError,
@@ -34,6 +33,7 @@ from ..errors import (
     ScalarOutputError,
 )
 from ..rules.lent import Debugging
+from ..rules.programs import Seed
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural

@@ -34,7 +34,12 @@ Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, t
 
 
 # What our own programs hold, in which nothing of the author's is: the questions of the compiler.
-_OURS = ("rulelab.compiler.pushing", "rulelab.compiler.pullbacks", "rulelab.rules.capabilities")
+_OURS = (
+    "rulelab.compiler.pushing",
+    "rulelab.compiler.pullbacks",
+    "rulelab.rules.capabilities",
+    "rulelab.rules.programs",
+)
 
 
 def _is_ours(x: Any) -> bool:

@@ -17,8 +17,9 @@ from ..errors import NotDifferentiableError, Place
 from ..rules import programs
 from ..rules.programs import refuse_attribute
 from ..tangents.holding import carrier, cells_of, defaults_of, keyword_defaults_of
+from ..tangents.one import One
 from ..tangents.projection import FieldGradients
-from ..tangents.structural import one_part
+from ..tangents.structural import Tangent, one_part
 from . import containers, heap, support
 from .handlers import NO, Handler, Unsettled, attribute_of, method_of
 
@@ -68,8 +69,15 @@ _KINDS = {float: float, complex: complex, int: int}  # what a conversion has to 
 
 
 def is_author_class(kind: type) -> bool:
-    """Whether a class was made by a class statement outside of NumPy and this package."""
-    return bool(kind.__flags__ & (1 << 9)) and kind.__module__.partition(".")[0] not in ("numpy", "rulelab")
+    """Whether a class was made by a class statement outside of NumPy and this package, or is one of those
+    that rules compute with by the methods of the class.
+    """
+    if not kind.__flags__ & (1 << 9):
+        return False
+    return kind.__module__.partition(".")[0] not in ("numpy", "rulelab") or kind in _OF_RULES
+
+
+_OF_RULES = (Tangent, One)
 
 
 def is_of_c(target: Any) -> bool:

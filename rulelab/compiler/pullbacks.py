@@ -72,7 +72,7 @@ class Pullbacks:
         self.cache = cache
         self.implicit = implicit
         self.entries = ImplicitEntries(cache, self.find) if implicit else Entries(cache, self.find)
-        self.vjp = Vjp(self)
+        self.vjp, self.own_vjp = Vjp(self), Vjp(self, own=True)
         self.push = Push(self)
         # What a rule asks for is its own affair, so that nothing is deposited behind its back.
         self.config: RuleConfig = Pullbacks(cache).config if implicit else self.push.config
@@ -129,7 +129,7 @@ class Pullbacks:
         __tracebackhide__ = True
         if type(g) is Push or type(g) is Vjp:
             self.refuse_implicit(place)
-            return pushed(self, place, active[1:]) if type(g) is Push else pulled(self, place, active[1:])
+            return pushed(self, place, active[1:]) if type(g) is Push else pulled(self, g, place, active[1:])
         target, bound = resolve(g)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)

@@ -36,14 +36,25 @@ from ..rules.binding import Binder, parameter_names, positional_parameters
 from ..rules.calling import apply_rrule, checked_pair, taken_keywords, watch_of_frule
 from ..rules.capabilities import RuleConfig
 from ..rules.lent import Debugging
+from ..rules.programs import Seed
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from ..rules.signatures import types_of, weakly
 from ..rules.targets import name_of, resolve
-from ..tangents.holding import CACHED, contents
-from ..tangents.projection import FieldGradients, to_natural
-from ..tangents.shadows import inner, natural, zero_kept, zeros_beside
+from ..tangents.holding import CACHED, carrier, contents
+from ..tangents.pairings import (
+    STRUCTURES,
+    cotangent_from,
+    leaves_of,
+    part_at,
+    parts_of,
+    rebuilt,
+    stated_tangent,
+)
+from ..tangents.projection import FieldGradients, project, to_natural
+from ..tangents.shadows import inner, kind_of, natural, zero_kept, zeros_beside
 from ..tangents.structural import is_namedtuple
+from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import heap
 from .constructors import container_base, is_generated
@@ -64,6 +75,7 @@ from .protocols import (
 )
 from .refusals import text_read_again
 from .spelling import reads_numbers
+from .support import settle
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -87,7 +99,8 @@ class Program:
 
     A `derived` function is the tangent of a callee, to be compiled; it captures what the function at
     `closure` captures. Of a `trusted` one the tangent is as forward mode wants it. `rule` is the author's
-    rule that it is, whose answer is checked.
+    rule that it is, whose answer is checked; what a function that is `of_rule`, or a tangent of one, captures
+    is constant.
     """
 
     function: Any
@@ -97,6 +110,7 @@ class Program:
     trusted: bool = False
     closure: Ref | None = None
     rule: Rule | None = None
+    of_rule: bool = False
 
 
 @dataclass(frozen=True)
@@ -233,10 +247,12 @@ class Push:
         else:
             watch = watch_of_frule(program.rule, *arguments_of(program, values))
             y, y_dot = checked_pair(program.rule, program.function(*values, **words), watch)
+            y_dot = stated_tangent(y, y_dot)
         if program.trusted:
             return y, y_dot
-        owned = program.rule is None  # an author's rule may give what it keeps
-        return y, beside(y, y_dot, *arguments_of(program, values), owned)
+        if program.rule is not None or program.function is programs.turned:
+            return y, beside_stated(y, y_dot, *arguments_of(program, values), program.rule is None)
+        return y, beside(y, y_dot, *arguments_of(program, values))
 
     # -- the answer ------------------------------------------------------------------------------------------
 
@@ -307,6 +323,8 @@ class Push:
 
     def without_rule(self, call: Call) -> Program:
         g, _g_dot, args, dots, _names, _ = call
+        if g in _WITH_ZERO and any(isinstance(x, AbstractZero) for x in args) and len(args) == 2:
+            return Program(programs.beside_zero, (g, arg(0), arg(1), dot(0), dot(1)), trusted=True)
         found = self.by_operator(call)
         if found is not None:
             return found
@@ -489,7 +507,7 @@ class Push:
                 pairs = zip(positional, given, strict=True)
                 given = tuple([d if _varies(build(x, call), build(d, call)) else NO for x, d in pairs])
             of_author = (*leading, (Ref((G_DOT,)), *given), *positional)
-            return Program(rule.function, of_author, words, rule=rule)
+            return Program(rule.function, of_author, words, rule=rule, of_rule=True)
         count = len(args) - len(names)
         counted = len(args) if rule.keyword_tangents else count
         moved = {} if rule.keyword_tangents else self.moved_keywords(rule, call)
@@ -598,10 +616,10 @@ class Push:
         leading = (self.config,) if rule.requires else ()
         if Debugging.rules:  # what is turned is a program, which nobody can watch while it runs
             y, pullback = apply_rrule(rule, call[G], build(positional, call), build(words, call), self.config)
-            pullback(programs.one_like(y))
+            pullback(cotangent_from(y, leaves_of(y)))
         return Program(
             programs.turned,
-            (self.pullbacks.vjp, rule.function, leading, positional, given_dots, words),
+            (self.pullbacks.vjp, programs.Stated(rule, call[G]), leading, positional, given_dots, words),
         )
 
     # -- by the tangent of Python code -----------------------------------------------------------------------
@@ -818,7 +836,8 @@ class Push:
         closure = None if found.closure is None else Ref((ARGS, *found.closure.path))
         closure_dot = NO if found.closure is None else tangent_template(found.closure)
         dots = tangent_template(given)
-        return self.through(call, found.function, args, dots, tuple(found.words), closure, closure_dot)
+        made = self.through(call, found.function, args, dots, tuple(found.words), closure, closure_dot)
+        return dataclasses.replace(made, of_rule=True) if found.of_rule else made
 
     def of_vjp(self, vjp: Vjp, call: Call) -> Program:
         """The tangent of a pullback."""
@@ -846,13 +865,15 @@ class Vjp:
     """`vjp(f, args, seed, words)`: the value of `f(*args, **words)` and the cotangents of `args`, as values
     to compute with. It has derivatives by all four.
 
-    `seed` is the cotangent of the value, or a function of ours that gives it for `(y, f, args)`.
+    `seed` is the cotangent of the value, or a function of ours that gives it for `(y, f, args)`. With `own`
+    the cotangents are those that rules compute with, and that of `f` itself comes first.
     """
 
     gives_pair = True
 
-    def __init__(self, pullbacks: Pullbacks) -> None:
+    def __init__(self, pullbacks: Pullbacks, own: bool = False) -> None:
         self.pullbacks = pullbacks
+        self.own = own
 
     @derives
     def __call__(
@@ -861,20 +882,19 @@ class Vjp:
         __tracebackhide__ = True
         if not callable(f):
             raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient")
+        if self.own:
+            y, back = self.pullbacks.via_ad(f, *args, **(words or {}))
+            found = back(seed)
+            whole = (carrier(f), *args)  # what flows to a method is its object's
+            return y, tuple([_to_compute_with(x, found[number]) for number, x in enumerate(whole)])
         y, back = self.pullbacks.by_arguments(f, args, words or {})
         found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
         return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])
 
 
-class Seed:
-    """The cotangent of a value that depends on nothing but its kind."""
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def __call__(self, y: Any, f: Any, args: tuple[Any, ...]) -> Any:
-        __tracebackhide__ = True
-        return self.function(y, f, args)
+def _to_compute_with(x: Any, x_bar: Any) -> Any:
+    """A cotangent of `x` in the form that rules know, with nothing delayed in it."""
+    return unthunk(project(x, settle(unthunk(x_bar))))
 
 
 def inner_of(args: tuple[Any, ...], dots: Any) -> Any:
@@ -945,6 +965,43 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], own
     return np.asarray(y_dot)
 
 
+def beside_stated(
+    y: Any,
+    y_dot: Any,
+    args: tuple[Any, ...],
+    dots: tuple[Any, ...],
+    owned: bool,
+    around: tuple[Any, ...] = (),
+) -> Any:
+    """The same of the result of an author's rule, which says how the result moves: what it shares with an
+    argument cannot move in two ways. A tangent is not `owned` where the rule may have kept it.
+    """
+    if isinstance(y, np.ndarray):
+        known = next((d for x, d in _arrays(args, dots) if x is y), y_dot)
+        if known is not y_dot and not _is_same(known, y_dot):
+            raise NotDifferentiableError(
+                "The value of a rule is an array that was given to it, and its tangent another one",
+                fixes=("return a copy of the array as the value of the rule: x.copy()",),
+                read="limitations#second-derivatives",
+            )
+    elif kind_of(y) in STRUCTURES and not isinstance(y_dot, AbstractZero) and all(y is not x for x in around):
+        found = {
+            key: beside_stated(part, part_at(y_dot, key), args, dots, owned, (*around, y))
+            for key, part in (parts_of(y) or {}).items()
+        }
+        before = parts_of(y_dot) or {}
+        same = all(found.get(key, part) is part for key, part in before.items())
+        return y_dot if same else rebuilt(y_dot, {**before, **{k: found[k] for k in before if k in found}})
+    return beside(y, y_dot, args, dots, owned)
+
+
+def _is_same(x_dot: Any, other: Any) -> bool:
+    """Whether two tangents of one array say the same."""
+    if isinstance(x_dot, AbstractZero) or isinstance(other, AbstractZero):
+        return not any(np.any(d) for d in (x_dot, other) if not isinstance(d, AbstractZero))
+    return np.array_equal(x_dot, other, equal_nan=True)
+
+
 def _arrays(args: Any, dots: Any) -> Iterator[tuple[np.ndarray, Any]]:
     """The arrays among the arguments, and in their lists and tuples, with their tangents."""
     for number, x in enumerate(args):
@@ -985,6 +1042,7 @@ _IN_PLACE = {
         *("and_", "or_", "xor", "lshift", "rshift"),
     )
 }
+_WITH_ZERO = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul)
 _OF_C = (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, type(np.sum))
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 # Objects of C code that call others: a rule sits on their `__call__`.

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotDifferentiableError, Place
 from ..rules.calling import checked_pair, watch_of_frule
+from ..rules.programs import Seed
+from ..tangents.holding import carrier
 from ..tangents.missing import not_implemented
 from ..tangents.moments import Moment, check_value, not_repeatable
+from ..tangents.pairings import in_form_of, stated_tangent
 from ..tangents.shadows import inner
 from ..tangents.structural import make
 from ..tangents.zeros import AbstractZero
 from . import crossings, heap, outlines, support
 from .emit import is_stand_in
 from .handlers import NO, ZERO, Handler, Unsettled
-from .pushing import SELF, Default, Ref, Seed, arguments_of, build
+from .pushing import SELF, Default, Ref, Vjp, arguments_of, build
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -41,9 +45,9 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: Active) -> Handler
         templates = (*program.given, *program.words.values())
         flags = tuple([is_active(template, active) for template in templates])
         if program.derived:
-            # what a program of the house captures is constant
-            of_house = is_stand_in(function.__code__.co_filename)
-            own = not of_house if program.closure is None else is_active(program.closure, active)
+            # what a program of the house captures is constant, and so is what a rule does
+            fixed = program.of_rule or is_stand_in(function.__code__.co_filename)
+            own = not fixed if program.closure is None else is_active(program.closure, active)
             made = pullbacks.pass_of(function, values, flags, own, True, place)
             handler = crossings.through_pass(made.bound_to(function), function, values)
         else:
@@ -51,7 +55,10 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: Active) -> Handler
         watch = None if program.rule is None else watch_of_frule(program.rule, *arguments_of(program, values))
         pair, back = handler(*values, **words)
         if program.rule is not None:
-            checked_pair(program.rule, pair, watch)
+            stated = checked_pair(program.rule, pair, watch)[1]
+            y_dot = stated_tangent(pair[0], stated)
+            if y_dot is not stated:
+                pair, back = (pair[0], y_dot), heap.like(back, functools.partial(_of_stated, back, stated))
 
         def push_pullback(pair_bar: Any) -> Any:
             got = back(pair_bar)
@@ -61,7 +68,7 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: Active) -> Handler
             got = tuple(got)
             if program.closure is not None:
                 sinks.put(program.closure, got[0])
-            elif carries_something(got[0]):
+            elif not program.of_rule and carries_something(got[0]):
                 raise captured(function, place)
             for template, bar in zip(templates, got[1:], strict=False):
                 sinks.put(template, bar)
@@ -70,6 +77,12 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: Active) -> Handler
         return pair, heap.like(back, push_pullback)
 
     return Unsettled(handle)
+
+
+def _of_stated(back: Handler, y_dot: Any, pair_bar: Any) -> Any:
+    """The pullback of a pair whose tangent was brought from the form in which a rule has stated it."""
+    of_y, of_dot = support.part(pair_bar, 0), support.part(pair_bar, 1)
+    return back(make(tuple, {0: of_y, 1: in_form_of(y_dot, of_dot)}, 2))
 
 
 def carries_something(bar: Any) -> bool:
@@ -141,18 +154,19 @@ class Sinks:
         return total
 
 
-def pulled(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) -> Handler:
+def pulled(pullbacks: Pullbacks, vjp: Vjp, place: Place | None, active: tuple[bool, ...]) -> Handler:
     """The handler of `vjp(f, args, ȳ, words)`, which gives y = f(x) and x̄ = J'ȳ. With u and v for their
     cotangents <u, y> + <v, J'ȳ> = <u, y> + <ȳ, J v>: so its pullback is that of the pushforward (y, J v) at
     (u, ȳ), and the cotangent of ȳ is J v itself. Keyword arguments are arguments that have no entry in x̄:
     they stand still in J v, and have cotangents. `active` tells of the four whether a cotangent is wanted.
+    Where the cotangent of f comes first among x̄, v moves what f holds, too.
     """
     of_f, of_words = active[0], len(active) > 3 and active[3]
 
     def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
         moment = Moment(f, args, mine=_is_of_sweep)
-        y, x_bars = pullbacks.vjp(f, args, seed, words)
+        y, x_bars = vjp(f, args, seed, words)
         if any(map(heap.is_own, moment.changed())):  # where what varies may have been kept
             raise not_repeatable(f, "changes what it captures or is given")
         names, values = tuple(words or ()), tuple((words or {}).values())
@@ -160,14 +174,16 @@ def pulled(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) 
 
         def vjp_pullback(pair_bar: Any) -> Any:
             u, v = support.value(support.part(pair_bar, 0)), support.value(support.part(pair_bar, 1))
-            parts = [support.value(support.part(v, number)) for number in range(len(args))]
-            dots = tuple([NO if _is_still(part) else inner(x, part) for x, part in zip(args, parts)])
+            moved = (carrier(f), *args) if vjp.own else args
+            parts = [support.value(support.part(v, number)) for number in range(len(moved))]
+            dots = tuple([NO if _is_still(part) else inner(x, part) for x, part in zip(moved, parts)])
             still = all(part is NO for part in dots)
+            f_dot, dots = (dots[0], dots[1:]) if vjp.own else (NO, dots)
             if still and isinstance(u, AbstractZero):
                 return NO
             outer = heap.enter()
             try:
-                call = (f, NO, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
+                call = (f, f_dot, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
                 with moment:  # f runs again, and has to find what it found
                     wanted = (of_f, False, (*(True,) * len(args), *(of_words,) * len(names)), False)
                     (again, y_dot), back = pushed(pullbacks, place, wanted)(*call)
@@ -177,7 +193,7 @@ def pulled(pullbacks: Pullbacks, place: Place | None, active: tuple[bool, ...]) 
                 heap.leave(outer)
             if got is NO:
                 return NO
-            seed_bar = NO if still or isinstance(seed, Seed) else y_dot
+            seed_bar = NO if still or isinstance(seed, Seed) else in_form_of(y_bar, y_dot)
             args_bar = support.settle(support.value(got[3]))
             parts = [support.part(args_bar, number) for number in range(len(call[2]))]
             of_args = make(tuple, dict(enumerate(parts[: len(args)])), len(args))

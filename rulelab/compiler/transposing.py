@@ -5,6 +5,7 @@ pullback.
 from __future__ import annotations
 
 import operator
+import threading
 from collections import deque
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ from ..tangents.structural import Tangent, entries_of, make, parts
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap, support
-from .handlers import NO, Handler
+from .handlers import NO, Handler, no_cotangents
 from .reversing import pushed
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ def by_forward_rule(
 
     def transposed(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        if rule in _derived_now():  # it calls its own function, for a value that no direction moves
+            still = (False,) * (1 + len(args) + len(kwargs))
+            return pullbacks.run_plain(target, args, kwargs, still, place), no_cotangents
         values, names = (*args, *kwargs.values()), tuple(kwargs)
         at, beside = (
             tuple(_directions(values, active[1:], len(args), rule, place, Numbers(number)))
@@ -45,12 +49,14 @@ def by_forward_rule(
         )
         push = pushed(pullbacks, place, (False, False, False, True, False, False))
         outer = heap.enter()  # what the frule does is its own affair
+        _derived_now().append(rule)
         try:
             (y, y_dot), back = push(target, NO, values, at, names, None)
         except RuleLabError as error:
             _tell_of_derivation(error, rule)
             raise
         finally:
+            _derived_now().remove(rule)
             heap.leave(outer)
 
         def transposed_pullback(y_bar: Any) -> Any:
@@ -72,6 +78,17 @@ def by_forward_rule(
         return y, transposed_pullback
 
     return _Apart(transposed, rule.function)
+
+
+_OF_THREAD = threading.local()
+
+
+def _derived_now() -> list[Rule]:
+    """The forward rules that are being run by a direction in this thread."""
+    if not hasattr(_OF_THREAD, "rules"):
+        _OF_THREAD.rules = []
+    found: list[Rule] = _OF_THREAD.rules
+    return found
 
 
 class _Apart:

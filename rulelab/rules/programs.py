@@ -7,20 +7,36 @@ go through them. `push` is the forward question (`compiler/pushing.py`).
 import dataclasses
 import inspect
 import itertools
+import operator
 import types
 from collections import OrderedDict, deque
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError, RuleCountError, RuleError, RuleShapeError
+from ..errors import MutationError, NotDifferentiableError
+from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, inside
 from ..tangents.in_step import check_in_step
-from ..tangents.moments import check_value
-from ..tangents.projection import FieldGradients
+from ..tangents.moments import Moment, check_value
+from ..tangents.pairings import (
+    added,
+    cotangent_from,
+    gradient_by_cotangent,
+    gradient_by_tangent,
+    in_form_of,
+    leaves_in,
+    leaves_of,
+    moving,
+    pairing,
+    part_at,
+    tangent_from,
+)
+from ..tangents.projection import number_type
 from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
-from ..tangents.thunks import unthunk
+from ..tangents.structural import Tangent, make
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
+from .calling import check_cotangents
 from .capabilities import RuleConfig
 from .house import RuleTable
 
@@ -327,94 +343,147 @@ def operated(push, operator, methods, args, dots):
     return y, y_dot
 
 
+def beside_zero(function, left, right, left_dot, right_dot):
+    """An operator of which one side is a zero that a rule was given."""
+    y = function(left, right)
+    if is_none(y):
+        return y, NO
+    if is_none(left):
+        return y, -right_dot if function is operator.sub else right_dot
+    return y, left_dot
+
+
 def called_attribute(push, owner, owner_dot, name, args, dots, names):
     """`owner.name(...)` where `owner.name` is a value of its own."""
     function, function_dot = push(getattr, NO, (owner, name), (owner_dot, NO), (), None)
     return push(function, function_dot, args, dots, names, None)
 
 
-def turned(vjp, rrule, leading, args, dots, words):
-    """The pushforward of a rule that has a pullback alone.
+class Stated:
+    """An author's rule and the function that it is for, as `turned` is given them: constants."""
 
-    For a number y it is J v = <J' 1, v>. Else, the pullback being linear in the cotangent w of y, its
-    transpose is its own derivative: J v = ∂/∂w <J' w, v>.
+    __slots__ = ("function", "rule", "target")
+
+    def __init__(self, rule, target):
+        self.rule, self.target, self.function = rule, target, rule.function
+
+
+def turned(vjp, stated, leading, args, dots, words):
+    """The pushforward of a rule that has a pullback alone: for a real number y it is J v = <J' 1, v>."""
+    y, pullback = stated.function(*leading, *args, **words)
+    unit = unit_of(y)
+    if unit is not None:
+        return y, paired(stated, args, dots, pullback(unit))
+    return y, turned_round(vjp, stated, leading, args, dots, words, y, pullback)
+
+
+def turned_round(vjp, stated, leading, args, dots, words, y, pullback):
+    """J v where the value y is no real number.
+
+    A pullback is linear over the real numbers alone, so of a complex number it is <J' 1, v> + i <J' i, v>.
+    Else J v is the derivative of <J' w, v> by w, the numbers in the cotangent of y.
     """
-    y, pullback = rrule(*leading, *args, **words)
-    if is_plain_pair(y, dots):
-        bars = pullback(1.0)
-        check_cotangents(rrule, bars, len(args))
-        return y, paired(bars[1:], dots)
-
-    def cotangents(w):
-        bars = rrule(*leading, *args, **words)[1](w)
-        check_cotangents(rrule, bars, len(args))
-        return bars
-
-    return y, vjp(cotangents, (one_like(y),), (NO, *dots))[1][0]
+    if is_number(y):
+        along_real = paired(stated, args, dots, pullback(number_type(y)(1.0)))
+        return along_real + 1j * paired(stated, args, dots, pullback(number_type(y)(1j)))
+    if isinstance(y, np.ndarray):
+        return along_array(vjp, stated, leading, args, dots, words, leaves_of(y))
+    return along_leaves(vjp, stated, leading, args, dots, words, y, leaves_of(y))
 
 
-def is_plain_pair(y, dots):
-    """Whether a value is a real number, and the tangents are real numbers and arrays."""
-    kinds = (int, float, np.floating, np.ndarray)
-    numbers = all(is_none(d) or (isinstance(d, kinds) and not np.iscomplexobj(d)) for d in dots)
-    return numbers and isinstance(y, (float, np.floating))
+def along_array(vjp, stated, leading, args, dots, words, ones):
+    if len(ones) == 0:
+        return NO
+
+    def along(w):
+        return paired(stated, args, dots, stated.function(*leading, *args, **words)[1](w))
+
+    y_dot = vjp(along, ones, 1.0)[1][0]
+    return NO if y_dot is None else y_dot
 
 
-def paired(bars, dots):
-    """<x̄, ẋ> over the arguments."""
+def along_leaves(vjp, stated, leading, args, dots, words, y, leaves):
+    if len(leaves) == 0:
+        return NO
+
+    def along(leaves):
+        y, pullback = stated.function(*leading, *args, **words)
+        return paired(stated, args, dots, pullback(cotangent_from(y, leaves)))
+
+    return tangent_from(y, vjp(along, (leaves,), 1.0)[1][0])
+
+
+def unit_of(y):
+    """The cotangent 1 of a real number; None for anything else."""
+    if type(y) is float:
+        return 1.0
+    return number_type(y)(1.0) if is_number(y) and not np.iscomplexobj(y) else None
+
+
+TABLE.non_differentiable(unit_of, leaves_of, is_number, number_type)
+
+
+def paired(stated, args, dots, bars):
+    """<x̄, ẋ> over the arguments, a real number: of what a pullback returned, checked and projected as in
+    reverse mode.
+    """
+    return _total(args, dots, check_cotangents(stated.rule, stated.target, args, bars)[1:])
+
+
+def _total(args, dots, bars):
     total = 0.0
-    for bar, x_dot in zip(bars, dots):
-        total = total + product(unthunk(bar), x_dot)
+    for x, bar, dot in zip(args, bars, dots, strict=True):
+        total = total + pairing(x, bar, dot)
     return total
 
 
-def product(bar, x_dot):
-    if is_none(bar) or is_none(x_dot):
-        return 0.0
-    check_shape(bar, x_dot)
-    return np.sum(bar * x_dot) if isinstance(x_dot, np.ndarray) else bar * x_dot
+@TABLE.rrule(paired, leading=4)
+def paired_rrule(stated, args, dots, bars):
+    """The gradient by the one is the other; a projection is its own transpose."""
+    projected = check_cotangents(stated.rule, stated.target, args, bars)[1:]
+    first = len(bars) - len(args)
+
+    def paired_pullback(y_bar):
+        rows = list(enumerate(zip(args, projected, dots)))
+        of_dots = {k: gradient_by_tangent(x, bar, dot, y_bar) for k, (x, bar, dot) in rows}
+        of_bars = {k: gradient_by_cotangent(x, bar, dot, y_bar) for k, (x, bar, dot) in rows}
+        returned = {first + k: in_form_of(bars[first + k], bar) for k, bar in of_bars.items()}
+        return NO, NO, NO, make(tuple, of_dots, len(args)), make(tuple, returned, len(bars))
+
+    return _total(args, dots, projected), paired_pullback
 
 
-def check_shape(bar, x_dot):
-    if np.shape(bar) != np.shape(x_dot):
-        raise RuleShapeError(
-            f"a cotangent of shape {np.shape(bar)} for an argument of shape {np.shape(x_dot)}",
-            fixes=("return one of the shape of the argument",),
-        )
+@TABLE.frule(paired)
+def paired_frule(tangents, stated, args, dots, bars):
+    """It is linear in the tangents and in the cotangents."""
+    y_dot = 0.0
+    if not is_none(tangents[3]):
+        y_dot = y_dot + paired(stated, args, tangents[3], bars)
+    if not is_none(tangents[4]):
+        y_dot = y_dot + paired(stated, args, dots, tangents[4])
+    return paired(stated, args, dots, bars), y_dot
 
 
-TABLE.non_differentiable(is_plain_pair, check_shape)
+@TABLE.rrule(cotangent_from, leading=2)
+def cotangent_from_rrule(y, leaves):
+    return cotangent_from(y, leaves), lambda bar: (NO, NO, Tangent(tuple, *leaves_in(y, bar)))
 
 
-def check_cotangents(rrule, bars, count):
-    """RuleError where a pullback gives something else than a cotangent for the function and each argument."""
-    name = rrule.__name__
-    if not isinstance(bars, (tuple, list)) or len(bars) != 1 + count:
-        given = len(bars) if isinstance(bars, (tuple, list)) else f"a {type(bars).__name__} for"
-        raise RuleCountError(
-            f"The pullback of {name} returned {given} cotangents, expected {1 + count}",
-            fixes=("return rl.NoTangent() first, for the function, then one for each positional argument",),
-        )
-    if any(bar is None or isinstance(bar, type) for bar in bars):
-        raise RuleError(
-            f"The pullback of {name} returned None or a class for a cotangent",
-            fixes=("return rl.ZeroTangent() if its derivative is zero, rl.NoTangent() if it has none",),
-        )
+@TABLE.frule(cotangent_from)
+def cotangent_from_frule(tangents, y, leaves):
+    dots = tangents[2]
+    return cotangent_from(y, leaves), NO if is_none(dots) else cotangent_from(y, dots)
 
 
-TABLE.non_differentiable(check_cotangents)
+@TABLE.rrule(tangent_from, leading=2)
+def tangent_from_rrule(y, leaves):
+    return tangent_from(y, leaves), lambda bar: (NO, NO, Tangent(tuple, *leaves_in(y, bar)))
 
 
-def one_like(y):
-    """A cotangent of y at which to take the derivative of what is linear in it."""
-    if isinstance(y, tuple):
-        return tuple([one_like(part) for part in y])
-    if isinstance(y, np.ndarray):
-        return np.ones_like(y, dtype=np.result_type(y, float))
-    return 1.0
-
-
-TABLE.non_differentiable(one_like)
+@TABLE.frule(tangent_from)
+def tangent_from_frule(tangents, y, leaves):
+    dots = tangents[2]
+    return tangent_from(y, leaves), NO if is_none(dots) else tangent_from(y, dots)
 
 
 def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_dot):
@@ -438,10 +507,12 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
     check_again(f, args, words, y)
     y_dot, bars = vjp(along, args, plain_seed(seed, y, f, args))
     second = moving(bars)
+    if vjp.own:  # what `along` holds is f, among others
+        second = (part_at(second[0], "f"), *second[1:])
     if is_none(seed_dot):
         return (y, x_bars), (y_dot, second)
     first = moving(vjp(f, args, seed_dot, words)[1])
-    return (y, x_bars), (y_dot, tuple([summed(a, b) for a, b in zip(first, second)]))
+    return (y, x_bars), (y_dot, tuple([added(first[k], second[k]) for k in range(len(first))]))
 
 
 def check_again(f, args, words, y):
@@ -468,35 +539,55 @@ def seeded(seed, y, f, args):
     return seed(y, f, args)
 
 
-def moving(bars):
-    """Cotangents as tangents: what has none moves nowhere."""
-    return tuple([NO if is_nothing(bar) else bar for bar in bars])
-
-
-def is_nothing(bar):
-    return bar is None
-
-
 def is_seed(seed):
-    return hasattr(seed, "function")
+    return isinstance(seed, Seed)
 
 
-def summed(first, second):
-    """The sum of two tangents of one value."""
-    if is_none(first):
-        return second
-    if is_none(second):
-        return first
-    if isinstance(first, (tuple, list)):
-        return type(first)([summed(a, b) for a, b in zip(first, second)])
-    if isinstance(first, dict):
-        return {key: summed(first[key], second[key]) for key in first}
-    if isinstance(first, FieldGradients):
-        return FieldGradients(first._name, summed(first._asdict(), second._asdict()))
-    return first + second
+class Seed:
+    """The cotangent of a value that depends on nothing but its kind."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, y, f, args):
+        __tracebackhide__ = True
+        return self.function(y, f, args)
 
 
-TABLE.non_differentiable(is_nothing, is_seed, seeded)
+TABLE.non_differentiable(is_seed, seeded)
+
+
+@TABLE.rrule(moving, leading=1)
+def moving_rrule(x_bar):
+    return moving(x_bar), lambda bar: (NO, in_form_of(x_bar, bar))
+
+
+@TABLE.frule(moving)
+def moving_frule(tangents, x_bar):
+    return moving(x_bar), tangents[1]
+
+
+@TABLE.rrule(added, leading=2)
+def added_rrule(first, second):
+    return added(first, second), lambda bar: (NO, in_form_of(first, bar), in_form_of(second, bar))
+
+
+@TABLE.frule(added)
+def added_frule(tangents, first, second):
+    return added(first, second), added(tangents[1], tangents[2])
+
+
+@TABLE.rrule(part_at, leading=1)
+def part_at_rrule(structure, key):
+    def part_at_pullback(bar):
+        return NO, make(dict, {key: bar}) if is_none(structure) else Tangent.at(structure, key, bar)
+
+    return part_at(structure, key), part_at_pullback
+
+
+@TABLE.frule(part_at)
+def part_at_frule(tangents, structure, key):
+    return part_at(structure, key), part_at(tangents[1], key)
 
 
 def made_with_post_init(push, cls, args, words, fields_dot):
@@ -638,17 +729,60 @@ def _holds_float(key):
 TABLE.non_differentiable(is_zero, refused_write, refuse_lost, refuse_moved_slice, check_caught)
 
 
+def moment_of(f, args):
+    """What a function and its arguments reach, as it is now."""
+    return Moment(f, args, arrays=True)
+
+
+def check_unchanged(moment, f):
+    """NotDifferentiableError where a pullback would have to run a function under other circumstances."""
+    if moment.changed():
+        raise NotDifferentiableError(
+            f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was "
+            "made",
+            fixes=("call the pullback before the change", "hand a copy to the function"),
+            read="limitations#second-derivatives",
+        )
+
+
+def check_same(moment, f, y, again):
+    """NotDifferentiableError where a function gives something else each time it runs."""
+    check_value(f, y, again)
+    moment.take()
+
+
+TABLE.non_differentiable(moment_of, check_unchanged, check_same)
+
+
 def push_of(config):
     return config._forwards.__self__
 
 
-TABLE.non_differentiable(push_of)
+def vjp_of(config):
+    return config._reverse.__self__.own_vjp
+
+
+TABLE.non_differentiable(push_of, vjp_of)
 
 
 @TABLE.stands_in(RuleConfig.frule_via_ad, rest=3)
 def frule_via_ad(config, tangents, f, args=(), **words):
     dots = (*tangents[1:], *no_tangents(1 + len(args) + len(words) - len(tangents)))
     return push_of(config)(f, tangents[0], (*args, *words.values()), dots, tuple(words), None)
+
+
+@TABLE.stands_in(RuleConfig.rrule_via_ad, rest=2)
+def rrule_via_ad(config, f, args=(), **words):
+    y, vjp = f(*args, **words), vjp_of(config)
+    moment = moment_of(f, args)
+
+    def back(y_bar):
+        check_unchanged(moment, f)
+        again, bars = vjp(f, args, y_bar, words)
+        check_same(moment, f, y, again)
+        return bars
+
+    return y, back
 
 
 @TABLE.stands_in(settled)
@@ -683,7 +817,7 @@ def cached(push, function, x, x_dot, name):
 
 def is_kept(x, name):
     """Whether an object itself has an attribute, not its class alone."""
-    return name in x.__dict__
+    return name in getattr(x, "__dict__", ())
 
 
 def check_same_result(x, name, y, place=None):

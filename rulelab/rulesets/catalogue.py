@@ -28,6 +28,7 @@ from . import (
     random_draws,
     standins,
     ufunc_methods,
+    vocabulary,
 )
 
 _MODULES = (
@@ -58,6 +59,7 @@ _MODULES = (
     iterator_tangents,
     object_tangents,
     array_writes,
+    vocabulary,
 )
 
 

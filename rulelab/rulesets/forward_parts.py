@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from ..rules.house import RuleTable
 from ..tangents.forms import laid_out
 from ..tangents.structural import Tangent
-from ..tangents.thunks import thunk, unthunk
+from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from .array_likes import check_plain, dense, gradient_dtype, is_zero, tangent_like
 from .numpy_calculus import interpolation_of
@@ -93,9 +93,3 @@ def unthunk_rrule(x):
 @TABLE.frule(unthunk)
 def unthunk_frule(tangents, x):
     return unthunk(x), tangents[1]
-
-
-@TABLE.stands_in(thunk)
-def evaluated(f):
-    """A partial that is worked out when it is needed: where it is differentiated, it is."""
-    return f()

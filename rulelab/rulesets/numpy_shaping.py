@@ -90,9 +90,9 @@ def _state_reading(target, shape_of, points):
 
     @TABLE.frule(target)
     def reading_frule(tangents, x, *args, **kwargs):
-        args, order = shape_of(args, kwargs.pop("order", "C"))
-        kwargs["order"] = resolved_order(x, order)
-        return target(x, *args, **kwargs), target(dense(x, tangents[1]), *args, **kwargs)
+        args, order = shape_of(args, kwargs.get("order", "C"))
+        words = {**kwargs, "order": resolved_order(x, order)}
+        return target(x, *args, **words), target(dense(x, tangents[1]), *args, **words)
 
 
 def _order_second(args, order):

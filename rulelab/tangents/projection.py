@@ -486,6 +486,10 @@ class FieldGradients:
 
     __parts_by_name__ = _asdict  # how `structural.parts` takes it apart
 
+    def with_parts(self, fields):
+        """The gradient of the same class with other fields."""
+        return FieldGradients(self._name, fields)
+
     def __eq__(self, other):
         if not isinstance(other, FieldGradients):
             return NotImplemented

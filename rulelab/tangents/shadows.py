@@ -74,12 +74,12 @@ def has_numbers(x):
 
 def is_plain_object(x):
     """Whether a value is an object whose attributes are its parts: of an author's class, a namespace, a
-    partial.
+    partial, the gradient of an object.
     """
     cls = type(x)
     if isinstance(x, (type, enum.Enum, types.ModuleType)):
         return False
-    if cls is types.SimpleNamespace or attributes_of_callable(x) is not None:
+    if cls in (types.SimpleNamespace, FieldGradients) or attributes_of_callable(x) is not None:
         return True
     made_by_class_statement = bool(cls.__flags__ & (1 << 9))
     top = cls.__module__.partition(".")[0]
@@ -90,6 +90,8 @@ def attributes_of(x):
     """The attributes of an object that are its parts, by name: what it holds, not what its class gives it."""
     if (held := attributes_of_callable(x)) is not None:
         return held
+    if isinstance(x, FieldGradients):
+        return x._asdict()
     found = dict(getattr(x, "__dict__", {}))
     for cls in type(x).__mro__:
         slots = cls.__dict__.get("__slots__", ())
@@ -539,7 +541,9 @@ def _natural_entries(y, y_dot, memo):
 
 def _natural_object(y, y_dot, memo):
     found: dict[str, Any] = {}
-    gradients = FieldGradients(type(y).__name__, found)
+    gradients = (
+        y.with_parts(found) if isinstance(y, FieldGradients) else FieldGradients(type(y).__name__, found)
+    )
     memo[id(y)] = y, gradients
     for name, part in attributes_of(y).items():
         gradients._fields_by_name[name] = _natural(part, getattr(y_dot, name, None), memo)

@@ -81,6 +81,8 @@ class _Maker(type):
         >>> Tangent.at((1.0, 2.0, 3.0), slice(2), (5.0, 6.0))
         Tangent(tuple, 5.0, 6.0, ZeroTangent())
         """
+        if isinstance(primal, Tangent):  # which rules compute with
+            return one_part(class_of(primal), len(primal), key, x_bar)
         size = len(primal) if isinstance(primal, (tuple, list)) else None
         return one_part(type(primal), size, key, x_bar)
 

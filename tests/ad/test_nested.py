@@ -203,7 +203,6 @@ def test_third_derivatives_of_all_in_every_mixture(name, word):
 # -- perturbation confusion ----------------------------------------------------------------------------------
 
 
-
 @pytest.mark.parametrize("outer, inner", PAIRS)
 def test_the_outer_variable_is_a_constant_of_the_inner_derivative(outer, inner):
     """d/dx x·(d/dy (x + y)) is 1, not 2: the classical example (Siskind and Pearlmutter, 2005)."""
@@ -650,3 +649,72 @@ def test_nesting_level(outer, inner):
     assert all(deriving and level >= 1 for level, deriving in seen)
     assert "F" in (outer, inner) or (2, True) in seen
     assert rl.nest_level() == 0 and not rl.isderiving()
+
+
+# -- cotangents with gaps, and of objects --------------------------------------------------------------------
+
+
+@dataclass
+class Weights:
+    """A model of which one part may be left out."""
+
+    a: float
+    b: float
+    c: list
+
+
+STRUCTURES = {
+    "dict": (lambda t: {"a": t, "c": 1.0}, lambda d: d["a"] ** 2, lambda found: found["a"]),
+    "list": (lambda t: [1.0, t, [1.0]], lambda xs: xs[1] ** 2, lambda found: found[1]),
+    "tuple": (lambda t: (1.0, (t, 2.0)), lambda xs: xs[1][0] ** 2, lambda found: found[1][0]),
+    "object": (lambda t: Weights(t, 1.0, [1.0]), lambda w: w.a**2, lambda found: found.a),
+    "object in a dict": (
+        lambda t: {"w": Weights(1.0, 2.0, [t, 1.0]), "n": None},
+        lambda d: d["w"].c[0] ** 2,
+        lambda found: found["w"].c[0],
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "used", "part"), STRUCTURES.values(), ids=STRUCTURES)
+def test_back_of_a_seed_that_varies(make, used, part):
+    """Where the function leaves parts of its argument alone: 2 t⁵ has the slope 10 t⁴, by any mixture."""
+
+    def again(t):
+        y, back = rl.pullback(used, make(t))
+        return part(back(y * y)[0])
+
+    for derivative in (gradient, pushforward):
+        assert derivative(again)(1.5) == pytest.approx(10 * 1.5**4)
+        for second in (gradient, pushforward):
+            assert derivative(second(again))(1.5) == pytest.approx(40 * 1.5**3)
+
+
+@pytest.mark.parametrize(("make", "used", "part"), STRUCTURES.values(), ids=STRUCTURES)
+def test_the_product_of_a_hessian_with_a_structure(make, used, part):
+    """Is such a structure: of an object its parts by name, and not None."""
+    assert part(rl.hvp(lambda x: used(x) ** 2, make(1.5), make(0.5))) == pytest.approx(12 * 1.5**2 * 0.5)
+
+
+def test_the_parts_of_a_tuple_of_arrays():
+    """The pushforward of a pullback, of which one part does not depend on the arrays."""
+
+    def joined(xs, v):
+        return rl.pullback(np.concatenate, xs)[1](v)[0]
+
+    xs = (np.ones(1), np.ones(3))
+    found = rl.pushforward(joined, xs, np.arange(4.0))(xs, np.ones(4))
+    assert [part.tolist() for part in found] == [[1.0], [1.0, 1.0, 1.0]]
+
+
+def test_a_callable_that_an_object_holds():
+    """Of which nothing varies: it may be called in a function whose gradient is differentiated."""
+
+    class Model:
+        def __init__(self):
+            self.activation = lambda u: u**3
+
+    def made(model):
+        return lambda x: model.activation(x)
+
+    assert rl.hessian(made(Model()), 2.0) == 12.0

@@ -1,6 +1,7 @@
 """Reverse mode where an author has stated a forward rule alone: derived from it, or refused."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -148,6 +149,41 @@ def test_second_derivatives(stated):
     x = np.array([1.0, 2.0])
     for hessian in (rl.hessian, rl.hessian_reverse):
         assert np.allclose(hessian(energy, x), np.diag(6 * x))
+
+
+@pytest.mark.parametrize("parts", [list, tuple, lambda v: {"a": v[0]}["a"] and v])
+def test_a_rule_that_calls_its_own_function(stated, parts):
+    """For the value, with a helper that may do anything to its arguments: at any order, and not for ever."""
+
+    class Pair(NamedTuple):
+        a: float
+        b: float
+
+    def cube(v):
+        return parts(v)[0] ** 3
+
+    stated(cube, lambda tangents, v: (cube(v), 3 * parts(v)[0] ** 2 * parts(tangents[1])[0]))
+
+    def f(x):
+        return cube(Pair(x, x))
+
+    assert rl.gradient(f, 2.0) == (12.0,) == (rl.pushforward(f, 2.0)(1.0),)
+    assert rl.hessian(f, 2.0) == 12.0 == rl.hessian_reverse(f, 2.0)
+
+
+def test_a_rule_that_calls_its_own_function_with_what_moves_is_refused(stated):
+    """A slope by differences of the function itself would lose its own derivative."""
+
+    def square(v):
+        return list(v)[0] ** 2
+
+    def square_frule(tangents, v):
+        moved = [x + 1e-3 * d for x, d in zip(v, tangents[1])]
+        return square(v), (square(moved) - square(v)) / 1e-3
+
+    stated(square, square_frule)
+    with pytest.raises(rl.RuleLabError):
+        rl.gradient(lambda x: square([x, x]), 2.0)
 
 
 @pytest.mark.parametrize(
