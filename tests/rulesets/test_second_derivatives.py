@@ -172,6 +172,13 @@ def test_second_derivatives_at_ties_are_right_in_all_orders(f, x, expected):
         np.testing.assert_allclose(got, wanted, atol=1e-12, err_msg=way)
 
 
+def test_the_smallest_singular_value_has_no_second_derivative_where_it_is_none():
+    """It is 1e-17 there, and its square is smooth: the second derivative came out as 0."""
+    a, b = np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([[0.3, -0.7], [0.2, 0.5]])
+    assert np.isnan(rl.hessian(lambda t: np.linalg.norm(a + t * b, -2) ** 2, 0.0))
+    assert np.isfinite(rl.hessian(lambda t: np.linalg.norm(a + t * b, -2) ** 2, 0.5))
+
+
 SIZES = [
     abs,
     np.abs,
@@ -197,6 +204,8 @@ SIZES = [
     lambda x: abs(complex(x, 2.0 * x)),
     lambda x: cmath.polar(complex(x, 2.0 * x))[0],
     lambda x: np.abs(x + 2j * x),
+    lambda x: np.ptp(np.array([x, -x])),
+    lambda x: np.ptp(np.array([[x, 1.0], [-x, 2.0]]), axis=0)[0],
 ]
 
 
