@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.borrowed import may_meet, needs_copies
 from ..compiler.cache import Cache
 from ..compiler.effects import Noted, Watch, fields_of, holds_iterator
 from ..compiler.heap import enter, leave
@@ -45,7 +46,7 @@ class Compared(Watch):
     the function may change (`lent`) it gets copies, and what it leaves there must agree too.
     """
 
-    __slots__ = ("_cache", "_implicit", "_lent", "active", "args", "f", "found", "kwargs")
+    __slots__ = ("_cache", "_implicit", "_keeps", "_lent", "active", "args", "f", "found", "kwargs")
 
     def __init__(
         self,
@@ -56,8 +57,10 @@ class Compared(Watch):
         active: tuple[bool, ...],
         lent: Lent | None = None,
         implicit: bool = False,
+        keeps: bool = False,
     ) -> None:
         super().__init__()
+        self._keeps = keeps
         self._lent = lent
         self._implicit = implicit
         self.f, self.args, self.kwargs, self.active = f, args, kwargs, active
@@ -76,6 +79,20 @@ class Compared(Watch):
                 self._compare(self._left(self.found[0], self.args))
             elif isinstance(error, Exception) and not isinstance(error, _NOT_OURS):
                 self._compare(Raised(error))
+
+    def before_effect(self) -> None:
+        """What could not be begun again after the effect is begun again before it, if there is reason to."""
+        if self._keeps:
+            return
+        target, bound = resolve(self.f)
+        code = getattr(target, "__code__", None)
+        examined = self._cache.examined
+        if code is not None and code in examined:
+            return
+        if may_meet((target, *bound, *self.args, *self.kwargs.values())):
+            raise needs_copies(name_of(target), None)
+        if code is not None:
+            examined.add(code)
 
     def _compare(self, found: Any) -> None:
         __tracebackhide__ = True
@@ -124,7 +141,7 @@ class Compared(Watch):
 
     def _derived(self, cache: Cache | None = None) -> Any:
         """The value of a forward sweep, over another cache if one is given."""
-        find = Pullbacks(self._cache if cache is None else cache, self._implicit).find
+        find = Pullbacks(self._cache if cache is None else cache, self._implicit, self._keeps).find
         f, args, kwargs = self._call()
         outer = enter()
         try:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler import heap
+from ..compiler.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.deriving import derives
@@ -432,16 +433,22 @@ def _values(sweep: Sweep, params: Params) -> list[Any]:
     return [to_natural(x, sweep.found.get(id(x))) for x in params]
 
 
-def _forward(loss: Any, cache: Cache | None) -> tuple[Any, Any]:
+@sweeping
+def _forward(loss: Any, cache: Cache | None, keeps: bool = False) -> tuple[Any, Any]:
     __tracebackhide__ = True
     _need_no_arguments(loss)
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache, implicit=True)
+    if keeps or needs_to_copy(pullbacks, loss):
+        pullbacks = pullbacks.with_copies
     active = (type(loss) is not FunctionType,)  # a function itself sees to what it captures
     try:
-        with Compared(pullbacks.cache, loss, (), {}, active, implicit=True) as run:
+        with Compared(pullbacks.cache, loss, (), {}, active, implicit=True, keeps=pullbacks.keeps) as run:
             run.found = pullbacks.find(loss, (), {}, active, None)()
         return run.found
     except RuleLabError as error:
+        if asks_for_copies(error) and not pullbacks.keeps and not run.is_done:
+            begin_again(pullbacks, loss)
+            return _forward(loss, cache, keeps=True)
         complete_error(error, loss, ())
         raise
 

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import float64, ndarray
 
+from ..compiler.borrowed import asks_for_copies, begin_again, needs_to_copy, remember, sweeping
 from ..compiler.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.cache import Cache
 from ..compiler.deriving import derives
+from ..compiler.effects import LOUD
 from ..compiler.emit import is_stand_in, place_in_passes
 from ..compiler.entries import Entry
 from ..compiler.fingerprints import is_as_it_was, kept_by, state_of
@@ -228,6 +230,7 @@ def _value_and_gradient(
     return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
 
 
+@sweeping
 @derives
 def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
@@ -240,10 +243,13 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
     projected = entry.projected  # by a rule: what it makes is its own affair
     outer = None if projected else enter()
     try:
+        happened = LOUD[0]
         try:
             y, back = entry.forward(*args)
             found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
         except RuleLabError as error:
+            if asks_for_copies(error) and LOUD[0] == happened:
+                return None
             complete_error(error, f, args)
             raise
     finally:
@@ -286,6 +292,10 @@ def _find_compared(f: Any, args: tuple[Any, ...]) -> Entry | None:
     return replace(entry, forward=forward)
 
 
+def _find_nothing(f: Any, args: tuple[Any, ...]) -> None:
+    """In debug mode nothing goes the quick way: the sweeps keep copies, and compare."""
+
+
 _FIND: Callable[..., Entry | None] = _PULLBACKS.entries.find
 # References to an array that nobody else holds: the tuple it came in, our variable, and the count itself.
 _OURS = 3
@@ -320,6 +330,10 @@ def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) 
     True: at every call. "first", the normal state: when a derivative is new, if the function is seen to do
     nothing but compute. False: never. A difference is a fault of rulelab and raises WrongTransformError.
 
+    In debug mode the sweeps also keep copies of the arrays that their pullbacks will need. Where an array
+    has other contents when the reverse sweep comes, and no code that is not followed was seen to run, another
+    thread or C code has changed it: MutationError, where a sweep without copies would give a wrong number.
+
     The change counts from the call on, or for a block.
 
     >>> import rulelab as rl
@@ -344,8 +358,7 @@ def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) 
     before = _Before()
     if rules is not None or compare is None:
         Debugging.rules = rules is not False
-    if compare is not None:
-        _set_compare(compare)
+    _set_compare(DEFAULT_CACHE.compare if compare is None else compare)
     return before
 
 
@@ -354,6 +367,8 @@ def _set_compare(compare: bool | str) -> None:
     global _FIND
     DEFAULT_CACHE.compare = compare
     _FIND = _find_compared if compare is True else _PULLBACKS.entries.find
+    if Debugging.rules:
+        _FIND = _find_nothing
 
 
 def _params_in(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dict[str, Any]) -> Any:
@@ -381,8 +396,14 @@ def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
     return tuple(number in wanted for number in range(len(args)))
 
 
+@sweeping
 def _forward(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...], cache: Cache | None
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    asked: tuple[bool, ...],
+    cache: Cache | None,
+    keeps: bool = False,
 ) -> tuple[Any, Any]:
     __tracebackhide__ = True
     if not callable(f):
@@ -390,17 +411,25 @@ def _forward(
             f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)"
         )
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
+    if keeps or needs_to_copy(pullbacks, f):
+        pullbacks = pullbacks.with_copies
     active = _active(args, kwargs, asked)
     nested, looked = is_nested(), look_after(f, args, kwargs)
     lent = looked if isinstance(looked, Lent) and not nested else None
     unseen = looked if isinstance(looked, OutOfSight) else None
     wanted = active if lent is None else lent.own(active)
     try:
-        with Compared(pullbacks.cache, f, args, kwargs, active, lent) as run, unseen or nullcontext():
+        with (
+            Compared(pullbacks.cache, f, args, kwargs, active, lent, keeps=pullbacks.keeps) as run,
+            unseen or nullcontext(),
+        ):
             run.found = pullbacks.find(f, args, kwargs, wanted, None)(*args, **kwargs)
     except RuleLabError as error:
         if lent is not None:
             lent.put_back()
+        if asks_for_copies(error) and not pullbacks.keeps and not run.is_done:
+            begin_again(pullbacks, f)
+            return _forward(f, args, kwargs, asked, cache, keeps=True)
         complete_error(error, f, args)
         raise
     y, back = run.found
@@ -492,6 +521,8 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
 
 def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: str = "gradient") -> None:
     """Add what was asked and, where a rule refused without knowing it, the author's line."""
+    if asks_for_copies(error):
+        remember(_PULLBACKS, f)
     error.asked = error.asked or _asked_text(f, args, called)
     if error.place is None or is_stand_in(error.place.filename):
         error.place, error.chain = place_in_passes(error)

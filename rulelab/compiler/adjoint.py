@@ -17,7 +17,7 @@ from .phrases import bracketed, branching, joined, pattern
 from .regions import Regions, may_hold
 from .sweeps import Sites
 from .tidy import Line, Node, Region, begin
-from .types import BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
+from .types import ANY, BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
 
 
 @dataclass(eq=False)
@@ -178,6 +178,8 @@ class _Adjoint(Operations):
         test = self.texts((statement.test,), (statement.test,) if matters else (), tight=0)[0]
         self.flush()
         kept: ir.Atom = statement.test
+        if isinstance(statement.test, str) and self.types(statement.test) == ANY:
+            test = self.looked_at_one(test, position)
         if matters and isinstance(statement.test, str) and not _keeps_its_truth(self.types(statement.test)):
             kept = test = self.truth(test, position)
         arms = [self.arm(statement, number) for number in (0, 1)]
@@ -280,6 +282,9 @@ class _Adjoint(Operations):
             counted = [self.iterated(iteration.part, position), *([] if start == "0" else [start])]
             return f"{self.builtin('enumerate')}({', '.join(counted)})"
         value = self.text(self.walked.get(iteration.item, iteration.value))
+        if iteration.item not in self.walked and self.types(iteration.value) == ANY:
+            if isinstance(iteration.value, str):
+                value = self.looked_at_one(value, position)
         return f"{self.builtin('reversed')}({value})" if iteration.backwards else value
 
     def do_while(self, statement: ir.While) -> tuple[list[Node], list[str]]:
@@ -368,6 +373,8 @@ class _Adjoint(Operations):
         for inner in statement.head:
             self.statement(inner)
         test = self.texts((statement.test,), tight=0)[0]
+        if isinstance(statement.test, str) and self.types(statement.test) == ANY:
+            test = self.looked_at_one(test, statement.position)
         self.flush()
         lines, self.out = self.out, outer
         if not lines:

@@ -164,6 +164,9 @@ class Cache:
         self.on_notice: list[Callable[[str], None]] = []
         self.memory = _Memory()
         self.watches = Watches()
+        # The code of functions whose sweeps have to keep copies (`borrowed`).
+        self.copying: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+        self.examined: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # and of those that seem not to
 
     @property
     def mode(self) -> str:

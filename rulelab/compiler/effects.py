@@ -27,10 +27,21 @@ class Noted(IntEnum):
     EFFECT = 2  # something was printed, drawn or consumed
 
 
+LOUD = [0]  # how many effects and rules of users have come to notice: as long as it stays, nothing happened
+
+
 class Watch:
     """What one run of a pass turned out to do."""
 
     __slots__ = ("compiled", "met", "noted", "ruled", "start")
+
+    @property
+    def is_done(self) -> bool:
+        """Whether something has happened that must not happen twice: an effect, or a rule of a user's."""
+        return self.ruled or self.noted is Noted.EFFECT
+
+    def before_effect(self) -> None:
+        """The first effect of the run, or the first rule of a user's, is about to happen."""
 
     def __init__(self) -> None:
         self.start = perf_counter()
@@ -53,6 +64,10 @@ class Watches(threading.local):
         self._open.pop()
 
     def note(self, what: Noted) -> None:
+        if what is Noted.EFFECT:
+            if self._open and self._open[-1].noted is not Noted.EFFECT:
+                self._open[-1].before_effect()
+            LOUD[0] += 1
         for watch in self._open:
             watch.noted = max(watch.noted, what)
 
@@ -68,6 +83,9 @@ class Watches(threading.local):
                 watch.met.append(target)
 
     def note_ruled(self) -> None:
+        if self._open and not self._open[-1].ruled:
+            self._open[-1].before_effect()
+        LOUD[0] += 1
         for watch in self._open:
             watch.ruled = True
 

@@ -70,6 +70,8 @@ class Entries:
         self._find = find
         self._registry = cache.registry
 
+    copies = False  # whether the entries are of sweeps that keep copies
+
     def find(
         self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
     ) -> Entry | None:
@@ -130,6 +132,8 @@ class Entries:
         memory, code = self.cache.memory, function.__code__
         if memory.mode != "auto" or epoch != self._registry.epoch:
             return
+        if not self.copies and len(self.cache.copying) and code in self.cache.copying:
+            return  # its sweeps have to keep copies
         if code.co_flags & 0x0C or code.co_kwonlyargcount or len(args) != code.co_argcount:
             return
         if tuple in map(type, args):
@@ -155,6 +159,23 @@ class Entries:
             known.entries[(None, *signature)] = entry
 
 
+class CopyingEntries(Entries):
+    """Those of sweeps that keep copies, beside the others; what goes by a user's rule is asked each time."""
+
+    copies = True
+
+    def find(
+        self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
+    ) -> Entry | None:
+        return super().find(function, args, ("copies", flags))  # type: ignore[arg-type]
+
+    def add_rule(self, *asked: Any) -> None:
+        return None
+
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any) -> None:
+        super()._add(function, args, ("copies", flags), *entry)  # type: ignore[arg-type]
+
+
 class ImplicitEntries(Entries):
     """Those of the implicit style, kept beside the others: an entry counts for one choice of what holds
     parameters.
@@ -169,6 +190,10 @@ class ImplicitEntries(Entries):
 
     def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any) -> None:
         super()._add(function, args, ("implicit", pattern(function), flags), *entry)  # type: ignore[arg-type]
+
+
+class CopyingImplicitEntries(CopyingEntries, ImplicitEntries):
+    """Those of the implicit style in sweeps that keep copies."""
 
 
 def _is_older(part: Any, kinds: list[type]) -> bool:

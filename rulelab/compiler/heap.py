@@ -101,6 +101,11 @@ def leave(outer: Outer) -> None:
     _STATE.sweep, _STATE.depth = sweep, depth
 
 
+def begin_again() -> None:
+    """Begin the sweep that goes on once more: nothing was made in it yet."""
+    _STATE.sweep = _EMPTY
+
+
 def is_running() -> bool:
     """Whether a sweep of this thread goes on."""
     return _STATE.depth > 0

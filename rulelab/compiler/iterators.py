@@ -23,6 +23,7 @@ from ..tangents.structural import Tangent, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import heap, outlines, support
+from .borrowed import look_at
 from .handlers import NO, ZERO, Handler, Unsettled, no_cotangents
 from .operands import carries
 from .protocols import hands_out_its_own, is_author_class, is_of_c
@@ -156,6 +157,8 @@ class Iteration:
         names = isinstance(owner, DICT_KEYS) and _own_dict_of(owner) is not None
         if on and (names or isinstance(owner, (dict, set, frozenset)) and heap.is_own(owner)):
             return OfNames(owner, place)
+        if not on and not constant:
+            look_at(self.pullbacks, (owner,), place)
         if not on or constant or (isinstance(owner, dict) and not hands_out_its_own(owner)):
             return Source(owner)
         if isinstance(owner, (list, tuple)) and not hands_out_its_own(owner):

@@ -91,6 +91,11 @@ def is_library(function: types.FunctionType) -> bool:
     return _is_library_file(function.__code__.co_filename, top if top in BY_RULE else None)
 
 
+def is_of_house(filename: str) -> bool:
+    """Whether a file belongs to this package, or what is compiled from it stands in for a function."""
+    return is_stand_in(filename) or filename.startswith(str(_PACKAGE))
+
+
 def is_authors_function(x: Any) -> bool:
     """Whether a value is a Python function that belongs to none of these."""
     return isinstance(x, types.FunctionType) and not is_library(x)

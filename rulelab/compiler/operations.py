@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import heap, ir, specialise, support
@@ -12,8 +12,14 @@ from .sweeps import Sweeps
 from .tidy import Line, Node
 from .types import ANY, F8, INT, LIST, REAL, Array, Known, Tuple, is_real
 
+# Operations that may run code of the author's, behind their operands.
+_RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
 # How many of an operation's operands need brackets around an expression; all of them where it is not said.
 _TIGHT = {ir.Item: 1, ir.Build: 0, ir.Slice: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
+
+
+# Functions that run nothing of what they are handed.
+_NEVER_RUNNING = (isinstance, issubclass, type, callable, id, range, super)
 
 
 class Operations(Sweeps):
@@ -84,7 +90,7 @@ class Operations(Sweeps):
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
         if guard is None:
-            text = self.made_here(op, target, self.call_text(op))
+            text = self.made_here(op, target, self.call_text(op, position))
             self.assign(target, text, position, may_wait=_is_temporary(target))
             return
         name = self.constant(guard, "call")
@@ -105,8 +111,10 @@ class Operations(Sweeps):
     def call_path(self, op: ir.Load | ir.Attribute) -> str:
         return op.name if isinstance(op, ir.Load) else f"{self.text(op.value)}.{op.name}"
 
-    def call_text(self, op: ir.Call) -> str:
+    def call_text(self, op: ir.Call, position: ir.Position | None = None) -> str:
         texts = self.texts(op.operands(), tight=1)
+        if position is not None:
+            texts = [texts[0], *self.handed(op, texts[1:], position)]
         function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
         count = len(op.args)
         words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count :], strict=True)]
@@ -131,6 +139,13 @@ class Operations(Sweeps):
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
+        if isinstance(op, _RUNNING) and not (isinstance(op, ir.Compare) and op.symbol.startswith("is")):
+            name = op.name if isinstance(op, ir.Attribute) else None
+            looked = 1 if isinstance(op, ir.Item) else len(texts)
+            texts = [
+                *self.looked_at(op.operands()[:looked], texts[:looked], position, name),
+                *texts[looked:],
+            ]
         if isinstance(op, ir.Item) and (
             op.by_moved_slice or (self.regions.shared(op.value) and self.types(op.value) == ANY)
         ):
@@ -139,6 +154,33 @@ class Operations(Sweeps):
         if isinstance(op, ir.Compare) and self.may_compare_objects(op):
             return f"{self.shared_constant(decided, 'decided')}({text})"
         return text
+
+    def looked_at(
+        self, atoms: Iterable[ir.Atom], texts: list[str], position: ir.Position, attribute: str | None = None
+    ) -> list[str]:
+        """The texts of constants behind which code may run that is not followed: after a look at them."""
+        return [
+            self.looked_at_one(text, position, attribute)
+            if self.types(atom) == ANY and not isinstance(atom, ir.Const)
+            else text
+            for atom, text in zip(atoms, texts, strict=True)
+        ]
+
+    def handed(self, op: ir.Call, texts: list[str], position: ir.Position) -> list[str]:
+        """The same of what a function of a library is handed, which may run the operators of its items."""
+        if self.sites.target(op) in _NEVER_RUNNING:
+            return texts
+        found = []
+        for atom, text in zip(op.operands()[1:], texts, strict=True):
+            look = None
+            if self.types(atom) in (ANY, LIST) and not isinstance(atom, ir.Const):
+                look = self.sites.handed(position)
+            found.append(text if look is None else f"{self.constant(look, 'handed')}({text})")
+        return found
+
+    def looked_at_one(self, text: str, position: ir.Position, attribute: str | None = None) -> str:
+        look = self.sites.lookout(attribute, position)
+        return text if look is None else f"{self.constant(look, 'outside')}({text})"
 
     def may_compare_objects(self, op: ir.Compare) -> bool:
         """Whether a class of the author's may answer a comparison, perhaps with a number that varies."""

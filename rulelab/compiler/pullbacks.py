@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import operator
 import os
@@ -38,12 +39,23 @@ from . import (
     support,
     watching,
 )
+from .borrowed import (
+    about_to_run,
+    asks_for_copies,
+    begin_again,
+    draws_into,
+    keeping,
+    look_at,
+    look_at_call,
+    needs_to_copy,
+    sweep_around,
+)
 from .cache import Cache, Pass
 from .constructors import constructor, copier, keeps_in_sight, make_plain
 from .derived import stands_for
-from .effects import Noted, loudness, own_error
+from .effects import LOUD, Noted, loudness, own_error
 from .emit import calls_leading_here
-from .entries import Entries, ImplicitEntries
+from .entries import CopyingEntries, CopyingImplicitEntries, Entries, ImplicitEntries
 from .fingerprints import Seen
 from .handlers import NO, Handler, Unsettled, constant, with_bound, without_name
 from .holders import Holders
@@ -66,19 +78,27 @@ from .writes import attribute_writer, write_finder
 
 
 class Pullbacks:
-    """Finds pullbacks over one cache; `implicit` ones reach parameters that nobody hands in (`watching`)."""
+    """Finds pullbacks over one cache; `implicit` ones reach parameters that nobody hands in (`watching`), and
+    one that `keeps` copies of constants stands code that refills them (`borrowed`).
+    """
 
-    def __init__(self, cache: Cache, implicit: bool = False) -> None:
+    def __init__(self, cache: Cache, implicit: bool = False, keeps: bool = False) -> None:
         self.cache = cache
         self.implicit = implicit
-        self.entries = ImplicitEntries(cache, self.find) if implicit else Entries(cache, self.find)
+        self.keeps = keeps
+        self.entries = _entries_for(cache, self.find, implicit, keeps)
         self.vjp, self.own_vjp = Vjp(self), Vjp(self, own=True)
         self.push = Push(self)
         # What a rule asks for is its own affair, so that nothing is deposited behind its back.
-        self.config: RuleConfig = Pullbacks(cache).config if implicit else self.push.config
+        self.config: RuleConfig = Pullbacks(cache, keeps=keeps).config if implicit else self.push.config
         self.iteration = Iteration(self)
         self.plain_iteration = Iteration(self, followed=False)
         self.holders = Holders(self)
+
+    @functools.cached_property
+    def with_copies(self) -> Pullbacks:
+        """The same question, for sweeps that keep copies of the arrays that are not theirs (`borrowed`)."""
+        return self if self.keeps else Pullbacks(self.cache, self.implicit, keeps=True)
 
     def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
@@ -97,8 +117,15 @@ class Pullbacks:
         outer = (
             heap.enter()
         )  # a rule may call the pullback as often as it likes, so nothing is shared with it
+        keeps = self.with_copies if needs_to_copy(self, f) else self
+        happened = LOUD[0]
         try:
-            y, inner = self.find(f, args, kwargs, active, None)(*args, **kwargs)
+            y, inner = keeps.find(f, args, kwargs, active, None)(*args, **kwargs)
+        except RuleLabError as error:
+            if not asks_for_copies(error) or keeps.keeps or LOUD[0] != happened or sweep_around():
+                raise
+            begin_again(self, f)
+            y, inner = self.with_copies.find(f, args, kwargs, active, None)(*args, **kwargs)
         finally:
             heap.leave(outer)
 
@@ -212,6 +239,7 @@ class Pullbacks:
             if target in (list, tuple) and len(args) == 1 and not np.iterable(args[0]):
                 return constant(target)  # which raises what Python raises
             raise self.foreign(target, args, kwargs, place)
+        look_at_call(self, target, args, kwargs, place)
         self.cache.watches.note(loudness(target, False))
         if self.implicit:
             hidden.refuse_reading(target, (target, *args, *kwargs.values()), place)
@@ -285,6 +313,7 @@ class Pullbacks:
                     raise self.foreign(target, args, kwargs, place)
             if handler is not None:
                 return handler
+            look_at(self, (x for x, on in zip(args, active[1:]) if not on), place)
         stand_in = self.cache.registry.stand_in(target)
         if stand_in is None:
             return None
@@ -292,6 +321,7 @@ class Pullbacks:
             handler = self.iteration.handler(target, args, kwargs, active, place)
             if handler is not None:
                 return handler
+        look_at(self, (x for x, on in zip(args, active[1:]) if not on), place)
         if stand_in.instead is not None and stand_in.instead(*args):
             return by_stand_in(self, stand_in, target, args, kwargs, active, place)
         return None
@@ -312,6 +342,8 @@ class Pullbacks:
         if stand_in is not None and stand_in.answers(args):
             if not any(map(carries, (*args, *kwargs.values()))):
                 return None
+            given = (*args, *kwargs.values())
+            look_at(self, (x for x, on in zip(given, active[1:]) if not on), place)
             return by_stand_in(self, stand_in, target, args, kwargs, active, place)
         return (
             (None if kwargs else with_zero(target, args))
@@ -507,7 +539,7 @@ class Pullbacks:
         if not rule.differentiable:
             return constant(target)
         self.note_rule(rule, target, args, kwargs)
-        apart = Pullbacks(self.cache) if self.implicit else self
+        apart = Pullbacks(self.cache, keeps=self.keeps) if self.implicit else self
         handler = by_forward_rule(apart, rule, target, active, place)
         return self.guarded(handler, rule, target, args, kwargs, active, place)
 
@@ -528,7 +560,13 @@ class Pullbacks:
             handler = self.implicitly(handler, rule, target, args, kwargs, active, place)
         if any(map(_may_call_authors, (*args, *kwargs.values()))):
             handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
-        return _for_containers(handler, rule, target, args, kwargs)
+        if self.keeps and rule.differentiable:
+            whole = not (crossings.preserves(target, args) or crossings.keeps_alive(target, args))
+            handler = keeping(handler, whole, rule.house, place, target is operator.getitem)
+        handler = _for_containers(handler, rule, target, args, kwargs)
+        if rule.house and any(is_author_class(type(x)) for x in args):
+            return Unsettled(handler)  # what runs behind its operators is looked at for each object
+        return handler
 
     # -- by a compiled pass ----------------------------------------------------------------------------------
 
@@ -627,6 +665,8 @@ class Pullbacks:
         if self.deposits(function):
             wanted = sources.captured_parameters(function, free)
         pattern = sources.pattern(function) if self.implicit else None
+        if self.keeps:
+            pattern = ("copies", pattern)
         key = (signature, flags, free, wanted, differentiate, pattern)
         found = self.cache.find(function, key)
         if found is not None:
@@ -688,12 +728,20 @@ class Pullbacks:
         spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
         if known is None and type(target) is CACHED and any(varied):
             return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)
+        if known is None and type(target) is functools.partial:
+            held, words = target.args, {**target.keywords, **kwargs}
+            flags = (*(varied[0],) * (1 + len(held)), *varied[1 : 1 + len(args)])
+            flags = (*flags, *(varied[0] or any(varied[1 + len(args) :]) for _ in words))
+            return self.run_plain(target.func, (*held, *args), words, flags, place)
         if known is None and keeps_in_sight(target):
             return make_plain(self, target, args, kwargs, place)
         if target is copy.copy or target is copy.deepcopy:
             return copies.made_plain(target)(target, *everything, **kwargs)
         if everything and heap.may_change_unseen(everything[0]):
             return _watching(g, bound, args, kwargs, place, changes=True)
+        if draws_into(target, args, kwargs) and not any(varied):
+            about_to_run(self, name_of(target), place)  # as code of C that has no rule may write
+            return g(*args, **kwargs)
         self.refuse_mutation(target, everything, kwargs, place)
         stand_in = self.cache.registry.stand_in(target) if known is None and any(varied) else None
         if stand_in is not None and stand_in.answers(everything):
@@ -718,6 +766,10 @@ class Pullbacks:
             if any(map(carries, handed)):
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)
+        if known is None:
+            look_at_call(self, target, everything, kwargs, place)
+        else:
+            look_at(self, (*everything, *kwargs.values()), place)
         self.cache.watches.note(loudness(target, self.cache.registry.house_entry(target) is not None))
         constant_here = self.implicit and not any(varied)
         if constant_here and not _never_differentiated(known) and not _only_hands_on(target):
@@ -832,6 +884,13 @@ class Pullbacks:
             read="limitations#foreign-calls",
             chain=calls_leading_here()[:-1],
         )
+
+
+def _entries_for(cache: Cache, find: Any, implicit: bool, keeps: bool) -> Entries:
+    kind = ImplicitEntries if implicit else Entries
+    if keeps:
+        kind = CopyingImplicitEntries if implicit else CopyingEntries
+    return kind(cache, find)
 
 
 # Functions that call what they are given only to put things in order, and those that put it into containers.

@@ -29,7 +29,7 @@ _OF_VALUES = frozenset(
     for name in dir(owner)
     if not name.startswith("__")
 )
-_HARMLESS = _OF_VALUES - CHANGING - _ARRAYS_OWN
+HARMLESS = _OF_VALUES - CHANGING - _ARRAYS_OWN
 
 
 # (the globals or None for the reader's own, a name in them, a weak reference to the code it meant)
@@ -90,7 +90,7 @@ def _changes(
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Attribute):
-        return node.func.attr not in _HARMLESS and not _is_of_module(node.func, local, names)
+        return node.func.attr not in HARMLESS and not _is_of_module(node.func, local, names)
     if not isinstance(node.func, ast.Name) or node.func.id in local:
         return True
     called = names.get(node.func.id, vars(builtins).get(node.func.id))

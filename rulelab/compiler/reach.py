@@ -91,11 +91,20 @@ def reached_by(roots: Iterable[Any]) -> Reached:
     return Reached(walk.seen, walk.writes(), walk.hides, complete)
 
 
+def walked(roots: Iterable[Any]) -> tuple[list[Any], set[str]]:
+    """The objects that the code of these can get hold of, as far as it was gone through, and the attributes
+    that it names.
+    """
+    walk = _Walk(roots)
+    walk.run()
+    return walk.held, walk.called
+
+
 class _Walk:
     def __init__(self, roots: Iterable[Any]) -> None:
         self.seen: set[int] = set()
         self.waiting = list(roots)
-        self._held: list[Any] = []  # so that no identity is used again
+        self.held: list[Any] = []  # so that no identity is used again
         self.called: set[str] = set()  # names of what the code calls, or may call
         self._writers: set[str] = set()
         self.hides = False
@@ -115,7 +124,7 @@ class _Walk:
             if len(self.seen) >= _MOST:
                 return False
             self.seen.add(id(x))
-            self._held.append(x)
+            self.held.append(x)
             self.waiting.extend(self._from(x))
         return True
 

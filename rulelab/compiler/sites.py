@@ -25,6 +25,7 @@ from ..tangents.algebra import is_number
 from ..tangents.holding import CACHED
 from ..tangents.structural import make
 from . import containers, copies, crossings, heap, hidden, ir, specialise, support, watching
+from .borrowed import handed, lookout
 from .collecting import COLLECTORS
 from .constructors import is_opaque, refuse_in_set
 from .handlers import (
@@ -39,6 +40,7 @@ from .handlers import (
     real_part,
     without_owner,
 )
+from .libraries import is_of_house
 from .operands import carries, describe
 from .protocols import attribute_handler, dispatched, field, hands_out_its_own, holds_callable, is_of_c
 from .purity import Named, seems_to_change, text_changes
@@ -46,7 +48,7 @@ from .reach import is_harmless
 from .refusals import mutation
 from .regions import MAKERS, Regions
 from .source import Source
-from .types import FUNCTION, LIST, Array, Known, Tuple, Types, gives_arrays, is_real
+from .types import BOOL, FUNCTION, LIST, NONE, SLICE, STR, Array, Known, Tuple, Types, gives_arrays, is_real
 from .writes import METHODS, write_finder, write_plain
 
 if TYPE_CHECKING:
@@ -107,10 +109,22 @@ class Sites:
         self._loaded = {target: value for target, (_, value) in loaded.items()}
         self._names = {target: name for target, (name, _) in loaded.items()}
         self._nested = nested
+        # Code of the house does no more than it says.
+        self._trusted = is_of_house(source.filename)
         self.relied: list[Named] = []  # functions that are taken for ones that change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
 
     deposit = staticmethod(watching.deposit)
+
+    def lookout(self, attribute: str | None, position: ir.Position) -> Callable[[Any], Any] | None:
+        """What a constant of unknown kind goes through before the code behind it runs out of sight."""
+        if self._trusted or self.runs_forward:
+            return None
+        return lookout(self.pullbacks, attribute, self.place(position))
+
+    def handed(self, position: ir.Position) -> Callable[[Any], Any] | None:
+        """The same of a value that a function of a library is handed."""
+        return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
 
     def changes_nothing(self, op: ir.Op) -> bool:
         """Whether a call certainly leaves its arguments, and what they hold, as they are."""
@@ -231,6 +245,8 @@ class Sites:
         return bool(rules) and not any(r.differentiable for r in rules)
 
     def inline(self, op: ir.Op) -> bool:
+        if self.pullbacks.keeps and isinstance(op, ir.Item) and not _stays_as_it_is(self.types(op.index)):
+            return False  # the index may be an array that is refilled
         return self.relies_on_house(specialise.operator_of(op)) is not None
 
     def partials(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Callable[..., Any] | None:
@@ -286,7 +302,11 @@ class Sites:
         method = isinstance(op, ir.Call) and op.method is not None and self.types.callee(op) is ir.UNBOUND
         flags = active if not isinstance(op, ir.Call) or method else active[1:]
         leading = rule.leading if rule.leading is not None else len(flags)
-        return None if any(flags[leading:]) else rule.function
+        if any(flags[leading:]):
+            return None
+        if self.pullbacks.keeps and not all(_stays_as_it_is(self.types(atom)) for atom in op.operands()):
+            return None  # what it keeps has to be copied
+        return rule.function
 
     def certain_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
         target = self.target(op)
@@ -462,6 +482,13 @@ class Sites:
             return made
 
         return make_function
+
+
+def _stays_as_it_is(kind: Any) -> bool:
+    """Whether nobody can change a value of this type."""
+    if isinstance(kind, Tuple):
+        return all(map(_stays_as_it_is, kind.items))
+    return is_real(kind) or kind in (BOOL, STR, NONE, SLICE)
 
 
 def _depends_on_items(stand_in: StandIn | None) -> bool:
@@ -726,9 +753,12 @@ def _of_namespace(pullbacks: Pullbacks, name: str, owner: Any, place: Place | No
 def _outside_finder(pullbacks: Pullbacks, name: str, otherwise: Handler, place: Place | None) -> Handler:
     """`x.name` of what does not vary, where it may be a parameter: of a module, class or library's object."""
 
+    look = lookout(pullbacks, name, place)
+
     def find(owner: Any) -> Handler:
         if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
             return otherwise(owner)
+        look(owner)
         return _of_namespace(pullbacks, name, owner, place)
 
     return find

@@ -1,0 +1,460 @@
+"""Arrays that a pass did not make are borrowed: code that is not followed may refill them after a pullback
+has kept them.
+
+Where such code is about to run, a sweep that keeps references is given up before anything has happened, and
+begun again as one that keeps copies of the constants it needs (docs/design/borrowed.md).
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+import operator
+import sys
+import types
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import MutationError, Place
+from ..rules.lent import Debugging
+from ..rules.targets import name_of, resolve
+from . import heap
+from .effects import Noted, fields_of, is_quiet
+from .emit import calls_leading_here
+from .entries import KEPT
+from .fingerprints import kept_by, print_of
+from .handlers import Handler, Unsettled
+from .libraries import compiled_function, is_library, is_of_library
+from .operands import describe
+from .protocols import is_author_class
+from .reach import walked
+from .unfollowed import is_pure, is_pure_function, of_class, reads
+
+if TYPE_CHECKING:
+    from .pullbacks import Pullbacks
+
+
+_MET = [0]  # how often such code was about to run in sweeps that keep copies
+
+
+def needs_copies(what: str, place: Place | None) -> MutationError:
+    """What is raised where code that is not followed is about to run in a sweep that keeps references to
+    arrays which it may refill.
+
+    Whoever began the sweep begins it again with copies. It comes before that code runs; so if nothing else
+    has happened, nothing happens twice.
+    """
+    error = MutationError(
+        f"{what} is not followed, and may change arrays that the derivative has kept",
+        place=place,
+        fixes=(
+            "ask for the derivative again: from now on it keeps copies",
+            "call it before what prints, draws random numbers or reads a clock",
+        ),
+        read="limitations#code-that-is-not-followed",
+        chain=calls_leading_here()[:-1],
+    )
+    error.needs_copies = True  # type: ignore[attr-defined]
+    return error
+
+
+def asks_for_copies(error: BaseException) -> bool:
+    """Whether an error says that a sweep has to keep copies."""
+    return getattr(error, "needs_copies", False)
+
+
+# --- noticing -----------------------------------------------------------------------------------------------
+
+_QUIET: dict[str | None, dict[int, weakref.ref[type]]] = {}  # classes by identity, so that none is kept alive
+
+
+def lookout(pullbacks: Pullbacks, attribute: str | None, place: Place | None) -> Callable[[Any], Any]:
+    """What a constant goes through before its attribute is read, or (None) an operator or a loop is run on
+    it: the value itself, after a look at whose code that runs.
+    """
+    quiet = _QUIET.setdefault(attribute, {})
+
+    def look(x: Any) -> Any:
+        if id(type(x)) not in quiet:
+            _meet(pullbacks, x, attribute, place, quiet)
+        return x
+
+    return look
+
+
+def look_at(pullbacks: Pullbacks, values: Iterable[Any], place: Place | None) -> None:
+    """The same of values that a function of a library is handed, which may run their operators, and those of
+    the items of lists.
+    """
+    look = handed(pullbacks, place)
+    for x in values:
+        look(x)
+
+
+def handed(pullbacks: Pullbacks, place: Place | None) -> Callable[[Any], Any]:
+    """The `lookout` for one such value. Of a list the first and the last item are looked at: they are of one
+    kind, as a rule.
+    """
+    quiet = _QUIET.setdefault(None, {})
+
+    def look(x: Any) -> Any:
+        kind = type(x)
+        if (kind is list or kind is tuple) and x:
+            look(x[0])
+            if type(x[-1]) is not type(x[0]):
+                look(x[-1])
+        elif id(kind) not in quiet:
+            _meet(pullbacks, x, None, place, quiet)
+        return x
+
+    return look
+
+
+def _meet(
+    pullbacks: Pullbacks,
+    x: Any,
+    attribute: str | None,
+    place: Place | None,
+    quiet: dict[int, weakref.ref[type]],
+) -> None:
+    kind = type(x)
+    if of_class(kind, attribute):
+        number = id(kind)
+        quiet[number] = weakref.ref(kind, lambda _: quiet.pop(number, None))
+    elif not heap.is_own(x) and not is_pure(x, attribute):
+        what = f"The iteration over a {kind.__name__}" if hasattr(kind, "__next__") else None
+        what = what or (f"{kind.__name__}.{attribute}" if attribute else f"The code of a {kind.__name__}")
+        about_to_run(pullbacks, what, place)
+
+
+def about_to_run(pullbacks: Pullbacks, what: str, place: Place | None) -> None:
+    """Code that is not followed comes next: an effect, and an error unless the sweep keeps copies."""
+    if not pullbacks.keeps:
+        raise needs_copies(what, place)
+    _MET[0] += 1
+    pullbacks.cache.watches.note(Noted.EFFECT)
+
+
+def look_at_call(
+    pullbacks: Pullbacks, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
+) -> None:
+    """A look at a function that neither a rule nor a pass answers, and at what it is handed."""
+    if target is getattr and len(args) > 1 and isinstance(args[1], str):
+        lookout(pullbacks, args[1], place)(args[0])
+        return
+    look_at(pullbacks, (*args, *kwargs.values()), place)
+    if may_write(target, args, kwargs):
+        about_to_run(pullbacks, f"{name_of(target)}", place)
+
+
+def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call of such a function may change an array, as far as can be told before it runs."""
+    if type(target).__module__.partition(".")[0] in _BY_ADDRESS:
+        return True
+    if type(target) in (operator.attrgetter, operator.methodcaller):
+        names = target.__reduce__()[1] if type(target) is operator.attrgetter else (None,)
+        return any(
+            name is None or not is_pure(x, name.partition(".")[0])
+            for x in args
+            for name in names
+            if not is_of_library(type(x))
+        )
+    if is_quiet(target):
+        return False
+    given = (*args, *kwargs.values())
+    if any(map(_runs_open, (target, *given))):
+        return True
+    module = str(
+        getattr(target, "__module__", None) or getattr(_owner(target), "__module__", None) or ""
+    )
+    if module.startswith(("numpy", "scipy", "rulelab")) and not module.startswith("numpy.random"):
+        return any(
+            name.startswith(_WRITTEN) and x is not False and x is not None for name, x in kwargs.items()
+        )
+    if not _of_library(target):
+        return True
+    return module.partition(".")[0] not in _READING and any(map(holds_arrays, given))
+
+
+def _runs_open(x: Any) -> bool:
+    """Whether a value is a function of the author's, or holds one, whose text does not show that it only
+    gives a value.
+    """
+    if isinstance(x, functools.partial):
+        return _runs_open(x.func) or any(map(_runs_open, x.args))
+    if isinstance(x, np.vectorize):
+        return _runs_open(x.pyfunc)
+    if isinstance(x, types.MethodType):
+        return _runs_open(x.__func__)
+    behind = getattr(x, "__wrapped__", None) if callable(x) and not isinstance(x, type) else None
+    if isinstance(behind, types.FunctionType) and not is_library(behind):
+        return any(map(_runs_open, (behind, *getattr(x, "registry", {}).values())))
+    return isinstance(x, types.FunctionType) and not is_library(x) and not is_pure_function(x)
+
+
+def draws_into(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call draws random numbers into an array that it is given: `rng.random(out=y)`, and by
+    position.
+    """
+    if not any(target is known for known in _FILLING_DRAWS):
+        return False
+    return any(isinstance(x, np.ndarray) for x in (*args, kwargs.get("out")))
+
+
+_FILLING_DRAWS = tuple(
+    getattr(np.random.Generator, name) for name in ("random", "standard_normal", "standard_exponential")
+)
+_BY_ADDRESS = ("ctypes", "_ctypes", "_cffi_backend")  # they write wherever an address leads
+_WRITTEN = ("out", "overwrite")  # keywords by which NumPy and SciPy are told to write to an argument
+_READING = ("copy", "math", "cmath", "operator", "_operator", "functools", "itertools", "json", "pickle")
+
+
+def _owner(target: Any) -> Any:
+    return getattr(target, "__objclass__", None)
+
+
+def _of_library(target: Any) -> bool:
+    if isinstance(target, types.FunctionType):
+        return is_library(target)
+    owner = target if isinstance(target, type) else _owner(target)
+    if owner is not None:
+        return is_of_library(owner)
+    module = getattr(target, "__module__", None)
+    if isinstance(module, str):
+        return module.partition(".")[0] in _standard()
+    return is_of_library(type(target))
+
+
+@functools.cache
+def _standard() -> frozenset[str]:
+    import sys
+
+    return frozenset({*sys.stdlib_module_names, *sys.builtin_module_names, "numpy", "scipy", "None"})
+
+
+_BYTES = (np.ndarray, memoryview, bytearray, array.array)
+
+
+def holds_arrays(x: Any, depth: int = 4) -> bool:
+    """Whether a value is, or holds, memory that can be written to."""
+    if isinstance(x, _BYTES):
+        return not isinstance(x, np.ndarray) or x.flags.writeable or x.base is not None
+    if isinstance(x, heap.LEAVES) or not depth:
+        return False
+    if isinstance(x, dict):
+        return any(holds_arrays(part, depth - 1) for part in x.values())
+    if isinstance(x, (list, tuple, set, frozenset, deque)):
+        return any(holds_arrays(part, depth - 1) for part in x)
+    return any(holds_arrays(part, depth - 1) for part in fields_of(x).values())
+
+
+def may_meet(roots: tuple[Any, ...]) -> bool:
+    """Whether the code of these functions seems to reach code that is not followed; a guess, made before
+    something happens that must not happen twice.
+    """
+    held, names = walked(roots)
+    if not names.isdisjoint(_FILLING) or (names & _DRAWING and names & _EMPTY):
+        return True
+    return any(map(_is_open, held))
+
+
+_FILLING = frozenset({"shuffle", "permuted", "readinto", "recv_into", "pack_into", "nditer", "vectorize"})
+_DRAWING = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
+_EMPTY = frozenset({"empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full"})
+
+
+def _is_open(x: Any) -> bool:
+    if isinstance(x, type):
+        if is_of_library(x):
+            return False
+        names = [name for cls in x.__mro__ if not is_of_library(cls) for name in vars(cls)]
+        return reads(x, None) is None or any(reads(x, name) is None for name in names)
+    if isinstance(x, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
+        return False
+    if hasattr(type(x), "__next__"):
+        return not is_pure(x)
+    return callable(x) and compiled_function(resolve(x)[0]) is None and may_write(x, (), {})
+
+
+def function_behind(f: Any) -> types.FunctionType | None:
+    """The function that a call of `f` runs, if it is one of Python's."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    found = resolve(f)[0]
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def needs_to_copy(pullbacks: Pullbacks, f: Any) -> bool:
+    """Whether sweeps of a function are known to need copies; in debug mode all keep some, to compare with."""
+    known = pullbacks.cache.copying
+    if Debugging.rules:
+        return True
+    if not len(known):
+        return False
+    function = function_behind(f)
+    return function is not None and function.__code__ in known
+
+
+def remember(pullbacks: Pullbacks, f: Any) -> None:
+    """From now on the sweeps of a function keep copies; the quick way to others is closed."""
+    function = function_behind(f)
+    if function is not None:
+        pullbacks.cache.copying.add(function.__code__)
+        function.__dict__.pop(KEPT, None)
+
+
+def begin_again(pullbacks: Pullbacks, f: Any) -> None:
+    """The sweep of a function is given up for one that keeps copies; what it made is nobody's."""
+    remember(pullbacks, f)
+    heap.begin_again()
+
+
+_SWEEPING: set[types.CodeType] = set()
+
+
+def sweeping(function: Any) -> Any:
+    """Decorator of a function that runs a sweep which keeps what it needs for a reverse one."""
+    _SWEEPING.add(function.__code__)
+    return function
+
+
+def sweep_around() -> bool:
+    """Whether such a sweep goes on around this call, told by the frames of the running thread."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in _SWEEPING:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+# --- keeping copies -----------------------------------------------------------------------------------------
+
+
+def keeping(handler: Handler, whole: bool, of_house: bool, place: Place | None, items: bool) -> Handler:
+    """A handler by rule that is given copies of the arrays among its arguments, for what it keeps; also of
+    those that vary, for what a function captures counts as that.
+
+    `whole` says that also the arrays inside of containers are copied, where the result does not hold these
+    very parts. A result that is a view of a copy has to be one of the array itself, which may be refilled:
+    then a rule `of_house` is asked again, with the arrays themselves, of which it keeps no more than shapes.
+    `items` says that it is the rule of `x[i]`.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        given = (*args, *kwargs.values())
+        copies = [_copied(x, whole) for x in given]
+        if of_house:
+            copies = [_asked_once(x, items) for x in copies]
+        if all(a is b for a, b in zip(copies, given)):
+            y, back = handler(*args, **kwargs)
+        else:
+            y, back = handler(*copies[: len(args)], **dict(zip(kwargs, copies[len(args) :])))
+            changed = [a for a, b in zip(copies, given) if a is not b]
+            if of_house and _shows(y, changed):
+                y, back = handler(*args, **kwargs)
+        objects = [x for x in given if _is_object(x)]
+        if objects:
+            back = _checked(back, _arrays_in(objects))
+        if Debugging.rules:
+            back = _watched(back, _arrays_in(given), place)
+        return y, back
+
+    return Unsettled(call) if type(handler) is Unsettled else call
+
+
+def _copied(x: Any, whole: bool) -> Any:
+    if isinstance(x, np.ndarray):
+        return np.array(x, copy=True, subok=True) if _may_change(x) else x
+    if isinstance(x, (memoryview, bytearray, array.array)):
+        return np.array(x)
+    if isinstance(x, heap.LEAVES) or not whole:
+        return x
+    kind = type(x)
+    if kind in (list, tuple):
+        parts = [_copied(part, whole) for part in x]
+        return x if all(a is b for a, b in zip(parts, x)) else kind(parts)
+    if kind is dict:
+        return {key: _copied(part, whole) for key, part in x.items()}
+    return x
+
+
+def _asked_once(x: Any, as_index: bool) -> Any:
+    """What an object of the author's stands for, where it is one number or array: a rule of the house would
+    ask it again in the reverse sweep.
+    """
+    kind = type(x)
+    if isinstance(x, heap.LEAVES) or not is_author_class(kind) or is_of_library(kind):
+        return x
+    if hasattr(kind, "__array__") and not hasattr(kind, "__array_ufunc__") and not as_index:
+        return np.asarray(x)
+    return operator.index(x) if hasattr(kind, "__index__") else x
+
+
+def _may_change(x: np.ndarray) -> bool:
+    return x.flags.writeable or x.base is not None
+
+
+def _shows(y: Any, copies: list[Any]) -> bool:
+    """Whether a result looks into one of these copies."""
+    if isinstance(y, (tuple, list)):
+        return any(_shows(part, copies) for part in y)
+    if not isinstance(y, np.ndarray):
+        return any(y is x for x in copies)
+    return any(isinstance(x, np.ndarray) and np.may_share_memory(y, x) for x in copies)
+
+
+def _is_object(x: Any) -> bool:
+    """Whether a constant may hold arrays that cannot be copied without making another object of it."""
+    if isinstance(x, (*heap.LEAVES, list, tuple, dict, set, frozenset, slice, range, np.ufunc, np.dtype)):
+        return False
+    return not callable(x) and bool(fields_of(x))
+
+
+def _arrays_in(values: Iterable[Any]) -> Iterator[np.ndarray]:
+    return (x for x in kept_by(list(values)) if isinstance(x, np.ndarray))
+
+
+def _watched(back: Any, arrays: Iterable[np.ndarray], place: Place | None) -> Callable[[Any], Any]:
+    """The pullback, which refuses in debug mode where an array has changed behind everybody's back: a sweep
+    without copies would have given a wrong number.
+    """
+    kept, met = [(x, print_of(x)) for x in arrays], _MET[0]
+
+    def watched(y_bar: Any) -> Any:
+        if _MET[0] == met:
+            for x, seen in kept:
+                if print_of(x) != seen:
+                    raise MutationError(
+                        f"An array {describe(x)} was changed after the derivative had kept it, and nothing "
+                        "that runs in the function is known to do that",
+                        place=place,
+                        fixes=("hand out copies", "stop the thread or the C code that writes to it"),
+                        read="limitations#code-that-is-not-followed",
+                    )
+        return back(y_bar)
+
+    return heap.like(back, watched)
+
+
+def _checked(back: Any, arrays: Iterable[np.ndarray]) -> Callable[[Any], Any]:
+    """The pullback, which refuses where one of these arrays has changed since."""
+    kept = [(x, print_of(x)) for x in arrays]
+
+    def checked(y_bar: Any) -> Any:
+        for x, seen in kept:
+            if print_of(x) != seen:
+                raise MutationError(
+                    "Code that is not followed has changed an array in an object that a rule has kept",
+                    fixes=("hand the rule the arrays themselves", "hand it a copy of the object"),
+                    read="limitations#code-that-is-not-followed",
+                )
+        return back(y_bar)
+
+    return heap.like(back, checked)
+
