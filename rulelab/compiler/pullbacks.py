@@ -730,9 +730,9 @@ class Pullbacks:
             return self.run_plain(target.__wrapped__, everything, kwargs, spread, place)
         if known is None and type(target) is functools.partial:
             held, words = target.args, {**target.keywords, **kwargs}
-            flags = (*(varied[0],) * (1 + len(held)), *varied[1 : 1 + len(args)])
-            flags = (*flags, *(varied[0] or any(varied[1 + len(args) :]) for _ in words))
-            return self.run_plain(target.func, (*held, *args), words, flags, place)
+            of_words = (varied[0] or any(varied[1 + len(args) :]),) * len(words)
+            handed = (*(varied[0],) * (1 + len(held)), *varied[1 : 1 + len(args)], *of_words)
+            return self.run_plain(target.func, (*held, *args), words, handed, place)
         if known is None and keeps_in_sight(target):
             return make_plain(self, target, args, kwargs, place)
         if target is copy.copy or target is copy.deepcopy:
