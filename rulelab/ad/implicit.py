@@ -342,6 +342,7 @@ def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dic
     )
 
 
+@sweeping
 @derives
 def gradient_of_params(
     loss: Callable[[], Any], params: Params, cache: Cache | None = None, several: bool = False
@@ -363,6 +364,7 @@ def gradient_of_params(
     return WithGradient(y, Grads(params, _values(sweep, params)))
 
 
+@sweeping
 @derives
 def jacobian_of_params(loss: Callable[[], Any], params: Params, cache: Cache | None = None) -> Grads:
     """The Jacobian of a loss without arguments for each parameter: a Grads of matrices.
@@ -433,7 +435,6 @@ def _values(sweep: Sweep, params: Params) -> list[Any]:
     return [to_natural(x, sweep.found.get(id(x))) for x in params]
 
 
-@sweeping
 def _forward(loss: Any, cache: Cache | None, keeps: bool = False) -> tuple[Any, Any]:
     __tracebackhide__ = True
     _need_no_arguments(loss)

@@ -142,6 +142,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
     return gradient_of_f
 
 
+@sweeping
 @derives
 def pullback(
     f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kwargs: Any
@@ -175,6 +176,7 @@ def pullback(
     # As they are now: the caller may change lists and dicts before the pullback is called.
     shown, entered = Snapshots().of(y), Snapshots().of(_as_entered(args, inner))
 
+    @sweeping
     @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
         __tracebackhide__ = True
@@ -198,6 +200,7 @@ def pullback(
     return y, back
 
 
+@sweeping
 @derives
 def _value_and_gradient(
     f: Any,
@@ -396,7 +399,6 @@ def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
     return tuple(number in wanted for number in range(len(args)))
 
 
-@sweeping
 def _forward(
     f: Any,
     args: tuple[Any, ...],
@@ -460,6 +462,7 @@ def forward_sweep(
     )
 
 
+@sweeping
 @derives
 def sweeps(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]
@@ -474,6 +477,7 @@ def sweeps(
     finally:
         leave(outer)
 
+    @sweeping
     @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
         __tracebackhide__ = True

@@ -69,21 +69,43 @@ def asks_for_copies(error: BaseException) -> bool:
 
 # --- noticing -----------------------------------------------------------------------------------------------
 
-_QUIET: dict[str | None, dict[int, weakref.ref[type]]] = {}  # classes by identity, so that none is kept alive
+# By attribute (None for operators), with classes by identity, so that none is kept alive: those whose code is
+# harmless whatever their objects hold, and the fields that the code of others reads.
+_QUIET: dict[str | None, dict[int, weakref.ref[type]]] = {}
+_FIELDS: dict[str | None, dict[int, tuple[str, ...]]] = {}
+_LEAVING: dict[tuple[int, str | None], weakref.ref[type]] = {}
+_SAFE = frozenset({float, int, bool, str, type(None), complex, np.ndarray, np.float64, list, tuple, dict})
 
 
 def lookout(pullbacks: Pullbacks, attribute: str | None, place: Place | None) -> Callable[[Any], Any]:
     """What a constant goes through before its attribute is read, or (None) an operator or a loop is run on
     it: the value itself, after a look at whose code that runs.
     """
-    quiet = _QUIET.setdefault(attribute, {})
+    quiet, known = _QUIET.setdefault(attribute, {}), _FIELDS.setdefault(attribute, {})
+    data = _QUIET.setdefault(None, {})
 
     def look(x: Any) -> Any:
-        if id(type(x)) not in quiet:
-            _meet(pullbacks, x, attribute, place, quiet)
+        kind = type(x)
+        if kind in _SAFE or id(kind) in quiet:
+            return x
+        names = known.get(id(kind))
+        if names is None or not _holds_data(x, names, data):
+            _meet(pullbacks, x, attribute, place)
         return x
 
     return look
+
+
+def _holds_data(x: Any, names: tuple[str, ...], quiet: dict[int, Any]) -> bool:
+    """Whether the fields that the code of a class reads hold, at a glance, nothing that runs code."""
+    fields = getattr(x, "__dict__", None)
+    if type(fields) is not dict:
+        return False
+    for name in names:
+        kind = type(fields.get(name, fields))
+        if kind not in _SAFE and id(kind) not in quiet:
+            return False
+    return True
 
 
 def look_at(pullbacks: Pullbacks, values: Iterable[Any], place: Place | None) -> None:
@@ -107,28 +129,33 @@ def handed(pullbacks: Pullbacks, place: Place | None) -> Callable[[Any], Any]:
             look(x[0])
             if type(x[-1]) is not type(x[0]):
                 look(x[-1])
-        elif id(kind) not in quiet:
-            _meet(pullbacks, x, None, place, quiet)
+        elif kind not in _SAFE and id(kind) not in quiet:
+            _meet(pullbacks, x, None, place)
         return x
 
     return look
 
 
-def _meet(
-    pullbacks: Pullbacks,
-    x: Any,
-    attribute: str | None,
-    place: Place | None,
-    quiet: dict[int, weakref.ref[type]],
-) -> None:
-    kind = type(x)
+def _meet(pullbacks: Pullbacks, x: Any, attribute: str | None, place: Place | None) -> None:
+    kind, number = type(x), id(type(x))
     if of_class(kind, attribute):
-        number = id(kind)
+        quiet = _QUIET.setdefault(attribute, {})
         quiet[number] = weakref.ref(kind, lambda _: quiet.pop(number, None))
-    elif not heap.is_own(x) and not is_pure(x, attribute):
+    elif is_pure(x, attribute):
+        paths = None if is_of_library(kind) or kind in _SAFE else reads(kind, attribute)
+        if paths is not None and all(len(path) == 1 for path in paths):
+            known = _FIELDS.setdefault(attribute, {})
+            known[number] = tuple(path[0] for path in paths)
+            _LEAVING[number, attribute] = weakref.ref(kind, lambda _: _forget(number, attribute))
+    else:
         what = f"The iteration over a {kind.__name__}" if hasattr(kind, "__next__") else None
         what = what or (f"{kind.__name__}.{attribute}" if attribute else f"The code of a {kind.__name__}")
         about_to_run(pullbacks, what, place)
+
+
+def _forget(number: int, attribute: str | None) -> None:
+    _FIELDS[attribute].pop(number, None)
+    _LEAVING.pop((number, attribute), None)
 
 
 def about_to_run(pullbacks: Pullbacks, what: str, place: Place | None) -> None:
@@ -166,12 +193,14 @@ def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
     if is_quiet(target):
         return False
     given = (*args, *kwargs.values())
-    if any(map(_runs_open, (target, *given))):
-        return True
     module = str(
         getattr(target, "__module__", None) or getattr(_owner(target), "__module__", None) or ""
     )
-    if module.startswith(("numpy", "scipy", "rulelab")) and not module.startswith("numpy.random"):
+    if module.startswith("rulelab."):
+        return False  # which watches what it runs
+    if any(map(_runs_open, (target, *given))):
+        return True
+    if module.startswith(("numpy", "scipy")) and not module.startswith("numpy.random"):
         return any(
             name.startswith(_WRITTEN) and x is not False and x is not None for name, x in kwargs.items()
         )
@@ -317,7 +346,7 @@ _SWEEPING: set[types.CodeType] = set()
 
 
 def sweeping(function: Any) -> Any:
-    """Decorator of a function that runs a sweep which keeps what it needs for a reverse one."""
+    """Decorator of a function that runs a sweep which keeps what it needs for a reverse one, or that one."""
     _SWEEPING.add(function.__code__)
     return function
 
