@@ -214,8 +214,7 @@ def vars_frule(tangents, x):
 def namespace_frule(tangents, *given, **words):
     if given:
         raise NotDifferentiableError("A namespace is differentiated that is made of keywords")
-    dots = zip(words, tangents[1:], strict=True)
-    beside = {name: settled(words[name], x_dot) for name, x_dot in dots}
+    beside = {name: settled(words[name], x_dot) for name, x_dot in zip(words, tangents[1:], strict=True)}
     return types.SimpleNamespace(**words), types.SimpleNamespace(**beside)
 
 
