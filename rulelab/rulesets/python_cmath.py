@@ -34,6 +34,11 @@ def over(a, b):
     return complex(a) / complex(b) if b else _NAN * (complex(a) * complex(b))  # so are its derivatives
 
 
+def root_of_ends(z):
+    """`sqrt(1 - z) * sqrt(1 + z)`, written so that the sign of a zero in `z`, the side of a cut, is kept."""
+    return cmath.sqrt(-(z - 1.0)) * cmath.sqrt(z - -1.0)
+
+
 # -- holomorphic ---------------------------------------------------------------------------------------------
 
 TABLE.scalar(cmath.exp, lambda out, z: out, points=_POINTS)
@@ -46,10 +51,10 @@ TABLE.scalar(cmath.sinh, lambda out, z: cmath.cosh(z), points=_POINTS)
 TABLE.scalar(cmath.cosh, lambda out, z: cmath.sinh(z), points=_POINTS)
 TABLE.scalar(cmath.tanh, lambda out, z: 1.0 - out * out, points=_POINTS)
 TABLE.scalar(
-    cmath.asin, lambda out, z: over(1.0, cmath.sqrt(1.0 - z) * cmath.sqrt(1.0 + z)), points=_AWAY_FROM_CUTS
+    cmath.asin, lambda out, z: over(1.0, root_of_ends(z)), points=_AWAY_FROM_CUTS
 )
 TABLE.scalar(
-    cmath.acos, lambda out, z: over(-1.0, cmath.sqrt(1.0 - z) * cmath.sqrt(1.0 + z)), points=_AWAY_FROM_CUTS
+    cmath.acos, lambda out, z: over(-1.0, root_of_ends(z)), points=_AWAY_FROM_CUTS
 )
 TABLE.scalar(cmath.atan, lambda out, z: over(1.0, (1.0 + 1j * z) * (1.0 - 1j * z)), points=_AWAY_FROM_CUTS)
 TABLE.scalar(
@@ -58,7 +63,7 @@ TABLE.scalar(
     points=_AWAY_FROM_CUTS,
 )
 TABLE.scalar(
-    cmath.acosh, lambda out, z: over(1.0, cmath.sqrt(z - 1.0) * cmath.sqrt(z + 1.0)), points=_AWAY_FROM_CUTS
+    cmath.acosh, lambda out, z: over(1.0, cmath.sqrt(z - 1.0) * cmath.sqrt(z - -1.0)), points=_AWAY_FROM_CUTS
 )
 TABLE.scalar(cmath.atanh, lambda out, z: over(1.0, (1.0 - z) * (1.0 + z)), points=_AWAY_FROM_CUTS)
 

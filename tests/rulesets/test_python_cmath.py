@@ -6,6 +6,7 @@ import math
 import pytest
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
+import rulelab as rl
 from rulelab.rulesets.python_cmath import TABLE
 
 
@@ -48,3 +49,22 @@ def test_every_public_function_is_covered():
         if not any(rule_at(registry, f, a, "rrule") for a in ((0.5j,), (0.5, 2.0)))
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("f", "z", "along"),
+    [
+        *[(cmath.acos, complex(x, zero), 1.0) for x in (-3.0, 2.0) for zero in (0.0, -0.0)],
+        *[(cmath.asin, complex(x, zero), 1.0) for x in (-3.0, 2.0) for zero in (0.0, -0.0)],
+        *[(cmath.acosh, complex(x, zero), 1.0) for x in (-3.0, 0.5) for zero in (0.0, -0.0)],
+    ],
+)
+def test_on_a_cut_the_derivative_is_that_of_the_side_of_the_value(f, z, along):
+    """The sign of a zero says on which side of its branch cut a function is taken, and so does the slope."""
+    h = 1e-5
+
+    def beside(t):
+        return f(complex(z.real + t, z.imag) if along == 1.0 else complex(z.real, z.imag + t))
+
+    slope = (beside(h) - beside(-h)) / (2 * h * along)
+    assert abs(rl.pullback(f, z)[1](1.0)[0].conjugate() - slope) < 1e-8
