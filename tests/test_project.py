@@ -276,7 +276,7 @@ def test_each_lower_end_is_one_that_is_tested(settings, repository):
     pins = [line for line in (repository / "tests/oldest.txt").read_text().splitlines() if line[0] != "#"]
     pinned = {name: Version(version) for name, version in (pin.split("==") for pin in pins)}
     assert pinned.pop("distributed") == pinned["dask"]
-    assert pinned == lowest
+    assert {name: pinned.get(name) for name in lowest} == lowest
 
 
 def test_no_file_knows_somebodys_machine(project_files):
