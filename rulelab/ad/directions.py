@@ -95,10 +95,9 @@ def _step(x: Any, path: Path, unit: complex) -> Any:
     x = carrier(x)
     key, rest = path[0], path[1:]
     if isinstance(x, FunctionType):
-        number, *rest = rest
         groups = [[NoTangent() if y is x else zero_of(y) for y in group.values()] for group in held_by(x)]
-        part = list(held_by(x)[key].values())[number]
-        groups[key][number] = _step(part, tuple(rest), unit)
+        part = list(held_by(x)[key].values())[rest[0]]
+        groups[key][rest[0]] = _step(part, rest[1:], unit)
         return tuple(map(tuple, groups))
     x_dot = zero_of(x)
     if isinstance(x, np.ndarray):

@@ -65,8 +65,8 @@ def outline(x: Any, known: Known | None = None) -> Outline | None:
 
 def _outline_of_parts(x: Any, known: Known) -> Outline | None:
     if isinstance(x, types.FunctionType):
-        found = ((name, _outline_held(part, known)) for name, part in cells_and_defaults(x))
-        held = {name: where for name, where in found if where is not None}
+        outlines = ((name, _outline_held(part, known)) for name, part in cells_and_defaults(x))
+        held = {name: where for name, where in outlines if where is not None}
         return (None, held) if held else None
     inner = {}
     for key, part in parts_by_key(x):

@@ -125,7 +125,7 @@ def inside(x: Any, cells: bool = False) -> Iterator[Any]:
         yield from x.__defaults__ or ()
         yield from (x.__kwdefaults__ or {}).values()
         if "__wrapped__" in vars(x):  # all else there is the author's notes, or ours
-            yield x.__wrapped__
+            yield vars(x)["__wrapped__"]
     elif isinstance(x, types.MethodType):
         yield from (x.__func__, x.__self__)
     elif isinstance(x, CACHED):
