@@ -241,8 +241,8 @@ MODES = {
     "forward over forward": (lambda f: forward(forward(f)), 2),
 }
 
-OUTER_REVERSE = [mode for mode in MODES if mode.startswith("reverse")]
 SECOND = [mode for mode in MODES if " over " in mode]
+WITH_REVERSE = tuple(mode for mode in SECOND if "reverse" in mode)
 
 # What is refused, each with a part of the message and with why.
 REFUSED = {
@@ -253,7 +253,8 @@ REFUSED = {
     # It changes what goes back, which no tangent does.
     ("hook", "*", ("forward", *SECOND)): "hook changes a gradient",
     # The cell of the variable is shared with code that does not run in the columns.
-    ("forwarddiff", "variable set again", tuple(SECOND)): "set more than once",
+    ("forwarddiff", "variable set again", WITH_REVERSE): "set more than once",
+    ("forwarddiff of gradient", "variable set again", WITH_REVERSE): "set more than once",
 }
 
 
@@ -349,6 +350,8 @@ def test_second_order(mode):
     check("gradient", "keyword", mode)
     check("hvp", "object by keyword", mode)
     check("forwarddiff", "bound method", mode)
+    check("forwarddiff of gradient", "partial by position", mode)
+    check("forwarddiff", "variable set again", mode)
 
 
 # What a callable holds, read as an attribute: programs that give k**2, by their lines.
