@@ -59,9 +59,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _read(name: str, text: str) -> Any:
     try:
-        record = json.loads(text)
+        record = json.loads(text, parse_int=_whole_number)
     except (ValueError, RecursionError):
         raise RecordError(f"{name} is no saved result: it is not JSON") from None
+    except OverflowError:
+        raise RecordError(f"{name} is damaged: it holds a number beyond any that is measured") from None
     stamp = record.get("format") if isinstance(record, dict) else None
     if stamp != FORMAT:
         raise RecordError(f"{name} {_unread(stamp)}")
@@ -69,9 +71,18 @@ def _read(name: str, text: str) -> Any:
     if kind is None:
         raise RecordError(f"{name} holds no result of a kind that is known: {', '.join(KINDS)}")
     try:
-        return kind.from_dict(record["result"])
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        found = kind.from_dict(record["result"])
+        found.page(), found.to_json()  # what cannot be worked with is found here, not when it is shown
+        return found
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise RecordError(f"{name} is damaged: it does not hold what a {kind.__name__} needs") from None
+
+
+def _whole_number(text: str) -> int:
+    """A whole number of JSON, which may have any length; OverflowError for one that no float comes near."""
+    number = int(text)
+    float(number)
+    return number
 
 
 def _unread(stamp: object) -> str:

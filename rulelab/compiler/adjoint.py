@@ -79,9 +79,7 @@ class _Adjoint(Operations):
                 continue
             reverse += self.complete(name, None)
             returned.append(self.settled(name))
-        for name in parameters:
-            if self.active(name):
-                self.open_bar(name, reverse, must=True)
+        self.open_bars([name for name in parameters if self.active(name)], reverse, must=True)
         short = function.name if function.name.isidentifier() else "function"
         return Emitted(
             self.fresh(short),
@@ -151,9 +149,7 @@ class _Adjoint(Operations):
             for name in names:
                 reverse += self.complete(name, statement.position)
             reverse += nodes
-        for _, _, names in pieces:
-            for name in names:
-                self.open_bar(name, reverse)
+        self.open_bars([name for _, _, names in pieces for name in names], reverse)
         return forward, reverse
 
     def statement(self, statement: ir.Statement) -> tuple[list[Node], list[str]]:
@@ -315,8 +311,7 @@ class _Adjoint(Operations):
                 reverse.append(
                     Line(f"{collected}.append({self.bar(item)})", position, frozenset({self.bar(item)}))
                 )
-            for item, _ in items:
-                self.open_bar(item, reverse)
+            self.open_bars([item for item, _ in items], reverse)
             self.restart(phis, reverse, boundary)
             kept = [name for name in scope.defined if name in scope.needed]
             conditional = [name for name in kept if name in scope.conditional]
@@ -406,15 +401,14 @@ class _Adjoint(Operations):
 
     def restart(self, phis: list[ir.Phi], reverse: list[Node], boundary: Line) -> None:
         """The cotangent of a carried name before an iteration is what the iteration itself contributes."""
-        for phi in phis:
-            if phi.sources[1] == phi.target:
-                continue
-            start = next(number for number, node in enumerate(reverse) if node is boundary) + 1
-            rest = reverse[start:]
-            bar = self.bar(phi.target)
-            if not begin(rest, bar, self.zero(phi.target)):
-                rest.insert(0, Line(f"{bar} = {self.zero(phi.target)}", None, frozenset({bar})))
-            reverse[start:] = rest
+        starts = [
+            (self.bar(phi.target), self.zero(phi.target)) for phi in phis if phi.sources[1] != phi.target
+        ]
+        start = next(number for number, node in enumerate(reverse) if node is boundary) + 1
+        rest = reverse[start:]
+        begun = begin(rest, starts)
+        zeros = [Line(f"{bar} = {zero}", None, frozenset({bar})) for bar, zero in starts if bar not in begun]
+        reverse[start:] = [*reversed(zeros), *rest]
 
     # -- exceptions ------------------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ def constructor(
         return _make_namespace
     if container_base(cls) is not None:
         return functools.partial(_make_items, pullbacks, cls, active, place)
-    if cls.__new__ not in (object.__new__, typing.Generic.__new__):
+    if cls.__new__ not in _PLAIN_NEW:
         return None
     if dataclasses.is_dataclass(cls) and is_generated(cls.__init__):
         return functools.partial(_make_dataclass, pullbacks, cls, place)
@@ -65,7 +65,7 @@ def make_plain(
         x = heap.own(cls.__new__(cls), False)  # type: ignore[call-overload]
         pullbacks.run_plain(init, (x, *args), kwargs, (False,) * (1 + len(args) + len(kwargs)), place)
         return x
-    if cls.__new__ is not object.__new__ or not isinstance(init, types.FunctionType) or is_generated(init):
+    if cls.__new__ not in _PLAIN_NEW or not isinstance(init, types.FunctionType) or is_generated(init):
         x = heap.own(cls(*args, **kwargs), False)
         if dataclasses.is_dataclass(cls):
             _own_defaults(cls, x, len(args), kwargs)
@@ -88,14 +88,12 @@ def is_authors(cls: Any) -> bool:
     """Whether the objects of a class are made of its arguments alone and keep them in sight."""
     if isinstance(cls, type) and is_namedtuple(cls) and is_generated(cls.__new__):
         return True
-    if cls is types.SimpleNamespace:
-        return True
     return (
         isinstance(cls, type)
         and type(cls).__call__ is type.__call__
         and not issubclass(cls, (BaseException, tuple, int, float, str))
-        and (cls.__new__ is object.__new__ or cls in _CONTAINERS)
-        and (cls in _CONTAINERS or cls.__module__ not in ("builtins", "numpy"))
+        and (cls in _MADE_WHOLE or cls.__new__ in _PLAIN_NEW)
+        and (cls in _MADE_WHOLE or cls.__module__ not in ("builtins", "numpy"))
     )
 
 
@@ -344,6 +342,8 @@ def _make_from_items(cls: Any, items: Any) -> Any:
 # --- containers of the standard library ---------------------------------------------------------------------
 
 _CONTAINERS = (collections.deque, collections.defaultdict, collections.OrderedDict)
+_MADE_WHOLE = (*_CONTAINERS, types.SimpleNamespace)  # classes of C whose objects hold what they are given
+_PLAIN_NEW = (object.__new__, typing.Generic.__new__)  # those that make an object and do nothing with it
 
 
 def _make_container(

@@ -19,7 +19,7 @@ from .generators import code_of, item_of, test_of
 from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, run_block
 from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
-from .plainer import Ask, Collect
+from .plainer import LONGEST_CHAIN, Ask, Collect, arms_of
 from .source import is_of
 from .types import IMMORTAL
 
@@ -182,10 +182,31 @@ class Expressions(Loops):
         return self._select(value, lambda: value, lambda: self._expression(following), node)
 
     def _get_IfExp(self, node: ast.IfExp, base: str) -> ir.Atom:
+        arms, last = arms_of(node)
+        if len(arms) > LONGEST_CHAIN:
+            return self._side_by_side(arms, last)
         test = self._expression(node.test)
         return self._select(
             test, lambda: self._expression(node.body), lambda: self._expression(node.orelse), node
         )
+
+    def _side_by_side(self, arms: list[ast.IfExp], last: ast.expr) -> ir.Atom:
+        """A long chain of choices, one after the other instead of one within the other."""
+        value, waiting = self.names.hidden(), self.names.hidden()
+        self.env[value], self.env[waiting] = UNBOUND, ir.Const(True)
+
+        def take(body: ast.expr) -> None:
+            self.env[value], self.env[waiting] = self._expression(body), ir.Const(False)
+
+        for arm in arms:
+
+            def ask(arm: ast.IfExp = arm) -> None:
+                self._choose(self._expression(arm.test), lambda: take(arm.body), lambda: None, arm)
+
+            self._choose(self.env[waiting], ask, lambda: None, arm)
+        self._choose(self.env[waiting], lambda: take(last), lambda: None, last)
+        self.env.pop(waiting)
+        return self.env.pop(value)
 
     def _select(
         self, test: ir.Atom, then: Callable[[], ir.Atom], orelse: Callable[[], ir.Atom], node: ast.AST

@@ -22,6 +22,7 @@ class Names:
         self.used: set[str] = set()
         self.maybe_unbound: set[str] = set()
         self._hidden = 0
+        self._numbers: dict[str, int] = {}  # of the last name that was made of each base
 
     def exact(self, name: str) -> str:
         self.used.add(name)
@@ -31,9 +32,10 @@ class Names:
         base = base.lstrip(".")
         if base in self.own and base not in self.used:
             return self.exact(base)  # the first value of a local variable keeps its name
-        number = 1
+        number = self._numbers.get(base, 1)
         while (name := f"{base}_{number}") in self.taken or name in self.used:
             number += 1
+        self._numbers[base] = number
         self.used.add(name)
         return name
 

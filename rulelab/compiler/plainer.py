@@ -71,6 +71,20 @@ def plain(source: Source, ignores: Callable[[ast.expr], bool]) -> Plain:
     return Plain(replace(source, node=node), frozenset(rewriter.closing))
 
 
+LONGEST_CHAIN = 25  # arms within arms; Python reads no more than a hundred levels of indentation
+
+
+def arms_of(node: Any) -> tuple[list[Any], Any]:
+    """The arms of `if … elif … else`, or of `a if … else b if … else c`, and what is taken if none is."""
+    arms, rest = [node], node.orelse
+    while True:
+        following = rest[0] if isinstance(rest, list) and len(rest) == 1 else rest
+        if type(following) is not type(node):
+            return arms, rest
+        arms.append(following)
+        rest = following.orelse
+
+
 @dataclass
 class _Pattern:
     """What one pattern asks and binds, step by step: a test, or an assignment to a made-up name."""
@@ -99,9 +113,23 @@ class _Rewriter:
         return f".{stem}" if number == 1 else f".{stem}{number}"
 
     def _of_If(self, node: ast.If) -> list[ast.stmt]:
+        arms, last = arms_of(node)
+        if len(arms) > LONGEST_CHAIN:
+            return self._side_by_side(arms, last)
         new = copy.copy(node)
         new.body, new.orelse = self.block(node.body), self.block(node.orelse)
         return [new]
+
+    def _side_by_side(self, arms: list[ast.If], last: list[ast.stmt]) -> list[ast.stmt]:
+        """A long chain of `elif`, each of whose arms stands within the `else` of the one before: a flag tells
+        whether an arm has been taken, so that they stand side by side.
+        """
+        waiting = self._name("waiting")
+        out = [_assign(waiting, _true(arms[0]), arms[0])]
+        for arm in arms:
+            taken = [_assign(waiting, _false(arm), arm), *self.block(arm.body)]
+            out.append(_if(_name(waiting, arm), [_if(arm.test, taken, [], arm)], [], arm))
+        return [*out, _if(_name(waiting, arms[0]), self.block(last), [], last[0])] if last else out
 
     # -- loops -----------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import math
 import operator
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import NotDifferentiableError, Place
 from ..rules import programs
 from ..rules.programs import refuse_attribute
+from ..rules.targets import name_of
 from ..tangents.holding import carrier, cells_of, defaults_of, keyword_defaults_of
 from ..tangents.one import One
 from ..tangents.projection import FieldGradients
@@ -78,6 +79,33 @@ def is_author_class(kind: type) -> bool:
 
 
 _OF_RULES = (Tangent, One)
+
+
+_CONVERSIONS = ("__float__", "__complex__", "__index__", "__array__")
+_CONVERTING = ("math", "cmath", "numpy")  # libraries whose functions turn what they are given into numbers
+
+
+def refuse_converted(target: Any, values: Iterable[Any], place: Place | None) -> None:
+    """NotDifferentiableError for an object that a function of C turns into a number or an array by a method
+    of its class: the rule of the function knows numbers and arrays, and nobody follows the method from there.
+    """
+    if str(getattr(target, "__module__", None)).partition(".")[0] not in _CONVERTING:
+        return
+    for x in values:
+        held = x if type(x) in (list, tuple) else (x,)
+        kinds = {type(part) for part in held if is_author_class(type(part)) and not isinstance(part, _IN_C)}
+        for kind in kinds:
+            method = next((name for name in _CONVERSIONS if written_in_python(kind, name) is not None), None)
+            if method is not None:
+                raise NotDifferentiableError(
+                    f"{name_of(target)} reads a {kind.__name__} by its {method}, where no derivative follows",
+                    place=place,
+                    fixes=(f"call {method}() where it can be followed, and hand over what it gives",),
+                    read="limitations#operators",
+                )
+
+
+_IN_C = (int, float, complex, str, list, tuple, dict, np.ndarray, np.generic)
 
 
 def is_of_c(target: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ForeignCallError, KeywordError, NotDifferentiableError, Place, RuleLabError
+from ..parsing import with_room
 from ..rules.binding import Binder, parameter_names, positional_parameters
 from ..rules.calling import apply_rrule
 from ..rules.capabilities import RuleConfig
@@ -64,7 +65,7 @@ from .libraries import compiled_function, is_library
 from .nesting import enter, leave
 from .operands import carries, describe, may_vary
 from .passes import compile_pass
-from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler
+from .protocols import hands_out_its_own, is_author_class, is_of_c, operator_handler, refuse_converted
 from .purity import seems_to_change
 from .pushing import Push, Vjp, build
 from .refusals import fault, mutation, text_read_again
@@ -202,6 +203,9 @@ class Pullbacks:
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
             if answer.rule.house:
+                if answer.rule.differentiable:
+                    wanted = [x for x, on in zip((*args, *kwargs.values()), active[1:]) if on]
+                    refuse_converted(target, wanted, place)
                 handler = self.instead_of_rule(answer.rule, target, args, kwargs, active, place)
                 if handler is not None:
                     return _handed_in(handler, target, args)
@@ -674,7 +678,9 @@ class Pullbacks:
                 self.cache.watches.note(found.noted)
             return found
         try:
-            made = compile_pass(self, function, signature, flags, free, wanted, differentiate)
+            made = with_room(
+                lambda: compile_pass(self, function, signature, flags, free, wanted, differentiate)
+            )
         except RuleLabError as error:
             error.chain = error.chain or calls_leading_here()
             raise
@@ -709,6 +715,8 @@ class Pullbacks:
                 return self.push_plain(args, varied[1:] if any(varied) else (True,) * len(args), place)
             return push_constant(g, args)
         target, bound = resolve(g)
+        if target is new_object:
+            return heap.own(new_object(*args), False)
         everything = (*bound, *args)
         if target is new_object:
             return heap.own(new_object(*everything), False)

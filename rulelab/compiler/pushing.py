@@ -71,6 +71,7 @@ from .protocols import (
     in_class,
     is_author_class,
     is_dispatcher,
+    refuse_converted,
     written_in_python,
 )
 from .refusals import text_read_again
@@ -297,6 +298,8 @@ class Push:
             return self.into(call, slot)
         rule = self.rule(g, args, names)
         if rule is not None:
+            if rule.house and rule.differentiable:
+                refuse_converted(g, [x for x, on in zip(args, varies) if on], None)
             made = self.by_turning(rule, call) if rule.mode == "rrule" else self.by_frule(rule, call)
             if key is not None and self.goes_by_types(g, rule, args) and len(known) < MOST_KNOWN:
                 known[key] = made
@@ -707,6 +710,8 @@ class Push:
         if isinstance(kind.__getattribute__, types.FunctionType):
             raise self.no_attribute(x, name)
         if name == "default_factory" and isinstance(x, defaultdict):
+            if x.default_factory is None or isinstance(x.default_factory, type):  # which holds nothing
+                return _constant(call)
             raise self.no_attribute(x, name)
         if isinstance(x, programs.WITH_PARTS) or (kind is CACHED and name == "__wrapped__"):
             return Program(programs.part_of_callable, refs, trusted=True)
@@ -822,7 +827,8 @@ class Push:
             post = getattr(cls, "__post_init__", None)
             made = programs.made_fields if post is None else programs.made_with_post_init
             return Program(made, given, trusted=True)
-        if not isinstance(cls.__init__, types.FunctionType):
+        without_init = cls.__init__ is object.__init__ and not args and cls.__new__ is object.__new__
+        if not isinstance(cls.__init__, types.FunctionType) and not without_init:
             return None
         return Program(programs.made_object, (self, cls, refs, dot_refs, names), trusted=True)
 

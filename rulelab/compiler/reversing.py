@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import NotDifferentiableError, Place
 from ..rules.calling import checked_pair, watch_of_frule
-from ..rules.programs import Seed
+from ..rules.programs import Seed, made_object
 from ..tangents.holding import carrier
 from ..tangents.missing import not_implemented
 from ..tangents.moments import Moment, check_value, not_repeatable
@@ -44,6 +44,8 @@ def pushed(pullbacks: Pullbacks, place: Place | None, active: Active) -> Handler
         function = program.function
         templates = (*program.given, *program.words.values())
         flags = tuple([is_active(template, active) for template in templates])
+        if function is made_object:  # of constants; what varies may be given to it later, so its class goes
+            flags = (flags[0], True, *flags[2:])  # for something that varies
         if program.derived:
             # what a program of the house captures is constant, and so is what a rule does
             fixed = program.of_rule or is_stand_in(function.__code__.co_filename)

@@ -19,6 +19,8 @@ from .regions import Regions
 from .tidy import Line, Node, Sum, begin
 from .types import F8, FLOAT, REAL, Types
 
+_LONG = 200  # characters of an expression beyond which it gets a line: Python reads 200 brackets in brackets
+
 
 class Sites(Protocol):
     """What the transform asks of the machinery that finds pullbacks at run time."""
@@ -89,6 +91,7 @@ class Sweeps:
             s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)
         }
         self.taken |= all_names(function)
+        self._numbers: dict[str, int] = {}  # of the last name that was made of each base
         self.constants: dict[str, Any] = {}
         self.scopes: list[_Scope] = [_Scope()]
         self.bars: dict[str, str] = {}
@@ -112,9 +115,10 @@ class Sweeps:
     # -- names -----------------------------------------------------------------------------------------------
 
     def fresh(self, base: str) -> str:
-        name, number = base, 1
+        name, number = base, self._numbers.get(base, 1)
         while name in self.taken:
             name, number = f"{base}_{number}", number + 1
+        self._numbers[base] = number
         self.taken.add(name)
         return name
 
@@ -219,7 +223,7 @@ class Sweeps:
     def assign(self, target: str, text: str, position: ir.Position, *, may_wait: bool = False) -> None:
         """`target = text`, now or (a value used once, just ahead) as a part of the line that uses it."""
         scope = self.scopes[-1]
-        if may_wait and self.uses[target] == 1 and target not in scope.needed:
+        if may_wait and self.uses[target] == 1 and target not in scope.needed and len(text) < _LONG:
             self.pending[target] = (text, position)
             return
         self.line(f"{target} = {text}", position)
@@ -267,18 +271,25 @@ class Sweeps:
         exact = self.has_real_bar(source) or not self.has_real_bar(atom)
         return self.add(atom, bar, position, (bar,), exact=exact)
 
-    def open_bar(self, name: str, reverse: list[Node], must: bool = False) -> None:
-        """Give the cotangent of `name` its start in the reverse sweep of the block that defines it."""
-        if name != self.function.result:  # its cotangent starts as the seed
-            if not begin(reverse, self.bar(name), self.zero(name)) and must:
-                reverse.append(Line(f"{self.bar(name)} = {self.zero(name)}", None))
-        if name in self.buffers:
-            buffer, make = self.buffers[name], self.shared_constant(support.buffer, "buffer")
-            if name in self.views:
-                reverse.insert(
-                    0, Line(f"{self.views[name]} = memoryview({buffer})", None, frozenset({self.views[name]}))
-                )
-            reverse.insert(0, Line(f"{buffer} = {make}({self.need(name)})", None, frozenset({buffer})))
+    def open_bars(self, names: list[str], reverse: list[Node], must: bool = False) -> None:
+        """Give the cotangents of `names` their start in the reverse sweep of the block that defines them."""
+        own = [name for name in names if name != self.function.result]  # its cotangent starts as the seed
+        begun = begin(reverse, [(self.bar(name), self.zero(name)) for name in own])
+        if must:
+            missing = [name for name in own if self.bar(name) not in begun]
+            reverse += [Line(f"{self.bar(name)} = {self.zero(name)}", None) for name in missing]
+        reverse[:0] = [line for name in reversed(names) for line in self._buffer_of(name)]
+
+    def _buffer_of(self, name: str) -> list[Node]:
+        """Where cotangents of single elements of an array are collected, if they are."""
+        if name not in self.buffers:
+            return []
+        buffer, make = self.buffers[name], self.shared_constant(support.buffer, "buffer")
+        made: list[Node] = [Line(f"{buffer} = {make}({self.need(name)})", None, frozenset({buffer}))]
+        if name in self.views:
+            view = self.views[name]
+            made.append(Line(f"{view} = memoryview({buffer})", None, frozenset({view})))
+        return made
 
     def complete(self, name: str, position: ir.Position | None) -> list[Node]:
         """Cotangents of single elements are collected apart; they join before the whole is read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from . import ir
@@ -132,26 +133,40 @@ class Region:
 Node = Line | Sum | Region
 
 
-def mentions(node: Node, bar: str) -> bool:
-    if isinstance(node, Region):
-        return any(mentions(inner, bar) for _, body in node.arms for inner in body)
-    return bar in node.bars or (isinstance(node, Sum) and node.bar == bar)
+def begin(nodes: list[Node], starts: Iterable[tuple[str, str]]) -> set[str]:
+    """Give each cotangent of `starts` (its name and a zero) its first value: a first sum becomes an
+    assignment, else the zero stands before the first mention.
 
-
-def begin(nodes: list[Node], bar: str, zero: str) -> bool:
-    """Give `bar` its first value: a first sum becomes an assignment, else a zero stands before the first
-    mention.
-
-    Returns whether `bar` is mentioned at all.
+    Returns those that are mentioned at all. The nodes are gone through once for all cotangents.
     """
+    first: dict[str, int] = {}
     for number, node in enumerate(nodes):
-        if not mentions(node, bar):
+        for bar in _mentioned(node):
+            first.setdefault(bar, number)
+    before: dict[int, list[Node]] = {}
+    begun = set()
+    for bar, zero in starts:
+        number = first.get(bar)
+        if number is None:
             continue
+        begun.add(bar)
+        node = nodes[number]
         if isinstance(node, Sum) and node.bar == bar and bar not in node.bars:
             term = f"{node.delayed}({node.text})" if node.delayed else node.text
             nodes[number] = Line(f"{bar} = {term}", node.position, node.bars | {bar})
         else:
-            position = node.position
-            nodes.insert(number, Line(f"{bar} = {zero}", position, frozenset({bar})))
-        return True
-    return False
+            before.setdefault(number, []).append(Line(f"{bar} = {zero}", node.position, frozenset({bar})))
+    if before:
+        nodes[:] = [new for number, node in enumerate(nodes) for new in (*before.get(number, ()), node)]
+    return begun
+
+
+def _mentioned(node: Node) -> Iterator[str]:
+    if isinstance(node, Region):
+        for _, body in node.arms:
+            for inner in body:
+                yield from _mentioned(inner)
+        return
+    yield from node.bars
+    if isinstance(node, Sum):
+        yield node.bar

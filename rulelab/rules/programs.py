@@ -267,10 +267,11 @@ TABLE.non_differentiable(kind_beside)
 
 
 def made_object(push, cls, args, dots, names):
-    """An object of a class with an `__init__` in Python."""
+    """An object of a class with an `__init__` in Python, or with none."""
     x = new_object(cls)
     x_dot = types.SimpleNamespace()
-    push(cls.__init__, NO, (x, *args), (x_dot, *dots), names, None)
+    if cls.__init__ is not object.__init__:
+        push(cls.__init__, NO, (x, *args), (x_dot, *dots), names, None)
     return x, x_dot
 
 

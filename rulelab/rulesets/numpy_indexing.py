@@ -7,6 +7,7 @@ import numpy as np
 
 from ..rules.house import RuleTable
 from ..tangents.forms import laid_out, no_change
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import InplaceableThunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -50,6 +51,8 @@ def scatter_add(buffer, index, y_bar):
     >>> g = np.zeros(3); scatter_add(g, [0, 0, 2], np.array([1.0, 2.0, 5.0])); g
     array([3., 0., 5.])
     """
+    if isinstance(y_bar, NotImplementedTangent):  # NumPy would take it for a sequence, and say so
+        raise y_bar.error()
     if names_each_place_once(index):
         buffer[index] += y_bar
     else:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleDtypeError, RuleShapeError
+from ..parsing import with_room
 from .algebra import is_number
 from .holding import carrier, holds_something
 from .missing import NotImplementedTangent
@@ -71,6 +72,10 @@ class ProjectTo:
         return _projector(unthunk(x), {})
 
     def __call__(self, x_bar):
+        return self.projected(x_bar)
+
+    def projected(self, x_bar):
+        """The same by name: what is nested then nests in Python alone, and its stack has no end."""
         if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
             return x_bar
         if isinstance(x_bar, Thunk):
@@ -204,9 +209,8 @@ class _ToStructure(ProjectTo):
             raise RuleShapeError(
                 f"a {self.cls.__name__} of length {size} cannot have a gradient of length {len(x_bar)}"
             )
-        return make(
-            self.cls, {key: self._child(key)(entry) for key, entry in entries_of(x_bar).items()}, size
-        )
+        entries = {key: self._child(key).projected(entry) for key, entry in entries_of(x_bar).items()}
+        return make(self.cls, entries, size)
 
     def _wanted(self):
         return f"{self.cls.__name__} of {len(self.children)} parts"
@@ -523,7 +527,15 @@ def to_natural(x, x_bar, owned=False):
         x_bar = zeros_like(x)
         if isinstance(x_bar, AbstractZero):
             return None
-    projected = unthunk(project(x, x_bar))
+    try:
+        return _natural(x, project(x, x_bar), owned)
+    except RecursionError:  # a list of linked objects nests as deep as it is long
+        return with_room(lambda: _natural(x, project(x, x_bar), owned))
+
+
+def _natural(x, projected, owned=False):
+    """The same of a cotangent that is projected already, with all its parts."""
+    projected = unthunk(projected)
     if isinstance(projected, NotImplementedTangent):
         raise projected.error()
     if isinstance(projected, Tangent):
@@ -531,13 +543,15 @@ def to_natural(x, x_bar, owned=False):
     if isinstance(projected, np.ndarray):
         keep = owned and projected.flags.writeable and projected.base is None
         return projected if keep else np.array(projected)
+    if projected is ZeroTangent():
+        return to_natural(x, projected)
     return None if isinstance(projected, AbstractZero) else projected
 
 
 def _natural_structure(x, x_bar):
     x = carrier(x)
     cls, entries = type(x), entries_of(x_bar)
-    values = {key: to_natural(part, entries.get(key)) for key, part in parts(x).items()}
+    values = {key: _natural(part, entries.get(key)) for key, part in parts(x).items()}
     if is_namedtuple(cls):
         return cls._make(values.values())
     if is_sequence(cls):

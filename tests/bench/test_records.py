@@ -195,3 +195,45 @@ def test_every_face_is_there():
     found = compare_records(dueled(0.5, HERE), dueled(0.25, HERE))
     assert "<caption>Before and now</caption>" in found._repr_html_() and "2.0" in found.to_markdown()
     assert r"\toprule" in found.to_latex() and json.loads(found.to_json())["verdict"] == found.verdict
+
+
+def places(value, path=()):
+    """Where numbers and words stand in a record, of each list the first two entries."""
+    if isinstance(value, dict):
+        return [p for key, part in value.items() for p in places(part, (*path, key))]
+    if isinstance(value, list):
+        return [p for key, part in enumerate(value[:2]) for p in places(part, (*path, key))]
+    return [path]
+
+
+def with_token(record, path, token):
+    changed = json.loads(json.dumps(record))
+    holder = changed
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = "@@@"
+    return json.dumps(changed).replace('"@@@"', token)
+
+
+EXTREMES = ["1" + "0" * 400, "-1" + "0" * 400, "1" + "0" * 5000, "1e999", "1e308", "true"]
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_numbers_beyond_all_measure(name, tmp_path):
+    """A number that no float holds is a damaged record; what is read is shown, compared, saved again."""
+    report, file = SAVED[name](), tmp_path / "it.json"
+    save(report, file)
+    record = json.loads(file.read_text())
+    for path in places(record["result"]):
+        for token in EXTREMES:
+            file.write_text(with_token(record, ("result", *path), token))
+            try:
+                found = load(file)
+            except RecordError:
+                continue
+            assert len(token) < 100, (path, token[:9])
+            str(found), found.to_json(), found.to_latex(), save(found, file)
+            try:
+                str(compare_records(report, found)), str(compare_records(found, report))
+            except RecordError:
+                continue

@@ -1,5 +1,6 @@
 """Operators and attributes of objects: the method that Python calls is the one that is differentiated."""
 
+import cmath
 import dataclasses
 import enum
 import functools
@@ -672,3 +673,64 @@ def test_a_write_to_a_slice_bounded_by_what_varies():
     for differentiate in (lambda: rl.gradient(f, 2.0), lambda: rl.pushforward(f, 2.0)(1.0)):
         with pytest.raises(NotDifferentiableError, match="bounds a slice that Written.__setitem__ reads"):
             differentiate()
+
+
+class ByFloat:
+    def __init__(self, k):
+        self.k = k
+
+    def __float__(self):
+        return float(self.k)
+
+
+class ByComplex(ByFloat):
+    __float__ = None
+
+    def __complex__(self):
+        return complex(self.k)
+
+
+class ByIndex:
+    def __init__(self, k):
+        self.k = k
+
+    def __index__(self):
+        return 3
+
+
+class ByArray(ByFloat):
+    __float__ = None
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([self.k, 2.0 * self.k])
+
+
+CONVERTED = {
+    "hypot": (lambda x: math.hypot(ByFloat(x), 1.0), "math.hypot reads a ByFloat by its __float__"),
+    "sqrt": (lambda x: math.sqrt(ByFloat(x)), "__float__"),
+    "atan2": (lambda x: math.atan2(1.0, ByFloat(x)), "__float__"),
+    "float64": (lambda x: np.sin(np.float64(ByFloat(x))), "__float__"),
+    "cmath": (lambda x: cmath.sqrt(ByComplex(x)).real, "__complex__"),
+    "index": (lambda x: math.sqrt(ByIndex(x)) * x, "__index__"),
+    "sum": (lambda x: np.sum(ByArray(x)), "np.sum reads a ByArray by its __array__"),
+    "dot": (lambda x: np.dot(ByArray(x), np.ones(2)), "__array__"),
+    "asarray": (lambda x: np.sum(np.asarray(ByArray(x))), "__array__"),
+    "concatenate": (lambda x: np.sum(np.concatenate([ByArray(x), np.ones(1)])), "__array__"),
+}
+
+
+@pytest.mark.parametrize("f, said", CONVERTED.values(), ids=CONVERTED)
+def test_objects_that_c_turns_into_numbers(f, said):
+    """A function of C that reads an object by a method of its class says which one, in both modes."""
+    f(1.3)
+    for ask in (lambda: rl.gradient(f, 1.3), lambda: rl.pushforward(f, 1.3)(1.0)):
+        with pytest.raises(NotDifferentiableError, match=said):
+            ask()
+
+
+def test_a_conversion_that_the_author_calls():
+    """`float(x)` and `x.__array__()` are followed, so that what is advised works."""
+    assert rl.gradient(lambda x: math.hypot(float(ByFloat(x)), 1.0), 1.3)[0] == pytest.approx(
+        1.3 / math.hypot(1.3, 1.0)
+    )
+    assert rl.gradient(lambda x: np.sum(ByArray(x).__array__()), 1.3)[0] == pytest.approx(3.0)

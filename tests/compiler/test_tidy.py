@@ -3,7 +3,7 @@
 import pytest
 
 from rulelab.compiler import ir
-from rulelab.compiler.tidy import Line, Region, Sum, begin, mentions, phis_of, prune, reads_of
+from rulelab.compiler.tidy import Line, Region, Sum, begin, phis_of, prune, reads_of
 
 
 def joins(function):
@@ -72,46 +72,46 @@ def shown(nodes):
 def test_the_first_sum_is_an_assignment():
     """A cotangent that starts with a sum needs no zero."""
     nodes = [line("other"), grow("x_bar", "y_bar * 2", "y_bar"), grow("x_bar", "y_bar", "y_bar")]
-    assert begin(nodes, "x_bar", "0.0")
+    assert begin(nodes, [("x_bar", "0.0")])
     assert shown(nodes) == ["other", "x_bar = y_bar * 2", "x_bar += y_bar"]
 
 
 def test_a_delayed_term_is_unwrapped():
     """A term that may be a thunk is unwrapped when it becomes the first value."""
     nodes = [grow("x_bar", "got[1]", delayed="value")]
-    begin(nodes, "x_bar", "ZERO")
+    begin(nodes, [("x_bar", "ZERO")])
     assert shown(nodes) == ["x_bar = value(got[1])"]
 
 
 def test_a_sum_that_may_not_happen():
     """Where the first sum stands in a branch or loop, the zero stands before it."""
     nodes = [Region([("if t:", [grow("x_bar", "y_bar", "y_bar")]), ("else:", [line("pass")])], None)]
-    assert begin(nodes, "x_bar", "0.0")
+    assert begin(nodes, [("x_bar", "0.0")])
     assert shown(nodes) == ["x_bar = 0.0", "if t:", "    x_bar += y_bar", "else:", "    pass"]
 
 
 def test_a_sum_of_itself():
     """A term that mentions the cotangent itself needs the zero."""
     nodes = [grow("x_bar", "x_bar * 2", "x_bar")]
-    begin(nodes, "x_bar", "0.0")
+    begin(nodes, [("x_bar", "0.0")])
     assert shown(nodes) == ["x_bar = 0.0", "x_bar += x_bar * 2"]
 
 
 def test_a_read_before_the_sum():
     """A line that reads the cotangent first gets the zero."""
     nodes = [line("z_bar = x_bar", "x_bar", "z_bar"), grow("x_bar", "y_bar", "y_bar")]
-    begin(nodes, "x_bar", "0.0")
+    begin(nodes, [("x_bar", "0.0")])
     assert shown(nodes) == ["x_bar = 0.0", "z_bar = x_bar", "x_bar += y_bar"]
 
 
 def test_never_mentioned():
     """A cotangent that nobody mentions gets no line."""
     nodes = [line("other")]
-    assert not begin(nodes, "x_bar", "0.0")
+    assert not begin(nodes, [("x_bar", "0.0")])
     assert shown(nodes) == ["other"]
 
 
 def test_mentions():
     """A mention is found at any depth, as what grows or as what is read."""
     inner = Region([("for i in t:", [Region([("if u:", [grow("x_bar", "y_bar", "y_bar")])], None)])], None)
-    assert mentions(inner, "x_bar") and mentions(inner, "y_bar") and not mentions(inner, "z_bar")
+    assert begin([inner], [("x_bar", "0.0"), ("y_bar", "0.0"), ("z_bar", "0.0")]) == {"x_bar", "y_bar"}
