@@ -146,16 +146,16 @@ def begin(nodes: list[Node], starts: Iterable[tuple[str, str]]) -> set[str]:
     before: dict[int, list[Node]] = {}
     begun = set()
     for bar, zero in starts:
-        number = first.get(bar)
-        if number is None:
+        if bar not in first:
             continue
         begun.add(bar)
-        node = nodes[number]
+        at = first[bar]
+        node = nodes[at]
         if isinstance(node, Sum) and node.bar == bar and bar not in node.bars:
             term = f"{node.delayed}({node.text})" if node.delayed else node.text
-            nodes[number] = Line(f"{bar} = {term}", node.position, node.bars | {bar})
+            nodes[at] = Line(f"{bar} = {term}", node.position, node.bars | {bar})
         else:
-            before.setdefault(number, []).append(Line(f"{bar} = {zero}", node.position, frozenset({bar})))
+            before.setdefault(at, []).append(Line(f"{bar} = {zero}", node.position, frozenset({bar})))
     if before:
         nodes[:] = [new for number, node in enumerate(nodes) for new in (*before.get(number, ()), node)]
     return begun
