@@ -892,7 +892,7 @@ def real_if_close_rrule(a: Number, tol=100):
 @TABLE.frule(np.real_if_close)
 def real_if_close_frule(tangents, a: Number, tol=100):
     out = np.real_if_close(a, tol)
-    a_dot = dense(a, tangents[1])
+    a_dot = np.asarray(dense(a, tangents[1]))  # an array like the value, also of a number
     return out, a_dot if np.iscomplexobj(out) else np.real(a_dot)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import MutationError, NotDifferentiableError
 from ..rules.house import RuleTable
 from ..rules.programs import WITH_PARTS, check_same_result, part_of_callable
-from ..tangents.holding import CACHED
+from ..tangents.holding import CACHED, UNBOUND, held_by
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, refuse
@@ -365,7 +365,25 @@ def partial_call_frule(config, tangents, held, /, *args, **words):
 @TABLE.rrule(functools.cache, leading=1)
 def cache_rrule(user_function, /):
     """The wrapper has the cotangent of what it wraps."""
+    check_bound(user_function)
     return functools.cache(user_function), lambda y_bar: (NO, y_bar)
+
+
+def check_bound(f):
+    """NotDifferentiableError for a function that captures what has no value yet: by decoration that is most
+    often itself, and its own cotangent would be part of itself.
+    """
+    if isinstance(f, types.FunctionType):
+        missing = [name for name, value in held_by(f).captured.items() if value is UNBOUND]
+        if missing:
+            raise NotDifferentiableError(
+                f"In functools.cache(function) the function captures {missing[0]}, which has no value yet",
+                fixes=("define it outside of the function that is differentiated", "rl.forwarddiff"),
+                read="limitations#foreign-calls",
+            )
+
+
+TABLE.non_differentiable(check_bound)
 
 
 @TABLE.rrule(functools.lru_cache, leading=1)

@@ -29,9 +29,6 @@ REFUSED_FORWARDS = {
 REFUSED_TWICE = {
     **REFUSED_FORWARDS,
     "numpy_names.order_statistics": "np.quantile gives no derivative for its argument q",
-    "heap.augmented_assignment_of_a_list_is_seen_by_its_alias": "that others may hold",
-    "heap.object_that_is_called": "that others may hold",
-    "heap.default_factory": "that others may hold",
     "heap.post_init": "Signature.bind",
     "iterators.reversed_views": "cannot be differentiated backwards",
     "protocols.properties": "object.__setattr__",  # by which a cached property is kept
@@ -165,7 +162,6 @@ REFUSED_EVERYDAY = {
     **{("try2", word): "in catch block" for word in ("D", "DD", "DF", "FD")},
     **{("cache_in", word): "cache(function)" for word in ("D", "DD", "DF", "FD")},
     **{("fn_attr", word): "__call__" for word in WORDS},
-    **{(f, word): "that others may hold" for f in ("objconst", "dcl_const") for word in ("DD", "DF", "FD")},
 }  # fmt: skip
 
 

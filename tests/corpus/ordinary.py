@@ -521,10 +521,19 @@ def draws_of_all_kinds(x):
 def draws_of_arrays(x):
     found = 0.0
     for rng in (np.random.default_rng(3), np.random.RandomState(3)):
-        found += np.sum(W * rng.normal(np.array([x, x**2, 1.0]), 2 * x + 1, (2, 3)))
-        found += np.sum(W * rng.uniform([x, x**2, 1.0], 2 * x + 1, size=(2, 3)))
-        found += np.sum(W * rng.laplace(np.array([[x], [1.0]]), np.array([x + 1, x * x, 2.0])))
-        found += np.sum(W * rng.exponential(scale=x * x, size=(2, 3))) * rng.standard_normal()
+        normal = rng.normal(np.array([x, x**2, 1.0]), 2 * x + 1, (2, 3))
+        uniform = rng.uniform([x, x**2, 1.0], 2 * x + 1, size=(2, 3))
+        found += np.sum(W * normal) + np.sum(W * uniform)
+    return found
+
+
+@case((0.7,))
+def draws_of_arrays_by_scale(x):
+    found = 0.0
+    for rng in (np.random.default_rng(3), np.random.RandomState(3)):
+        laplace = rng.laplace(np.array([[x], [1.0]]), np.array([x + 1, x * x, 2.0]))
+        exponential = rng.exponential(scale=x * x, size=(2, 3))
+        found += np.sum(W * laplace) + np.sum(W * exponential) * rng.standard_normal()
     return found
 
 
