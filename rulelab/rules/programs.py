@@ -95,6 +95,11 @@ def attribute(x, x_dot, name):
     return y, NO
 
 
+def factory_of(x, x_dot):
+    """`x.default_factory`, whose tangent a factory in the tangent gives out."""
+    return x.default_factory, NO if x_dot.default_factory is None else x_dot.default_factory()
+
+
 WITH_PARTS = (types.FunctionType, types.MethodType, types.CellType)
 
 

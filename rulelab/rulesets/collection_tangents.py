@@ -13,6 +13,7 @@ from .container_tangents import (
     check_kept,
     dots_of,
     entries_of_both,
+    factory_beside,
     like_dict,
     part_of,
     parts_beside,
@@ -276,10 +277,7 @@ def _state_copy_of_base(method):
     def copy_frule(tangents, x, /):
         y = method(x)
         if isinstance(y, dict):
-            dots = like_dict(y, entries_of_both(x, tangents[1]))
-            if isinstance(y, defaultdict) and not is_constant(tangents[1]):
-                dots.default_factory = tangents[1].default_factory
-            return y, dots
+            return y, like_dict(y, entries_of_both(x, tangents[1]), factory_beside(x, tangents[1]))
         dots = parts_beside(x, dots_of(x, tangents[1]))
         return y, deque(dots, y.maxlen) if isinstance(y, deque) else dots
 

@@ -514,14 +514,22 @@ def entries_of_both(d, d_dot):
     return {key: settled(x, part_of(d_dot, key)) for key, x in d.items()}
 
 
-def like_dict(y, dots):
-    """A dict of tangents in the kind of dict that `y` is."""
+def like_dict(y, dots, factory=None):
+    """A dict of tangents in the kind of dict that `y` is, a defaultdict with this factory."""
     if isinstance(y, OrderedDict):
         return OrderedDict(dots)
-    return defaultdict(None, dots) if isinstance(y, defaultdict) else dots
+    return defaultdict(factory, dots) if isinstance(y, defaultdict) else dots
+
+
+def factory_beside(x, x_dot):
+    """What gives out the tangent of the factory of a dict, or None."""
+    return x_dot.default_factory if isinstance(x, defaultdict) and not is_constant(x_dot) else None
 
 
 @TABLE.frule(operator.or_, dict.__or__)
 def merge_frule(tangents, a: dict, b: dict, /):
     y = a | b
-    return y, like_dict(y, {**entries_of_both(a, tangents[1]), **entries_of_both(b, tangents[2])})
+    dots = {**entries_of_both(a, tangents[1]), **entries_of_both(b, tangents[2])}
+    if isinstance(a, defaultdict):
+        return y, like_dict(y, dots, factory_beside(a, tangents[1]))
+    return y, like_dict(y, dots, factory_beside(b, tangents[2]))

@@ -1,14 +1,18 @@
 """Forward rules of containers: what is done to one is done to its tangent."""
 
 import collections
+import copy
+import functools
 import operator
 import re
+import types
 from collections import OrderedDict, defaultdict, deque
 
 import numpy as np
 import pytest
 from forward_oracle import CONFIG, NO, check, push
 
+import rulelab as rl
 from rulelab.errors import MutationError, NotDifferentiableError
 
 
@@ -25,8 +29,6 @@ Point = collections.namedtuple("Point", "x y")
 
 def fresh(x):
     """A copy of what a test changes."""
-    import copy
-
     return copy.deepcopy(x)
 
 
@@ -378,3 +380,65 @@ def test_a_number_that_varies_is_no_key(target, args):
     dots = tuple(fresh(x) for x in args)
     with pytest.raises(NotDifferentiableError, match="key of a dict or an item of a set"):
         push((NO, *dots), target, *args)
+
+
+def _by_held(x):
+    return defaultdict(lambda: x**3)["a"]
+
+
+def _by_union(x):
+    return (defaultdict(lambda: x**3) | {})["a"]
+
+
+def _by_union_from_the_right(x):
+    return ({} | defaultdict(lambda: x**3))["a"]
+
+
+def _by_method_copy(x):
+    return defaultdict(lambda: x**3).copy()["a"]
+
+
+def _by_copy(x):
+    return copy.copy(defaultdict(lambda: x**3))["a"]
+
+
+def _by_attribute(x):
+    return defaultdict(lambda: x**3).default_factory()
+
+
+def _by_partial(x):
+    return defaultdict(functools.partial(pow, x, 3))["a"]
+
+
+def _by_list(x):
+    d = defaultdict(list)
+    d["a"].append(x)
+    return d["a"][0] ** 3
+
+
+def _by_code(x):
+    d = defaultdict(lambda: [1.0])
+    d["a"].append(x)
+    return d["a"][1] ** 3
+
+
+def _by_class(x):
+    d = defaultdict(types.SimpleNamespace)
+    d["a"].part = x
+    return d["a"].part ** 3
+
+
+FACTORIES = (
+    _by_held, _by_union, _by_union_from_the_right, _by_method_copy, _by_copy, _by_attribute, _by_partial,
+    _by_list, _by_code, _by_class,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", FACTORIES, ids=[f.__name__[1:] for f in FACTORIES])
+def test_what_a_factory_holds_moves_and_what_it_makes_may_be_filled(f):
+    """In forward mode, once and twice: entries that the factory of a defaultdict makes, also of a
+    copy, have the tangent of what the factory holds, and a new list may be given what varies.
+    """
+    assert rl.pushforward(f, 1.3)(1.0) == pytest.approx(3 * 1.3**2)
+    twice = rl.pushforward(lambda x: rl.pushforward(f, x)(1.0), 1.3)
+    assert twice(1.0) == pytest.approx(6 * 1.3)
