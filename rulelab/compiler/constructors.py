@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotDifferentiableError, Place
+from ..rules.programs import refuse_attribute
 from ..tangents.structural import is_namedtuple, make
 from ..tangents.zeros import AbstractZero
 from . import containers, heap, hidden, outlines, support
@@ -363,7 +364,7 @@ def _make_container(
             read="limitations#iteration",
         )
     if cls is collections.defaultdict and y.default_factory is not None:
-        heap.made_by(y, lambda: _entry(pullbacks, y.default_factory, place))
+        heap.made_by(y, functools.partial(_made_entry, pullbacks, y, y.default_factory, place))
 
     def back(y_bar: Any) -> Any:
         outlines.hand_in((y, {}), y_bar)
@@ -376,6 +377,15 @@ def _make_container(
         return (NO, *(found if x is source else made for x in args), *(left.get(k, ZERO) for k in kwargs))
 
     return y, heap.effectful(back)
+
+
+def _made_entry(
+    pullbacks: Pullbacks, y: collections.defaultdict[Any, Any], factory: Any, place: Place | None
+) -> Any:
+    """The entry of a defaultdict and its pullback, which ends in the factory that the dict was made with."""
+    if y.default_factory is not factory:
+        refuse_attribute("default_factory", y.default_factory, place)
+    return _entry(pullbacks, y.default_factory, place)
 
 
 def _entry(pullbacks: Pullbacks, factory: Any, place: Place | None) -> Any:

@@ -9,10 +9,12 @@ first of `min`); of one sequence, the first of the largest has it all.
 
 import builtins
 import operator
+from collections import defaultdict
 
 import numpy as np
 
 from ..rules.house import RuleTable
+from ..rules.programs import refuse_attribute
 from ..tangents.algebra import add
 from ..tangents.forms import form_of, no_change
 from ..tangents.projection import unbroadcast
@@ -216,6 +218,14 @@ def repeated_rrule(a: int | np.integer, b: Items, /):
     return a * b, repeated_pullback
 
 
+def check_factory(a, key):
+    """NotDifferentiableError where a defaultdict would make an entry of what its factory holds: a copy of a
+    dict has the cotangents of its entries, and none of its factory.
+    """
+    if isinstance(a, defaultdict) and key not in a:
+        refuse_attribute("default_factory", a.default_factory)
+
+
 @TABLE.rrule(
     operator.getitem,
     leading=1,
@@ -232,6 +242,7 @@ def repeated_rrule(a: int | np.integer, b: Items, /):
 def getitem_rrule(a: list | tuple | dict, b, /):
     """`a[b]`: an entry of a list, tuple or dict, or a slice; the other entries get nothing."""
 
+    check_factory(a, b)
     y, kind, size = a[b], type(a), len(a)  # and no more of `a`, which may change
 
     def getitem_pullback(y_bar):

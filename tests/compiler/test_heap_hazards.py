@@ -1,5 +1,6 @@
 """Traps for containers that change: aliases, helpers, factories, rules that look twice, orders of events."""
 
+import copy
 import dataclasses
 import functools
 import sys
@@ -515,11 +516,35 @@ def entry_made_by_the_way(x):
     return d[1] * x
 
 
-@pytest.mark.parametrize(
-    "f", [number_of_a_set, number_added_to_a_set, number_as_a_key, entry_made_by_the_way]
-)
+def entry_of_a_union(x):
+    return (defaultdict(lambda: x) | {})[1]
+
+
+def entry_of_a_copy(x):
+    return copy.copy(defaultdict(lambda: x))[1]
+
+
+def entry_of_a_deep_copy(x):
+    return copy.deepcopy(defaultdict(lambda: x))[1]
+
+
+def factory_assigned(x):
+    d = defaultdict(float)
+    d.default_factory = lambda: x
+    return d[1]
+
+
+LOSERS = (
+    number_of_a_set, number_added_to_a_set, number_as_a_key, entry_made_by_the_way, entry_of_a_union,
+    entry_of_a_copy, entry_of_a_deep_copy, factory_assigned,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", LOSERS, ids=[f.__name__ for f in LOSERS])
 def test_numbers_that_would_lose_their_cotangent(f):
-    """A varying number that goes into a set, a key or an unused entry is refused, never dropped."""
+    """A varying number that goes into a set, a key, an unused entry or one of a factory that the dict was not
+    made with is refused, never dropped.
+    """
     with pytest.raises(rl.RuleLabError):
         rl.gradient(f, 2.0)
 
