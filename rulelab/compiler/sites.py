@@ -249,12 +249,17 @@ class Sites:
             return False  # the index may be an array that is refilled
         return self.relies_on_house(specialise.operator_of(op)) is not None
 
-    def partials(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Callable[..., Any] | None:
-        """The partials of a call by which a house rule of that mode goes, and by nothing else."""
+    def partials(self, op: ir.Op) -> Callable[..., Any] | None:
+        """The partials of a call by which the house rule goes, and by nothing else."""
+        rule = self.scalar_rule(op)
+        return rule.partials if rule is not None else None
+
+    def scalar_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
+        """The house rule of that mode for a call, if it goes by partials."""
         if not isinstance(op, ir.Call) or op.keywords:
             return None
         rule = self.certain_rule(op, mode)
-        return rule.partials if rule is not None else None
+        return rule if rule is not None and rule.partials is not None else None
 
     def indexer(self, position: ir.Position) -> Callable[..., Any]:
         """What gives the items of a loop positions, with the way back for their cotangents."""

@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ..rules import programs
+from ..rules.rule import Rule
 from ..tangents.in_step import check_key, check_keys
 from ..tangents.shadows import zero_of
 from ..tangents.zeros import NoTangent
@@ -51,7 +52,7 @@ class Steps(Protocol):
     @property
     def push(self) -> Any: ...  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
 
-    def partials(self, op: ir.Op, mode: Literal["frule"]) -> Callable[..., Any] | None: ...
+    def scalar_rule(self, op: ir.Op, mode: Literal["frule"]) -> Rule | None: ...
     def is_constant(self, op: ir.Op) -> bool: ...
 
 
@@ -469,22 +470,24 @@ class _Tangent:
         if target not in self.varied and self.steps.is_constant(op):
             self.keep(target, op)
             return
-        partials = self.steps.partials(op, "frule") if target in self.varied else None
-        if partials is not None and all(is_real(self.types(a)) for a in op.args):
+        rule = self.steps.scalar_rule(op, "frule") if target in self.varied else None
+        if rule is not None and all(is_real(self.types(a)) for a in op.args):
             self.keep(target, op)
-            self.by_partials(partials, op.args, target)
+            self.by_partials(rule, op.args, target)
             return
         self.push(target, op.function, args, names, op.method)
 
-    def by_partials(self, partials: Callable[..., Any], args: tuple[ir.Atom, ...], target: str) -> None:
+    def by_partials(self, rule: Rule, args: tuple[ir.Atom, ...], target: str) -> None:
         """The tangent of an elementwise function of real numbers: its partials times the tangents."""
-        found = self.let(ir.Call(ir.Const(partials), (target, *args)), "partials")
+        found = self.let(ir.Call(ir.Const(rule.partials), (target, *args)), "partials")
         total: ir.Atom = NO
         for number, x in enumerate(args):
             if not self.varies(x):
                 continue
             part = found if len(args) == 1 else self.let(ir.Item(found, ir.Const(number)), "partial")
             term = self.let(ir.Binary("mul", part, self.dot(x)), "t")
+            if rule.past is not None:
+                term = self.let(ir.Call(ir.Const(rule.past), (term, target, x, self.dot(x))), "t")
             total = term if total is NO else self.let(ir.Binary("add", total, term), "t")
         self.define(target, ir.Move(total))
 

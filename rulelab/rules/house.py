@@ -70,10 +70,11 @@ class RuleTable:
 
         return stated
 
-    def scalar(self, target, partials, points=(), frule=None):
+    def scalar(self, target, partials, points=(), frule=None, past=None):
         """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument.
 
-        An `frule` of its own is for one whose second derivative is not that of its partials.
+        An `frule` of its own is for one whose second derivative is not that of its partials. With `past` it
+        is the sum of the partials times the tangents, each term through that function (`Rule`).
         """
         (target,) = _targets((target,))
         accepts, count, place = _accepts_partials(partials), arity_of(partials), Place.of_function(partials)
@@ -81,7 +82,8 @@ class RuleTable:
         facts = {"leading": count, "place": place}
         reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
         self._add(target, "rrule", reverse, accepts, partials=partials, **facts)
-        self._add(target, "frule", forward, accepts, partials=None if frule else partials, **facts)
+        by_partials = {"partials": partials, "past": past} if past or not frule else {}
+        self._add(target, "frule", forward, accepts, **by_partials, **facts)
         self._add_points(target, points)
 
     def non_differentiable(self, *targets, backwards_only=False):

@@ -34,6 +34,7 @@ from ..tangents.pairings import (
 from ..tangents.projection import number_type
 from ..tangents.shadows import kind_of, settled, zero_kept, zero_of
 from ..tangents.structural import Tangent, make
+from ..tangents.thunks import thunk
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .calling import check_cotangents
@@ -401,8 +402,10 @@ def along_array(vjp, stated, leading, args, dots, words, ones):
     if len(ones) == 0:
         return NO
 
+    rule = stated.function
+
     def along(w):
-        return paired(stated, args, dots, stated.function(*leading, *args, **words)[1](w))
+        return paired(stated, args, dots, rule(*leading, *args, **words)[1](w))
 
     y_dot = vjp(along, ones, 1.0)[1][0]
     return NO if y_dot is None else y_dot
@@ -451,10 +454,14 @@ def paired_rrule(stated, args, dots, bars):
 
     def paired_pullback(y_bar):
         rows = list(enumerate(zip(args, projected, dots)))
-        of_dots = {k: gradient_by_tangent(x, bar, dot, y_bar) for k, (x, bar, dot) in rows}
+
+        def of_dots():
+            found = {k: gradient_by_tangent(x, bar, dot, y_bar) for k, (x, bar, dot) in rows}
+            return make(tuple, found, len(args))
+
         of_bars = {k: gradient_by_cotangent(x, bar, dot, y_bar) for k, (x, bar, dot) in rows}
         returned = {first + k: in_form_of(bars[first + k], bar) for k, bar in of_bars.items()}
-        return NO, NO, NO, make(tuple, of_dots, len(args)), make(tuple, returned, len(bars))
+        return NO, NO, NO, thunk(of_dots), make(tuple, returned, len(bars))
 
     return _total(args, dots, projected), paired_pullback
 

@@ -16,10 +16,12 @@ class Rule:
 
     `function(*args, **kwargs)` gives `(y, pullback)` in mode "rrule"; in mode "frule" it takes the tuple of
     tangents first and gives `(y, y_dot)`; with `requires` the config comes before everything. `partials` is
-    the `lambda out, *xs:` of a scalar rule. A rule that is not `differentiable` says that its target has no
-    derivative. A `house` rule is trusted: called as the caller wrote it, and its pullback answers for the
-    function and the first `leading` arguments only. `pure` promises that calling it can be dropped if nobody
-    uses the result. `doubt`, while it is true, has each call compared (`rules/doubt.py`).
+    the `lambda out, *xs:` of a scalar rule; each term `partial * x_dot` of its frule goes through `past(term,
+    out, x, x_dot)`, if there is one, which gives the term and has a derivative of its own. A rule that is not
+    `differentiable` says that its target has no derivative. A `house` rule is trusted: called as the caller
+    wrote it, and its pullback answers for the function and the first `leading` arguments only. `pure`
+    promises that calling it can be dropped if nobody uses the result. `doubt`, while it is true, has each
+    call compared (`rules/doubt.py`).
     """
 
     target_name: str
@@ -28,6 +30,7 @@ class Rule:
     accepts: Accepts
     place: Place | None = None
     partials: Callable | None = None
+    past: Callable | None = None
     differentiable: bool = True
     leading: int | None = None
     house: bool = False

@@ -33,8 +33,7 @@ def past_kink_rrule(y_dot, size, x, x_dot):
     """NaN for what moves at a kink that the result, by its seed, may not have."""
 
     def past_kink_pullback(y_bar):
-        flat = np.equal(size, 0)
-        if is_zero(y_bar) or not np.any(flat):
+        if is_zero(y_bar) or is_zero(x_dot) or not np.any(flat := np.equal(size, 0)):
             return NoTangent(), y_bar, NoTangent(), ZeroTangent(), NoTangent()
         nan = complex(math.nan, math.nan) if np.iscomplexobj(x) else math.nan
         unknown = np.where(flat & np.equal(y_bar, 0) & np.not_equal(x_dot, 0), nan, 0.0)
@@ -45,7 +44,7 @@ def past_kink_rrule(y_dot, size, x, x_dot):
 
 @TABLE.frule(past_kink)
 def past_kink_frule(tangents, y_dot, size, x, x_dot):
-    if is_zero(tangents[3]):
+    if is_zero(tangents[3]) or is_zero(x_dot):
         return y_dot, tangents[1]
     unknown = nan_at_kink(y_dot, size, x_dot, tangents[3])
     return y_dot, unknown if is_zero(tangents[1]) else tangents[1] + unknown

@@ -104,13 +104,13 @@ PAIRS = binary_points(
 REAL_PAIRS = binary_points((0.3, -1.2, 2.0), (1.5, -0.4), whole=((3, -2), (2, 5)))
 
 
-def row(target, partials, points=(), table=TABLE, frule=None):
+def row(target, partials, points=(), table=TABLE, frule=None, past=None):
     """State in `table` the rule of an elementwise function by its partials, for numbers and arrays of
     numbers.
     """
     names = partials.__code__.co_varnames[1 : partials.__code__.co_argcount]
     partials.__annotations__ = dict.fromkeys(names, Number)
-    table.scalar(target, partials, points, frule)
+    table.scalar(target, partials, points, frule, past)
 
 
 def over(a, x):
@@ -398,7 +398,7 @@ def hypot_partials(out, x, y):
     return share_of(x, out), share_of(y, out)
 
 
-row(np.hypot, hypot_partials, REAL_PAIRS, frule=size_frule(np.hypot, hypot_partials))
+row(np.hypot, hypot_partials, REAL_PAIRS, frule=size_frule(np.hypot, hypot_partials), past=past_kink)
 
 
 def sinc_partial(out, x):
@@ -581,9 +581,7 @@ def ndarray_clip_rrule(a: Array, min: Number | None = None, max: Number | None =
 
 
 @TABLE.frule(np.ndarray.clip)
-def ndarray_clip_frule(
-    tangents, a: Array, min: Number | None = None, max: Number | None = None, out=None
-):
+def ndarray_clip_frule(tangents, a: Array, min: Number | None = None, max: Number | None = None, out=None):
     return _clip_forward(np.ndarray.clip, tangents, a, min, max)
 
 
@@ -644,7 +642,13 @@ def where_frule(tangents, condition, x=_MISSING, y=_MISSING, /):
 for _step in (np.floor, np.ceil, np.trunc, np.rint, np.spacing):
     row(_step, lambda out, x: 0.0, points=BETWEEN_WHOLE if _step is not np.spacing else ())
 row(np.floor_divide, lambda out, x, y: (0.0, 0.0), points=binary_points((0.3, -1.2, 7.6), (1.55, -0.7)))
-row(np.fabs, lambda out, x: np.sign(x), REAL, frule=size_frule(np.fabs, lambda out, x: np.sign(x)))
+row(
+    np.fabs,
+    lambda out, x: np.sign(x),
+    points=REAL,
+    frule=size_frule(np.fabs, lambda out, x: np.sign(x)),
+    past=past_kink,
+)
 
 
 def _state_rounding(target, points):

@@ -121,7 +121,7 @@ def fabs_partial(out, x):
     return math.copysign(1.0, x) if x else 0.0
 
 
-TABLE.scalar(math.fabs, fabs_partial, ANY, size_frule(math.fabs, fabs_partial))
+TABLE.scalar(math.fabs, fabs_partial, ANY, size_frule(math.fabs, fabs_partial), past_kink)
 for _step in (math.floor, math.ceil, math.trunc):
     TABLE.scalar(_step, lambda out, x: 0.0, points=[(0.3,), (-1.2,), (2.6,), (np.float64(2.6),)])
 TABLE.scalar(math.ulp, lambda out, x: 0.0, points=())

@@ -25,6 +25,7 @@ from .zeros import AbstractZero, NoTangent, ZeroTangent
 
 NO = NoTangent()
 ZERO = ZeroTangent()
+_FLOAT = np.dtype(np.float64)
 STRUCTURES = ("items", "entries", "object")  # the kinds of values that have parts (`kind_of`)
 
 
@@ -73,6 +74,8 @@ def pairing(x: Any, x_bar: Any, x_dot: Any) -> Any:
     """
     if type(x_bar) is float and type(x_dot) is float:
         return x_bar * x_dot
+    if _is_plain(x) and _is_plain(x_bar) and _is_plain(x_dot):
+        return np.vdot(x_bar, x_dot)
     x_bar = unthunk(x_bar)
     if isinstance(x_dot, AbstractZero) or isinstance(x_bar, AbstractZero):
         return 0.0
@@ -85,6 +88,11 @@ def pairing(x: Any, x_bar: Any, x_dot: Any) -> Any:
     if (behind := carrier(x)) is not x:  # what moves a method moves its object
         return pairing(behind, x_bar, x_dot)
     return sum([pairing(part, bar, dot) for part, bar, dot in _in_step(x, x_bar, x_dot)], 0.0)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether a value is an array of float64."""
+    return type(x) is np.ndarray and x.dtype is _FLOAT
 
 
 def _in_step(x: Any, x_bar: Any, x_dot: Any) -> list[tuple[Any, Any, Any]]:
@@ -125,6 +133,8 @@ def gradient_by_cotangent(x: Any, x_bar: Any, x_dot: Any, factor: Any) -> Any:
 
 def _with_functions(x: Any, moved: Any, to_inner: bool) -> Any:
     """A tangent or cotangent of `x` with those of functions in the other form: by name or in three tuples."""
+    if type(x) is float or type(x) is np.ndarray:
+        return moved
     x = carrier(x)
     moved, kind = unthunk(moved), kind_of(x)
     if kind in (None, "number", "array") or isinstance(moved, (AbstractZero, NotImplementedTangent)):
@@ -148,6 +158,10 @@ def in_form_of(value: Any, moved: Any) -> Any:
     >>> in_form_of(1.0, 2 + 3j), in_form_of([1.0, ZeroTangent()], Tangent(tuple, 2.0, 3.0))
     (2.0, Tangent(list, 2.0, NoTangent()))
     """
+    if type(value) is float and type(moved) is float:
+        return moved
+    if type(value) is np.ndarray and type(moved) is np.ndarray:
+        return project(value, moved)
     value, moved = unthunk(value), unthunk(moved)
     if isinstance(value, (AbstractZero, NotImplementedTangent)):
         return NO

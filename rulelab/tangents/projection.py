@@ -332,9 +332,12 @@ def _wrong_kind(wanted, given):
 
 def project(x, x_bar):
     """`ProjectTo(x)(x_bar)`, quick where nothing is to be done: then it is `x_bar` itself."""
-    if type(x_bar) is float and type(x) is float:
-        return x_bar
-    if type(x_bar) is np.ndarray and type(x) is np.ndarray:
+    if type(x) is float:
+        if type(x_bar) is float:
+            return x_bar
+        if type(x_bar) is np.float64:
+            return float(x_bar)
+    elif type(x_bar) is np.ndarray and type(x) is np.ndarray:
         if x_bar.shape == x.shape and x_bar.dtype == x.dtype and x.dtype.kind in "fc":
             return x_bar
     return ProjectTo(x)(x_bar)

@@ -1,6 +1,7 @@
 """Forward mode and second derivatives over the corpus: right, or refused by a typed error."""
 
 import copy
+import math
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from corpus.harness import all_cases, derivative, flat, same  # noqa: E402
 from corpus.program_orders import SECOND, WORKS  # noqa: E402
 
 import rulelab as rl  # noqa: E402
+from rulelab.compiler.pushing import Push  # noqa: E402
 from rulelab.errors import RuleLabError  # noqa: E402
 
 CASES = all_cases()
@@ -181,3 +183,24 @@ def test_everyday_programs(f, word):
     wanted, error = derivative(witness, 1.3)
     assert error <= 1e-6 * max(1.0, abs(wanted))
     assert abs(g(1.3) - wanted) <= 1e-6 * max(1.0, abs(wanted))
+
+
+SQUARED_SIZES = [
+    lambda x: np.fabs(x) * np.fabs(x),
+    lambda x: math.fabs(x) * math.fabs(x),
+    lambda x: np.hypot(x, 0.0) * np.hypot(x, 0.0),
+]
+
+
+@pytest.mark.parametrize("f", SQUARED_SIZES)
+def test_the_size_of_a_number_is_not_looked_up_at_each_call(f, monkeypatch):
+    """The absolute value of a number costs forward mode what its partial costs, and at the kink its second
+    derivative is still not said to be 0.
+    """
+    asked = []
+    program = Push.program
+    monkeypatch.setattr(Push, "program", lambda push, call: asked.append(call[0]) or program(push, call))
+    assert rl.pushforward(f, -0.7)(1.0) == pytest.approx(-1.4)
+    assert asked == [f]
+    assert rl.hessian(f, -0.7) == pytest.approx(2.0)
+    assert np.isnan(rl.hessian(f, 0.0))
