@@ -479,7 +479,10 @@ def paired_frule(tangents, stated, args, dots, bars):
 
 @TABLE.rrule(cotangent_from, leading=2)
 def cotangent_from_rrule(y, leaves):
-    return cotangent_from(y, leaves), lambda bar: (NO, NO, Tangent(tuple, *leaves_in(y, bar)))
+    def cotangent_from_pullback(bar):
+        return NO, NO, Tangent(tuple, *leaves_in(y, bar))
+
+    return cotangent_from(y, leaves), cotangent_from_pullback
 
 
 @TABLE.frule(cotangent_from)
@@ -490,7 +493,10 @@ def cotangent_from_frule(tangents, y, leaves):
 
 @TABLE.rrule(tangent_from, leading=2)
 def tangent_from_rrule(y, leaves):
-    return tangent_from(y, leaves), lambda bar: (NO, NO, Tangent(tuple, *leaves_in(y, bar)))
+    def tangent_from_pullback(bar):
+        return NO, NO, Tangent(tuple, *leaves_in(y, bar))
+
+    return tangent_from(y, leaves), tangent_from_pullback
 
 
 @TABLE.frule(tangent_from)
@@ -572,7 +578,10 @@ TABLE.non_differentiable(is_seed, seeded)
 
 @TABLE.rrule(moving, leading=1)
 def moving_rrule(x_bar):
-    return moving(x_bar), lambda bar: (NO, in_form_of(x_bar, bar))
+    def moving_pullback(bar):
+        return NO, in_form_of(x_bar, bar)
+
+    return moving(x_bar), moving_pullback
 
 
 @TABLE.frule(moving)
@@ -582,7 +591,10 @@ def moving_frule(tangents, x_bar):
 
 @TABLE.rrule(added, leading=2)
 def added_rrule(first, second):
-    return added(first, second), lambda bar: (NO, in_form_of(first, bar), in_form_of(second, bar))
+    def added_pullback(bar):
+        return NO, in_form_of(first, bar), in_form_of(second, bar)
+
+    return added(first, second), added_pullback
 
 
 @TABLE.frule(added)

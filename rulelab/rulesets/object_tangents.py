@@ -366,7 +366,11 @@ def partial_call_frule(config, tangents, held, /, *args, **words):
 def cache_rrule(user_function, /):
     """The wrapper has the cotangent of what it wraps."""
     check_bound(user_function)
-    return functools.cache(user_function), lambda y_bar: (NO, y_bar)
+
+    def cache_pullback(y_bar):
+        return NO, y_bar
+
+    return functools.cache(user_function), cache_pullback
 
 
 def check_bound(f):
@@ -388,7 +392,10 @@ TABLE.non_differentiable(check_bound)
 
 @TABLE.rrule(functools.lru_cache, leading=1)
 def lru_cache_rrule(maxsize=128, typed=False):
-    return functools.lru_cache(maxsize, typed), lambda y_bar: (NO, y_bar)
+    def lru_cache_pullback(y_bar):
+        return NO, y_bar
+
+    return functools.lru_cache(maxsize, typed), lru_cache_pullback
 
 
 @TABLE.frule(functools.cache)

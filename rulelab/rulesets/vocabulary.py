@@ -84,7 +84,10 @@ def entry(t, key):
 
 @TABLE.rrule(entry, leading=1)
 def entry_rrule(t, key):
-    return entry(t, key), lambda y_bar: (NO, Tangent.at(t, key, y_bar))
+    def entry_pullback(y_bar):
+        return NO, Tangent.at(t, key, y_bar)
+
+    return entry(t, key), entry_pullback
 
 
 @TABLE.frule(entry)
@@ -139,7 +142,10 @@ def iter_(t):
 
 @TABLE.rrule(canonicalize, leading=1)
 def canonicalize_rrule(tangent):
-    return canonicalize(tangent), lambda y_bar: (NO, in_form_of(tangent, y_bar))
+    def canonicalize_pullback(y_bar):
+        return NO, in_form_of(tangent, y_bar)
+
+    return canonicalize(tangent), canonicalize_pullback
 
 
 @TABLE.frule(canonicalize)
@@ -152,7 +158,10 @@ def canonicalize_frule(tangents, tangent):
 
 @TABLE.rrule(add, leading=2)
 def add_rrule(a, b):
-    return add(a, b), lambda y_bar: (NO, in_form_of(a, y_bar), in_form_of(b, y_bar))
+    def add_pullback(y_bar):
+        return NO, in_form_of(a, y_bar), in_form_of(b, y_bar)
+
+    return add(a, b), add_pullback
 
 
 @TABLE.frule(add)
@@ -232,19 +241,19 @@ def less_one(one, other):
 # -- projections ---------------------------------------------------------------------------------------------
 
 
-def _state_projection(method):
-    @TABLE.rrule(method, leading=2)
-    def project_rrule(project, x_bar):
-        """A projection is its own transpose: from what it was projected to, back to what was given."""
-        return method(project, x_bar), lambda y_bar: (NO, NO, in_form_of(x_bar, y_bar))
+@TABLE.rrule(ProjectTo.__call__, leading=2)
+def project_rrule(project, x_bar):
+    """A projection is its own transpose: from what it was projected to, back to what was given."""
 
-    @TABLE.frule(method)
-    def project_frule(tangents, project, x_bar):
-        return method(project, x_bar), NO if is_none(tangents[2]) else method(project, tangents[2])
+    def project_pullback(y_bar):
+        return NO, NO, in_form_of(x_bar, y_bar)
+
+    return project(x_bar), project_pullback
 
 
-_state_projection(ProjectTo.__call__)
-_state_projection(type(ProjectTo("")).__call__)  # of what cannot be perturbed
+@TABLE.frule(ProjectTo.__call__)
+def project_frule(tangents, project, x_bar):
+    return project(x_bar), NO if is_none(tangents[2]) else project(tangents[2])
 
 
 # -- delayed cotangents: where they are differentiated, they are worked out ----------------------------------
@@ -268,7 +277,11 @@ TABLE.mutates(add_into)  # where nobody wants what it returns
 @TABLE.rrule(add_into, leading=2)
 def add_into_rrule(acc, t):
     """The sum, in memory of its own: an earlier step may have kept `acc`, which nobody reads any more."""
-    return add(acc, t), lambda y_bar: (NO, in_form_of(acc, y_bar), in_form_of(t, y_bar))
+
+    def add_into_pullback(y_bar):
+        return NO, in_form_of(acc, y_bar), in_form_of(t, y_bar)
+
+    return add(acc, t), add_into_pullback
 
 
 @TABLE.frule(add_into)

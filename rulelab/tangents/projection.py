@@ -116,7 +116,7 @@ class _ToNothing(ProjectTo):
 
     __slots__ = ()
 
-    def __call__(self, x_bar):
+    def projected(self, x_bar):
         return NoTangent()
 
     def _wanted(self):

@@ -489,9 +489,12 @@ HOUSE = {
     # A copy, a view or a sum of what is there, beside shared work.
     ("missing-thunks", "correlate_rrule"),
     ("missing-thunks", "insert_rrule"),
+    ("missing-thunks", "paired_rrule"),
+    ("missing-thunks", "past_kink_rrule"),
     ("missing-thunks", "placed_rrule"),
     ("missing-thunks", "polyadd_rrule"),
     ("missing-thunks", "polyval_rrule"),
+    ("missing-thunks", "power_partial_exponent_rrule"),
     ("missing-thunks", "tensorsolve_rrule"),
     # Of constants of these types alone; a table of the house has no shorter way to say so.
     ("non-differentiable", "constant_frule"),
