@@ -799,7 +799,7 @@ def frule_via_ad(config, tangents, f, args=(), **words):
 @TABLE.stands_in(RuleConfig.rrule_via_ad, rest=2)
 def rrule_via_ad(config, f, args=(), **words):
     y, vjp = f(*args, **words), vjp_of(config)
-    moment = moment_of(f, args)
+    moment = moment_of(f, (args, words))
 
     def back(y_bar):
         check_unchanged(moment, f)

@@ -4,6 +4,7 @@ import bisect
 import builtins
 import collections
 import heapq
+import inspect
 import itertools
 import math
 import operator
@@ -29,6 +30,24 @@ def _adds_other_things(iterable, start=0):
     if not isinstance(iterable, (list, tuple)):
         return False
     return not isinstance(start, _NUMBERS) or not all(isinstance(x, _NUMBERS) for x in iterable)
+
+
+@TABLE.stands_in(inspect.unwrap)
+def unwrap(func, *, stop=None):
+    """By the attribute, which is refused where it is a function that holds what may vary."""
+    for _ in wrappers(func, stop):
+        func = func.__wrapped__
+    return func
+
+
+def wrappers(func, stop):
+    """The functions that `inspect.unwrap` goes through; ValueError where they go round."""
+    found = []
+    inspect.unwrap(func, stop=lambda f: (stop is not None and stop(f)) or found.append(f) is not None)
+    return found
+
+
+TABLE.non_differentiable(wrappers)
 
 
 @TABLE.stands_in(sum, instead=_adds_other_things, reads_items=True)

@@ -373,6 +373,11 @@ READ = {
     "function of np.vectorize": ("v = np.vectorize(lambda a: a * k)", "return v.pyfunc(k)"),
     "what is cached": ("v = functools.lru_cache(lambda a: a * k)", "return v.__wrapped__(k)"),
     "what is wrapped": ("@functools.wraps(lambda a: a * k)", "def f(a): return a", "return f.__wrapped__(k)"),
+    "what is cached, unwrapped": (
+        "import inspect",
+        "v = functools.lru_cache(lambda a: a * k)",
+        "return inspect.unwrap(v)(k)",
+    ),
     "the factory of a dict": ("d = defaultdict(lambda: k)", "return d.default_factory() ** 2"),
 }
 NOT_READ = {

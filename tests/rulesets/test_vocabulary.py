@@ -171,3 +171,27 @@ def test_a_function_that_a_rule_asks_to_have_differentiated():
         assert rl.hessian(f, X) == pytest.approx(42 * X**5)
         assert rl.derivative(f, 3)(X) == pytest.approx(210 * X**4)
         assert rl.pushforward(lambda x, f=f: rl.hessian(f, x), X)(1.0) == pytest.approx(210 * X**4)
+
+
+def test_what_a_rule_hands_on_by_keyword_varies():
+    """A rule that asks the AD for a pullback may hand values on by keyword: the derivatives of what the rule
+    does go through them at every order.
+    """
+
+    def cubed(x, *, k):
+        return x**3 * k[0]
+
+    def apply(x, k):
+        return cubed(x, k=[k])
+
+    @rl.rrule_for(apply, requires={"reverse"})
+    def apply_rrule(config, x, k):
+        y, back = config.rrule_via_ad(cubed, x, k=[k])
+        return y, lambda y_bar: (rl.NoTangent(), back(y_bar)[1], y_bar * x**3)
+
+    def f(x):
+        return apply(x, x**4)
+
+    assert rl.pushforward(f, X)(1.0) == pytest.approx(7 * X**6)
+    assert rl.hessian(f, X) == pytest.approx(42 * X**5)
+    assert rl.derivative(f, 3)(X) == pytest.approx(210 * X**4)
