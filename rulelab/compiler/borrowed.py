@@ -21,6 +21,7 @@ import numpy as np
 
 from ..errors import MutationError, Place
 from ..rules.lent import Debugging
+from ..rules.programs import key_asked_once
 from ..rules.targets import name_of, resolve
 from . import heap
 from .effects import Noted, fields_of, is_quiet
@@ -30,7 +31,7 @@ from .fingerprints import kept_by, print_of
 from .handlers import Handler, Unsettled
 from .libraries import compiled_function, is_library, is_of_library
 from .operands import describe
-from .protocols import is_author_class
+from .protocols import asked_once, takes_positions
 from .reach import walked
 from .unfollowed import is_pure, is_pure_function, of_class, reads
 
@@ -377,16 +378,15 @@ def keeping(handler: Handler, whole: bool, of_house: bool, place: Place | None, 
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         given = (*args, *kwargs.values())
-        copies = [_copied(x, whole) for x in given]
-        if of_house:
-            copies = [_asked_once(x, items) for x in copies]
+        asked = _asked(given, whole, items) if of_house else given
+        copies = [_copied(x, whole) for x in asked]
         if all(a is b for a, b in zip(copies, given)):
             y, back = handler(*args, **kwargs)
         else:
             y, back = handler(*copies[: len(args)], **dict(zip(kwargs, copies[len(args) :])))
-            changed = [a for a, b in zip(copies, given) if a is not b]
+            changed = [a for a, b in zip(copies, asked) if a is not b]
             if of_house and _shows(y, changed):
-                y, back = handler(*args, **kwargs)
+                y, back = handler(*asked[: len(args)], **dict(zip(kwargs, asked[len(args) :])))
         objects = [x for x in given if _is_object(x)]
         if objects:
             back = _checked(back, _arrays_in(objects))
@@ -413,16 +413,14 @@ def _copied(x: Any, whole: bool) -> Any:
     return x
 
 
-def _asked_once(x: Any, as_index: bool) -> Any:
-    """What an object of the author's stands for, where it is one number or array: a rule of the house would
-    ask it again in the reverse sweep.
+def _asked(given: tuple[Any, ...], whole: bool, items: bool) -> tuple[Any, ...]:
+    """The arguments of a rule of the house, which may ask an object again in the reverse sweep, with what
+    such objects stand for; `whole` and `items` as `keeping` takes them.
     """
-    kind = type(x)
-    if isinstance(x, heap.LEAVES) or not is_author_class(kind) or is_of_library(kind):
-        return x
-    if hasattr(kind, "__array__") and not hasattr(kind, "__array_ufunc__") and not as_index:
-        return np.asarray(x)
-    return operator.index(x) if hasattr(kind, "__index__") else x
+    if items:
+        owner, *keys = given
+        return (owner, *map(key_asked_once, keys)) if takes_positions(owner) else given
+    return tuple(map(asked_once, given)) if whole else given
 
 
 def _may_change(x: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 import types
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from ..tangents.projection import FieldGradients
 from ..tangents.structural import Tangent, one_part
 from . import containers, heap, support
 from .handlers import NO, Handler, Unsettled, attribute_of, method_of
+from .libraries import is_of_library
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -79,6 +80,24 @@ def is_author_class(kind: type) -> bool:
 
 
 _OF_RULES = (Tangent, One)
+_VALUES = (int, float, complex, str, np.ndarray, np.generic)
+
+
+def asked_once(x: Any) -> Any:
+    """What an object of the author's stands for, where that is one integer or array: a rule would ask it
+    again for the derivative, and it may answer something else then.
+    """
+    kind = type(x)
+    if not is_author_class(kind) or isinstance(x, _VALUES) or is_of_library(kind):
+        return x
+    if hasattr(kind, "__array__") and not hasattr(kind, "__array_ufunc__"):
+        return np.asarray(x)
+    return operator.index(x) if hasattr(kind, "__index__") else x
+
+
+def takes_positions(owner: Any) -> bool:
+    """Whether `owner[key]` makes an integer of an object; a dict looks for the object itself."""
+    return isinstance(owner, (np.ndarray, np.generic, list, tuple, deque, str, range))
 
 
 _CONVERSIONS = ("__float__", "__complex__", "__index__", "__array__")

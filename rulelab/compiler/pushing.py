@@ -58,6 +58,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import heap
 from .constructors import container_base, is_generated
+from .crossings import keeps_alive, preserves
 from .derived import derived_of, stands_for, tangent_of
 from .deriving import derives
 from .effects import own_error
@@ -66,12 +67,14 @@ from .operands import carries, describe
 from .protocols import (
     BINARY,
     FIRST,
+    asked_once,
     dispatched,
     holds_callable,
     in_class,
     is_author_class,
     is_dispatcher,
     refuse_converted,
+    takes_positions,
     written_in_python,
 )
 from .refusals import text_read_again
@@ -124,6 +127,18 @@ class Default:
     value: Any
 
 
+@dataclass(frozen=True)
+class Asked(Ref):
+    """What an object that does not vary stands for, asked once for the value and its tangent; `as_key`
+    where it is the key in `x[key]`.
+    """
+
+    as_key: bool = False
+
+    def of(self, x: Any) -> Any:
+        return programs.key_asked_once(x) if self.as_key else asked_once(x)
+
+
 class _Self:
     """In a path: the object of a bound method or a `super()`, whose tangent and cotangent are its own."""
 
@@ -145,13 +160,13 @@ def dot(k: int) -> Ref:
 def build(template: Any, call: Any) -> Any:
     """A template with its Refs replaced; a part of what has no tangent has none."""
     kind = type(template)
-    if kind is Ref:
+    if kind is Ref or kind is Asked:
         found = call
         for key in template.path:
             if found is NO:
                 return NO
             found = found.__self__ if key is SELF else found[key]
-        return found
+        return found if kind is Ref else template.of(found)
     if kind is tuple:
         return tuple([build(part, call) for part in template])
     if kind is dict:
@@ -164,6 +179,9 @@ def rewritten(template: Any, function: Any) -> Any:
     kind = type(template)
     if kind is Ref:
         return function(template.path)
+    if kind is Asked:
+        found = function(template.path)
+        return dataclasses.replace(template, path=found.path) if type(found) is Ref else template.of(found)
     if kind is tuple:
         return tuple([rewritten(part, function) for part in template])
     if kind is dict:
@@ -533,7 +551,7 @@ class Push:
                 tangents.append(dot(number))
         self.check_covered(g, rule, names)
         self.check_answered(g, rule, call)
-        handed: list[Any] = list(_refs(ARGS, args)[:count])
+        handed: list[Any] = [_asked(g, args, dots, k) for k in range(count)]
         for name, default in moved.items():
             handed.append(arg(count + names.index(name)) if name in names else default)
             tangents.append(dot(count + names.index(name)) if name in names else NO)
@@ -1068,6 +1086,18 @@ def _is_inexact(x: Any) -> bool:
 
 def _refs(kind: int, args: tuple[Any, ...]) -> tuple[Ref, ...]:
     return tuple([Ref((kind, k)) for k in range(len(args))])
+
+
+def _asked(g: Any, args: tuple[Any, ...], dots: tuple[Any, ...], number: int) -> Ref:
+    """The template of an argument of a rule of the house."""
+    if _varies(args[number], dots[number]):
+        return arg(number)
+    if g is operator.getitem:
+        by_position = number == 1 and takes_positions(args[0])
+        return Asked((ARGS, number), as_key=True) if by_position else arg(number)
+    kind = type(args[number])
+    converted = is_author_class(kind) and not (keeps_alive(g, args) or preserves(g, args))
+    return Asked((ARGS, number)) if converted else arg(number)
 
 
 def _constant(call: Call) -> Program:

@@ -9,6 +9,7 @@ and Walther, "Evaluating Derivatives", 2008, section 3.1).
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, Protocol
@@ -428,8 +429,11 @@ class _Tangent:
         if not self.varies(op.value) and not (kind == ANY and self.varies(op.index)):
             self.keep(target, op)
         elif isinstance(kind, (Array, Tuple)) or kind == LIST:
-            self.keep(target, op)
-            self.define(target, ir.Item(self.dot(op.value), op.index))
+            index = op.index
+            if self.types(index) == ANY and not isinstance(index, ir.Const) and not self.varies(index):
+                index = self.let(ir.Call(ir.Const(programs.key_asked_once), (index,)), "index")
+            self.keep(target, op if index is op.index else dataclasses.replace(op, index=index))
+            self.define(target, ir.Item(self.dot(op.value), index))
         else:
             self.push(target, ir.Const(operator.getitem), (op.value, op.index))
 

@@ -731,6 +731,27 @@ def refuse_lost(name, x_dot):
         )
 
 
+def key_asked_once(key):
+    """`key` in `x[key]`, where x is an array or a sequence, with what the objects in it stand for: they
+    would be asked again for the tangent, and might answer something else then.
+    """
+    kind = type(key)
+    if kind is int or kind is np.ndarray:
+        return key
+    if kind is tuple:
+        parts = [key_asked_once(part) for part in key]
+        return key if all(a is b for a, b in zip(parts, key)) else tuple(parts)
+    if kind is slice:
+        ends = (key.start, key.stop, key.step)
+        found = [key_asked_once(end) for end in ends]
+        return key if all(a is b for a, b in zip(found, ends)) else slice(*found)
+    if isinstance(key, (int, str, np.ndarray, np.generic)):
+        return key
+    if hasattr(kind, "__index__"):
+        return operator.index(key)
+    return np.asarray(key) if hasattr(kind, "__array__") else key
+
+
 def refuse_moved_slice(owner, key, name="__getitem__"):
     """NotDifferentiableError where a class of Python code gets a slice that a number that varies bounds: the
     item may be made of the number, and a slice has no tangent.
@@ -751,7 +772,9 @@ def _holds_float(key):
     return any(isinstance(x, (float, np.floating)) for x in bounds)
 
 
-TABLE.non_differentiable(is_zero, refused_write, refuse_lost, refuse_moved_slice, check_caught)
+TABLE.non_differentiable(
+    is_zero, refused_write, refuse_lost, refuse_moved_slice, check_caught, key_asked_once
+)
 
 
 def moment_of(f, args):

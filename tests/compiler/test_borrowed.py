@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.ad.forward import jvp
 from rulelab.checking import grad_check
 from rulelab.compiler.cache import Cache
 from rulelab.errors import MutationError, RuleLabError
@@ -748,6 +749,62 @@ def test_the_authors_code_behind_operators_runs_once(case, compare, monkeypatch)
             LOG.clear()
             rl.gradient(EFFECTS[case], X)
             assert Counting.runs + len(LOG) == 1
+
+
+class Moving:
+    """Each question has another answer."""
+
+    def __init__(self):
+        self.count = 0
+
+
+class Position(Moving):
+    def __index__(self):
+        self.count += 1
+        return self.count % 3
+
+
+class Profile(Moving):
+    def __array__(self, dtype=None, copy=None):
+        self.count += 1
+        return values(self.count)
+
+
+ASKED = {
+    "index": (Position, lambda w: w[use] * w[0]),
+    "index of a row": (Position, lambda w: np.outer(w, w * w)[use, 1]),
+    "index of a list": (Position, lambda w: w.tolist()[use] ** 2),
+    "position to take": (Position, lambda w: np.take(w, use) * w[0]),
+    "shift": (Position, lambda w: np.sum(np.roll(w, use) * np.arange(3.0))),
+    "factor of a product": (Profile, lambda w: np.sum(np.outer(w, use) ** 2)),
+    "operand of einsum": (Profile, lambda w: np.einsum("i,i", w, use) * w[0]),
+    "heights of an interpolation": (Profile, lambda w: np.interp(w[0], [-1.0, 0.5, 2.0], use) * w[0]),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_what_an_object_stands_for_is_asked_once_for_value_and_tangent(case, given):
+    """An object in the place of a position or an array is asked as often as by the program itself, and the
+    tangent is that of the answer that the value came from."""
+    kind, f = ASKED[case]
+    along = np.array([0.3, -0.5, 0.9])
+
+    def afresh(x):
+        given(lambda: None, kind())
+        return f(x)
+
+    slope = numerical(afresh, X) @ along
+    wanted = afresh(X)
+    for _ in range(2):
+        given(lambda: None, kind())
+        value, found = jvp(f, (X,), (along,))
+        assert (value, use.count) == (pytest.approx(wanted), 1)
+        assert found == pytest.approx(slope, abs=1e-7)
+    if case != "index of a list":  # which is asked too often in reverse mode
+        given(lambda: None, kind())
+        value, (bar,) = rl.withgradient(f, X)
+        assert (value, use.count) == (pytest.approx(wanted), 1)
+        assert bar @ along == pytest.approx(slope, abs=1e-7)
 
 
 class Shuffled:

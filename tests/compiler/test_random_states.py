@@ -4,8 +4,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from corpus.program_orders import FIRST, judged  # noqa: E402
@@ -13,7 +11,6 @@ from corpus.programs import OF_THE_PROGRAM, arguments, call, loaded  # noqa: E40
 from corpus.stateful_programs import EXPRESSIONS, OBJECTS, STATEMENTS, state_of, stateful_program  # noqa: E402
 
 
-@pytest.mark.xfail(reason="what code out of sight changes or counts is not noticed yet")
 def test_programs_with_states(tmp_path):
     """40 programs in reverse and in forward mode: none wrong, none leaves anything that a run does not."""
     wrong, counts = [], Counter()
