@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -432,7 +433,7 @@ class Operations(Sweeps):
 
     def site_generic(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
         """A call of the pullback that the operands have at run time."""
-        flags = tuple(map(self.active, op.operands()))
+        flags = tuple(map(self.wanted if _is_push(op) else self.active, op.operands()))
         back = self.fresh("back")
         self.define(back)
         bound = (
@@ -459,6 +460,20 @@ class Operations(Sweeps):
         for slot, atom in self.slots(op):
             nodes += self.add(atom, f"{got}[{slot}]", position)
         return nodes
+
+    def wanted(self, atom: ir.Atom) -> Any:
+        """Whether a cotangent is wanted of an operand of a `push`; of a tuple that is built here, of each
+        part: a constant among its arguments does not vary because another one does.
+        """
+        if not self.active(atom) or atom not in self.tuples:
+            return self.active(atom)
+        return tuple(map(self.active, self.tuples[atom]))
+
+    @functools.cached_property
+    def tuples(self) -> dict[Any, tuple[ir.Atom, ...]]:
+        """The parts of the tuples that the function builds."""
+        lets = [s for s in ir.walk(self.function.body) if isinstance(s, ir.Let)]
+        return {s.target: s.op.items for s in lets if isinstance(s.op, ir.Build) and s.op.kind == "tuple"}
 
     def pulled(self, back: str, bar: str, target: str, may_be_idle: bool) -> str:
         """What the pullback gives; where nothing flowed it is not asked, and a zero stands for every part
@@ -526,6 +541,13 @@ class _Keeper:
 
     def result(self) -> str:
         return self._transform.need(self._target)
+
+
+def _is_push(op: ir.Op) -> bool:
+    """Whether an operation is a `push` or a `vjp`, whose arguments come as a tuple."""
+    if not isinstance(op, ir.Call) or not isinstance(op.function, ir.Const):
+        return False
+    return bool(getattr(type(op.function.value), "gives_pair", False))
 
 
 def _may_be_equal(a: Any, b: Any) -> bool:

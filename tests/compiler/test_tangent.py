@@ -30,7 +30,6 @@ REFUSED_FORWARDS = {
 }
 REFUSED_TWICE = {
     **REFUSED_FORWARDS,
-    "numpy_names.order_statistics": "np.quantile gives no derivative for its argument q",
     "heap.post_init": "Signature.bind",
     "iterators.reversed_views": "cannot be differentiated backwards",
     "protocols.properties": "object.__setattr__",  # by which a cached property is kept
