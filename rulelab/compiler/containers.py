@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..rules.programs import key_asked_once
 from ..tangents.structural import Tangent, make
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
@@ -78,6 +79,7 @@ def read_item(xs: Any, index: Any) -> Any:
         return _read_entry(xs, index)
     if isinstance(index, slice):
         return _read_items(xs, index)
+    index = key_asked_once(index)
     y = xs[index] if type(xs) in _BASES else stored(xs, index)
     key, where = _where(xs, index), whole(y)
 

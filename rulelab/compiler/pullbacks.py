@@ -192,6 +192,9 @@ class Pullbacks:
         if target in (setattr, delattr) and not kwargs and heap.is_followed(args[0]):
             return attribute_writer(self, target, place)
         if args and (method := containers.method_of(target, args[0])) is not None:
+            if method is containers.read_item and is_author_class(type(args[1])):
+                look_at(self, args[1:], place)
+                return Unsettled(method)
             return method
         if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
             return constant(target)
