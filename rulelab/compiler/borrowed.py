@@ -340,6 +340,9 @@ def remember(pullbacks: Pullbacks, f: Any) -> None:
 def begin_again(pullbacks: Pullbacks, f: Any) -> None:
     """The sweep of a function is given up for one that keeps copies; what it made is nobody's."""
     remember(pullbacks, f)
+    probes = pullbacks.cache.probes
+    if probes is not None and not heap.is_nested():
+        probes.leave(0)  # all that it had entered
     heap.begin_again()
 
 
