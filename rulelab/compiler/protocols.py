@@ -70,11 +70,15 @@ _OPERATORS = (operator.neg, operator.pos, operator.invert, operator.abs, builtin
 _KINDS = {float: float, complex: complex, int: int}  # what a conversion has to give
 
 
+_OF_THE_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: from Python 3.12 on many classes of C are, too
+_IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: which no class statement makes
+
+
 def is_author_class(kind: type) -> bool:
     """Whether a class was made by a class statement outside of NumPy and this package, or is one of those
     that rules compute with by the methods of the class.
     """
-    if not kind.__flags__ & (1 << 9):
+    if not kind.__flags__ & _OF_THE_HEAP or kind.__flags__ & _IMMUTABLE:
         return False
     return kind.__module__.partition(".")[0] not in ("numpy", "rulelab") or kind in _OF_RULES
 
