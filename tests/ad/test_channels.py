@@ -383,9 +383,8 @@ READ = {
 NOT_READ = {
     # It may be written to, as the function's own.
     ("a keyword default", ("forward", *SECOND)): "__kwdefaults__",
-    # Functions and dicts have no tangent for these.
+    # Functions have no tangent for it.
     ("what is wrapped", tuple(MODES)): "__wrapped__",
-    ("the factory of a dict", tuple(MODES)): "default_factory",
 }
 
 
