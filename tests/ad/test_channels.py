@@ -385,6 +385,8 @@ NOT_READ = {
     ("a keyword default", ("forward", *SECOND)): "__kwdefaults__",
     # Functions have no tangent for it.
     ("what is wrapped", tuple(MODES)): "__wrapped__",
+    # It is the function itself that has a cotangent, and the dict has none for it.
+    ("the factory of a dict", ("reverse", *WITH_REVERSE)): "default_factory",
 }
 
 
