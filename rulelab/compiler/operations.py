@@ -142,11 +142,7 @@ class Operations(Sweeps):
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
         if isinstance(op, _RUNNING) and not (isinstance(op, ir.Compare) and op.symbol.startswith("is")):
             name = op.name if isinstance(op, ir.Attribute) else None
-            looked = 1 if isinstance(op, ir.Item) else len(texts)
-            texts = [
-                *self.looked_at(op.operands()[:looked], texts[:looked], position, name),
-                *texts[looked:],
-            ]
+            texts = self.looked_at(op.operands(), texts, position, name)
         if isinstance(op, ir.Item) and (
             op.by_moved_slice or (self.regions.shared(op.value) and self.types(op.value) == ANY)
         ):
@@ -295,12 +291,19 @@ class Operations(Sweeps):
                 self.plain(op, target, position)
                 return []
             value, index = self.texts(op.operands(), named=(op.value, op.index))
+            known = is_real(self.types(op.index)) or isinstance(op.index, ir.Const)
+            if not known:
+                asked = self.fresh("key")
+                self.define(asked)
+                [index] = self.looked_at([op.index], [index], position)
+                self.line(f"{asked} = {self.shared_constant(support.key, 'key')}({index})", position)
+                index = asked
             self.assign(target, f"{value}[{index}]", position)
             size = self.fresh("size")
             self.define(size)
             self.line(f"{size} = {self.builtin('len')}({value})", position)
-            if not is_real(self.types(op.index)) and not isinstance(op.index, ir.Const):
-                return self.site_slice_of_list(op, target, position, size)
+            if not known:
+                return self.site_slice_of_list(op, target, position, size, asked)
             put = self.shared_constant(support.put_item, "put_item")
             owner_bar = self.bar(op.value)  # type: ignore[arg-type]
             kind = "list" if owner == LIST else "tuple"
@@ -308,11 +311,13 @@ class Operations(Sweeps):
             return [Line(f"{owner_bar} = {text}", position, frozenset({owner_bar, bar}))]
         return self.site_generic(op, target, position)
 
-    def site_slice_of_list(self, op: ir.Item, target: str, position: ir.Position, size: str) -> list[Node]:
+    def site_slice_of_list(
+        self, op: ir.Item, target: str, position: ir.Position, size: str, key: str
+    ) -> list[Node]:
         put = self.shared_constant(support.put_items, "put_items")
         owner_bar, bar = self.bar(op.value), self.bar(target)  # type: ignore[arg-type]
         kind = "list" if self.types(op.value) == LIST else "tuple"
-        text = f"{put}({owner_bar}, {self.need(op.index)}, {self.need(size)}, {bar}, {kind})"
+        text = f"{put}({owner_bar}, {self.need(key)}, {self.need(size)}, {bar}, {kind})"
         return [Line(f"{owner_bar} = {text}", position, frozenset({owner_bar, bar}))]
 
     def element_nodes(self, op: ir.Item, owner: Array, target: str, position: ir.Position) -> list[Node]:

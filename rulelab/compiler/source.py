@@ -247,14 +247,32 @@ def is_of(node: ast.AST, code: types.CodeType) -> bool:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return node.name == code.co_name and _first_line(node) == code.co_firstlineno
     if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
+        if _has_no_spot(code):
+            return _same_constant(node, code)
         return all(_inside(position, node.body) for position in code.co_positions())
     return False
+
+
+def _has_no_spot(code: types.CodeType) -> bool:
+    """Whether all columns are told to be 0, as in Python 3.12 those of a lambda that gives a constant."""
+    return all(start == end == 0 for _, _, start, end in code.co_positions())
+
+
+def _same_constant(node: ast.Lambda, code: types.CodeType) -> bool:
+    made = compile(ast.Expression(node), code.co_filename, "eval")
+    mine = next(_codes(made))
+    return (mine.co_code, mine.co_consts, mine.co_varnames) == (
+        code.co_code,
+        code.co_consts,
+        code.co_varnames,
+    )
 
 
 def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
     """Those that hold no other: the code of a lambda written inside a lambda lies within both of them."""
     if not any(end_column for _, _, _, end_column in code.co_positions()):
-        return nodes  # Python was told to keep no columns, so nothing tells them apart
+        # Python was told to keep no columns, so nothing tells them apart; equal constants need not be told.
+        return nodes[:1] if _has_no_spot(code) else nodes
     return [
         node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)
     ]

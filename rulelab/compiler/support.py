@@ -153,6 +153,11 @@ def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> It
     return items
 
 
+def key(index: Any) -> Any:
+    """What an index stands for, asked once: an object that counts says another position the next time."""
+    return index if isinstance(index, (int, slice)) else operator.index(index)
+
+
 def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:
     """`x_bar` of a sequence of `size` items, with the cotangent of its slice (or item) `index` added."""
     if not isinstance(index, slice):
