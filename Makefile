@@ -49,7 +49,7 @@ help:
 	@echo "make test    all tests: unit, doctests, notebooks, browser"
 	@echo "make test-core      the tests of what another Python could break, in two minutes"
 	@echo "make test-oldest    the same with the oldest versions of everything that pyproject.toml allows"
-	@echo "make test-pythons   both, on each other Python that is found here and supported"
+	@echo "make test-pythons   test-core on each other Python that is found here and supported"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios; ARGS=\"--against REV\": this tree against a commit"
 	@echo "make bench-duels   how far the verdicts of duels can be trusted: idle and loaded, some 30 minutes"
