@@ -7,6 +7,7 @@ import copy
 import dataclasses
 import functools
 import heapq
+import inspect
 import itertools
 import operator
 from collections import OrderedDict, defaultdict, deque
@@ -66,7 +67,7 @@ STAND_INS = {
     *([np.row_stack] if getattr(np, "row_stack", np.vstack) is not np.vstack else []),
     *(heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop, heapq.heapify),
     *(heapq.nsmallest, heapq.nlargest, heapq.merge, bisect.insort_left, bisect.insort_right),
-    collections._count_elements,
+    *(collections._count_elements, inspect.unwrap),
 }
 
 
