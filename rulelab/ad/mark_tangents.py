@@ -68,20 +68,19 @@ def showgrad_frule(tangents, x, label=None):
     return x, tangents[1]
 
 
-@TABLE.frule(ignore_derivatives)
-def ignore_derivatives_frule(tangents, value_or_function):
-    before = beside_tangents(value_or_function, tangents[1])
-    y = ignore_derivatives(value_or_function)
-    check_in_place(before)
-    return y, NO
+def _state_ignored(target):
+    """What runs ignored code may not change what has a tangent beside it."""
+
+    @TABLE.frule(target)
+    def ignored_frule(tangents, ignored):
+        before = beside_tangents(ignored, tangents[1])
+        found = target(ignored)
+        check_in_place(before)
+        return found, NO
 
 
-@TABLE.frule(run_block)
-def run_block_frule(tangents, block):
-    before = beside_tangents(block, tangents[1])
-    found = run_block(block)
-    check_in_place(before)
-    return found, NO
+_state_ignored(ignore_derivatives)
+_state_ignored(run_block)
 
 
 def beside_tangents(x, x_dot):
