@@ -102,8 +102,17 @@ class Pullbacks:
         return self if self.keeps else Pullbacks(self.cache, self.implicit, keeps=True)
 
     def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass."""
-        return self._apart(f, args, kwargs, (True,) * (1 + len(args)))
+        """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass. `back`
+        gives a tuple of the cotangents of f and of `args`; neither keywords nor defaults have one.
+        """
+        y, inner = self._apart(f, args, kwargs, (True,) * (1 + len(args)))
+        count = 1 + len(args)
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            found = inner(y_bar)
+            return (NO,) * count if found is NO else tuple(found[:count])
+
+        return y, back
 
     def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
         """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant, and so is a

@@ -34,7 +34,7 @@ from ..errors import (
 from ..rules import programs
 from ..rules.binding import Binder, parameter_names, positional_parameters
 from ..rules.calling import apply_rrule, checked_pair, taken_keywords, watch_of_frule
-from ..rules.capabilities import RuleConfig
+from ..rules.capabilities import RuleConfig, check_tangents
 from ..rules.lent import Debugging
 from ..rules.programs import Seed
 from ..rules.registry import Found
@@ -235,6 +235,7 @@ class Push:
 
     def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any, **words: Any) -> tuple[Any, Any]:
         """`(y, y_dot)` of a call as rules ask for it; the tangents of keywords follow those of `args`."""
+        check_tangents(len(tangents), args, words)
         dots = (*tangents[1:], *(NO,) * (1 + len(args) + len(words) - len(tangents)))
         return self(f, tangents[0], (*args, *words.values()), dots, tuple(words))
 

@@ -43,6 +43,18 @@ def capabilities(requires):
         raise RuleRegistrationError(f"requires={requires!r}: an AD can be asked for {known}") from None
 
 
+def check_tangents(count, args, words):
+    """RuleError unless a rule hands `frule_via_ad` the tangents of the function and of each of `args`; those
+    of the keywords may follow.
+    """
+    if not 1 + len(args) <= count <= 1 + len(args) + len(words):
+        raise RuleError(
+            f"{count} tangents for a function and its {len(args)} positional arguments",
+            asked="config.frule_via_ad(tangents, f, *args)",
+            fixes=("give one for f and one for each positional argument, NoTangent() for a constant",),
+        )
+
+
 class RuleConfig:
     """What the asking AD can do. A rule with `requires` gets it as its first argument.
 
@@ -85,7 +97,9 @@ class RuleConfig:
         return self._reverse(f, *args, **kwargs)
 
     def frule_via_ad(self, tangents, f, *args, **kwargs):
-        """`(y, y_dot)` of `f` by the asking AD."""
+        """`(y, y_dot)` of `f` by the asking AD, at one tangent for f and one for each of `args`; those of the
+        keywords may follow, which stand still otherwise.
+        """
         if self._forwards is None:
             raise RuleError(
                 f"{self!r} cannot differentiate in forward mode", fixes=('state requires={"forwards"}',)

@@ -38,7 +38,7 @@ from ..tangents.thunks import thunk
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .calling import check_cotangents
-from .capabilities import RuleConfig
+from .capabilities import RuleConfig, check_tangents
 from .house import RuleTable
 
 TABLE = RuleTable("programs")
@@ -810,11 +810,12 @@ def vjp_of(config):
     return config._reverse.__self__.own_vjp
 
 
-TABLE.non_differentiable(push_of, vjp_of)
+TABLE.non_differentiable(push_of, vjp_of, check_tangents)
 
 
 @TABLE.stands_in(RuleConfig.frule_via_ad, rest=3)
 def frule_via_ad(config, tangents, f, args=(), **words):
+    check_tangents(len(tangents), args, words)
     dots = (*tangents[1:], *no_tangents(1 + len(args) + len(words) - len(tangents)))
     return push_of(config)(f, tangents[0], (*args, *words.values()), dots, tuple(words), None)
 
