@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 import types
-import weakref
 from typing import Any
 
 import numpy as np
 
 from ..errors import InternalError, NotDifferentiableError, RuleLabError
-from ..rules.programs import refuse_attribute
+from ..rules.programs import Behind
+from ..tangents.holding import inside
 from .ignoring import Ignored
 from .refusals import mutation
 
@@ -136,21 +136,24 @@ def goes_on(error: BaseException, swallowed: Any) -> bool:
     return not swallowed or is_ours(error)
 
 
+# --- wraps --------------------------------------------------------------------------------------------------
+
+
 def take_name(wrapper: Any, function: Any) -> None:
-    """What `functools.wraps(function)` does to the function that it decorates."""
+    """What `functools.wraps(function)` does to the function that it decorates. Where the function holds
+    values, no attribute would keep their derivatives, and `__wrapped__` is only what stands for it.
+    """
     functools.update_wrapper(wrapper, function)
-    _WRAPPERS.add(wrapper)
-
-
-_WRAPPERS: weakref.WeakSet[Any] = weakref.WeakSet()  # that were made by differentiated code
+    if callable(function) and next(inside(function), None) is not None:
+        wrapper.__wrapped__ = Behind(function)
 
 
 def check_wrapped(x: Any) -> None:
-    """NotDifferentiableError before `x.__wrapped__` where differentiated code has written that: the
-    attributes of functions have no derivative.
-    """
-    if isinstance(x, types.FunctionType) and x in _WRAPPERS:
-        refuse_attribute("__wrapped__", x.__wrapped__)  # type: ignore[attr-defined]
+    """NotDifferentiableError before `x.__wrapped__` is read by that name, with the line that reads it."""
+    if isinstance(x, types.FunctionType):
+        behind = vars(x).get("__wrapped__")
+        if type(behind) is Behind:
+            behind()
 
 
 # --- import -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ go through them. `push` is the forward question (`compiler/pushing.py`).
 """
 
 import dataclasses
+import functools
 import inspect
 import itertools
 import operator
@@ -150,7 +151,37 @@ def refuse_attribute(name, y, place=None):
         )
 
 
-TABLE.non_differentiable(stands_for, refuse_attribute, refuse_keyword_defaults)
+class Behind:
+    """What stands for a function that holds values in the attribute `__wrapped__`, by whatever way that is
+    read: it has the function's name and signature, and cannot be called.
+    """
+
+    def __init__(self, function):
+        self._function = function
+
+    def __call__(self, *args, **words):
+        refuse_attribute("__wrapped__", self._function)
+
+    def __getattr__(self, name: str):
+        if name in functools.WRAPPER_ASSIGNMENTS:
+            return getattr(self._function, name)
+        if name == "__signature__":  # where it says so, `inspect` looks no further
+            return inspect.signature(self._function)
+        if not name.startswith("__") or name in _HELD_BY:
+            refuse_attribute("__wrapped__", self._function)
+        raise AttributeError(name)
+
+    def __eq__(self, other):
+        return other is self._function or type(other) is Behind and other._function is self._function
+
+    def __hash__(self):
+        return hash(self._function)
+
+
+_HELD_BY = ("__closure__", "__defaults__", "__kwdefaults__", "__func__", "__self__", "__dict__")
+
+
+TABLE.non_differentiable(stands_for, refuse_attribute, refuse_keyword_defaults, Behind.__call__)
 
 
 def check_followed(x, x_dot, name, y):

@@ -206,8 +206,11 @@ _state_deletion(object.__delattr__)
 
 @TABLE.frule(vars)
 def vars_frule(tangents, x):
-    """The attributes as a dict, which writes through; so does that of the tangents."""
-    return vars(x), NO if is_constant(tangents[1]) else vars(tangents[1])
+    """The attributes as a dict, which writes through; so does that of the tangents. Those of a function have
+    none.
+    """
+    still = is_constant(tangents[1]) or isinstance(x, types.FunctionType)
+    return vars(x), NO if still else vars(tangents[1])
 
 
 @TABLE.frule(types.SimpleNamespace, keyword_tangents=True)

@@ -7,6 +7,7 @@ functions are a**3 * k**2, so that what a front door gives for k is known by hea
 """
 
 import functools
+import inspect
 import itertools
 import linecache
 import types
@@ -354,6 +355,7 @@ def test_second_order(mode):
     check("forwarddiff", "variable set again", mode)
 
 
+WRAPPED = ("@functools.wraps(lambda a: a * k)", "def f(a): return a")
 # What a callable holds, read as an attribute: programs that give k**2, by their lines.
 READ = {
     "a default": ("h = lambda a=k: a", "return h.__defaults__[0] ** 2"),
@@ -373,6 +375,29 @@ READ = {
     "function of np.vectorize": ("v = np.vectorize(lambda a: a * k)", "return v.pyfunc(k)"),
     "what is cached": ("v = functools.lru_cache(lambda a: a * k)", "return v.__wrapped__(k)"),
     "what is wrapped": ("@functools.wraps(lambda a: a * k)", "def f(a): return a", "return f.__wrapped__(k)"),
+    "what is wrapped, by getattr": (*WRAPPED, "return getattr(f, '__wrapped__')(k)"),
+    "what is wrapped, by vars": (*WRAPPED, "return vars(f)['__wrapped__'](k)"),
+    "what is wrapped, by its dict": (*WRAPPED, "return f.__dict__['__wrapped__'](k)"),
+    "what is wrapped, by values": (*WRAPPED, "return list(vars(f).values())[0](k)"),
+    "what is wrapped, unwrapped": ("import inspect", *WRAPPED, "return inspect.unwrap(f)(k)"),
+    "what is wrapped twice, unwrapped": (
+        "import inspect",
+        *WRAPPED,
+        "@functools.wraps(f)",
+        "def g(a): return f(a)",
+        "return inspect.unwrap(g)(k)",
+    ),
+    "the default of what is wrapped": (
+        "@functools.wraps(lambda a=k: a)",
+        "def f(a): return a",
+        "return vars(f)['__wrapped__'].__defaults__[0] ** 2",
+    ),
+    "what is wrapped and captured": (
+        "g = lambda a: a * k",
+        "@functools.wraps(g)",
+        "def f(a): return g(a)",
+        "return vars(f)['__wrapped__'](k)",
+    ),
     "what is cached, unwrapped": (
         "import inspect",
         "v = functools.lru_cache(lambda a: a * k)",
@@ -384,7 +409,7 @@ NOT_READ = {
     # It may be written to, as the function's own.
     ("a keyword default", ("forward", *SECOND)): "__kwdefaults__",
     # Functions have no tangent for it.
-    ("what is wrapped", tuple(MODES)): "__wrapped__",
+    **{(read, tuple(MODES)): "__wrapped__" for read in READ if "what is wrapped" in read},
     # It is the function itself that has a cotangent, and the dict has none for it.
     ("the factory of a dict", ("reverse", *WITH_REVERSE)): "default_factory",
 }
@@ -404,6 +429,24 @@ def test_what_a_callable_holds(read):
                 derivative(f)(K)
         else:
             np.testing.assert_allclose(derivative(f)(K), 2 * K if order == 1 else 2.0, err_msg=mode)
+
+
+def test_a_wrapper_says_what_it_wraps():
+    """In differentiated code a wrapper has the signature and name of a function that holds what varies."""
+
+    def f(k):
+        def scaled(a, *, b=1.0):
+            return a * b * k
+
+        @functools.wraps(scaled)
+        def wrapper(*args, **words):
+            return scaled(*args, **words)
+
+        names = rl.ignore_derivatives(lambda: tuple(inspect.signature(wrapper).parameters))
+        return wrapper(k, b=3.0) if (wrapper.__name__, *names) == ("scaled", "a", "b") else 0.0 * k
+
+    for mode, (derivative, order) in MODES.items():
+        np.testing.assert_allclose(derivative(f)(K), 6 * K if order == 1 else 6.0, err_msg=mode)
 
 
 @pytest.mark.campaign
