@@ -169,9 +169,11 @@ def test_nothing_runs_in_a_panel(hostile):
     status.filter(has_text="Done: 3 of 3 rounds").wait_for()
     assert panel.get_by_role("img").count() >= 1
     field = panel.get_by_role("textbox", name="Arguments of size n:", exact=True)
-    for text in (WORDS[1], WORDS[5], GENERATOR):
+    for text, looked_at in (*((word, word) for word in (WORDS[1], WORDS[5])), (GENERATOR, "the next Run")):
         field.fill(text)
         notebook.page.keyboard.press("Tab")
+        # ipywidgets keeps a text back until the kernel has answered for the one before, but never a click.
+        status.filter(has_text=looked_at).wait_for()
         panel.get_by_role("button", name="Run", exact=True).click()
     status.filter(has_text="ValueError: <script>").wait_for()
     notebook.page.locator(".rulelab-copy summary").first.click()
