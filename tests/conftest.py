@@ -45,6 +45,21 @@ FIRST = ("reliability", "browser", "test_docs.py", "notebook")
 FORKING = ("symbolic", "checking")
 
 
+gc.set_threshold(20_000, 20, 50)  # compiling makes many objects and few cycles: with 700, a sixth of all time
+
+
+_CASES_OF: dict[tuple[Path, str], int] = {}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign."""
+    if (sampled := item.get_closest_marker("every")) is not None:
+        test = item.path, item.nodeid.partition("[")[0]
+        number = _CASES_OF[test] = _CASES_OF.get(test, -1) + 1
+        if number % sampled.args[0]:
+            item.add_marker(pytest.mark.campaign)
+
+
 @pytest.hookimpl(trylast=True)  # when it is known which tests are campaigns, and not run
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With several processes, what shares something costly goes first, side by side.

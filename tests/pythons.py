@@ -47,7 +47,7 @@ def runs(python: Path, version: str) -> bool:
         return False
     try:
         done = subprocess.run(
-            [python, "-c", ASK], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+            [python, "-c", ASK], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired):
         return False

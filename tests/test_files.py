@@ -53,7 +53,7 @@ files.copy_new(folder / "new", folder / "copy")
 (folder / "usual").write_text("")
 assert len({{(folder / name).stat().st_mode for name in ("new", "copy", "usual")}}) == 1
 """
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=300)
 
 
 def test_while_a_closed_file_is_replaced_nobody_else_can_read_it(tmp_path, monkeypatch):

@@ -138,7 +138,7 @@ def make(folder: Path, *words: str, **environment: str) -> subprocess.CompletedP
     left_out = ("PYTHON", "OLDEST", "ARGS", "MAKEFLAGS")
     given = {name: value for name, value in os.environ.items() if name not in left_out} | environment
     command = ["make", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=given, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=given, timeout=300)
 
 
 def script(path: Path, *lines: str) -> Path:

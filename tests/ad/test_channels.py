@@ -345,14 +345,21 @@ def test_a_front_door(door):
             check(door, channel, "reverse" if channel.startswith("keyword") else "forward")
 
 
+TWICE = [
+    ("gradient", "keyword"),
+    ("hvp", "object by keyword"),
+    ("forwarddiff", "bound method"),
+    ("forwarddiff of gradient", "partial by position"),
+    ("forwarddiff", "variable set again"),
+]
+
+
+@pytest.mark.parametrize(("door", "channel"), TWICE)
 @pytest.mark.parametrize("mode", [mode for mode in MODES if " over " in mode])
-def test_second_order(mode):
+@pytest.mark.every(3)
+def test_second_order(mode, door, channel):
     """The same of derivatives of derivatives of derivatives."""
-    check("gradient", "keyword", mode)
-    check("hvp", "object by keyword", mode)
-    check("forwarddiff", "bound method", mode)
-    check("forwarddiff of gradient", "partial by position", mode)
-    check("forwarddiff", "variable set again", mode)
+    check(door, channel, mode)
 
 
 WRAPPED = ("@functools.wraps(lambda a: a * k)", "def f(a): return a")

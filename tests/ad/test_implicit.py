@@ -436,6 +436,7 @@ def test_programs_agree_with_the_explicit_style(case):
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.every(3)
 def test_random_programs_agree_with_the_explicit_style(seed, tmp_path):
     """A random program has the same gradient when its array is reached and not handed in."""
     with loaded(program(seed), tmp_path / f"implicit_program_{seed}.py") as module:

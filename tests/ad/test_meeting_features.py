@@ -178,6 +178,7 @@ def flat(found):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("f", FUNCTIONS)
+@pytest.mark.every(5)
 def test_features_that_meet(f, way):
     """Gradient, pullback (twice) and pushforward agree with differences, or are refused, typed."""
     x, s = np.array([0.6, -0.4]), 1.5

@@ -187,6 +187,7 @@ MIXED = [word for word in OF_THREE if len(set(word)) == 3 and "F" in word or wor
 
 @pytest.mark.parametrize("word", MIXED)
 @pytest.mark.parametrize("name", FEW)
+@pytest.mark.every(5)
 def test_third_derivatives_in_mixtures_of_modes(name, word):
     """The same at the third order."""
     check(name, word)

@@ -46,6 +46,7 @@ def fought(simulated):
 
 @pytest.mark.parametrize("machine", UNSTEADY)
 @pytest.mark.parametrize("seconds", [6e-4, 2e-2])
+@pytest.mark.every(3)
 def test_equal_functions_are_not_told_apart(fought, machine, seconds):
     """On any of these machines, two equal functions get "cannot tell" in 19 of 20 duels."""
     verdicts = [fought(seed, seconds, seconds, **UNSTEADY[machine]).verdict for seed in range(20)]
@@ -54,6 +55,7 @@ def test_equal_functions_are_not_told_apart(fought, machine, seconds):
 
 @pytest.mark.parametrize("machine", UNSTEADY)
 @pytest.mark.parametrize("seconds", [6e-4, 2e-2])
+@pytest.mark.every(3)
 def test_a_tenth_more_is_seen(fought, machine, seconds):
     """The other is "faster" in 19 of 20 duels, and the ratio is 1.1 within a few per cent."""
     found = [fought(seed, 1.1 * seconds, seconds, **UNSTEADY[machine]) for seed in range(20)]

@@ -182,7 +182,7 @@ def browser() -> Iterator[Any]:
 def visiting(browser: Any, lab: Any) -> Iterator[Any]:
     """A page of a visitor of its own, with JupyterLab up and no notebook open."""
     context = browser.new_context(viewport={"width": 1280, "height": 1500}, device_scale_factor=1)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)
     page = context.new_page()
     page.goto(lab.address_of_launcher, wait_until="domcontentloaded")
     page.wait_for_function(READY)

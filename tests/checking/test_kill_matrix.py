@@ -53,9 +53,8 @@ def test_there_are_many_wrong_rules_and_many_right_ones():
 @pytest.mark.parametrize("case", rules.RIGHT, ids=lambda case: case.name)
 def test_right_rules_raise_no_alarm(case):
     """A right rule is never called wrong, at ties, kinks and where numbers cancel."""
-    for seed in range(3):
-        found = rule_check(case.f, *case.at, seed=seed, **case.options)
-        assert found.verdict == "right", f"seed {seed}\n{found}"
+    found = rule_check(case.f, *case.at, seed=0, **case.options)
+    assert found.verdict == "right", found
 
 
 @pytest.mark.campaign

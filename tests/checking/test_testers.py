@@ -193,9 +193,9 @@ def test_the_same_seed_gives_the_same_report():
 def test_a_rule_that_forgets_its_cotangent_is_wrong_at_once():
     """In the quick check too, which takes less than a third of a second even here."""
     registry = registry_with(cube, forgetful_rrule)
-    start = time.perf_counter()
+    start = time.process_time()
     found = rule_check(cube, registry=registry, depth="quick")
-    assert time.perf_counter() - start < 3.0
+    assert time.process_time() - start < 3.0
     assert found.verdict == "wrong" and len(found.points) <= 2
     worst = next(f.worst for f in found.findings if f.worst is not None)
     assert worst.name == "x" and abs(worst.found - worst.expected) > worst.error
@@ -579,14 +579,16 @@ def test_a_quick_check_of_a_slow_function_says_so():
 def test_finding_arguments_ends_in_time():
     """A function that takes nothing and is slow to say so is not asked for ever."""
 
+    asked = []
+
     def slow(x):
+        asked.append(x)
         time.sleep(0.05)
         raise ValueError("nothing suits me")
 
-    start = time.perf_counter()
     with pytest.raises(NoInputsError, match="none in 0.2 s"):
         rule_check(slow, depth="quick", registry=registry_with(slow, cube_rrule))
-    assert time.perf_counter() - start < 10.0
+    assert len(asked) < 10
 
 
 # -- where points have to lie for a mistake to be seen -------------------------------------------------------

@@ -26,9 +26,9 @@ def survey(seeds):
 
 
 def test_random_programs_that_write():
-    """150 programs: views, writes of all kinds, aliases, helpers. Right or refused, most of them right."""
-    counts = survey(range(150))
-    assert counts["right"] > 90, counts
+    """60 programs: views, writes of all kinds, aliases, helpers. Right or refused, most of them right."""
+    counts = survey(range(60))
+    assert counts["right"] > 36, counts
 
 
 @pytest.mark.campaign

@@ -107,7 +107,7 @@ def test_a_script(tmp_path):
     script.write_text(textwrap.dedent(text))
     root = rl.__file__.rsplit("/rulelab/", 1)[0]
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=60,
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=300,
         env={"PYTHONPATH": root}, cwd="/",
     )  # fmt: skip
     assert done.stdout.split()[:2] == ["(6.0,)", "(12.0,)"], done.stderr

@@ -61,13 +61,13 @@ def assert_hazards(counts, wrong, total):
 
 
 def test_plain_programs(tmp_path):
-    """150 programs of loops, branches, calls, lists, dicts, closures, recursion: none wrong, few refused."""
-    assert_plain(*survey(range(150), tmp_path, hazards=False), 150)
+    """80 programs of loops, branches, calls, lists, dicts, closures, recursion: none wrong, few refused."""
+    assert_plain(*survey(range(80), tmp_path, hazards=False), 80)
 
 
 def test_hazard_programs(tmp_path):
-    """100 programs with aliases, views, writes, globals, shared lists: right or refused, never wrong."""
-    assert_hazards(*survey(range(100), tmp_path, hazards=True), 100)
+    """50 programs with aliases, views, writes, globals, shared lists: right or refused, never wrong."""
+    assert_hazards(*survey(range(50), tmp_path, hazards=True), 50)
 
 
 @pytest.mark.campaign

@@ -63,13 +63,8 @@ def test_forward_is_reverse_is_finite_differences(case):
             np.testing.assert_allclose(flat(forward[i]), wanted, rtol=rtol, atol=1e-9)
 
 
-EVERY_THIRD = [  # the whole takes two thirds of a minute
-    pytest.param(case, id=case.name, marks=[pytest.mark.campaign] * (number % 3 > 0))
-    for number, case in enumerate(CASES)
-]
-
-
-@pytest.mark.parametrize("case", EVERY_THIRD)
+@pytest.mark.parametrize("case", CASES, ids=ids)
+@pytest.mark.every(5)  # the whole takes two thirds of a minute
 def test_second_derivatives(case):
     """The derivative of the gradient along a direction, against differences of gradients."""
     args = case.points[0]
@@ -95,6 +90,7 @@ ORDINARY = [case for case in CASES if case.name.startswith("ordinary.") and case
 
 
 @pytest.mark.parametrize("case", ORDINARY, ids=[case.name for case in ORDINARY])
+@pytest.mark.every(3)
 def test_every_way_to_a_second_derivative(case):
     """Each mode over each gives the derivative of the gradient along a direction, or its component there."""
     args = case.points[0]
@@ -109,14 +105,11 @@ def test_every_way_to_a_second_derivative(case):
         assert np.max(np.abs(found - right)) <= 1e-5 * scale + 10 * error, way
 
 
-SOME_UNNEEDED = [
-    pytest.param(case, id=case.name, marks=[pytest.mark.campaign] * (number % 12 > 0))
-    for number, case in enumerate(CASES)
-    if case.name not in REFUSED_TWICE and case.active(case.points[0])
-]
+UNREFUSED = [case for case in CASES if case.name not in REFUSED_TWICE and case.active(case.points[0])]
 
 
-@pytest.mark.parametrize("case", SOME_UNNEEDED)
+@pytest.mark.parametrize("case", UNREFUSED, ids=[case.name for case in UNREFUSED])
+@pytest.mark.every(17)
 def test_what_the_result_does_not_need_stops_nothing(case):
     """A call whose result is thrown away changes no second derivative, and is not refused."""
     args = case.points[0]
@@ -168,6 +161,7 @@ REFUSED_EVERYDAY = {
 
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
+@pytest.mark.every(5)
 def test_everyday_programs(f, word):
     """Closures, defaults, recursion, methods, containers and the rest: right at orders one and two."""
     g = f

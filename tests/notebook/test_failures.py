@@ -138,7 +138,7 @@ def nbclient_cells():
     cells = [nbformat.v4.new_code_cell(f"%load_ext rulelab\n{SETUP}")]
     for kind in KINDS.values():
         cells += [nbformat.v4.new_code_cell(STOPPING), nbformat.v4.new_code_cell(kind.cell)]
-    client = NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=60)
+    client = NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=300)
     with client.setup_kernel():
         client.execute_cell(cells[0], 0)
         yield client, cells
@@ -160,7 +160,7 @@ def test_nbclient_runs_nothing_after_it():
     """Run All ends at the cell that failed."""
     book = failing("interrupt")
     with pytest.raises(CellExecutionError, match="Interrupted"):
-        NotebookClient(book, timeout=60).execute()
+        NotebookClient(book, timeout=300).execute()
     assert book.cells[2].execution_count is None and book.cells[2].outputs == []
 
 
@@ -255,6 +255,6 @@ def test_a_script_ends_there(name, tmp_path):
     script = tmp_path / "script.ipy"
     script.write_text(f"%load_ext rulelab\n{SETUP}{STOPPING}{KINDS[name].cell}\nprint('passed ' + 'over')\n")
     command = [sys.executable, *IPYTHON[:-1], *OPTIONS, str(script)]
-    done = subprocess.run(command, env=_quiet(tmp_path), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=_quiet(tmp_path), capture_output=True, text=True, timeout=300)
     assert done.returncode == 1 and "passed over" not in done.stdout
     assert KINDS[name].words in done.stdout + done.stderr

@@ -32,7 +32,7 @@ def complaints(tmp_path):
     def found(configuration):
         (tmp_path / "pyproject.toml").write_text(configuration)
         command = [ruff, "check", "--no-cache", "--output-format=concise", "--select=F", "book.ipynb"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode in (0, 1), done.stderr
         return set(re.findall(r": ([A-Z]+\d+)", done.stdout))
 

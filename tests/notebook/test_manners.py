@@ -188,6 +188,7 @@ def test_every_result_has_five_faces(notebook, name):
 
 
 @pytest.mark.parametrize("name", MAGICS)
+@pytest.mark.every(3)
 def test_a_semicolon_silences_and_the_result_is_kept(notebook, name):
     """Also after `-o NAME`, where IPython itself would hand the `;` to the magic as part of the name."""
     notebook.ok(MSE_RULE)
@@ -198,6 +199,7 @@ def test_a_semicolon_silences_and_the_result_is_kept(notebook, name):
 
 
 @pytest.mark.parametrize("name", [name for name in MAGICS if name not in CELL_MAGICS])
+@pytest.mark.every(3)
 def test_a_result_can_be_assigned(notebook, name):
     """`x = %magic …` gives the object, as IPython does for its own."""
     notebook.ok(MSE_RULE)

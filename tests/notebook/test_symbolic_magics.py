@@ -85,7 +85,7 @@ def test_the_seconds_are_a_limit(notebook):
     notebook.ok("import time\ndef late(x):\n    time.sleep(0.5)\n    return x * x\n")
     notebook.ok("rl.rrule_for(late)(lambda x: (late(x), lambda s: (rl.NoTangent(), 2 * x * s)))")
     found = notebook.ok("%rule_symbolic late --seconds 0.2")
-    assert found.verdict.word == "UNDECIDED" and found.seconds < 5
+    assert found.verdict.word == "UNDECIDED" and found.seconds < 30
 
 
 @pytest.mark.parametrize("line", ["%rule_symbolic -o kept cube", "%sym_check -o kept cube(2.0)"])

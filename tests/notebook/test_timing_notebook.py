@@ -46,7 +46,7 @@ def test_the_first_gradient_stands_apart(ran):
 
 def test_loops_grow_and_arrays_do_not(ran):
     """The exponents say it."""
-    grown = dict(re.findall(r"^(.+?)  +N\^([\d.]+)", ran.text("size-scaling"), re.M))
+    grown = dict(re.findall(r"^(.+?)  +N\^(-?[\d.]+)", ran.text("size-scaling"), re.M))
     assert float(grown["gradient of mse"]) > 0.7
     assert float(grown["gradient of mse_cr"]) < 0.6
 

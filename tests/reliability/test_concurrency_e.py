@@ -405,9 +405,9 @@ def test_e2_gradient_and_rules_in_a_signal_handler(seen):
 
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        deadline = time.monotonic() + 10.0
+        deadline = time.process_time() + 3.0
         slope = 0.0
-        while handled < 40 and time.monotonic() < deadline:
+        while handled < 40 and time.process_time() < deadline:
             slope += 1.0
             signal.setitimer(signal.ITIMER_REAL, 0.0002 * (1 + handled % 5))
             rl.rrule_for(target)(constant_rule(slope))

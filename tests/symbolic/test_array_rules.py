@@ -116,13 +116,14 @@ def _without_last(g):
     return g
 
 
+@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", ["affine", "layernorm", "normalize", "sort", "inverse"])
-def test_mutants_of_array_rules_are_never_proved(name):
+@pytest.mark.every(3)
+def test_mutants_of_array_rules_are_never_proved(name, change):
     """Change a right array rule in any of ten ways: none is proved."""
     f, (first, *others), _ = RIGHT[name]
-    for change, make in CHANGES.items():
-        verdict = prove(f, rule_from(f, make(first), *others)).verdict
-        assert isinstance(verdict, Refuted), f"{name}, {change}: {verdict.sentence()}"
+    verdict = prove(f, rule_from(f, CHANGES[change](first), *others)).verdict
+    assert isinstance(verdict, Refuted), verdict.sentence()
 
 
 def test_a_transpose_left_out_is_refuted_with_an_example_to_paste():

@@ -1,7 +1,7 @@
 """Verdicts on rules of functions of complex numbers: right ones proved, slips with conjugates refuted."""
 
 import cmath
-import time
+import os
 
 import numpy as np
 import pytest
@@ -342,9 +342,9 @@ def test_what_is_not_followed_is_named():
 def test_a_refutation_is_quick():
     """A wrong rule is refuted within a fraction of a second."""
     judge(np.exp, lambda b, z: b * np.exp(z), at=Z)  # SymPy is loaded
-    started = time.monotonic()
+    started = sum(os.times()[:4])  # ours and that of the processes that we have started
     judge(np.exp, lambda b, z: b * np.exp(z), at=Z)
-    assert time.monotonic() - started < 2.0
+    assert sum(os.times()[:4]) - started < 2.0
 
 
 def test_formulas_name_real_and_imaginary_parts():

@@ -96,6 +96,7 @@ def judge(f, pullback, spoil=lambda cotangents: cotangents, **options):
         (of_points, ends, 2, {"steps": "num"}),
     ],
 )
+@pytest.mark.every(2)
 def test_the_order_is_found(f, pullback, order, options):
     """Trapezoid, Simpson, midpoints, left sums; the number of steps an argument, a keyword or a constant."""
     verdict = judge(f, pullback, **options)
@@ -134,7 +135,7 @@ SLIPS = {
 }
 
 
-LONG = set(SLIPS) - {"sign", "a billionth"}
+LONG = set(SLIPS) - {"a billionth"}
 
 
 @pytest.mark.parametrize("slip", [pytest.param(s, marks=[pytest.mark.campaign] * (s in LONG)) for s in SLIPS])
