@@ -164,9 +164,12 @@ class Pullbacks:
         gives the cotangent of the function first, then one per argument and keyword as far as wanted.
         """
         __tracebackhide__ = True
-        if type(g) is Push or type(g) is Vjp:
+        if type(g) is Push:
             self.refuse_implicit(place)
-            return pushed(self, place, active[1:]) if type(g) is Push else pulled(self, g, place, active[1:])
+            return pushed(self, place, active[1:])
+        if type(g) is Vjp:
+            self.refuse_implicit(place)
+            return pulled(self, g, place, active[1:])
         target, bound = resolve(g)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)
@@ -780,10 +783,10 @@ class Pullbacks:
             and not reads
             and not (isinstance(target, type) and issubclass(target, BaseException))
         ):
-            handed = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
+            given = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
             if varied[0]:  # x.dumps()
-                handed += [x for x in bound if isinstance(x, (np.ndarray, np.generic))]
-            if any(map(carries, handed)):
+                given += [x for x in bound if isinstance(x, (np.ndarray, np.generic))]
+            if any(map(carries, given)):
                 raise self.foreign(target, everything, kwargs, place)
         self.cache.watches.note_met(target)
         if known is None:

@@ -56,7 +56,7 @@ def parts_of(x: Any) -> dict[Any, Any] | None:
     if isinstance(x, dict):
         return x
     if isinstance(x, (list, tuple, deque)):
-        return dict(zip(type(x)._fields if is_namedtuple(type(x)) else range(len(x)), x, strict=True))  # type: ignore[attr-defined]
+        return dict(zip(type(x)._fields if is_namedtuple(type(x)) else range(len(x)), x, strict=True))  # type: ignore[union-attr]
     if isinstance(x, FieldGradients) or kind_of(x) == "object":
         return parts(x)
     return None
