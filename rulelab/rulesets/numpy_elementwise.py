@@ -352,11 +352,19 @@ row(
 
 # -- trigonometry --------------------------------------------------------------------------------------------
 
+
+def root_of_ends(x):
+    """`sqrt(1 - x**2)`; of complex numbers so that the sign of a zero in `x`, the side of a cut, is kept."""
+    if isinstance(x, float) or not np.iscomplexobj(x):
+        return np.sqrt((1 - x) * (1 + x))
+    return np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0)
+
+
 row(np.sin, lambda out, x: np.cos(x), points=ANY)
 row(np.cos, lambda out, x: -np.sin(x), points=ANY)
 row(np.tan, lambda out, x: 1 + out * out, points=ANY)
-row(np.arcsin, lambda out, x: 1 / np.sqrt((1 - x) * (1 + x)), points=INSIDE_ONE)
-row(np.arccos, lambda out, x: -1 / np.sqrt((1 - x) * (1 + x)), points=INSIDE_ONE)
+row(np.arcsin, lambda out, x: 1 / root_of_ends(x), points=INSIDE_ONE)
+row(np.arccos, lambda out, x: -1 / root_of_ends(x), points=INSIDE_ONE)
 row(np.arctan, lambda out, x: 1 / (1 + np.square(floating(x))), points=ANY)
 row(np.sinh, lambda out, x: np.cosh(x), points=ANY)
 row(np.cosh, lambda out, x: np.sinh(x), points=ANY)
@@ -364,7 +372,7 @@ row(np.tanh, lambda out, x: 1 - out * out, points=ANY)
 row(np.arcsinh, lambda out, x: 1 / np.cosh(out), points=ANY)
 row(
     np.arccosh,
-    lambda out, x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)),
+    lambda out, x: 1 / (np.sqrt(x - 1.0) * np.sqrt(x - -1.0)),  # `x + 1.0` would lose the sign of a zero
     points=unary_points(1.3, 2.5, 4.0, whole=(2, 5), beyond=(1.4 - 0.7j, 0.2 + 2j)),
 )
 row(np.arctanh, lambda out, x: over(1, (1 - x) * (1 + x)), points=INSIDE_ONE)

@@ -59,7 +59,7 @@ TABLE.scalar(
 TABLE.scalar(cmath.atan, lambda out, z: over(1.0, (1.0 + 1j * z) * (1.0 - 1j * z)), points=_AWAY_FROM_CUTS)
 TABLE.scalar(
     cmath.asinh,
-    lambda out, z: over(1.0, cmath.sqrt(1.0 + 1j * z) * cmath.sqrt(1.0 - 1j * z)),
+    lambda out, z: over(1.0, root_of_ends(complex(-z.imag, z.real))),  # `1j * z` loses the sign of a zero
     points=_AWAY_FROM_CUTS,
 )
 TABLE.scalar(

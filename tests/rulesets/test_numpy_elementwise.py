@@ -205,3 +205,43 @@ def test_the_remainder_of_a_python_number_is_as_exact_as_any(f):
     _, back = rl.pullback(f, 0.3)
     slope = (f(0.3 + 2.0**-10) - f(0.3 - 2.0**-10)) * 2.0**9
     assert back(4.2)[0] == pytest.approx(4.2 * slope, rel=1e-12)
+
+
+CUTS = {  # points on the branch cuts but for the signed zero, and which way they run
+    **{name: ((-2.5, -0.3), 1.0) for name in ("log", "log10", "log2", "sqrt")},
+    "log1p": ((-2.5, -1.5), 1.0),
+    "power": ((-2.5, -0.3), 1.0),
+    **{name: ((-3.0, 2.0), 1.0) for name in ("arcsin", "arccos", "arctanh")},
+    **{name: ((-3.0, 2.0), 1j) for name in ("arcsinh", "arctan")},
+    "arccosh": ((-3.0, 0.5), 1.0),
+}
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("name", CUTS)
+def test_on_a_cut_the_derivative_is_that_of_the_side_of_the_value(name, zero):
+    """The sign of a zero says on which side of its branch cut a function is taken, and so do its slope and
+    its curvature, in both modes, of a number and of an array.
+    """
+    positions, along = CUTS[name]
+
+    def f(z):
+        return np.power(z, 0.3) if name == "power" else getattr(np, name)(z)
+
+    def slope(z):
+        return rl.pushforward(f, z)(np.ones_like(z))
+
+    for make in (np.complex128, lambda z: np.array([z])):
+        for t in positions:
+
+            def at(s, t=t, make=make):
+                return make(complex(t + s, zero) if along == 1.0 else complex(zero, t + s))
+
+            h, z = 1e-4, at(0.0)
+            first = (f(at(h)) - f(at(-h))) / (2 * h * along)
+            second = (f(at(h)) - 2 * f(z) + f(at(-h))) / (h * along) ** 2
+            one = np.ones_like(z)
+            np.testing.assert_allclose(np.conj(rl.pullback(f, z)[1](one)[0]), first, atol=1e-5)
+            np.testing.assert_allclose(slope(z), first, atol=1e-5)
+            np.testing.assert_allclose(rl.pushforward(slope, z)(one), second, atol=1e-4)
+            np.testing.assert_allclose(np.conj(rl.pullback(slope, z)[1](one)[0]), second, atol=1e-4)

@@ -51,20 +51,33 @@ def test_every_public_function_is_covered():
     assert missing == []
 
 
-@pytest.mark.parametrize(
-    ("f", "z", "along"),
-    [
-        *[(cmath.acos, complex(x, zero), 1.0) for x in (-3.0, 2.0) for zero in (0.0, -0.0)],
-        *[(cmath.asin, complex(x, zero), 1.0) for x in (-3.0, 2.0) for zero in (0.0, -0.0)],
-        *[(cmath.acosh, complex(x, zero), 1.0) for x in (-3.0, 0.5) for zero in (0.0, -0.0)],
-    ],
-)
-def test_on_a_cut_the_derivative_is_that_of_the_side_of_the_value(f, z, along):
-    """The sign of a zero says on which side of its branch cut a function is taken, and so does the slope."""
-    h = 1e-5
+CUTS = {  # points on the branch cuts but for the signed zero, and which way they run
+    **{f: ((-2.5, -0.3), 1.0) for f in (cmath.log, cmath.log10, cmath.sqrt)},
+    **{f: ((-3.0, 2.0), 1.0) for f in (cmath.asin, cmath.acos, cmath.atanh)},
+    **{f: ((-3.0, 2.0), 1j) for f in (cmath.asinh, cmath.atan)},
+    cmath.acosh: ((-3.0, 0.5), 1.0),
+}
 
-    def beside(t):
-        return f(complex(z.real + t, z.imag) if along == 1.0 else complex(z.real, z.imag + t))
 
-    slope = (beside(h) - beside(-h)) / (2 * h * along)
-    assert abs(rl.pullback(f, z)[1](1.0)[0].conjugate() - slope) < 1e-8
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("f", CUTS)
+def test_on_a_cut_the_derivative_is_that_of_the_side_of_the_value(f, zero):
+    """The sign of a zero says on which side of its branch cut a function is taken, and so do its slope and
+    its curvature, in both modes.
+    """
+    positions, along = CUTS[f]
+    for t in positions:
+
+        def beside(s, t=t):
+            return f(complex(t + s, zero) if along == 1.0 else complex(zero, t + s))
+
+        def slope(z):
+            return rl.pushforward(f, z)(1.0 + 0j)
+
+        h, z = 1e-4, complex(t, zero) if along == 1.0 else complex(zero, t)
+        first = (beside(h) - beside(-h)) / (2 * h * along)
+        second = (beside(h) - 2 * beside(0.0) + beside(-h)) / (h * along) ** 2
+        assert abs(rl.pullback(f, z)[1](1.0)[0].conjugate() - first) < 1e-5
+        assert abs(slope(z) - first) < 1e-5
+        assert abs(rl.pushforward(slope, z)(1.0 + 0j) - second) < 1e-4
+        assert abs(rl.pullback(slope, z)[1](1.0)[0].conjugate() - second) < 1e-4
