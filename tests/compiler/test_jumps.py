@@ -85,19 +85,21 @@ def plain(text):
     return names["f"]
 
 
+@pytest.mark.parametrize("seeds", [range(100), pytest.param(range(100, 400), marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("raising", [False, True])
-def test_random_programs_as_straightened(raising):
-    """Of 400 programs, each takes the same path without jumps as with them."""
-    for seed in range(400):
+def test_random_programs_as_straightened(raising, seeds):
+    """Each program takes the same path without jumps as with them."""
+    for seed in seeds:
         text = program(seed, raising)
         before, after = plain(text), straightened(text)
         for k in range(3):
             assert outcome(after, 1.0, k) == outcome(before, 1.0, k), f"seed {seed}, k = {k}\n{text}"
 
 
-def test_random_programs_as_differentiated(cells):
-    """Of 60 programs, each has the same value when differentiated, and the gradient of that path."""
-    for seed in range(60):
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 60), marks=pytest.mark.campaign)])
+def test_random_programs_as_differentiated(cells, seeds):
+    """Each program has the same value when differentiated, and the gradient of that path."""
+    for seed in seeds:
         text = program(seed)
         f = cells.run(text)["f"]
         for k in range(2):

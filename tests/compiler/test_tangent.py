@@ -41,6 +41,7 @@ def is_single(x):
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
+@pytest.mark.every(3)
 def test_forward_is_reverse_is_finite_differences(case):
     """One pushforward for each coordinate gives the gradient, and the value, at every point."""
     if case.name in REFUSED_FORWARDS:
@@ -90,7 +91,7 @@ ORDINARY = [case for case in CASES if case.name.startswith("ordinary.") and case
 
 
 @pytest.mark.parametrize("case", ORDINARY, ids=[case.name for case in ORDINARY])
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 def test_every_way_to_a_second_derivative(case):
     """Each mode over each gives the derivative of the gradient along a direction, or its component there."""
     args = case.points[0]

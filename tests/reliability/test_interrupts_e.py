@@ -218,6 +218,17 @@ def test_e3_pullback_and_back():
         interrupted_at(number, work)
         assert work()[0].tolist() == wanted
     _, back = rl.pullback(f, x)
+    for number in spread(instructions_of(lambda: back(1.0)), 100):
+        interrupted_at(number, lambda: back(1.0))
+        assert back(1.0)[0].tolist() == wanted
+
+
+@pytest.mark.campaign
+def test_e3_every_instruction_of_back():
+    """The same at each instruction of the reverse sweep."""
+    x = np.array([1.0, 2.0])
+    _, back = rl.pullback(lambda x: np.sum(x * x) * x[0], x)
+    wanted = back(1.0)[0].tolist()
     for number in range(1, instructions_of(lambda: back(1.0)) + 1):
         interrupted_at(number, lambda: back(1.0))
         assert back(1.0)[0].tolist() == wanted
