@@ -10,6 +10,7 @@ from ..compiler.crossings import through_rule
 from ..compiler.fingerprints import value_print
 from ..compiler.handlers import NO, Handler, Unsettled
 from ..compiler.holders import CALLING
+from ..compiler.snapshots import Outside
 from ..errors import MutatedAfterCaptureError, Place
 from ..rules.targets import name_of, resolve
 
@@ -25,8 +26,8 @@ def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
     as in a plain call.
 
     f must be pure: the same arguments give the same value. MutationError where it changes a list, dict or
-    object that was made outside of it; MutatedAfterCaptureError if its second run gives another value, since
-    it read a global that has changed, a clock or random numbers.
+    object that was made outside of it; MutatedAfterCaptureError if something that it reads, such as a global,
+    has changed when it runs again, or its value has, since it read a clock or drew random numbers.
 
     >>> from rulelab import gradient
     >>> gradient(lambda x: checkpointed(lambda y: y * y, x) + x, 3.0)
@@ -54,7 +55,7 @@ def _handler(
 
     def call(f: Any, *xs: Any, **kw: Any) -> Any:
         __tracebackhide__ = True
-        outer = heap.enter()
+        outside, outer = Outside(f), heap.enter()
         try:
             y = run(f, xs, kw)[0]
         finally:
@@ -63,11 +64,13 @@ def _handler(
 
         def back(y_bar: Any) -> Any:
             __tracebackhide__ = True
+            if outside.has_changed():  # the value may be the same all the same: rate * x at 0
+                raise _impure(f, place, "had something else to read")
             outer = heap.enter()
             try:
                 again, pullback = run(f, xs, kw)
                 if value_print(again) != seen:
-                    raise _impure(f, place)
+                    raise _impure(f, place, "gave another value")
                 got = pullback(y_bar)
             finally:
                 heap.leave(outer)
@@ -78,9 +81,9 @@ def _handler(
     return through_rule(Unsettled(call), "all", False, "checkpointed")
 
 
-def _impure(f: Any, place: Place | None) -> MutatedAfterCaptureError:
+def _impure(f: Any, place: Place | None, found: str) -> MutatedAfterCaptureError:
     return MutatedAfterCaptureError(
-        f"{name_of(resolve(f)[0])} gave another value when checkpointed ran it again",
+        f"{name_of(resolve(f)[0])} {found} when checkpointed ran it again",
         place=place,
         fixes=(
             "pass what it depends on as an argument",

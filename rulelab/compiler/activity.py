@@ -202,7 +202,8 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
             continue
         op = statement.op
         if isinstance(op, ir.Slice) or (isinstance(op, ir.Call) and types.callee(op) is slice):
-            if any(atom in varied and types(atom) in _FLOATS for atom in op.operands()):
+            ends = op.ends() if isinstance(op, ir.Slice) else op.operands()
+            if any(atom in varied and types(atom) in _FLOATS for atom in ends):
                 moved.add(statement.target)
         elif isinstance(op, (ir.Build, ir.Move)):
             if not moved.isdisjoint(op.operands()):

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import MutationError, Place
 from ..rules.lent import Debugging
-from ..rules.programs import key_asked_once
+from ..rules.programs import key_asked_once, takes_positions
 from ..rules.targets import name_of, resolve
 from . import heap
 from .effects import Noted, fields_of, is_quiet
@@ -31,7 +31,7 @@ from .fingerprints import kept_by, print_of
 from .handlers import Handler, Unsettled
 from .libraries import compiled_function, is_library, is_of_library
 from .operands import describe
-from .protocols import asked_once, takes_positions
+from .protocols import asked_once
 from .reach import walked
 from .unfollowed import is_pure, is_pure_function, of_class, reads
 

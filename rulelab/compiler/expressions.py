@@ -70,14 +70,15 @@ class Expressions(Loops):
 
     def _get_Subscript(self, node: ast.Subscript, base: str) -> ir.Atom:
         value = self._expression(node.value)
-        return self._let(ir.Item(value, self._index(node.slice)), node, base)
+        return self._let(ir.Item(value, self._index(node.slice, value)), node, base)
 
     def _get_Slice(self, node: ast.Slice, base: str) -> ir.Atom:
+        owner = self.sliced
         parts = [
             ir.Const(None) if part is None else self._expression(part)
             for part in (node.lower, node.upper, node.step)
         ]
-        return self._let(ir.Slice(*parts), node)
+        return self._let(ir.Slice(*parts, owner), node)
 
     def _get_BinOp(self, node: ast.BinOp, base: str) -> ir.Atom:
         left, right = self._expression(node.left), self._expression(node.right)

@@ -10,7 +10,7 @@ import itertools
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -198,6 +198,57 @@ class Seen:
                     fixes=fixes,
                     read="limitations#array-mutation",
                 )
+
+
+def read_outside(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function captures, its defaults and the globals that its code names, functions inside included;
+    without the records, to which it does nothing but add.
+    """
+    names = function.__globals__
+    known = {name: names[name] for name in _names_in(function.__code__) if name in names}
+    known.update(held_by(function).by_name())
+    uses = _uses(function.__code__)
+    return ((name, x) for name, x in known.items() if name in uses.names or name not in uses.noted)
+
+
+def attributes_read(function: types.FunctionType) -> frozenset[str]:
+    """The attributes that the code of a function reads, but for records."""
+    return _uses(function.__code__).attributes
+
+
+class _Uses(NamedTuple):
+    """The variables from outside to which code adds something, those that it uses in another way, and the
+    attributes that it reads.
+    """
+
+    noted: frozenset[str]
+    names: frozenset[str]
+    attributes: frozenset[str]
+
+
+@functools.lru_cache(maxsize=256)
+def _uses(code: types.CodeType) -> _Uses:
+    noted: set[str] = set()
+    names: set[str] = set()
+    attributes: set[str] = set()
+    outside = {*code.co_freevars, *code.co_cellvars}
+    for step, following in itertools.pairwise(dis.get_instructions(code)):
+        adds = following.argval in ("append", "add") and following.opname in _ATTRIBUTES
+        if step.opname in _ATTRIBUTES and not adds:
+            attributes.add(step.argval)
+        elif step.opname == "LOAD_GLOBAL" or (step.argval in outside and step.opname.startswith(_READS)):
+            (noted if adds else names).add(step.argval)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            found = _uses(inner)
+            noted |= found.noted
+            names |= found.names
+            attributes |= found.attributes
+    return _Uses(frozenset(noted), frozenset(names), frozenset(attributes))
+
+
+_ATTRIBUTES = ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR")
+_READS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:

@@ -135,12 +135,19 @@ class Item(Op):
 
 @dataclass(eq=False)
 class Slice(Op):
+    """`lower:upper:step` in `owner[...]`, which says whether objects among these ends stand for positions."""
+
     lower: Atom
     upper: Atom
     step: Atom
+    owner: Atom = Const(None)
+
+    def ends(self) -> tuple[Atom, ...]:
+        return (self.lower, self.upper, self.step)
 
     def operands(self) -> tuple[Atom, ...]:
-        return (self.lower, self.upper, self.step)
+        known = all(isinstance(end, Const) for end in self.ends())
+        return self.ends() if known else (*self.ends(), self.owner)
 
 
 @dataclass(eq=False)

@@ -166,7 +166,8 @@ class _Lowerer(Expressions):
             self._assign(target.id, self._let(op, node, target.id))
             return
         if isinstance(target, ast.Subscript):
-            owner, key = self._expression(target.value), self._index(target.slice)
+            owner = self._expression(target.value)
+            key = self._index(target.slice, owner)
             old = self._let(ir.Item(owner, key, for_update=True), target)
             new = self._let(ir.Augmented(operator, old, self._expression(node.value), False, True), node)
             self._let(ir.Write("item", owner, key, new, self._owned(target)), node)
@@ -190,7 +191,8 @@ class _Lowerer(Expressions):
             for inner in target.elts:
                 self._delete(inner)
         elif isinstance(target, ast.Subscript):
-            owner, key = self._expression(target.value), self._index(target.slice)
+            owner = self._expression(target.value)
+            key = self._index(target.slice, owner)
             self._let(ir.Write("delete item", owner, key, ir.Const(None)), target)
         else:
             assert isinstance(target, ast.Attribute)

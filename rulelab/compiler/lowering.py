@@ -65,6 +65,7 @@ class Lowering:
         self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.stop_of: dict[ast.AST, str] = {}
         self.ownership = Ownership(source.node, self._reads_only, self._makes_fresh)
+        self.sliced: ir.Atom = ir.Const(None)  # the owner of the index that is being lowered
 
     # -- names -----------------------------------------------------------------------------------------------
 
@@ -193,7 +194,8 @@ class Lowering:
                 item = self._let(ir.Item(sequence, ir.Const(number)), inner, target_base(inner))
                 self._store(inner, item)
         elif isinstance(target, ast.Subscript):
-            owner, key = self._expression(target.value), self._index(target.slice)
+            owner = self._expression(target.value)
+            key = self._index(target.slice, owner)
             self._let(ir.Write("item", owner, key, value, self._owned(target)), target)
         else:
             assert isinstance(target, ast.Attribute)
@@ -208,7 +210,7 @@ class Lowering:
         for number, inner in enumerate(target.elts):
             if isinstance(inner, ast.Starred):
                 upper = ir.Const(-after if after else None)
-                part = self._let(ir.Slice(ir.Const(number), upper, ir.Const(None)), inner)
+                part = self._let(ir.Slice(ir.Const(number), upper, ir.Const(None), sequence), inner)
                 some = self._let(ir.Item(sequence, part), inner)
                 item = self._let(ir.Call(ir.Const(list), (some,)), inner, target_base(inner.value))
                 self._store(inner.value, item)
@@ -224,8 +226,12 @@ class Lowering:
             and self.ownership.owns_unread(target)
         )
 
-    def _index(self, node: ast.expr) -> ir.Atom:
-        return self._expression(node)
+    def _index(self, node: ast.expr, owner: ir.Atom) -> ir.Atom:
+        """The key in `owner[key]`."""
+        around, self.sliced = self.sliced, owner
+        key = self._expression(node)
+        self.sliced = around
+        return key
 
 
 def known(node: ast.expr, own: set[str], around: Surroundings) -> Any:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..rules.programs import slice_of
 from . import heap, ir, specialise, support
 from .operands import decided
 from .regions import makes_list, may_hold
@@ -16,7 +17,7 @@ from .types import ANY, F8, INT, LIST, REAL, Array, Known, Tuple, is_real
 # Operations that may run code of the author's, behind their operands.
 _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
 # How many of an operation's operands need brackets around an expression; all of them where it is not said.
-_TIGHT = {ir.Item: 1, ir.Build: 0, ir.Slice: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
+_TIGHT = {ir.Item: 1, ir.Build: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
 
 
 # Functions that run nothing of what they are handed.
@@ -139,6 +140,8 @@ class Operations(Sweeps):
                 return f"{target}.__setitem__({key}, {value})"
             write = self.constant(self.sites.writer(op, position), "write")
             return f"{write}({', '.join(self.texts(op.operands()))})"
+        if isinstance(op, ir.Slice):
+            return self.slice_text(op, position)
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
         if isinstance(op, _RUNNING) and not (isinstance(op, ir.Compare) and op.symbol.startswith("is")):
             name = op.name if isinstance(op, ir.Attribute) else None
@@ -151,6 +154,17 @@ class Operations(Sweeps):
         if isinstance(op, ir.Compare) and self.may_compare_objects(op):
             return f"{self.shared_constant(decided, 'decided')}({text})"
         return text
+
+    def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
+        """An object among the ends is asked here, once: the slice is used for the value, and again for the
+        derivative.
+        """
+        ends = op.ends()
+        if not any(self.types(end) == ANY and not isinstance(end, ir.Const) for end in ends):
+            return specialise.primal_text(op, self.texts(ends, tight=0), self.shared_constant)
+        texts = self.texts((*ends, op.owner), tight=0)
+        looked = self.looked_at(ends, texts[:3], position)
+        return f"{self.shared_constant(slice_of, 'slice_of')}({', '.join([texts[3], *looked])})"
 
     def looked_at(
         self, atoms: Iterable[ir.Atom], texts: list[str], position: ir.Position, attribute: str | None = None

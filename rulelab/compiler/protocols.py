@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 import types
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -97,11 +97,6 @@ def asked_once(x: Any) -> Any:
     if hasattr(kind, "__array__") and not hasattr(kind, "__array_ufunc__"):
         return np.asarray(x)
     return operator.index(x) if hasattr(kind, "__index__") else x
-
-
-def takes_positions(owner: Any) -> bool:
-    """Whether `owner[key]` makes an integer of an object; a dict looks for the object itself."""
-    return isinstance(owner, (np.ndarray, np.generic, list, tuple, deque, str, range))
 
 
 _CONVERSIONS = ("__float__", "__complex__", "__index__", "__array__")

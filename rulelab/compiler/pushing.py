@@ -74,7 +74,6 @@ from .protocols import (
     is_author_class,
     is_dispatcher,
     refuse_converted,
-    takes_positions,
     written_in_python,
 )
 from .refusals import text_read_again
@@ -1094,7 +1093,7 @@ def _asked(g: Any, args: tuple[Any, ...], dots: tuple[Any, ...], number: int) ->
     if _varies(args[number], dots[number]):
         return arg(number)
     if g is operator.getitem:
-        by_position = number == 1 and takes_positions(args[0])
+        by_position = number == 1 and programs.takes_positions(args[0])
         return Asked((ARGS, number), as_key=True) if by_position else arg(number)
     kind = type(args[number])
     converted = is_author_class(kind) and not (keeps_alive(g, args) or preserves(g, args))

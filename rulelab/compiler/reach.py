@@ -47,7 +47,7 @@ _WRITING = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSC
 _MAKING = frozenset({"__init__", "__post_init__", "__new__", "__setstate__", "__set_name__"})
 _AUGMENTED = "augmented assignment"
 _IN_PLACE = frozenset(name for name in vars(operator) if name.startswith("__i"))
-_OF_LIBRARIES = frozenset({*sys.stdlib_module_names, *BY_RULE}) - {"__main__"}
+OF_LIBRARIES = frozenset({*sys.stdlib_module_names, *BY_RULE}) - {"__main__"}
 _LEAVES = (*LEAVES, range, slice, types.CodeType, types.GenericAlias)
 _QUICK = frozenset(
     {float, int, str, bool, type(None), complex, bytes, np.ndarray, np.ufunc, types.ModuleType}
@@ -177,7 +177,7 @@ def _of_name(names: dict[str, Any], name: str, read: frozenset[str] | None, dept
     found = names.get(name, vars(builtins).get(name))
     if not isinstance(found, types.ModuleType):
         yield found
-    elif depth and found.__name__.partition(".")[0] not in _OF_LIBRARIES:
+    elif depth and found.__name__.partition(".")[0] not in OF_LIBRARIES:
         for inner in list(vars(found)) if read is None else read & vars(found).keys():
             yield from _of_name(vars(found), inner, read, depth - 1)
 

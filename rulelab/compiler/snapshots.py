@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import pickle
+import random
 import types
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..errors import MutationError, NotDifferentiableError, Place
-from ..tangents.holding import contents, held_by
+from ..tangents.contents import own_attributes
+from ..tangents.holding import contents, held_by, inside
 from ..tangents.shadows import attributes_of
 from ..tangents.structural import parts
 from . import ir
-from .fingerprints import Seen, arrays_in_reach, is_as_it_was, state_of
+from .fingerprints import (
+    Seen,
+    arrays_in_reach,
+    attributes_read,
+    is_as_it_was,
+    print_of,
+    read_outside,
+    state_of,
+)
 from .heap import KINDS, LEAVES, Key, any_made, followed, is_own
 from .libraries import is_authors_function
 from .outlines import outline, parts_by_key, reached_from
-from .reach import reached_by
+from .reach import OF_LIBRARIES, reached_by, walked
 
 
 def snapshot(x: Any) -> Any:
@@ -199,3 +212,78 @@ def _still_holds(x: Any, held: Any) -> bool:
     if type(x) in KINDS:
         return bool(KINDS[type(x)].state(x) == held)
     return is_as_it_was(x, held)
+
+
+# --- what a function reads without being handed it ----------------------------------------------------------
+
+
+class Outside:
+    """What the code of a function reads without being handed it, as it is now: globals, captured variables,
+    and of what these hold the attributes that the code names. What is in an array is told by a print.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._states = {key: (x, _held_outside(x)) for key, x in _read_by(function).items()}
+
+    def has_changed(self) -> bool:
+        """Whether some of it is another value by now."""
+        return any(self._is_new(key, x) for key, x in _read_by(self._function).items())
+
+    def _is_new(self, key: Any, x: Any) -> bool:
+        if key not in self._states:
+            return False  # an attribute that was not read before
+        then, state = self._states[key]
+        if type(x) in _NUMBERS:
+            return type(then) is not type(x) or repr(then) != repr(x)  # equal for nan, apart for two zeros
+        return then is not x or state != _held_outside(x)
+
+
+_NUMBERS = (float, int, complex, bool, str, bytes)
+_MOST_READ = 2000
+
+
+def _held_outside(x: Any) -> Any:
+    if isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
+        return pickle.dumps(x)
+    return print_of(x) if isinstance(x, np.ndarray) else None
+
+
+def _read_by(function: Any) -> dict[Any, Any]:
+    """The values that code can read, each by the identity of its holder and its key there."""
+    found: dict[Any, Any] = {}
+    seen: dict[int, Any] = {}
+    held = walked((function,))[0]
+    names = {name for f in held if isinstance(f, types.FunctionType) for name in attributes_read(f)}
+    waiting = [function]
+    while waiting and len(found) < _MOST_READ:
+        x = waiting.pop()
+        if id(x) in seen or (isinstance(x, LEAVES) and not isinstance(x, _NAMESPACES)) or is_own(x):
+            continue
+        seen[id(x)] = x
+        for key, part in _parts_read(x, names):
+            found[id(x), key] = part
+            waiting.append(part)
+    return found
+
+
+_NAMESPACES = (type, types.ModuleType)
+
+
+def _parts_read(x: Any, names: set[str]) -> list[tuple[Any, Any]]:
+    if isinstance(x, types.FunctionType):
+        return list(read_outside(x)) if is_authors_function(x) else []
+    if isinstance(x, (list, tuple, deque, dict)):
+        return [("len", len(x)), *(x.items() if isinstance(x, dict) else enumerate(x))]
+    if callable(x) and (held := list(inside(x))):
+        return list(enumerate(held))
+    if isinstance(x, _NAMESPACES):
+        known = vars(x) if is_of_author(x) else {}
+        return [(name, known[name]) for name in names & known.keys()]
+    return [(name, part) for name, part in own_attributes(x).items() if name in names]
+
+
+def is_of_author(x: Any) -> bool:
+    """Whether a class or module is neither Python's nor of a library that goes by rule."""
+    name = x.__name__ if isinstance(x, types.ModuleType) else x.__module__
+    return name.partition(".")[0] not in OF_LIBRARIES

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleLabError, RuleShapeError
+from ..rules import programs
 from ..tangents import algebra
 from ..tangents.structural import Tangent, class_of, is_mapping, make
 from ..tangents.thunks import unthunk
@@ -155,7 +156,7 @@ def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> It
 
 def key(index: Any) -> Any:
     """What an index stands for, asked once: an object that counts says another position the next time."""
-    return index if isinstance(index, (int, slice)) else operator.index(index)
+    return programs.key_asked_once(index) if isinstance(index, slice) else operator.index(index)
 
 
 def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:

@@ -430,7 +430,7 @@ class _Tangent:
             self.keep(target, op)
         elif isinstance(kind, (Array, Tuple)) or kind == LIST:
             index = op.index
-            if self.types(index) == ANY and not isinstance(index, ir.Const) and not self.varies(index):
+            if self.types(index) == ANY and not isinstance(index, ir.Const):
                 index = self.let(ir.Call(ir.Const(programs.key_asked_once), (index,)), "index")
             self.keep(target, op if index is op.index else dataclasses.replace(op, index=index))
             self.define(target, ir.Item(self.dot(op.value), index))

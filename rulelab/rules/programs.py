@@ -783,6 +783,28 @@ def key_asked_once(key):
     return np.asarray(key) if hasattr(kind, "__array__") else key
 
 
+def takes_positions(owner):
+    """Whether `owner[key]` makes an integer of an object; a dict looks for the object itself."""
+    kind = type(owner)
+    return isinstance(owner, _SEQUENCES) and not isinstance(
+        getattr(kind, "__getitem__", None), types.FunctionType
+    )
+
+
+_SEQUENCES = (np.ndarray, np.generic, list, tuple, deque, str, range, bytes, bytearray, memoryview)
+
+
+def slice_of(owner, lower, upper, step):
+    """`lower:upper:step` in `owner[...]`, with the positions that objects among them stand for."""
+    made = slice(lower, upper, step)
+    if type(lower) in _ENDS and type(upper) in _ENDS and type(step) in _ENDS:
+        return made
+    return key_asked_once(made) if takes_positions(owner) else made
+
+
+_ENDS = (int, type(None))
+
+
 def refuse_moved_slice(owner, key, name="__getitem__"):
     """NotDifferentiableError where a class of Python code gets a slice that a number that varies bounds: the
     item may be made of the number, and a slice has no tangent.

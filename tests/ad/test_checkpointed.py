@@ -135,6 +135,90 @@ def test_another_value():
         rl.gradient(lambda x: rl.checkpointed(drawn, x), 3.0)
 
 
+class Settings:
+    rate = 2.0
+
+
+class Scaled:
+    def __init__(self):
+        self.rate, self.log = 2.0, []
+
+    def __call__(self, x):
+        rl.ignore_derivatives(lambda: self.log.append(1))
+        return self.rate * x
+
+
+RATE, RATES, BY_NAME, OWN, NUMBERS = 2.0, [2.0], {"rate": 2.0}, Settings(), np.random.default_rng(0)
+
+
+def set_rate(rate):
+    globals()["RATE"] = rate
+
+
+def through_another(x):
+    return RATE * x
+
+
+READ_OUTSIDE = {
+    "a global": (lambda x: RATE * x, set_rate),
+    "a global of a callee": (lambda x: through_another(x), set_rate),
+    "an item of a list": (lambda x: RATES[0] * x, lambda rate: RATES.__setitem__(0, rate)),
+    "an entry of a dict": (lambda x: BY_NAME["rate"] * x, lambda rate: BY_NAME.update(rate=rate)),
+    "an attribute": (lambda x: OWN.rate * x, lambda rate: setattr(OWN, "rate", rate)),
+    "an attribute of a class": (lambda x: Settings.rate * x, lambda rate: setattr(Settings, "rate", rate)),
+}
+
+
+@pytest.mark.parametrize("case", READ_OUTSIDE)
+@pytest.mark.parametrize("order", [1, 2])
+def test_what_was_read_has_changed_and_the_value_has_not(case, order):
+    """At 0 the value is 0 whatever the rate: a rate that has changed before the second run is noticed
+    all the same, between the sweeps of `pullback` and within one gradient."""
+    f, change = READ_OUTSIDE[case]
+    change(2.0)
+
+    def within(x):
+        y = rl.checkpointed(f, x)
+        rl.ignore_derivatives(lambda: change(5.0))
+        return y
+
+    try:
+        assert rl.gradient(lambda x: rl.checkpointed(f, x), 0.0) == (2.0,)
+        _, back = rl.pullback(lambda x: rl.checkpointed(f, x), 0.0)
+        asked = (lambda c: rl.gradient(within, 0.0)[0] * c) if order == 2 else within
+        with pytest.raises(rl.MutatedAfterCaptureError):
+            rl.gradient(asked, 0.0)
+        change(5.0)
+        with pytest.raises(rl.MutatedAfterCaptureError):
+            back(1.0)
+    finally:
+        change(2.0)
+
+
+def test_draws_at_a_point_where_they_do_not_show():
+    """A function that draws has other numbers in its second run."""
+    with pytest.raises(rl.MutatedAfterCaptureError):
+        rl.gradient(lambda x: rl.checkpointed(lambda x: NUMBERS.random() * x, x), 0.0)
+
+
+def test_what_is_not_read_may_change():
+    """Records, other attributes and what is only handed on may change between the runs."""
+    scaled, records = Scaled(), []
+
+    def f(x):
+        records.append(1)
+        return x * x
+
+    def within(x):
+        y = rl.checkpointed(scaled, x) + rl.checkpointed(lambda x: x * x, x)
+        with rl.ignore_derivatives():
+            records.append(float(x))
+            scaled.other = 1
+        return y
+
+    assert rl.gradient(within, 3.0) == (8.0,)
+
+
 def appends(x):
     out = [x]
 

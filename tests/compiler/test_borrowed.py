@@ -809,6 +809,88 @@ def test_what_an_object_stands_for_is_asked_once_for_value_and_tangent(case, giv
     assert bar @ along == pytest.approx(slope, abs=1e-7)
 
 
+def _written(w):
+    y = np.zeros(3) + 0.0 * w
+    y[:use] = w[:1]
+    return np.sum(y * np.arange(1.0, 4.0))
+
+
+def _replaced(w):
+    parts = [w[0], w[1] * 2.0, w[2] * 3.0]
+    parts[use:] = [w[0] * w[1]]
+    return sum(parts)
+
+
+def _deleted(w):
+    parts = [w[0], w[1] * 2.0, w[2] * 3.0]
+    del parts[use:]
+    return sum(parts) * w[0]
+
+
+SLICED = {
+    "from": lambda w: np.sum(w[use:] ** 2),
+    "up to": lambda w: np.sum(w[:use] ** 2),
+    "in steps of": lambda w: np.sum(w[::use] ** 2),
+    "of one axis": lambda w: np.sum(np.outer(w, w)[:, use:] ** 2),
+    "of a computed array": lambda w: np.sum((w * w)[use:] ** 2),
+    "both ends": lambda w: np.sum(w[use:use]) + w[0] ** 2,
+    "of a list": lambda w: sum([w[0], w[1] * 2.0, w[2] * 3.0][use:]),
+    "of a tuple": lambda w: sum((w[0], w[1] * 2.0, w[2] * 3.0)[:use]),
+    "in a loop": lambda w: sum(a * a for a in w[use:]),
+    "made by slice": lambda w: np.sum(w[slice(None, use)] ** 2),
+    "written": _written,
+    "replaced": _replaced,
+    "deleted": _deleted,
+}
+
+
+@pytest.mark.parametrize("case", SLICED)
+@pytest.mark.parametrize("mode", ["reverse", "forward", "reverse over reverse"])
+def test_the_ends_of_a_slice_are_asked_once(case, mode, given):
+    """An object at an end of a slice is asked as often as by the program itself, in reading and in writing,
+    and the derivative is that of the answer."""
+    f = SLICED[case]
+
+    def afresh(x):
+        given(lambda: None, Position())
+        return f(x)
+
+    right = numerical(afresh, X)
+    given(lambda: None, Position())
+    try:
+        if mode == "reverse":
+            found = rl.gradient(f, X)[0]
+        elif mode == "reverse over reverse":
+            found = rl.gradient(lambda c: c @ rl.gradient(f, X)[0], np.ones(3))[0]
+        else:
+            found = []
+            for along in np.eye(3):
+                given(lambda: None, Position())
+                found.append(jvp(f, (X,), (along,))[1])
+    except MutationError:
+        assert case == "written" and mode != "forward"  # arrays are not written to in reverse mode
+        return
+    np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-7)
+
+
+class Labels:
+    """Looks at the ends of its slices as they are."""
+
+    def __getitem__(self, key):
+        return 3.0 if isinstance(key.start, Position) else 5.0
+
+
+LABELS = Labels()
+
+
+def test_a_class_of_the_authors_gets_the_ends_themselves(given):
+    """What a slice of an object means is said by its class."""
+    given(lambda: None, Position())
+    f = lambda x: x * LABELS[use:]  # noqa: E731
+    assert rl.gradient(f, 2.0) == (3.0,)
+    assert jvp(f, (2.0,), (1.0,)) == (6.0, 3.0)
+
+
 class Shuffled:
     def __init__(self):
         self.rng, self.rows = np.random.default_rng(0), np.arange(12.0).reshape(6, 2)
