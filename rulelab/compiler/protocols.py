@@ -17,6 +17,7 @@ from ..errors import NotDifferentiableError, Place
 from ..rules import programs
 from ..rules.programs import refuse_attribute
 from ..rules.targets import name_of
+from ..tangents.classes import made_by_python
 from ..tangents.holding import carrier, cells_of, defaults_of, keyword_defaults_of
 from ..tangents.one import One
 from ..tangents.projection import FieldGradients
@@ -70,15 +71,11 @@ _OPERATORS = (operator.neg, operator.pos, operator.invert, operator.abs, builtin
 _KINDS = {float: float, complex: complex, int: int}  # what a conversion has to give
 
 
-_OF_THE_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: from Python 3.12 on many classes of C are, too
-_IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: which no class statement makes
-
-
 def is_author_class(kind: type) -> bool:
     """Whether a class was made by a class statement outside of NumPy and this package, or is one of those
     that rules compute with by the methods of the class.
     """
-    if not kind.__flags__ & _OF_THE_HEAP or kind.__flags__ & _IMMUTABLE:
+    if not made_by_python(kind):
         return False
     return kind.__module__.partition(".")[0] not in ("numpy", "rulelab") or kind in _OF_RULES
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..tangents.classes import made_by_python
 from ..tangents.holding import CACHED, held_by
 from ..tangents.structural import Tangent, class_of, parts
 from ..tangents.thunks import unthunk
@@ -146,7 +147,7 @@ def _runs_authors_code(x: Any) -> bool:
     kind = type(x)
     if kind is _Code:
         return not is_of_c(x.function) or isinstance(x.function, types.GeneratorType)
-    return bool(kind.__flags__ & (1 << 9)) and not is_of_library(kind)  # made by a class statement
+    return made_by_python(kind) and not is_of_library(kind)
 
 
 def parts_of(x: Any) -> Iterator[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tangents.classes import made_by_python
 from .rule import OptOut, Rule
 from .signatures import ArrayType, most_specific, weakly
 from .targets import name_of
@@ -446,8 +447,8 @@ def _reference(target):
     cannot."""
     if type(target) is types.FunctionType:
         return weakref.ref(target)
-    if isinstance(target, type) and target.__flags__ & (1 << 9) and not target.__flags__ & (1 << 8):
-        return weakref.ref(target)  # made by a class statement, so it takes attributes
+    if isinstance(target, type) and made_by_python(target):  # so it takes attributes
+        return weakref.ref(target)
     return lambda: target
 
 

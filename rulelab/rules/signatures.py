@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import AmbiguousRuleError, Place, RuleRegistrationError
 from ..parsing import parse
+from ..tangents.classes import made_by_python
 
 _REFUSED = "a rule's annotations are classes, unions of classes, Any or numpy.typing.NDArray[...]"
 
@@ -43,15 +44,12 @@ def types_of(args):
     return tuple([type_of(x) for x in args])
 
 
-_MADE_BY_A_CLASS_STATEMENT = 1 << 9
-
-
 def weakly(kind):
     """A type as part of a key that is kept: one that can go is not kept alive by it.
 
     References to one living class are equal and have its hash.
     """
-    if isinstance(kind, type) and kind.__flags__ & _MADE_BY_A_CLASS_STATEMENT:
+    if isinstance(kind, type) and made_by_python(kind):
         return weakref.ref(kind)
     return kind
 

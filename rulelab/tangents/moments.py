@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from .classes import made_by_python
 from .contents import contents_of, fill
 from .holding import UNBOUND, contents, inside
 
-_HEAP_TYPE = 1 << 9  # the flag of classes that were made by a class statement
 # It remembers what it has compiled.
 _MACHINERY = ("rulelab.compiler", "rulelab.rules", "rulelab.tangents.moments")
 
@@ -100,7 +100,7 @@ def _is_object(x: Any) -> bool:
         return False
     if kind is types.SimpleNamespace:
         return True
-    return bool(kind.__flags__ & _HEAP_TYPE) and not isinstance(x, (type, tuple, BaseException, np.generic))
+    return made_by_python(kind) and not isinstance(x, (type, tuple, BaseException, np.generic))
 
 
 def _same(then: Any, now: Any) -> bool:

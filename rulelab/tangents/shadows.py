@@ -21,6 +21,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, RuleDtypeError, RuleError, RuleShapeError
 from .algebra import is_number
+from .classes import made_by_python
 from .holding import attributes_of_callable, carrier, held_by, holds_something
 from .missing import NotImplementedTangent
 from .projection import FieldGradients, tangent_dtype
@@ -81,9 +82,8 @@ def is_plain_object(x):
         return False
     if cls in (types.SimpleNamespace, FieldGradients) or attributes_of_callable(x) is not None:
         return True
-    made_by_class_statement = bool(cls.__flags__ & (1 << 9))
     top = cls.__module__.partition(".")[0]
-    return made_by_class_statement and top not in ("numpy", "rulelab") and top not in sys.stdlib_module_names
+    return made_by_python(cls) and top not in ("numpy", "rulelab") and top not in sys.stdlib_module_names
 
 
 def attributes_of(x):
