@@ -45,7 +45,8 @@ class Kind(enum.Enum):
 WRITTEN = [
     Plain, Slotted, Meta, Meta("Made", (), {}), type("Made", (), {}), type("Numbers", (list,), {}), Data,
     Named, Kind, collections.namedtuple("Pair", "a b"), type("Flat", (np.ndarray,), {}),
-    types.new_class("New"), random.Random, type("Held", (functools.partial,), {}), type("Raised", (ValueError,), {}),
+    types.new_class("New"), random.Random,
+    type("Held", (functools.partial,), {}), type("Raised", (ValueError,), {}),
 ]  # fmt: skip
 OF_C = [
     int, float, list, dict, type, object, np.ndarray, np.float64, np.ufunc, np.dtype, types.FunctionType,
