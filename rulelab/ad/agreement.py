@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -87,12 +88,13 @@ class Compared(Watch):
         target, bound = resolve(self.f)
         code = getattr(target, "__code__", None)
         examined = self._cache.examined
-        if code is not None and code in examined:
+        if id(code) in examined:
             return
         if may_meet((target, *bound, *self.args, *self.kwargs.values())):
             raise needs_copies(name_of(target), None)
         if code is not None:
-            examined.add(code)
+            number = id(code)
+            examined[number] = weakref.ref(code, lambda _: examined.pop(number, None) and None)
 
     def _compare(self, found: Any) -> None:
         __tracebackhide__ = True

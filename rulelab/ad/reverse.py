@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from sys import getrefcount
 from typing import Any, NamedTuple
@@ -421,11 +420,13 @@ def _forward(
     unseen = looked if isinstance(looked, OutOfSight) else None
     wanted = active if lent is None else lent.own(active)
     try:
-        with (
-            Compared(pullbacks.cache, f, args, kwargs, active, lent, keeps=pullbacks.keeps) as run,
-            unseen or nullcontext(),
-        ):
-            run.found = pullbacks.find(f, args, kwargs, wanted, None)(*args, **kwargs)
+        with Compared(pullbacks.cache, f, args, kwargs, active, lent, keeps=pullbacks.keeps) as run:
+            sweep = pullbacks.find(f, args, kwargs, wanted, None)
+            if unseen is None:
+                run.found = sweep(*args, **kwargs)
+            else:
+                with unseen:
+                    run.found = sweep(*args, **kwargs)
     except RuleLabError as error:
         if lent is not None:
             lent.put_back()

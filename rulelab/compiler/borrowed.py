@@ -323,7 +323,7 @@ def needs_to_copy(pullbacks: Pullbacks, f: Any) -> bool:
     known = pullbacks.cache.copying
     if Debugging.rules:
         return True
-    if not len(known):
+    if known is None:
         return False
     function = function_behind(f)
     return function is not None and function.__code__ in known
@@ -333,7 +333,10 @@ def remember(pullbacks: Pullbacks, f: Any) -> None:
     """From now on the sweeps of a function keep copies; the quick way to others is closed."""
     function = function_behind(f)
     if function is not None:
-        pullbacks.cache.copying.add(function.__code__)
+        cache = pullbacks.cache
+        if cache.copying is None:
+            cache.copying = weakref.WeakSet()
+        cache.copying.add(function.__code__)
         function.__dict__.pop(KEPT, None)
 
 

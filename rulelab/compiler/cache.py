@@ -165,8 +165,8 @@ class Cache:
         self.memory = _Memory()
         self.watches = Watches()
         # The code of functions whose sweeps have to keep copies (`borrowed`).
-        self.copying: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
-        self.examined: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # and of those that seem not to
+        self.copying: weakref.WeakSet[types.CodeType] | None = None  # none so far, which is quick to see
+        self.examined: dict[int, weakref.ref[types.CodeType]] = {}  # and, by id, of those that seem not to
 
     @property
     def mode(self) -> str:

@@ -79,7 +79,8 @@ def read_item(xs: Any, index: Any) -> Any:
         return _read_entry(xs, index)
     if isinstance(index, slice):
         return _read_items(xs, index)
-    index = key_asked_once(index)
+    if type(index) is not int:
+        index = key_asked_once(index)
     y = xs[index] if type(xs) in _BASES else stored(xs, index)
     key, where = _where(xs, index), whole(y)
 
@@ -483,7 +484,7 @@ def fill_deque(xs: Any, iterable: Any = (), maxlen: Any = None) -> Any:
 
 def read_attribute(o: Any, name: str) -> Any:
     """`o.name` of an object of this sweep."""
-    y, owner = getattr(o, name), _keeper(o)
+    y, owner = getattr(o, name), _keeper(o) if isinstance(o, _WITH_ITEMS) else o
     where = whole(y)
 
     def back(y_bar: Any) -> Any:
@@ -494,17 +495,20 @@ def read_attribute(o: Any, name: str) -> Any:
 
 
 def _keeper(o: Any) -> Any:
-    """What the cotangents of the attributes are kept for: the object, or, where those of its items are kept
-    for that, the dict of its attributes.
+    """What the cotangents of the attributes of a container are kept for: the dict of its attributes, since
+    those of its items are kept for the container.
     """
-    return getattr(o, "__dict__", o) if isinstance(o, (list, dict, deque)) else o
+    return getattr(o, "__dict__", o)
+
+
+_WITH_ITEMS = (list, dict, deque)
 
 
 def write_attribute(o: Any, name: str, value: Any) -> Any:
     """`o.name = value`"""
     setattr(o, name, value)
     note_change(o)
-    owner = _keeper(o)
+    owner = _keeper(o) if isinstance(o, _WITH_ITEMS) else o
     return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
 
 
@@ -518,7 +522,7 @@ def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
 def set_attribute(o: Any, name: str, value: Any) -> Any:
     """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
     object.__setattr__(o, name, value)
-    owner = _keeper(o)
+    owner = _keeper(o) if isinstance(o, _WITH_ITEMS) else o
     return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
 
 

@@ -132,7 +132,8 @@ class Entries:
         memory, code = self.cache.memory, function.__code__
         if memory.mode != "auto" or epoch != self._registry.epoch:
             return
-        if not self.copies and len(self.cache.copying) and code in self.cache.copying:
+        copying = self.cache.copying
+        if copying is not None and not self.copies and code in copying:
             return  # its sweeps have to keep copies
         if code.co_flags & 0x0C or code.co_kwonlyargcount or len(args) != code.co_argcount:
             return
@@ -148,10 +149,11 @@ class Entries:
             known = function.__dict__[KEPT] = _Known(function, code, memory.era)
         if len(known.entries) >= _FEW:
             known.entries.clear()
-        kinds = list(map(type, args))
-        for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
-            known.entries.pop(key, None)
         structured = not all(isinstance(x, LEAVES) for x in args)
+        if structured:
+            kinds = list(map(type, args))
+            for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
+                known.entries.pop(key, None)
         entry = Entry(epoch, forward, guard, guard is None, structured)
         signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry

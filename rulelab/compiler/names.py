@@ -58,13 +58,15 @@ def name_base(name: str) -> str:
 
 def with_private_names(source: Source, code: types.CodeType) -> Source:
     """In a class, `__x` means `_Class__x`; the names of the code object tell which class that is."""
+    known = {name for name in _all_names_of(code) if name[0] == "_" and "__" in name[1:]}
+    if not known:
+        return source
     private = {
         name
         for node in ast.walk(source.node)
         for name in (getattr(node, field, None) for field in _Private.FIELDS)
         if isinstance(name, str) and name.startswith("__") and not name.endswith("__")
     }
-    known = _all_names_of(code)
     full = {
         name: found
         for name in private - known

@@ -104,9 +104,11 @@ def refuse_converted(target: Any, values: Iterable[Any], place: Place | None) ->
     """NotDifferentiableError for an object that a function of C turns into a number or an array by a method
     of its class: the rule of the function knows numbers and arrays, and nobody follows the method from there.
     """
-    if str(getattr(target, "__module__", None)).partition(".")[0] not in _CONVERTING:
-        return
     for x in values:
+        if type(x) is np.ndarray or type(x) is float:
+            continue
+        if str(getattr(target, "__module__", None)).partition(".")[0] not in _CONVERTING:
+            return
         held = x if type(x) in (list, tuple) else (x,)
         kinds = {type(part) for part in held if is_author_class(type(part)) and not isinstance(part, _IN_C)}
         for kind in kinds:

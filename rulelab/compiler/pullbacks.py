@@ -201,10 +201,10 @@ class Pullbacks:
             return made_new
         if target is content_of:
             return Unsettled(taken_out)
-        if target in (setattr, delattr) and not kwargs and heap.is_followed(args[0]):
+        if (target is setattr or target is delattr) and not kwargs and heap.is_followed(args[0]):
             return attribute_writer(self, target, place)
         if args and (method := containers.method_of(target, args[0])) is not None:
-            if method is containers.read_item and is_author_class(type(args[1])):
+            if method is containers.read_item and type(args[1]) is not int and is_author_class(type(args[1])):
                 look_at(self, args[1:], place)
                 return Unsettled(method)
             return method

@@ -273,6 +273,8 @@ class Sweeps:
 
     def open_bars(self, names: list[str], reverse: list[Node], must: bool = False) -> None:
         """Give the cotangents of `names` their start in the reverse sweep of the block that defines them."""
+        if not names:
+            return
         own = [name for name in names if name != self.function.result]  # its cotangent starts as the seed
         begun = begin(reverse, [(self.bar(name), self.zero(name)) for name in own])
         if must:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import ir
@@ -140,9 +140,8 @@ def begin(nodes: list[Node], starts: Iterable[tuple[str, str]]) -> set[str]:
     Returns those that are mentioned at all. The nodes are gone through once for all cotangents.
     """
     first: dict[str, int] = {}
-    for number, node in enumerate(nodes):
-        for bar in _mentioned(node):
-            first.setdefault(bar, number)
+    for number in reversed(range(len(nodes))):
+        _note_mentioned(nodes[number], number, first)
     before: dict[int, list[Node]] = {}
     begun = set()
     for bar, zero in starts:
@@ -161,12 +160,14 @@ def begin(nodes: list[Node], starts: Iterable[tuple[str, str]]) -> set[str]:
     return begun
 
 
-def _mentioned(node: Node) -> Iterator[str]:
+def _note_mentioned(node: Node, number: int, at: dict[str, int]) -> None:
+    """Put `number` down for every cotangent that a node mentions."""
     if isinstance(node, Region):
         for _, body in node.arms:
             for inner in body:
-                yield from _mentioned(inner)
+                _note_mentioned(inner, number, at)
         return
-    yield from node.bars
+    if node.bars:
+        at.update(dict.fromkeys(node.bars, number))
     if isinstance(node, Sum):
-        yield node.bar
+        at[node.bar] = number

@@ -521,6 +521,8 @@ def to_natural(x, x_bar, owned=False):
     >>> to_natural((1.0, "a", np.zeros(2)), Tangent(tuple, 2, NoTangent(), ZeroTangent()))
     (2.0, None, array([0., 0.]))
     """
+    if type(x_bar) is float and type(x) is float:
+        return x_bar
     x_bar = unthunk(x_bar)
     if x_bar is None or x_bar is NoTangent():
         return None
