@@ -29,7 +29,7 @@ from .emit import calls_leading_here
 from .entries import KEPT
 from .fingerprints import kept_by, print_of
 from .handlers import Handler, Unsettled
-from .libraries import compiled_function, is_library, is_of_library
+from .libraries import compiled_function, is_library, is_of_house, is_of_library
 from .operands import describe
 from .protocols import asked_once
 from .reach import walked
@@ -330,9 +330,12 @@ def needs_to_copy(pullbacks: Pullbacks, f: Any) -> bool:
 
 
 def remember(pullbacks: Pullbacks, f: Any) -> None:
-    """From now on the sweeps of a function keep copies; the quick way to others is closed."""
+    """From now on the sweeps of a function keep copies; the quick way to others is closed.
+
+    A function of ours runs for many of the author's, and most of them need no copies: it is not remembered.
+    """
     function = function_behind(f)
-    if function is not None:
+    if function is not None and not is_of_house(function.__code__.co_filename):
         cache = pullbacks.cache
         if cache.copying is None:
             cache.copying = weakref.WeakSet()

@@ -17,7 +17,7 @@ import pytest
 import rulelab as rl
 from rulelab.ad.forward import jvp
 from rulelab.checking import grad_check
-from rulelab.compiler.cache import Cache
+from rulelab.compiler.cache import DEFAULT, Cache
 from rulelab.errors import MutationError, RuleLabError
 
 X = np.array([0.7, -1.2, 2.1])
@@ -1066,3 +1066,17 @@ def test_grad_check_finds_what_cannot_be_noticed(monkeypatch):
     monkeypatch.setattr(Cache, "compare", False)
     with rl.debug_mode(compare=False):
         assert not grad_check(behind_its_back, X)
+
+
+def test_what_one_function_needs_is_not_put_on_all(monkeypatch):
+    """A second derivative that keeps copies goes through functions of rulelab that serve others, too."""
+    monkeypatch.setitem(globals(), "data", Items())
+
+    def restarted(x):
+        again_inside(data)
+        return quartic(x)
+
+    rl.hessian(restarted, X)
+    rl.jacobian(lambda x: rl.gradient(restarted, x)[0], X)
+    ours = [code.co_name for code in DEFAULT.copying if "tests" not in code.co_filename]
+    assert ours == [] and len(DEFAULT.copying) > 0
