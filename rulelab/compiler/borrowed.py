@@ -8,10 +8,12 @@ begun again as one that keeps copies of the constants it needs (docs/design/borr
 from __future__ import annotations
 
 import array
+import contextlib
 import functools
 import operator
 import sys
 import types
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MutationError, Place
+from ..errors import MutationError, NotDifferentiableError, Place
 from ..rules.lent import Debugging
 from ..rules.programs import key_asked_once, takes_positions
 from ..rules.targets import name_of, resolve
@@ -31,7 +33,7 @@ from .fingerprints import kept_by, print_of
 from .handlers import Handler, Unsettled
 from .libraries import compiled_function, is_library, is_of_house, is_of_library
 from .operands import describe
-from .protocols import asked_once
+from .protocols import asked_once, is_author_class
 from .reach import walked
 from .unfollowed import is_pure, is_pure_function, of_class, reads
 
@@ -76,6 +78,9 @@ _QUIET: dict[str | None, dict[int, weakref.ref[type]]] = {}
 _FIELDS: dict[str | None, dict[int, tuple[str, ...]]] = {}
 _LEAVING: dict[tuple[int, str | None], weakref.ref[type]] = {}
 _SAFE = frozenset({float, int, bool, str, type(None), complex, np.ndarray, np.float64, list, tuple, dict})
+
+
+PLAIN = _SAFE - {list, tuple}
 
 
 def lookout(pullbacks: Pullbacks, attribute: str | None, place: Place | None) -> Callable[[Any], Any]:
@@ -369,6 +374,92 @@ def sweep_around() -> bool:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False
+
+
+def refuse_asked_often(target: Any, args: Iterable[Any], words: Iterable[Any], place: Place | None) -> None:
+    """NotDifferentiableError for an object that a function of NumPy's or of C asks for its numbers more than
+    once, or that its rule would ask again, where the answer may be another one each time.
+    """
+    args, words = tuple(args), tuple(words)
+    if not any(map(_may_answer, (*args, *words))) or not _is_converting(target):
+        return
+    alone = not any(callable(x) or hasattr(x, "__next__") for x in args if not is_author_class(type(x)))
+    for k, x in enumerate((*args, *words)):
+        if not _answers_anew(x):
+            continue
+        kind = type(x)
+        once = k < len(args) and not words and alone and (hasattr(kind, "__array__") or _is_index(kind))
+        if not once or _times_asked(target, args, k) > 1:
+            raise NotDifferentiableError(
+                f"{name_of(target)} may ask a {_kind_in(x).__name__} for its numbers more than once, and the "
+                "answers may differ",
+                place=place,
+                fixes=("hand over an array or a number: np.asarray(x), operator.index(x)",),
+                read="limitations#code-that-is-not-followed",
+            )
+
+
+def _may_answer(x: Any) -> bool:
+    return type(x) in (list, tuple) or is_author_class(type(x))
+
+
+def _is_index(kind: type) -> bool:
+    return hasattr(kind, "__index__")
+
+
+def _is_converting(target: Any) -> bool:
+    owner = getattr(target, "__objclass__", None)
+    if isinstance(getattr(target, "__self__", None), np.ufunc):
+        return True
+    module = str(getattr(target if owner is None else owner, "__module__", None)).partition(".")[0]
+    return module in ("numpy", "math", "cmath")
+
+
+def _answers_anew(x: Any, depth: int = 2) -> bool:
+    """Whether a value is, or holds, an object that stands for numbers and may give others each time."""
+    kind = type(x)
+    if kind in (list, tuple):
+        return depth > 0 and any(_answers_anew(part, depth - 1) for part in x)
+    if not is_author_class(kind) or callable(x) or is_of_library(kind) or isinstance(x, _NUMBERS_AND_TEXTS):
+        return False
+    if hasattr(kind, "__array_ufunc__") or heap.is_own(x):
+        return False
+    stands = any(hasattr(kind, name) for name in ("__array__", "__index__", "__float__", "__complex__"))
+    sequence = hasattr(kind, "__getitem__") and hasattr(kind, "__len__")
+    return (stands or sequence) and not isinstance(x, (dict, tuple)) and not is_pure(x)
+
+
+_NUMBERS_AND_TEXTS = (int, float, complex, str, bytes, np.ndarray, np.generic)
+
+
+def _kind_in(x: Any) -> type:
+    while type(x) in (list, tuple):
+        x = next(part for part in x if _answers_anew(part))
+    return type(x)
+
+
+def _times_asked(target: Any, args: tuple[Any, ...], number: int) -> int:
+    """How often the function asks the argument at `number`: one that only counts is put in its place. What
+    the function makes of that answer does not matter, and it may be an error.
+    """
+    kind, asked = type(args[number]), [0]
+    shape = next((x.shape for x in args if isinstance(x, np.ndarray)), ())
+
+    def array_of(self: Any, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        asked[0] += 1
+        return np.ones(shape, dtype)
+
+    def index_of(self: Any) -> int:
+        asked[0] += 1
+        return 1
+
+    answers = {"__array__": array_of, "__index__": index_of}
+    counting = type("Counting", (), {name: f for name, f in answers.items() if hasattr(kind, name)})
+    others = [np.ones(shape) if _answers_anew(x) else x for x in args]
+    with contextlib.suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        target(*others[:number], counting(), *others[number + 1 :])
+    return asked[0]
 
 
 # --- keeping copies -----------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ from . import (
     watching,
 )
 from .borrowed import (
+    PLAIN,
     about_to_run,
     asks_for_copies,
     begin_again,
@@ -49,6 +50,7 @@ from .borrowed import (
     look_at,
     look_at_call,
     needs_to_copy,
+    refuse_asked_often,
     sweep_around,
 )
 from .cache import Cache, Pass
@@ -575,6 +577,9 @@ class Pullbacks:
         """The handler by a rule with what holds for every rule: parameters, functions that it may call, and
         containers.
         """
+        if rule.house and rule.differentiable:
+            if any(type(x) not in PLAIN for x in (*args, *kwargs.values())):
+                refuse_asked_often(target, args, kwargs.values(), place)
         if self.implicit:
             handler = self.implicitly(handler, rule, target, args, kwargs, active, place)
         if any(map(_may_call_authors, (*args, *kwargs.values()))):

@@ -57,6 +57,7 @@ from ..tangents.structural import is_namedtuple
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import heap
+from .borrowed import PLAIN, refuse_asked_often
 from .constructors import container_base, is_generated
 from .crossings import keeps_alive, preserves
 from .derived import derived_of, stands_for, tangent_of
@@ -551,6 +552,8 @@ class Push:
                 tangents.append(dot(number))
         self.check_covered(g, rule, names)
         self.check_answered(g, rule, call)
+        if any(type(x) not in PLAIN for x in args):
+            refuse_asked_often(g, args[:count], args[count:], None)
         handed: list[Any] = [_asked(g, args, dots, k) for k in range(count)]
         for name, default in moved.items():
             handed.append(arg(count + names.index(name)) if name in names else default)
