@@ -419,7 +419,9 @@ def _answers_anew(x: Any, depth: int = 2) -> bool:
     """Whether a value is, or holds, an object that stands for numbers and may give others each time."""
     kind = type(x)
     if kind in (list, tuple):
-        return depth > 0 and any(_answers_anew(part, depth - 1) for part in x)
+        if depth == 0 or PLAIN.issuperset(map(type, x)):
+            return False
+        return any(_answers_anew(part, depth - 1) for part in x)
     if not is_author_class(kind) or callable(x) or is_of_library(kind) or isinstance(x, _NUMBERS_AND_TEXTS):
         return False
     if hasattr(kind, "__array_ufunc__") or heap.is_own(x):

@@ -16,7 +16,7 @@ from .containers import is_hashable
 from .heap import LEAVES, Key, any_made, collect, effectful, is_idle, is_own, like, publish
 from .outlines import Outline, hand_in, outline, whole
 from .snapshots import Snapshots, snapshot
-from .support import NO, settle
+from .support import NO, settle, with_lists_copied
 
 
 def through_pass(
@@ -84,6 +84,9 @@ def through_rule(
             copy_of = snapshot if copied == "parts" else copies.of
             args = tuple(map(copy_of, args))
             kwargs = {key: copy_of(x) for key, x in kwargs.items()}
+        elif copied == "all" and not name:
+            args = tuple(map(with_lists_copied, args))
+            kwargs = {key: with_lists_copied(x) for key, x in kwargs.items()}
         y, pullback = handler(*args, **kwargs)
         if name and any(outlines):
             copies.refuse_changed(name)

@@ -12,7 +12,7 @@ from .operands import decided
 from .regions import makes_list, may_hold
 from .sweeps import Sweeps
 from .tidy import Line, Node
-from .types import ANY, F8, INT, LIST, REAL, Array, Known, Tuple, is_real
+from .types import ANY, F8, INT, LIST, REAL, Array, Known, Tuple, is_real, may_hold_list
 
 # Operations that may run code of the author's, behind their operands.
 _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
@@ -462,6 +462,7 @@ class Operations(Sweeps):
         )
         function, arguments = self.call_parts(op, bound is None)
         if bound is not None:
+            arguments = self.kept_lists(op, arguments)
             rule = self.constant(bound, f"{getattr(bound, '__name__', 'rule')}")
             self.line(f"{target}, {back} = {rule}({', '.join(arguments)})", position)
         else:
@@ -479,6 +480,17 @@ class Operations(Sweeps):
         for slot, atom in self.slots(op):
             nodes += self.add(atom, f"{got}[{slot}]", position)
         return nodes
+
+    def kept_lists(self, op: ir.Op, arguments: list[str]) -> list[str]:
+        """The arguments of a rule with copies of the lists among them."""
+        atoms = op.operands()[-len(arguments) :]
+        if not any(may_hold_list(self.types(atom)) for atom in atoms):
+            return arguments
+        copied = self.shared_constant(support.with_lists_copied, "with_lists_copied")
+        return [
+            f"{copied}({text})" if may_hold_list(self.types(atom)) else text
+            for text, atom in zip(arguments, atoms, strict=True)
+        ]
 
     def wanted(self, atom: ir.Atom) -> Any:
         """Whether a cotangent is wanted of an operand of a `push`; of a tuple that is built here, of each

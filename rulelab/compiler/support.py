@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import itertools
 import operator
 from collections import deque
@@ -157,6 +158,23 @@ def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> It
 def key(index: Any) -> Any:
     """What an index stands for, asked once: an object that counts says another position the next time."""
     return programs.key_asked_once(index) if isinstance(index, slice) else operator.index(index)
+
+
+def with_lists_copied(x: Any) -> Any:
+    """The value with copies of its lists, for a rule that looks at them again in the reverse sweep: who else
+    holds them may change them by then. Arrays of the standard library are no better.
+    """
+    kind = type(x)
+    if kind is array.array or kind is bytearray:
+        return x[:]
+    if kind is list:
+        return x.copy() if _CHANGING.isdisjoint(map(type, x)) else list(map(with_lists_copied, x))
+    if kind is tuple and not _CHANGING.isdisjoint(map(type, x)):
+        return tuple(map(with_lists_copied, x))
+    return x
+
+
+_CHANGING = frozenset({list, tuple, array.array, bytearray})  # what may change, and what may hold that
 
 
 def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:

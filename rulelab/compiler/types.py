@@ -53,6 +53,13 @@ class Known:
 
 
 Type = Kind | Array | Tuple | Known
+
+
+def may_hold_list(kind: Type) -> bool:
+    """Whether a value of this type is a list that code has shown to be one, or a tuple with one in it."""
+    return kind == LIST or (isinstance(kind, Tuple) and any(map(may_hold_list, kind.items)))
+
+
 ANY, FLOAT, INT, BOOL, F8, REAL = (Kind(n) for n in ("any", "float", "int", "bool", "f8", "real"))
 STR, NONE, LIST, SLICE, FUNCTION = (Kind(n) for n in ("str", "none", "list", "slice", "function"))
 DICT, CELL = Kind("dict"), Kind("cell")

@@ -1133,3 +1133,57 @@ def test_what_one_function_needs_is_not_put_on_all(monkeypatch):
     rl.jacobian(lambda x: rl.gradient(restarted, x)[0], X)
     ours = [code.co_name for code in DEFAULT.copying if "tests" not in code.co_filename]
     assert ours == [] and len(DEFAULT.copying) > 0
+
+
+# --- lists that ignored code changes ------------------------------------------------------------------------
+
+PICKED, WEIGHTS, BUFFERED = [0, 1], [1.0, 2.0, 3.0], array.array("d")
+TABLE = [[1.0, 2.0, 3.0], [0.5, 0.1, 2.0]]
+HOLDING = {"weights": WEIGHTS}
+
+
+def as_written():
+    PICKED[:], WEIGHTS[:], TABLE[0][0] = [0, 1], [1.0, 2.0, 3.0], 1.0
+    BUFFERED[:] = array.array("d", [1.0, 2.0, 3.0])
+
+
+def overwritten():
+    PICKED[1], WEIGHTS[0], TABLE[0][0], BUFFERED[0] = 2, 50.0, 50.0, 50.0
+
+
+READING_LISTS = {
+    "index": lambda x: x[PICKED],
+    "index in a tuple": lambda x: np.outer(x, x)[:, PICKED],
+    "by np.take": lambda x: np.take(x, PICKED),
+    "product": lambda x: np.dot(x, WEIGHTS),
+    "operator": lambda x: WEIGHTS @ np.outer(x, x),
+    "nested": lambda x: np.dot(TABLE, x),
+    "keyword": lambda x: np.average(x, weights=WEIGHTS),
+    "of a dict": lambda x: np.dot(x, HOLDING["weights"]),
+    "coefficients": lambda x: np.polyval(WEIGHTS, x),
+    "array of the standard library": lambda x: np.dot(x, BUFFERED),
+}
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward", "second order"])
+@pytest.mark.parametrize("form", READING_LISTS)
+def test_a_list_that_ignored_code_overwrites_later(form, mode):
+    """The derivative is that of the values which the function read."""
+
+    def squared(x):
+        with rl.ignore_derivatives():
+            as_written()
+        y = READING_LISTS[form](x)
+        with rl.ignore_derivatives():
+            overwritten()
+        return np.sum(y * y)
+
+    right = numerical(squared, X)
+    if mode == "reverse":
+        found = rl.gradient(squared, X)[0]
+    elif mode == "forward":
+        found = [rl.pushforward(squared, X)(direction) for direction in np.eye(3)]
+    else:
+        slope = lambda x: rl.gradient(squared, x)[0] @ X  # noqa: E731
+        found, right = rl.gradient(slope, X)[0], numerical(lambda x: numerical(squared, x, 1e-4) @ X, X, 1e-4)
+    np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-4)
