@@ -483,6 +483,8 @@ class Operations(Sweeps):
 
     def kept_lists(self, op: ir.Op, arguments: list[str]) -> list[str]:
         """The arguments of a rule with copies of the lists among them."""
+        if not isinstance(op, (ir.Binary, ir.Item, ir.Call)):
+            return arguments  # what stands for a container is handed on itself
         atoms = op.operands()[-len(arguments) :]
         if not any(may_hold_list(self.types(atom)) for atom in atoms):
             return arguments

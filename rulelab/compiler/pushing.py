@@ -968,6 +968,9 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], own
         parts = [beside(part, d, args, dots, owned) for part, d in zip(y, parts_dot, strict=True)]
         if type(y_dot) is type(y) and all(part is d for part, d in zip(parts, parts_dot)):
             return y_dot  # others may hold it, and append to it
+        if owned and type(y_dot) is type(y) is list:
+            y_dot[:] = parts
+            return y_dot
         return type(y)(*parts) if is_namedtuple(type(y)) else type(y)(parts)
     if not isinstance(y, np.ndarray):
         return zero_kept(y) if isinstance(y_dot, AbstractZero) else y_dot

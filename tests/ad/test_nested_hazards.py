@@ -189,3 +189,50 @@ def test_forwarddiff_of_a_function_that_shares_a_variable(outer, inner):
         assert "set more than once" in str(refused)
     else:
         assert found == pytest.approx(12 * 1.3**2 + 6 * 1.3)
+
+
+# --- what a call gives that does not vary, kept in a list that a nested function writes to ------------------
+
+
+def still(p):
+    return 1.9
+
+
+def whole(p):
+    return int(p) + 2
+
+
+KEPT = [1.9]
+
+
+def of_a_global(p):
+    return KEPT[0]
+
+
+def written_later(get):
+    def f(v):
+        items = [get(v)]
+
+        def write(p):
+            items[0] = np.tanh(items[0] + p)
+
+        write(v)
+        return items[0]
+
+    return f
+
+
+@pytest.mark.parametrize("inner", ["gradient", "pushforward"])
+@pytest.mark.parametrize("outer", ["gradient", "pushforward"])
+@pytest.mark.parametrize("get", [still, whole, of_a_global], ids=lambda get: get.__name__)
+def test_an_item_that_does_not_vary_is_written_to_later(get, outer, inner):
+    """The tangent of the list is the same list in every order: what is written to it is not lost."""
+    f = written_later(get)
+    slope = {
+        "gradient": lambda g, t: rl.gradient(g, t)[0],
+        "pushforward": lambda g, t: rl.pushforward(g, t)(1.0),
+    }
+    found = slope[outer](lambda t: slope[inner](f, t), 0.7)
+    h = 1e-3
+    right = (-f(0.7 + 2 * h) + 16 * (f(0.7 + h) + f(0.7 - h)) - 30 * f(0.7) - f(0.7 - 2 * h)) / (12 * h * h)
+    np.testing.assert_allclose(found, right, rtol=1e-6)
