@@ -58,7 +58,7 @@ def name_base(name: str) -> str:
 
 def with_private_names(source: Source, code: types.CodeType) -> Source:
     """In a class, `__x` means `_Class__x`; the names of the code object tell which class that is."""
-    known = {name for name in _all_names_of(code) if name[0] == "_" and "__" in name[1:]}
+    known = {name for name in _all_names_of(code) if name.startswith("_") and "__" in name[1:]}
     if not known:
         return source
     private = {
