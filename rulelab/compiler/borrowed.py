@@ -526,7 +526,7 @@ def _asked(given: tuple[Any, ...], whole: bool, items: bool) -> tuple[Any, ...]:
 
 
 def _may_change(x: np.ndarray) -> bool:
-    return x.flags.writeable or x.base is not None
+    return x.base is not None or x.flags.writeable  # NumPy warns of a broadcast array that is asked
 
 
 def _shows(y: Any, copies: list[Any]) -> bool:

@@ -535,10 +535,14 @@ class Push:
         count = len(args) - len(names)
         counted = len(args) if rule.keyword_tangents else count
         moved = {} if rule.keyword_tangents else self.moved_keywords(rule, call)
-        for name, x, x_dot in zip(names, args[count:], dots[count:]):
+        still = []
+        for k, (name, x, x_dot) in enumerate(zip(names, args[count:], dots[count:]), start=count):
             if name in moved:
                 continue
             if counted == count and _varies(x, x_dot) and _is_inexact(x):
+                if _is_whole_zero(x_dot):
+                    still.append((name, dot(k)))
+                    continue
                 raise KeywordError(
                     f"The forward rule of {name_of(g)} takes {name}= as a constant, and it varies",
                     fixes=(f"give {name} by position",),
@@ -551,7 +555,9 @@ class Push:
             else:
                 tangents.append(dot(number))
         self.check_covered(g, rule, names)
-        self.check_answered(g, rule, call)
+        for number, name in self.unanswered(g, rule, call):
+            still.append((name, dot(number)))
+            tangents[number] = NO
         if any(type(x) not in PLAIN for x in args):
             refuse_asked_often(g, args[:count], args[count:], None)
         handed: list[Any] = [_asked(g, args, dots, k) for k in range(count)]
@@ -560,6 +566,10 @@ class Push:
             tangents.append(dot(count + names.index(name)) if name in names else NO)
         given_all = (*leading, (Ref((G_DOT,)), *tangents), *handed)
         words = {name: arg(count + k) for k, name in enumerate(names) if name not in moved}
+        if still:
+            known, along = zip(*still)
+            whole = (rule.function, name_of(g), known, along, given_all, words)
+            return Program(programs.with_others_still, whole, trusted=rule.hands_out)
         return Program(rule.function, given_all, words, trusted=rule.hands_out)
 
     def bound(self, rule: Rule, call: Call) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
@@ -602,9 +612,10 @@ class Push:
         moved = {name: defaults.get(name) for name in parameters[count:last]}
         return moved if all(name in names or name in defaults for name in moved) else {}
 
-    def check_answered(self, g: Any, rule: Rule, call: Call) -> None:
-        """NotDifferentiableError where something varies for which the reverse rule of the house has no
-        cotangent: the forward rule then has no use for its tangent either, and would lose it without a word.
+    def unanswered(self, g: Any, rule: Rule, call: Call) -> Iterator[tuple[int, str]]:
+        """The arguments for which the reverse rule of the house has no cotangent: the forward rule has no use
+        for their tangents either, and would lose them without a word. Numbers and names of arrays that stand
+        still, though they might be written to; NotDifferentiableError where one varies.
         """
         _, _, args, dots, names, _ = call
         positional = args[: len(args) - len(names)]
@@ -618,6 +629,9 @@ class Push:
             if number >= leading and _varies(x, x_dot) and _is_inexact(x):
                 known = parameter_names(reverse.rule.function) or ()
                 name = known[number] if number < len(known) else f"argument {number + 1}"
+                if _is_whole_zero(x_dot):
+                    yield number, name
+                    continue
                 try:
                     self.pullbacks.refuse_lost(g, name, x, None)
                 except NotDifferentiableError as refusal:
@@ -1058,6 +1072,8 @@ def arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, 
     """The arguments of the call that a rule answers, and their tangents."""
     if program.function is programs.turned:
         return values[3], values[4]
+    if program.function is programs.with_others_still:
+        values = values[4]
     at = 1 if isinstance(values[0], RuleConfig) else 0  # before the tangents
     return values[at + 1 :], values[at][1:]
 
@@ -1126,6 +1142,11 @@ def _varies(x: Any, x_dot: Any) -> bool:
     if kind is float and isinstance(x, (int, np.integer)):
         return x_dot != 0.0
     return not isinstance(x_dot, AbstractZero)
+
+
+def _is_whole_zero(x_dot: Any) -> bool:
+    """Whether this is the tangent of an array that might be written to and has not been."""
+    return isinstance(x_dot, np.ndarray) and not np.any(x_dot)
 
 
 def _carries(x: Any, x_dot: Any) -> bool:

@@ -406,6 +406,34 @@ class Stated:
         self.rule, self.target, self.function = rule, target, rule.function
 
 
+def with_others_still(rule, target, names, dots, given, words):
+    """What a forward rule gives that has no use for the tangents `dots` of the arguments `names`."""
+    check_still(target, names, dots)
+    return rule(*given, **words)
+
+
+def check_still(target, names, dots):
+    """NotDifferentiableError unless these arguments stand still, at every order that is asked for."""
+    for name, x_dot in zip(names, dots, strict=True):
+        if not isinstance(x_dot, AbstractZero) and np.any(x_dot):
+            raise NotDifferentiableError(
+                f"The rule of {target} gives no derivative for its argument {name}",
+                fixes=(
+                    f"rl.ignore_derivatives({name}) if it is a constant",
+                    "write a rule for the calling function",
+                ),
+                read="limitations#keywords",
+            )
+
+
+@TABLE.frule(check_still)
+def check_still_frule(tangents, target, names, dots):
+    _, _, _, dots_dot = tangents
+    if not isinstance(dots_dot, AbstractZero):
+        check_still(target, names, dots_dot)
+    return check_still(target, names, dots), NO
+
+
 def turned(vjp, stated, leading, args, dots, words):
     """The pushforward of a rule that has a pullback alone: for a real number y it is J v = <J' 1, v>."""
     y, pullback = stated.function(*leading, *args, **words)

@@ -381,3 +381,38 @@ def test_arguments_by_keyword_vary_as_by_position(f):
     wanted = (f(x + 1e-6 * x_dot) - f(x - 1e-6 * x_dot)) / 2e-6
     assert rl.pushforward(f, x)(x_dot) == pytest.approx(wanted, rel=1e-6, abs=1e-8)
     assert rl.gradient(f, x)[0] @ x_dot == pytest.approx(wanted, rel=1e-6, abs=1e-8)
+
+
+def at_inner_quantiles(m):
+    return np.sum(np.quantile(m, np.array([0.2, 0.9]), axis=0) ** 2)
+
+
+def at_inner_percentiles(m):
+    return np.sum(np.percentile(m, q=np.array([20.0, 90.0])) ** 2)
+
+
+@pytest.mark.parametrize("f", [at_inner_quantiles, at_inner_percentiles])
+def test_an_array_that_could_be_written_to_and_is_not(f):
+    """What a rule has no derivative for may be an array made inside, in every order of forward mode."""
+    m = np.arange(9.0).reshape(3, 3) ** 1.3
+    d, h = np.cos(m), 1e-4
+    slope = lambda x: rl.pushforward(f, x)(d)  # noqa: E731
+    np.testing.assert_allclose(slope(m), (f(m + h * d) - f(m - h * d)) / (2 * h), rtol=1e-6)
+    bend = rl.pushforward(slope, m)(d)
+    np.testing.assert_allclose(bend, (f(m + h * d) - 2 * f(m) + f(m - h * d)) / h**2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("exponent", [1, 2])
+def test_one_that_was_written_to_is_refused(exponent):
+    """At the order at which what was written moves."""
+
+    def f(x):
+        q = np.array([0.2, 0.9])
+        q[0] = 0.25 + 0.1 * x**exponent
+        return np.sum(np.quantile(np.arange(5.0), q) * x)
+
+    def slope(x):
+        return rl.pushforward(f, x)(1.0)
+
+    with pytest.raises(rl.NotDifferentiableError, match="no derivative for its argument q"):
+        rl.pushforward(slope, 0.0)(1.0)
