@@ -11,6 +11,8 @@ import rulelab
 
 PACKAGE = str(Path(rulelab.__file__).parent)
 _LEAVING: dict[CodeType, frozenset[int]] = {}
+# The call of `__exit__` at the end of a `with` block; Python 3.12 calls by one instruction less.
+_EXIT = ["LOAD_CONST"] * 3 + (["PRECALL", "CALL"] if sys.version_info < (3, 12) else ["CALL"])
 
 
 def leaving_with(code: CodeType) -> frozenset[int]:
@@ -20,11 +22,9 @@ def leaving_with(code: CodeType) -> frozenset[int]:
     if code not in _LEAVING:
         found: set[int] = set()
         steps = list(dis.get_instructions(code))
-        for first in range(len(steps) - 4):
-            run = steps[first : first + 5]
-            if [s.opname for s in run] == ["LOAD_CONST"] * 3 + ["PRECALL", "CALL"] and all(
-                s.argval is None for s in run[:3]
-            ):
+        for first in range(len(steps)):
+            run = steps[first : first + len(_EXIT)]
+            if [s.opname for s in run] == _EXIT and all(s.argval is None for s in run[:3]):
                 found.update(s.offset for s in run)
         _LEAVING[code] = frozenset(found)
     return _LEAVING[code]
