@@ -34,6 +34,7 @@ from .handlers import Handler, Unsettled
 from .libraries import compiled_function, is_library, is_of_house, is_of_library
 from .operands import describe
 from .protocols import asked_once, is_author_class
+from .purity import HARMLESS
 from .reach import walked
 from .unfollowed import is_pure, is_pure_function, of_class, reads
 
@@ -182,6 +183,8 @@ def look_at_call(
     look_at(pullbacks, (*args, *kwargs.values()), place)
     if may_write(target, args, kwargs):
         about_to_run(pullbacks, f"{name_of(target)}", place)
+    elif _may_change_state(target, (*args, *kwargs.values())):
+        pullbacks.cache.watches.note(Noted.EFFECT)
 
 
 def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -215,6 +218,21 @@ def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
     return module.partition(".")[0] not in _READING and any(map(holds_arrays, given))
 
 
+def _may_change_state(target: Any, given: tuple[Any, ...]) -> bool:
+    """Whether a call of a library may leave what it is handed in another state, so that it must not run
+    twice. Methods of containers that only read are known by name; what is hashed by its value stays as it is.
+    """
+    module = str(getattr(target, "__module__", None) or "").partition(".")[0]
+    if module in _READING or module in ("numpy", "scipy", "rulelab") or is_quiet(target):
+        return False
+    if _owner(target) is not None and getattr(target, "__name__", "") in HARMLESS:
+        return False
+    return any(not isinstance(x, _UNCHANGING) and type(x).__hash__ in (None, object.__hash__) for x in given)
+
+
+_UNCHANGING = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, slice)
+
+
 def _runs_open(x: Any) -> bool:
     """Whether a value is a function of the author's, or holds one, whose text does not show that it only
     gives a value.
@@ -245,7 +263,9 @@ _FILLING_DRAWS = tuple(
 )
 _BY_ADDRESS = ("ctypes", "_ctypes", "_cffi_backend")  # they write wherever an address leads
 _WRITTEN = ("out", "overwrite")  # keywords by which NumPy and SciPy are told to write to an argument
-_READING = ("copy", "math", "cmath", "operator", "_operator", "functools", "itertools", "json", "pickle")
+_READING = (
+    "copy", "math", "cmath", "operator", "_operator", "functools", "itertools", "json", "pickle", "inspect",
+)  # fmt: skip
 
 
 def _owner(target: Any) -> Any:

@@ -1,13 +1,16 @@
 """Arrays that code out of sight refills: what was kept of them is what they were when it was used."""
 
 import array
+import collections
 import contextlib
 import ctypes
 import functools
 import gc
+import heapq
 import io
 import itertools
 import operator
+import queue
 import random
 import weakref
 
@@ -1187,3 +1190,47 @@ def test_a_list_that_ignored_code_overwrites_later(form, mode):
         slope = lambda x: rl.gradient(squared, x)[0] @ X  # noqa: E731
         found, right = rl.gradient(slope, X)[0], numerical(lambda x: numerical(squared, x, 1e-4) @ X, X, 1e-4)
     np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-4)
+
+
+# --- what a library changes ---------------------------------------------------------------------------------
+
+CHANGED_BY_LIBRARIES = {
+    "deque.rotate": lambda ring, heap, line: ring.rotate(1) or ring[0],
+    "deque.popleft": lambda ring, heap, line: ring.popleft(),
+    "deque.appendleft": lambda ring, heap, line: ring.appendleft(1.5 + len(ring)) or ring[0],
+    "heapq.heappush": lambda ring, heap, line: heapq.heappush(heap, 0.1 + len(heap)) or len(heap),
+    "queue.put": lambda ring, heap, line: line.put(1.0) or line.qsize(),
+}
+
+
+class Measured:
+    def __float__(self):
+        return 0.25
+
+
+MEASURED = Measured()
+
+
+@pytest.mark.parametrize("way", ["gradient", "pullback", "pushforward"])
+@pytest.mark.parametrize("name", CHANGED_BY_LIBRARIES)
+def test_what_a_library_changes_is_changed_once(name, way):
+    """Also where code that is not followed comes later, for which the sweep begins again."""
+    change = CHANGED_BY_LIBRARIES[name]
+
+    def held():
+        return collections.deque([0.2, 0.7, 1.3]), [0.3, 0.5], queue.Queue()
+
+    state = held()
+
+    def f(x):
+        return x * change(*state) + x * float(MEASURED)
+
+    right = f(1.0)
+    state = held()
+    if way == "gradient":
+        found = rl.gradient(f, 2.0)[0]
+    elif way == "pullback":
+        found = rl.pullback(f, 2.0)[1](1.0)[0]
+    else:
+        found = rl.pushforward(f, 2.0)(1.0)
+    assert found == pytest.approx(right, rel=1e-12)
