@@ -174,6 +174,18 @@ def build(template: Any, call: Any) -> Any:
     return template.value if kind is Default else template
 
 
+def asked_now(template: Any, call: Any) -> Any:
+    """A template in which the objects that stand for others have answered: they are asked once, and a program
+    is both found and run for what they answer.
+    """
+    kind = type(template)
+    if kind is Asked:
+        return build(template, call)
+    if kind is tuple and any(type(part) in (Asked, tuple) for part in template):
+        return tuple([asked_now(part, call) for part in template])
+    return template
+
+
 def rewritten(template: Any, function: Any) -> Any:
     """A template with `function(path)` in place of each Ref."""
     kind = type(template)
@@ -387,6 +399,7 @@ class Push:
         If what the function captures may vary, `closure` is a function that captures the same, and
         `closure_dot` its tangent.
         """
+        args = asked_now(args, call)
         other = (
             function,
             build(closure_dot, call),

@@ -11,7 +11,7 @@ from ..rules.calling import checked_pair, watch_of_frule
 from ..rules.programs import Seed, made_object
 from ..tangents.holding import carrier
 from ..tangents.missing import not_implemented
-from ..tangents.moments import Moment, check_value, not_repeatable
+from ..tangents.moments import Moment, check_value, not_repeatable, running_again
 from ..tangents.pairings import in_form_of, stated_tangent
 from ..tangents.shadows import inner
 from ..tangents.structural import make
@@ -188,7 +188,8 @@ def pulled(pullbacks: Pullbacks, vjp: Vjp, place: Place | None, active: tuple[bo
                 call = (f, f_dot, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
                 with moment:  # f runs again, and has to find what it found
                     wanted = (of_f, False, (*(True,) * len(args), *(of_words,) * len(names)), False)
-                    (again, y_dot), back = pushed(pullbacks, place, wanted)(*call)
+                    with running_again(f):
+                        (again, y_dot), back = pushed(pullbacks, place, wanted)(*call)
                     check_value(f, y, again)
                     got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
             finally:

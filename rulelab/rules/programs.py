@@ -18,7 +18,7 @@ from ..errors import MutationError, NotDifferentiableError
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, inside
 from ..tangents.in_step import check_in_step
-from ..tangents.moments import Moment, check_value
+from ..tangents.moments import Moment, check_value, running_again
 from ..tangents.pairings import (
     added,
     cotangent_from,
@@ -595,7 +595,9 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
 
 def check_again(f, args, words, y):
     """Refuse a function that gives something else than `y` when it runs again."""
-    check_value(f, f(*args, **(words or {})), y)
+    with running_again(f):
+        again = f(*args, **(words or {}))
+    check_value(f, again, y)
 
 
 def names_of(words):

@@ -5,6 +5,7 @@ The derivative of a derivative runs a function again, later. It has to find what
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..errors import NotDifferentiableError, RuleLabError
 from .classes import made_by_python
 from .contents import contents_of, fill
 from .holding import UNBOUND, contents, inside
@@ -130,6 +131,17 @@ def check_value(f: Any, y: Any, again: Any) -> None:
     """NotDifferentiableError where a second run of `f` gave something else."""
     if not agree(y, again):
         raise not_repeatable(f, "gives another value when it runs again")
+
+
+@contextlib.contextmanager
+def running_again(f: Any) -> Iterator[None]:
+    """A block in which a function runs that has run before: an error of its own means that it cannot."""
+    try:
+        yield
+    except RuleLabError:
+        raise
+    except Exception as error:
+        raise not_repeatable(f, f"raises {type(error).__name__} when it runs again") from error
 
 
 def not_repeatable(f: Any, what: str) -> NotDifferentiableError:

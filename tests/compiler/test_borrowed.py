@@ -1234,3 +1234,73 @@ def test_what_a_library_changes_is_changed_once(name, way):
     else:
         found = rl.pushforward(f, 2.0)(1.0)
     assert found == pytest.approx(right, rel=1e-12)
+
+
+class Counting:
+    """An index that is another one at each time it is asked."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __index__(self):
+        self.count += 1
+        return self.count % 3
+
+
+INDEX = Counting()
+
+
+@pytest.mark.parametrize("inner", ["gradient", "pushforward"])
+def test_an_index_is_asked_once_at_second_order(inner):
+    """Also where only the run tells what is indexed."""
+
+    def f(v):
+        w = np.where(v > 0.0, v, 2.0 * v)
+        return w[INDEX] ** 2
+
+    slope = {
+        "gradient": lambda v: rl.gradient(f, v)[0] @ X,
+        "pushforward": lambda v: rl.pushforward(f, v)(X),
+    }[inner]
+    INDEX.count = 0
+    if inner == "gradient":
+        with pytest.raises(RuleLabError, match="runs again"):
+            rl.pushforward(slope, X)(X)
+    else:
+        assert rl.pushforward(slope, X)(X) == pytest.approx(2.0 * (2.0 * X[1]) ** 2)
+        assert INDEX.count == 1
+
+
+class Short:
+    """An iterator with two items, which cannot begin again."""
+
+    def __init__(self):
+        self.left = [1.5, 2.5]
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        return self.left.pop()
+
+
+@pytest.mark.parametrize("way", ["reverse over reverse", "forward over reverse"])
+def test_a_function_that_cannot_run_again_is_refused(way, monkeypatch):
+    """What it raises the second time is not handed on as if it were its own error."""
+    monkeypatch.setitem(globals(), "SHORT", Short())
+
+    def f(x):
+        return x**3 * next(SHORT) * next(SHORT)  # noqa: F821
+
+    def slope(x):
+        return rl.gradient(f, x)[0]
+
+    assert slope(1.5) == pytest.approx(3.0 * 1.5**2 * 1.5 * 2.5)
+    SHORT.left = [1.5, 2.5]  # noqa: F821
+    with pytest.raises(RuleLabError, match="raises StopIteration when it runs again"):
+        if way == "reverse over reverse":
+            rl.gradient(slope, 1.5)
+        else:
+            rl.pushforward(slope, 1.5)(1.0)
