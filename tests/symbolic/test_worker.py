@@ -132,8 +132,10 @@ def test_a_listener_that_fails_ends_the_job(left):
 
 
 HANGING = """
-import os, pathlib, sys, time
+import os, pathlib, signal, sys, time
 from rulelab.symbolic import prove
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the suite runs in the background
 
 def hangs(x):
     pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
@@ -197,6 +199,7 @@ INTERRUPTED = """
 import os, random, signal, threading, time
 from rulelab.symbolic import worker
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 random.seed(1)
 for _ in range(40):
     timer = threading.Timer(random.uniform(0, 0.03), os.kill, (os.getpid(), signal.SIGINT))
