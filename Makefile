@@ -39,7 +39,7 @@ CORE := tests/test_project.py tests/test_tables.py tests/test_without_scipy.py \
 	tests/notebook/test_symbolic_magics.py tests/notebook/test_figures.py tests/notebook/test_widgets.py \
 	tests/compiler/test_corpus.py tests/compiler/test_source.py tests/compiler/test_plainer.py \
 	tests/checking/test_spreading.py tests/symbolic/test_derive.py tests/bench/test_environment.py \
-	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py
+	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs docstrings points clean

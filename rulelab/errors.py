@@ -20,10 +20,14 @@ def register_cell_label(filename, label):
     The notebook tells this for each cell that runs; the table is bounded and forgets the oldest.
     """
     with _labels_lock:
-        _labels[filename] = label
-        _labels.move_to_end(filename)
-        while len(_labels) > MOST_CELLS:
-            _labels.popitem(last=False)
+        _remember(filename, label)
+
+
+def _remember(filename, label):
+    _labels[filename] = label
+    _labels.move_to_end(filename)
+    while len(_labels) > MOST_CELLS:
+        _labels.popitem(last=False)
 
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}

@@ -280,15 +280,19 @@ def _by_rows(task: _Task, y: Any, back: Callable[[Any], tuple[Any, ...]], shaped
     with Progress(_rows(y), f"{task.called}, rows") as progress:
         for which, unit in enumerate(_units(y)):
             for k in range(np.size(y)):
-                found = back(_basis(y, k, unit))
-                for number, part in parts.items():
-                    if found[number] is not None:
-                        part[which][k] = np.reshape(found[number], -1)
+                _fill_row(parts, which, k, back(_basis(y, k, unit)))
                 progress.step()
     return tuple(
         _laid_out(x, y, _from_rows(parts[number], x), shaped) if on else None
         for number, (x, on) in enumerate(zip(task.args, task.on, strict=True))
     )
+
+
+def _fill_row(parts: dict[int, list[Any]], which: int, k: int, found: tuple[Any, ...]) -> None:
+    """Write what one pullback has given into row k of each argument's Jacobian."""
+    for number, part in parts.items():
+        if found[number] is not None:
+            part[which][k] = np.reshape(found[number], -1)
 
 
 def _by_columns(task: _Task, y: Any, shaped: bool) -> tuple[Any, ...]:

@@ -94,12 +94,10 @@ def _processor() -> str | None:
     """The processor's name as its maker gives it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
+            named = next((line for line in lines if line.startswith("model name")), "")
     except OSError:
-        pass
-    return platform.processor() or None
+        named = ""
+    return named.partition(":")[2].strip() or platform.processor() or None
 
 
 def _cores() -> int | None:

@@ -95,14 +95,18 @@ class Checking:
         self._started = time.perf_counter()
         total = POINTS[self.depth] + 3
         try:
-            for done, words in enumerate(self._steps(), 1):
+            for done, words in enumerate(self._until_enough(), 1):
                 yield Progress(min(done, total), total, words)
-                if self._is_enough():
-                    break
             self._diagnose()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
             self.seconds = time.perf_counter() - self._started
+
+    def _until_enough(self) -> Iterator[str]:
+        for words in self._steps():
+            yield words
+            if self._is_enough():
+                return
 
     def _is_enough(self) -> bool:
         wrong = any(finding.level == WRONG for finding in self.findings)

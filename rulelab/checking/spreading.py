@@ -141,19 +141,22 @@ class Work:
         queue = deque(range(len(self.jobs)) if indices is None else indices)
         slots = [Slot() for _ in range(min(workers, len(queue)))]
         try:
-            while queue or any(slot.job is not None for slot in slots):
-                for slot in slots:
-                    if slot.job is None and queue:
-                        index = queue.popleft()
-                        slot.give(index, self.jobs[index], self.limit)
-                busy = [slot for slot in slots if slot.job is not None]
-                futures.wait([slot.job for slot in busy if slot.job], _GLANCE, futures.FIRST_COMPLETED)
-                for slot in busy:
-                    slot.look(self.limit)
-                    queue.extend(self._collected(slot))
+            self._work_off(queue, slots)
         finally:
             for slot in slots:
                 slot.close()
+
+    def _work_off(self, queue: deque[int], slots: Sequence[Slot]) -> None:
+        while queue or any(slot.job is not None for slot in slots):
+            for slot in slots:
+                if slot.job is None and queue:
+                    index = queue.popleft()
+                    slot.give(index, self.jobs[index], self.limit)
+            busy = [slot for slot in slots if slot.job is not None]
+            futures.wait([slot.job for slot in busy if slot.job], _GLANCE, futures.FIRST_COMPLETED)
+            for slot in busy:
+                slot.look(self.limit)
+                queue.extend(self._collected(slot))
 
     def _collected(self, slot: Slot) -> Iterator[int]:
         """Settle what a slot has done; the index of its job where that is to be done anew."""

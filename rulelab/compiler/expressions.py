@@ -78,7 +78,7 @@ class Expressions(Loops):
             ir.Const(None) if part is None else self._expression(part)
             for part in (node.lower, node.upper, node.step)
         ]
-        return self._let(ir.Slice(*parts, owner), node)
+        return self._let(ir.Slice(*parts, owner=owner), node)
 
     def _get_BinOp(self, node: ast.BinOp, base: str) -> ir.Atom:
         left, right = self._expression(node.left), self._expression(node.right)

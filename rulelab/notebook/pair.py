@@ -136,14 +136,17 @@ class Pair:
         timing, end = self.timing(seconds=QUICK / 2), self.clock() + QUICK
         interrupted = False
         try:
-            for _ in timing.pieces():
-                if self.clock() > end:
-                    break
+            self._run_until(end, timing)
         except KeyboardInterrupt:
             interrupted = True
         times = timing.result(interrupted=interrupted)
         if not times.duel.ratios and not interrupted:
             self.times = None
+
+    def _run_until(self, end: float, timing: Timing) -> None:
+        for _ in timing.pieces():
+            if self.clock() > end:
+                return
 
     def measure_all(self) -> None:
         """Time everything, check the rule and ask SymPy; Ctrl-C ends it, and keeps what there is."""
@@ -238,19 +241,23 @@ class Waiting:
     def pieces(self) -> Iterator[Progress]:
         """Wait, and say for how long; an error of the question is raised here."""
         __tracebackhide__ = True
-        thread, start = threading.Thread(target=self._asked, daemon=True), time.monotonic()
+        thread = threading.Thread(target=self._asked, daemon=True)
         thread.start()
         try:
-            while thread.is_alive():
-                thread.join(LOOK_EVERY)
-                passed = time.monotonic() - start
-                share = min(99, round(100 * passed / self.seconds))
-                yield Progress(share, 100, waited(passed, self.seconds, self.so_far))
+            yield from self._looks(thread)
         finally:
             self.stopped.set()
             thread.join()
         if self.error is not None:
             raise self.error
+
+    def _looks(self, thread: threading.Thread) -> Iterator[Progress]:
+        start = time.monotonic()
+        while thread.is_alive():
+            thread.join(LOOK_EVERY)
+            passed = time.monotonic() - start
+            share = min(99, round(100 * passed / self.seconds))
+            yield Progress(share, 100, waited(passed, self.seconds, self.so_far))
 
     def result(self, *, interrupted: bool = False) -> Any:
         """What was found, if anything was."""

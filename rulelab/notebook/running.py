@@ -154,18 +154,10 @@ class Runner:
             self._task.cancel()
 
     async def _drive(self, measurement, told, ended, interruption: Interruption) -> None:
-        steps, error, stopped, last_told = iter(measurement.pieces()), None, False, -TELL_EVERY
+        steps, error, stopped = iter(measurement.pieces()), None, False
         try:
             with interruption:
-                while not interruption.asked:
-                    with interruption.piece():
-                        progress = next(steps, None)
-                    if progress is None:
-                        break
-                    if self.clock() - last_told >= TELL_EVERY:
-                        last_told = self.clock()
-                        told(progress)
-                    await asyncio.sleep(0)
+                await self._step_through(steps, told, interruption)
                 stopped = interruption.asked
         except KeyboardInterrupt:
             stopped = True
@@ -180,6 +172,18 @@ class Runner:
         except Exception as failed:  # nobody waits for the task: it would be lost there
             error = error or failed
         ended(report, error, stopped)
+
+    async def _step_through(self, steps, told, interruption: Interruption) -> None:
+        last_told = -TELL_EVERY
+        while not interruption.asked:
+            with interruption.piece():
+                progress = next(steps, None)
+            if progress is None:
+                return
+            if self.clock() - last_told >= TELL_EVERY:
+                last_told = self.clock()
+                told(progress)
+            await asyncio.sleep(0)
 
 
 class Barred:

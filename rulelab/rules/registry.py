@@ -385,42 +385,45 @@ class Registry:
         change. It is asked again if a signal handler or finaliser, which the lock lets in, wrote meanwhile.
         """
         with _WRITING:
-            while True:
-                old = self.snapshot
-                made = change(old)
-                if made is None:
-                    return
-                changed, others = made
-                gone = frozenset(self._dead)
-                entries = dict(old.entries)
-                for key in gone:
-                    held = entries.get(key)
-                    if type(held) is weakref.ref and held() is None:
-                        del entries[key]
-                # What a target keeps goes only after the swap: readers may be between the two.
-                swaps = []
-                for target, entry in changed:
-                    kept = self._kept_by(target, entry)
-                    swaps.append((kept, old.entry(target), entry))
-                    kept.append(entry)
-                    entries[id(target)] = self._held(target, entry)
-                new = Snapshot(
-                    old.epoch + 1,
-                    entries,
-                    others.get("hidden", old.hidden),
-                    others.get("mutators", old.mutators),
-                    others.get("stand_ins", old.stand_ins),
-                )
-                written = self.snapshot is old
-                if written:  # no call between the question and the answer, so nobody comes between
-                    self.snapshot = new
-                    self._dead.difference_update(gone)
-                for kept, before, after in swaps:
-                    idle = before if written else after
-                    if idle in kept:
-                        kept.remove(idle)
-                if written:
-                    return
+            self._swap_in(change)
+
+    def _swap_in(self, change):
+        while True:
+            old = self.snapshot
+            made = change(old)
+            if made is None:
+                return
+            changed, others = made
+            gone = frozenset(self._dead)
+            entries = dict(old.entries)
+            for key in gone:
+                held = entries.get(key)
+                if type(held) is weakref.ref and held() is None:
+                    del entries[key]
+            # What a target keeps goes only after the swap: readers may be between the two.
+            swaps = []
+            for target, entry in changed:
+                kept = self._kept_by(target, entry)
+                swaps.append((kept, old.entry(target), entry))
+                kept.append(entry)
+                entries[id(target)] = self._held(target, entry)
+            new = Snapshot(
+                old.epoch + 1,
+                entries,
+                others.get("hidden", old.hidden),
+                others.get("mutators", old.mutators),
+                others.get("stand_ins", old.stand_ins),
+            )
+            written = self.snapshot is old
+            if written:  # no call between the question and the answer, so nobody comes between
+                self.snapshot = new
+                self._dead.difference_update(gone)
+            for kept, before, after in swaps:
+                idle = before if written else after
+                if idle in kept:
+                    kept.remove(idle)
+            if written:
+                return
 
     def _kept_by(self, target, entry):
         """The list in which a target keeps its entries; an idle one for a target that cannot."""

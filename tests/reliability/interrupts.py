@@ -10,24 +10,38 @@ from types import CodeType
 import rulelab
 
 PACKAGE = str(Path(rulelab.__file__).parent)
-_LEAVING: dict[CodeType, frozenset[int]] = {}
+_OUT_OF_REACH: dict[CodeType, frozenset[int]] = {}
 # The call of `__exit__` at the end of a `with` block; Python 3.12 calls by one instruction less.
 _EXIT = ["LOAD_CONST"] * 3 + (["PRECALL", "CALL"] if sys.version_info < (3, 12) else ["CALL"])
 
 
-def leaving_with(code: CodeType) -> frozenset[int]:
-    """The offsets at which a `with` block of this code is being left: between its last instruction and the
-    return of `__exit__` CPython looks at no signal, so no interrupt can come there.
-    """
-    if code not in _LEAVING:
-        found: set[int] = set()
+def out_of_reach(code: CodeType) -> frozenset[int]:
+    """The offsets of this code before which no interrupt can come as it comes here."""
+    if code not in _OUT_OF_REACH:
         steps = list(dis.get_instructions(code))
-        for first in range(len(steps)):
-            run = steps[first : first + len(_EXIT)]
-            if [s.opname for s in run] == _EXIT and all(s.argval is None for s in run[:3]):
-                found.update(s.offset for s in run)
-        _LEAVING[code] = frozenset(found)
-    return _LEAVING[code]
+        _OUT_OF_REACH[code] = frozenset((*_leaving_with(steps), *_without_handler(code, steps)))
+    return _OUT_OF_REACH[code]
+
+
+def _leaving_with(steps: list[dis.Instruction]) -> Iterator[int]:
+    """Where a `with` block is being left: between its last instruction and the return of `__exit__` CPython
+    looks at no signal.
+    """
+    for first in range(len(steps)):
+        run = steps[first : first + len(_EXIT)]
+        if [s.opname for s in run] == _EXIT and all(s.argval is None for s in run[:3]):
+            yield from (s.offset for s in run)
+
+
+def _without_handler(code: CodeType, steps: list[dis.Instruction]) -> Iterator[int]:
+    """The jumps of loops that Python 3.12 leaves out of the table of handlers: a signal has there the handler
+    of the instruction before, what is raised while tracing has none.
+    """
+    handled = [(entry.start, entry.end) for entry in dis.Bytecode(code).exception_entries]
+    if sys.version_info[:2] == (3, 12):
+        for step in steps:
+            if step.opname == "JUMP_BACKWARD" and not any(a <= step.offset < b for a, b in handled):
+                yield step.offset
 
 
 class _Stopwatch:
@@ -46,7 +60,7 @@ class _Stopwatch:
         return self.step
 
     def step(self, frame, event, arg):
-        if event == "opcode" and frame.f_lasti not in leaving_with(frame.f_code):
+        if event == "opcode" and frame.f_lasti not in out_of_reach(frame.f_code):
             self.count += 1
             if self.count == self.at:
                 self.where = (frame.f_code.co_qualname, frame.f_lineno)

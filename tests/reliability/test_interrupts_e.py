@@ -1,7 +1,7 @@
 """E3, E5: an operation that is interrupted anywhere leaves the old state whole or the new one, no lock held.
 
 What is interrupted is every instruction of the package that an operation runs, in turn. CPython delivers a
-signal at calls and jumps only; nearly every instruction is more than can happen (see `leaving_with`).
+signal at calls and jumps only; nearly every instruction is more than can happen (see `out_of_reach`).
 """
 
 import math
