@@ -74,11 +74,11 @@ class Expressions(Loops):
 
     def _get_Slice(self, node: ast.Slice, base: str) -> ir.Atom:
         owner = self.sliced
-        parts = [
+        lower, upper, step = (
             ir.Const(None) if part is None else self._expression(part)
             for part in (node.lower, node.upper, node.step)
-        ]
-        return self._let(ir.Slice(*parts, owner=owner), node)
+        )
+        return self._let(ir.Slice(lower, upper, step, owner), node)
 
     def _get_BinOp(self, node: ast.BinOp, base: str) -> ir.Atom:
         left, right = self._expression(node.left), self._expression(node.right)
