@@ -26,10 +26,10 @@ def parse(text: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
     return with_room(lambda: _in_turn(lambda: ast.parse(text, filename, mode)))
 
 
-def compiled(tree: ast.Module, filename: str, flags: int = 0) -> types.CodeType:
-    """The code of a module; raises what `compile` does."""
+def compiled(source: ast.Module | str, filename: str, flags: int = 0) -> types.CodeType:
+    """The code of a module, from its tree or its text; raises what `compile` does."""
     return with_room(
-        lambda: _in_turn(lambda: compile(tree, filename, "exec", flags=flags, dont_inherit=True))
+        lambda: _in_turn(lambda: compile(source, filename, "exec", flags=flags, dont_inherit=True))
     )
 
 

@@ -92,11 +92,20 @@ def written_lines(target: Any) -> tuple[list[str], int]:
 
 
 def _search(code: types.CodeType) -> Source:
+    place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name, None)
     for text in _texts(code.co_filename):
-        found = _match(code, text)
+        try:
+            found = _match(code, text)
+        except RecursionError:
+            raise SourceNotFoundError(
+                f"The source of {code.co_name}() cannot be read: its file nests deeper than this Python's "
+                "syntax trees can",
+                place=place,
+                fixes=("break up the longest expression", "define the function in a file of its own"),
+                read="limitations#source",
+            ) from None
         if found is not None:
             return found
-    place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name, None)
     if code.co_filename in NAMELESS or not any(True for _ in _texts(code.co_filename)):
         raise SourceNotFoundError(
             f"The source of {code.co_name}() cannot be found: there is no text for {code.co_filename}",
@@ -140,14 +149,21 @@ def _compiled(filename: str, text: str, flags: int) -> _File | None:
         return known
     try:
         tree = parse(text, filename)
-        module = compiled(tree, filename, flags)
-    except (SyntaxError, ValueError, RecursionError):
+        module = _module_of(tree, text, filename, flags)
+    except (SyntaxError, ValueError):
         return None
     for oldest in list(_FILES)[: len(_FILES) - _KEPT_FILES + 1]:  # a list: other threads add and drop too
         _FILES.pop(oldest, None)
     lines = tuple(text.splitlines(keepends=True))
     found = _FILES[filename] = _File(text, flags, tree, module, lines, _by_first_line(tree))
     return found
+
+
+def _module_of(tree: ast.Module, text: str, filename: str, flags: int) -> types.CodeType:
+    try:
+        return compiled(tree, filename, flags)
+    except RecursionError:  # Python 3.12 takes texts that nest twice as deep as the trees it takes
+        return compiled(text, filename, flags)
 
 
 def _by_first_line(tree: ast.Module) -> dict[int, list[ast.AST]]:

@@ -10,6 +10,7 @@ import weakref
 
 import pytest
 
+from rulelab.compiler import source
 from rulelab.compiler.source import find_source
 from rulelab.errors import SourceMismatchError, SourceNotFoundError
 
@@ -234,3 +235,15 @@ def test_lambdas_that_give_constants_are_told_apart():
     one, two, same = (lambda x: 3.0), (lambda x: 4.0 + 1j), (lambda x: 3.0)
     for f, constant in ((one, "3.0"), (two, "4.0 + 1j"), (same, "3.0")):
         assert ast.unparse(find_source(f.__code__).node.body) == constant
+
+
+def test_a_text_that_nests_too_deep_is_named_as_such(monkeypatch):
+    """Where Python's own parser gives up, the file is not said to have changed."""
+
+    def too_deep(text, filename):
+        raise RecursionError
+
+    monkeypatch.setattr(source, "parse", too_deep)
+    with pytest.raises(SourceNotFoundError, match=r"nests deeper .* can") as caught:
+        find_source(test_two_lambdas_of_a_line.__code__.replace(co_name="new"))
+    assert "break up the longest expression" in str(caught.value)
