@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from . import specials
 from .complexes import TracedComplex, angle_of, as_complex, is_complex, root, squared_size
 from .elimination import LINALG
 from .functions import NUMPY_ELEMENTS, element_version
@@ -166,12 +167,19 @@ def _converted(array, dtype):
 
 
 @functools.cache
+def element_of(ufunc):
+    """What a ufunc of NumPy or SciPy does to one traced element; None for another, whatever its name."""
+    if isinstance(mine := getattr(np, ufunc.__name__, None), np.ufunc) and mine is not ufunc:
+        return specials.elements().get(ufunc)
+    return specials.elements().get(ufunc) or NUMPY_ELEMENTS.get(ufunc.__name__)
+
+
+@functools.cache
 def _twin(ufunc):
     """The ufunc over objects that does what `ufunc` does to numbers, or None where there is none."""
-    name = ufunc.__name__
-    if name in _NATIVE:
+    if ufunc.__name__ in _NATIVE and getattr(np, ufunc.__name__, None) is ufunc:
         return ufunc
-    on_scalars = NUMPY_ELEMENTS.get(name)
+    on_scalars = element_of(ufunc)
     if on_scalars is None:
         return None
     return np.frompyfunc(element_version(ufunc, on_scalars), ufunc.nin, ufunc.nout)
@@ -233,7 +241,7 @@ def _written(out, result):
 def _reduced(ufunc, a, axis=0, keepdims=False, initial=None, where=True):
     """A reduction over one axis, several or all; `initial` None or NumPy's mark for "not given" is none."""
     a, name = np.asarray(a), ufunc.__name__
-    step = element_version(ufunc, NUMPY_ELEMENTS[name])
+    step = element_version(ufunc, element_of(ufunc))
     given = () if initial is None or type(initial).__name__ == "_NoValueType" else (initial,)
     axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(np.lib.array_utils.normalize_axis_tuple(axes, a.ndim))
@@ -312,11 +320,11 @@ def _stop(trace, function, how=""):
 
 
 def _shown_name(function):
-    module = getattr(function, "__module__", None) or "numpy"
     name = getattr(function, "__name__", repr(function))
-    return (
-        f"{module.replace('numpy', 'np', 1)}.{name}" if not isinstance(function, np.ufunc) else f"np.{name}"
-    )
+    if isinstance(function, np.ufunc):
+        return specials.name_of(function) or f"np.{name}"
+    module = getattr(function, "__module__", None) or "numpy"
+    return f"{module.replace('numpy', 'np', 1)}.{name}"
 
 
 _QUESTIONS = {np.result_type, np.can_cast, np.min_scalar_type, np.common_type, np.promote_types}

@@ -31,6 +31,7 @@ from .plain import plain_argument
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, text
 from .questions import NO_DEFAULT, exact_sample, kind_of, positional_parameters
 from .report import SymbolicReport
+from .specials import works_on_arrays
 from .verdicts import Proved, Refuted
 
 MAX_ENTRIES = 12
@@ -302,13 +303,13 @@ class _Writer:
         """NumPy's functions where the author uses NumPy, `math`'s where they use that or neither."""
         scope, words = self.f.__globals__, set(uses(self.f.__code__))
         found = [scope.get(word) for word in words]
-        array_code = any(v is np or isinstance(v, np.ufunc) for v in found)
+        array_code = any(map(works_on_arrays, found))
         math_code = any(v is __import__("math").exp or getattr(v, "__name__", "") == "math" for v in found)
         math_code = math_code or any(callable(v) and getattr(v, "__module__", "") == "math" for v in found)
         if array_code and math_code:
             return self.elementwise
         helpers = [v for v in found if isinstance(v, types.FunctionType)]
-        deep = any(np in _globals_used(h) for h in helpers)
+        deep = any(works_on_arrays(v) for h in helpers for v in _globals_used(h))
         return array_code or (
             not math_code and (deep or (self.elementwise and self.was_given and self.has_arrays()))
         )

@@ -20,6 +20,7 @@ from typing import Any
 import sympy as sp
 
 from .formulas import constant_expression
+from .scalars import Constant
 from .zerotest import ROOTS, SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
 
 ERROR = "below 1e-100"
@@ -396,7 +397,13 @@ class _Field:
             }
         if (rational := _rational(node)) is not None:
             return {("one",): (rational, None)} if rational else {}
-        return {("atom", self.values[id(node)]): (Fraction(1), None)}
+        return self.atom(self.values[id(node)], _content(node))
+
+    def atom(self, value, content):
+        """A value as a rational multiple of what else is in it, so that x*x/2 and (x/sqrt(2))**2 are told by
+        one atom."""
+        rest = value * content.denominator * self.model.inverse(content.numerator % P) % P
+        return {("atom", rest): (content, None)}
 
     def times_log(self, terms, base):
         """A sum times the logarithm of `base`; the logarithm itself is what exp undoes."""
@@ -530,6 +537,11 @@ class _Field:
             return (cos if node.op == "sin" else -sin,)
         if node.op in ("sinh", "cosh"):
             return (self.hyperbolic("cosh" if node.op == "sinh" else "sinh", node.args[0]),)
+        if node.op in ("erf", "erfc"):
+            sign = 1 if node.op == "erf" else -1
+            return (sign * 2 * self.model.value(1 / sp.sqrt(sp.pi)) * self.gauss(node.args[0]),)
+        if node.op == "erfinv":
+            return (self.model.value(sp.sqrt(sp.pi) / 2) * self.model.inverse(self.gauss(node)),)
         try:
             return _SLOPES[node.op](self, self.values[id(node)], *args)
         except KeyError:
@@ -542,9 +554,10 @@ class _Field:
             return (0 if value == 0 and exponent != 1 else exponent * value * inverse(base) if base else 1), 0
         return exponent * value * inverse(base), value * self.log(node.args[0])
 
-    def gauss(self, x):
-        """exp(-x**2), keyed as the graph of it would be."""
-        return self.exp({("atom", x * x % P): (Fraction(-1), None)})
+    def gauss(self, node):
+        """exp(-x**2) for the value x of a node, keyed as the graph of it would be."""
+        x = self.values[id(node)]
+        return self.exp(_scaled(self.atom(x * x % P, _content(node, 2)), Fraction(-1)))
 
 
 _ARITHMETIC: dict[str, Callable] = {
@@ -582,11 +595,11 @@ _SLOPES: dict[str, Callable] = {
     "acosh": lambda f, v, x: (f.root(x * x - 1, -1),),
     "atanh": lambda f, v, x: (f.model.inverse(1 - x * x),),
     "atan2": lambda f, v, y, x: (x * f.model.inverse(x * x + y * y), -y * f.model.inverse(x * x + y * y)),
-    "erf": lambda f, v, x: (2 * f.model.value(1 / sp.sqrt(sp.pi)) * f.gauss(x),),
-    "erfc": lambda f, v, x: (-2 * f.model.value(1 / sp.sqrt(sp.pi)) * f.gauss(x),),
     "gamma": lambda f, v, x: (v * f.model.random("digamma", x),),
     "loggamma": lambda f, v, x: (f.model.random("digamma", x),),
+    "digamma": lambda f, v, x: (f.model.random("trigamma", x),),
     "besseli0": lambda f, v, x: (f.model.random("besseli1", x),),
+    "besseli1": lambda f, v, x: (f.model.random("besseli0", x) - v * f.model.inverse(x),),
 }
 
 
@@ -616,6 +629,37 @@ def _factors(node):
             stack.append((times * _rational(top.args[1]), top.args[0]))
         else:
             yield times, top
+
+
+_ONE, _MINUS = Constant(Fraction(1)), Constant(Fraction(-1))
+_ROOTS = {"sqrt(2)": 2, "sqrt(3)": 3}
+MAX_FACTORS = 100
+
+
+def _content(node, power=1):
+    """The rational factor of a product, quotient or power, or of its `power`; 1 where it has none."""
+    content = Fraction(1)
+    factors = list(itertools.islice(_signed_factors(node, Fraction(power)), MAX_FACTORS))
+    for times, constant in factors if len(factors) < MAX_FACTORS else ():
+        root = times / 2 if constant.name in _ROOTS else Fraction(0)
+        if times.denominator == 1 and root.denominator == 1 and (constant.name is None or root):
+            content *= constant.factor ** int(times) * _ROOTS.get(constant.name, 1) ** int(root)
+    return content or Fraction(1)
+
+
+def _signed_factors(node, power):
+    """(times, constant) for the constants and signs in a product."""
+    stack = [(power, node)]
+    while stack:
+        power, top = stack.pop()
+        for times, part in _factors(top):
+            if part.op == "constant" and part.args is not None:
+                yield power * times, part.args
+            elif part.op == "neg" and (power * times).denominator == 1:
+                yield power * times, _MINUS
+                stack.append((power * times, part.args[0]))
+            else:
+                yield power * times, _ONE
 
 
 def _scaled(terms, factor):

@@ -3,6 +3,7 @@ domain."""
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -26,6 +27,13 @@ def _log_of_size_of_gamma(x):
     return CONTEXT.loggamma(x) if x > 0 else CONTEXT.log(abs(CONTEXT.gamma(x)))
 
 
+def _remembered(evaluate):
+    """A slow function, which knows its last values: the entries of an array are asked for again and again
+    while one of them moves."""
+    known = functools.lru_cache(4096)(lambda x, precision: evaluate(x))
+    return lambda x: known(x, CONTEXT.prec)
+
+
 ELEMENTARY = {
     "sin": Elementary(CONTEXT.sin),
     "cos": Elementary(CONTEXT.cos),
@@ -42,15 +50,15 @@ ELEMENTARY = {
     "exp": Elementary(CONTEXT.exp),
     "log": Elementary(CONTEXT.log, ((">", 0),)),
     "sqrt": Elementary(CONTEXT.sqrt, ((">=", 0),)),
-    "erf": Elementary(CONTEXT.erf),
-    "erfc": Elementary(CONTEXT.erfc),
-    "gamma": Elementary(CONTEXT.gamma),
-    "digamma": Elementary(lambda x: CONTEXT.psi(0, x)),
-    "besseli0": Elementary(lambda x: CONTEXT.besseli(0, x)),
-    "besseli1": Elementary(lambda x: CONTEXT.besseli(1, x)),
-    "loggamma": Elementary(_log_of_size_of_gamma),
-    "trigamma": Elementary(lambda x: CONTEXT.polygamma(1, x)),
-    "erfinv": Elementary(CONTEXT.erfinv, ((">", -1), ("<", 1))),
+    "erf": Elementary(_remembered(CONTEXT.erf)),
+    "erfc": Elementary(_remembered(CONTEXT.erfc)),
+    "gamma": Elementary(_remembered(CONTEXT.gamma)),
+    "digamma": Elementary(_remembered(lambda x: CONTEXT.psi(0, x))),
+    "besseli0": Elementary(_remembered(lambda x: CONTEXT.besseli(0, x))),
+    "besseli1": Elementary(_remembered(lambda x: CONTEXT.besseli(1, x))),
+    "loggamma": Elementary(_remembered(_log_of_size_of_gamma)),
+    "trigamma": Elementary(_remembered(lambda x: CONTEXT.polygamma(1, x))),
+    "erfinv": Elementary(_remembered(CONTEXT.erfinv), ((">", -1), ("<", 1))),
 }
 
 _HOLDS = {
@@ -74,7 +82,13 @@ def apply(name, x, raising=True):
             raise ValueError("math domain error")
         if not inside:
             x.trace.halt(NoRealValue(f"{name} outside its domain"))
-    return x.trace.node(name, (x,), ELEMENTARY[name].evaluate(x.shadow))
+    try:
+        value = ELEMENTARY[name].evaluate(x.shadow)
+    except ValueError:  # at a pole
+        if not raising:
+            x.trace.halt(NoRealValue(f"{name} at a pole"))
+        raise
+    return x.trace.node(name, (x,), value)
 
 
 def _unary(name):

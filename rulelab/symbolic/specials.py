@@ -1,15 +1,22 @@
-"""The functions of `scipy.special` on traced numbers, for those who have SciPy."""
+"""The functions of `scipy.special` on traced numbers, for those who have SciPy: of one element, or of a whole
+array."""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
+import math
+import sys
 
 import numpy as np
 
-from .arrays import own
-from .functions import MATH, apply, element_version, elementwise_version
+from .functions import MATH, apply, element_version
 from .scalars import Scalar
+
+
+def _half_root(x):
+    """x over the square root of 2."""
+    return x / x.trace.constant(2) ** x.trace.constant(0.5)
 
 
 def _expit(x):
@@ -17,39 +24,71 @@ def _expit(x):
 
 
 def _logit(x):
-    return apply("log", x / (1 - x))
+    return apply("log", x / (1 - x), False)
 
 
 def _ndtr(x):
-    return apply("erfc", -x / x.trace.constant(2) ** x.trace.constant(0.5)) / 2
+    return apply("erfc", -_half_root(x)) / 2
 
 
-def _log_gammas(a, b):
-    return _gammaln(a) + _gammaln(b) - _gammaln(a + b)
+def _ndtri(p):
+    return apply("erfinv", 2 * p - 1, False) * p.trace.constant(2) ** p.trace.constant(0.5)
 
 
 def _gammaln(x):
     return apply("loggamma", x, False)
 
 
+def _gamma(x):
+    return apply("gamma", x, False)
+
+
 def _beta(a, b):
-    a, b = _lifted(a, b)
-    gamma = functools.partial(apply, "gamma")
-    return gamma(a) * gamma(b) / gamma(a + b)
+    return _gamma(a) * _gamma(b) / _gamma(a + b)
 
 
 def _betaln(a, b):
-    return _log_gammas(*_lifted(a, b))
+    return _gammaln(a) + _gammaln(b) - _gammaln(a + b)
+
+
+def _binom(n, k):
+    return _gamma(n + 1) / (_gamma(k + 1) * _gamma(n - k + 1))
 
 
 def _xlogy(x, y):
-    x, y = _lifted(x, y)
-    return x * apply("log", y)
+    return x * apply("log", y, False)
 
 
-def _lifted(*xs):
-    trace = next(x.trace for x in xs if isinstance(x, Scalar))
-    return tuple(map(trace.constant, xs))
+def _rel_entr(x, y):
+    return x * apply("log", x / y, False)
+
+
+def _boxcox(x, power):
+    return apply("log", x, False) if power == 0 else (x**power - 1) / power
+
+
+def _inv_boxcox(y, power):
+    return apply("exp", y) if power == 0 else (1 + power * y) ** (1 / power)
+
+
+def _huber(delta, r):
+    return r * r / 2 if abs(r) <= delta else delta * (abs(r) - delta / 2)
+
+
+def _pseudo_huber(delta, r):
+    return delta * delta * (apply("sqrt", 1 + (r / delta) ** 2) - 1)
+
+
+def _bessel(name, scaled=False):
+    def of(x):
+        value = apply(name, x)
+        return value * apply("exp", -abs(x)) if scaled else value
+
+    return of
+
+
+def _in_degrees(name):
+    return lambda x: apply(name, x * math.pi / 180)
 
 
 def _polygamma(n, x):
@@ -58,20 +97,80 @@ def _polygamma(n, x):
     return x.__float__()  # which stops the trace: higher ones are not in the table
 
 
+def _lifted(on_scalars):
+    """`on_scalars` with all of its arguments as traced numbers."""
+
+    def of(*xs):
+        trace = next(x.trace for x in xs if isinstance(x, Scalar))
+        return on_scalars(*map(trace.constant, xs))
+
+    return of
+
+
+# What each does to one element.
 _SPECIAL = {
-    name: MATH[name](False) for name in ("gamma", "erf", "erfc", "log1p", "expm1", "exp2", "cbrt")
+    name: MATH[name](False) for name in ("erf", "erfc", "log1p", "expm1", "exp2", "cbrt")
 } | {
+    "gamma": _gamma,
+    "rgamma": lambda x: 1 / _gamma(x),
     "gammaln": _gammaln,
     "digamma": functools.partial(apply, "digamma", raising=False),
     "psi": functools.partial(apply, "digamma", raising=False),
     "polygamma": _polygamma,
     "erfinv": functools.partial(apply, "erfinv", raising=False),
+    "erfcinv": lambda x: apply("erfinv", 1 - x, False),
+    "erfcx": lambda x: apply("exp", x * x) * apply("erfc", x),
     "expit": _expit,
+    "log_expit": lambda x: -apply("log", 1 + apply("exp", -x)),
+    "softplus": lambda x: apply("log", 1 + apply("exp", x)),
     "logit": _logit,
     "ndtr": _ndtr,
-    "beta": _beta,
-    "betaln": _betaln,
-    "xlogy": _xlogy,
+    "log_ndtr": lambda x: apply("log", _ndtr(x), False),
+    "ndtri": _ndtri,
+    "beta": _lifted(_beta),
+    "betaln": _lifted(_betaln),
+    "binom": _lifted(_binom),
+    "poch": _lifted(lambda x, m: _gamma(x + m) / _gamma(x)),
+    "xlogy": _lifted(_xlogy),
+    "xlog1py": _lifted(lambda x, y: _xlogy(x, 1 + y)),
+    "entr": lambda x: -x * apply("log", x, False),
+    "rel_entr": _lifted(_rel_entr),
+    "kl_div": _lifted(lambda x, y: _rel_entr(x, y) - x + y),
+    "boxcox": _lifted(_boxcox),
+    "boxcox1p": _lifted(lambda x, power: _boxcox(1 + x, power)),
+    "inv_boxcox": _lifted(_inv_boxcox),
+    "huber": _lifted(_huber),
+    "pseudo_huber": _lifted(_pseudo_huber),
+    "exprel": lambda x: (apply("exp", x) - 1) / x,
+    "exp10": lambda x: 10**x,
+    "cosm1": lambda x: apply("cos", x) - 1,
+    "sindg": _in_degrees("sin"),
+    "cosdg": _in_degrees("cos"),
+    "tandg": _in_degrees("tan"),
+    "i0": _bessel("besseli0"),
+    "i1": _bessel("besseli1"),
+    "i0e": _bessel("besseli0", scaled=True),
+    "i1e": _bessel("besseli1", scaled=True),
+}
+
+
+def _softmax(x, axis=None):
+    grown = np.exp(x)
+    return grown / np.sum(grown, axis=axis, keepdims=True)
+
+
+def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+    total = np.exp(a) if b is None else b * np.exp(a)
+    if return_sign:
+        raise TypeError("return_sign=True")
+    return np.log(np.sum(total, axis=axis, keepdims=keepdims))
+
+
+# What these do to a whole array: they need no shift against overflow where numbers have any size.
+_OF_ARRAYS = {
+    "softmax": _softmax,
+    "log_softmax": lambda x, axis=None: x - _logsumexp(x, axis, keepdims=True),
+    "logsumexp": _logsumexp,
 }
 
 
@@ -80,23 +179,38 @@ def has_scipy():
     return importlib.util.find_spec("scipy") is not None
 
 
-def special_functions():
-    """Every function of `scipy.special` that the table knows, with its version for traced numbers; none
-    without SciPy."""
-    if not has_scipy():
-        return {}
-    from scipy import special
-
-    known = ((getattr(special, name), on_scalars) for name, on_scalars in _SPECIAL.items())
-    return {original: _version(original, on_scalars) for original, on_scalars in known}
+def works_on_arrays(word):
+    """Whether what a word of the author's means is NumPy, `scipy.special`, or a ufunc: code for arrays too."""
+    return word is np or isinstance(word, np.ufunc) or word is sys.modules.get("scipy.special", np)
 
 
-def _on_elements(original, on_scalars):
-    one = np.frompyfunc(element_version(original, on_scalars), original.nin, 1)
-    return lambda _ufunc, args, kwargs: own(np.asarray(one(*args, **kwargs)))
+def elements():
+    """What each ufunc of `scipy.special` that the table knows does to one element, by the ufunc; nothing where
+    nobody has imported it."""
+    return {f: on_element for f, on_element in _known(_SPECIAL).items() if isinstance(f, np.ufunc)}
 
 
-def _version(original, on_scalars):
-    if isinstance(original, np.ufunc):
-        return elementwise_version(original, on_scalars, _on_elements(original, on_scalars))
-    return lambda *xs: on_scalars(*xs) if any(isinstance(x, Scalar) for x in xs) else original(*xs)
+def functions():
+    """The same of those that are Python functions, for arguments of any shape."""
+    return {
+        f: _over_elements(f, on_element)
+        for f, on_element in _known(_SPECIAL).items()
+        if not isinstance(f, np.ufunc)
+    } | _known(_OF_ARRAYS)
+
+
+def _known(table):
+    special = sys.modules.get("scipy.special")  # who has not imported it does not call it
+    named = ((getattr(special, name, None), known) for name, known in table.items())
+    return {original: known for original, known in named if original is not None}
+
+
+def _over_elements(original, on_element):
+    one = element_version(original, on_element)
+    return lambda *xs: np.frompyfunc(one, len(xs), 1)(*(np.asarray(x, object) for x in xs))
+
+
+def name_of(ufunc):
+    """What a ufunc of `scipy.special` is called; None for another."""
+    special = sys.modules.get("scipy.special")
+    return f"scipy.special.{ufunc.__name__}" if getattr(special, ufunc.__name__, None) is ufunc else None

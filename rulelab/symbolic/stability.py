@@ -32,6 +32,7 @@ from .printers import Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
 from .scalars import CONTEXT, CannotTrace, Stop, Trace
+from .specials import works_on_arrays
 from .swap import Swap
 from .tracing import STAND_INS
 
@@ -475,7 +476,7 @@ def writes_numpy(f):
     if code is None:
         return isinstance(f, np.ufunc)
     words = (f.__globals__.get(word) for word in uses(code))
-    return any(w is np or isinstance(w, np.ufunc) for w in words)
+    return any(map(works_on_arrays, words))
 
 
 def _tree_text(expr):

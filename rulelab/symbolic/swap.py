@@ -21,12 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from . import arrays, complexes
-from .arrays import filled, maker_like, own
+from . import arrays, complexes, specials
+from .arrays import element_of, filled, maker_like, own
 from .complexes import Complex, TracedComplex, TracedReal
-from .functions import NUMPY_ELEMENTS, any_traced, elementwise_version, math_replacements
+from .functions import any_traced, elementwise_version, math_replacements
 from .scalars import CannotTrace, Scalar, Trace
-from .specials import special_functions
 
 _HARMLESS_BUILTINS = {
     getattr(builtins, name)
@@ -227,7 +226,7 @@ def _ufunc_on_arrays(ufunc, args, kwargs):
 
 
 def _numpy_ufunc(ufunc):
-    on_scalars = NUMPY_ELEMENTS.get(ufunc.__name__)
+    on_scalars = element_of(ufunc)
     if on_scalars is None:
         return _NumpyFunction(ufunc, lambda *args, **kwargs: _ufunc_on_arrays(ufunc, args, kwargs)
                               if any_traced(args, kwargs) else ufunc(*args, **kwargs))  # fmt: skip
@@ -300,7 +299,7 @@ class Swap:
         self._made: dict[int, Any] = {}
         self._keep: list[Any] = []  # what `_made` is keyed by must not die, or its id could be reused
         self._globals: dict[int, Globals] = {}
-        self._table = _table("scipy.special" in sys.modules)  # who has not imported it does not call it
+        self._table = _table("scipy.special" in sys.modules)
         self._overrides = {id(original): standin for original, standin in overrides}
         self._keep.extend(original for original, _ in overrides)
         self.builtins = self._builtins()
@@ -467,8 +466,20 @@ def _codes(code):
 
 @functools.cache
 def _table(with_special):
-    special = special_functions() if with_special else {}
+    special = {f: _of_either(f, twin) for f, twin in specials.functions().items()} if with_special else {}
     return math_replacements() | complexes.replacements() | special | _numpy_makers()
+
+
+def _of_either(original, on_traced):
+    """A Python function for plain arguments, and what does the same to traced ones."""
+
+    def function(*args, **kwargs):
+        if not any_traced(args, kwargs):
+            return original(*args, **kwargs)
+        made = on_traced(*map(_ours, args), **kwargs)
+        return own(made) if isinstance(made, np.ndarray) else made
+
+    return function
 
 
 _OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")
