@@ -330,8 +330,9 @@ class Judge:
         codes = frozenset().union(*(v.codes for v in visits))
         rounded = of_constants(dict.fromkeys(c for v in visits for c in v.trace.rounded), codes)
         self.say(Undecided(digits, "the time limit came before the proof"), (), notes, rounded)
-        if digits < EXACT_DIGITS:
-            return self.say(Agrees(digits, _why_no_identity(digits, rounded)), (), notes, rounded)
+        known = min((v.digits for v in visits if not v.vague), default=EXACT_DIGITS)
+        if known < EXACT_DIGITS:
+            return self.say(Agrees(known, _why_no_identity(known, rounded)), (), notes, rounded)
         report = self.prove_cells(visits, plan, digits, notes, rounded)
         if isinstance(report.verdict, Proved):
             self.visited[report.verdict] = question, visits, plan.admits

@@ -21,12 +21,15 @@ import numpy as np
 import sympy as sp
 from mpmath.calculus.quadrature import GaussLegendre, TanhSinh
 
+from .digits import EXACT_DIGITS
 from .functions import ELEMENTARY
 from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_limit
 
 WANTED_DIGITS = 36  # more than a proof asks of its samples
 WELL_KNOWN = 42  # digits that do for a difference quotient
 LEAST_DIGITS = 32
+EXACT = CONTEXT.mpf(10) ** -EXACT_DIGITS
+CHANGES = 1000  # times by how much a slope changes with the sum: within that nothing is known of it
 PANELS = ((4, 1), (5, 1), (5, 2), (5, 4), (5, 8), (5, 16))  # degree and number: 24 or 48 nodes on each
 HOPELESS = (
     CONTEXT.mpf(10) ** -12
@@ -284,6 +287,30 @@ def _as_before(quadrature, f, a, b):
     if sums is _gauss_sums:
         return _over_panels(f, a, b, *PANELS[number])[0]
     return next(itertools.islice(sums(f, a, b), number, None))[0]
+
+
+def is_vague(quotients, quadratures, expected, found):
+    """Whether numbers differ from the slopes by no more than these change when the integrals are summed
+    otherwise: then the difference says nothing. `quotients(quadratures=…)` gives the slopes by other sums."""
+    close = [abs(e - f) <= EXACT * max(abs(e), abs(f)) for e, f in zip(expected, found, strict=True)]
+    if all(close) or not all(map(CONTEXT.isfinite, (*expected, *found))):
+        return False
+    again = quotients(quadratures=_other_sums(quadratures))
+    return all(
+        near or abs(f - a) <= CHANGES * abs(e - a)
+        for near, e, f, a in zip(close, expected, found, again, strict=True)
+    )
+
+
+def _other_sums(quadratures):
+    """For each of the sums by which integrals were worked out the next finer one, or else one before."""
+    counts = {_gauss_sums: len(PANELS), _tanh_sinh_sums: _count(TANH_SINH), _line_sums: _count(LINE_DEGREES)}
+    return tuple((sums, n + 1 if n + 1 < counts[sums] else n - 1) for sums, n in quadratures)
+
+
+def _count(degrees):
+    lowest, highest = degrees
+    return highest - lowest + 1
 
 
 def _gauss_sums(f, a, b):

@@ -30,6 +30,7 @@ from .counterexamples import (
 )
 from .digits import MAX_DIGITS, VALUES, agreeing_digits, is_wrong
 from .endings import Misfit, Settled, Skipped
+from .integrals import is_vague
 from .plain import (
     alike,
     are_complex,
@@ -77,6 +78,7 @@ class Visit:
     digits: int
     path: tuple
     codes: frozenset  # the author's code objects that were run
+    vague: bool = False  # the digits are fewer than an identity's, and no more of the slope are known
 
 
 def visit(question, sample, seed):
@@ -113,17 +115,18 @@ def visit(question, sample, seed):
     found = _found(trace, question, sample, cotangents, plain_found)
     _check_value(question, sample, plain_y, seeds, _numbers(y_flat, wide), _numbers(rule_y, wide))
     quotients = functools.partial(
-        difference_quotients, question, sample, leaves, seed_leaves, path, quadratures, wide
+        difference_quotients, question, sample, leaves, seed_leaves, path, quadratures=quadratures, wide=wide
     )
     expected = quotients()
+    vague = bool(quadratures) and is_vague(quotients, quadratures, expected, [f.shadow for f in found])
     digits = _check_gradient(
         question, sample, plain_y, seeds, leaves, found, expected, y_flat, seed_leaves,
-        None if quadratures else quotients,
+        None if quadratures else quotients, vague,
     )  # fmt: skip
     digits = min(digits, trace.known_digits)
     return Visit(
         sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path(),
-        frozenset(swap.codes),
+        frozenset(swap.codes), vague,
     )  # fmt: skip
 
 
@@ -358,12 +361,14 @@ def _check_value(question, sample, plain_y, seeds, y, rule_y):
 
 
 def _check_gradient(
-    question, sample, plain_y, seeds, leaves, found, expected, y, seed_leaves, quotients
+    question, sample, plain_y, seeds, leaves, found, expected, y, seed_leaves, quotients, vague=False
 ):
     scale = 1 + sum(abs(s.shadow * v.shadow) for s, v in zip(seed_leaves, y, strict=True))
     numbers = [f.shadow for f in found]
     digits = [agreeing_digits(e, n, scale) for e, n in zip(expected, numbers, strict=True)]
     wrong = [i for i, (e, n) in enumerate(zip(expected, numbers, strict=True)) if is_wrong(e, n, scale)]
+    if vague:
+        return min(digits)
     if not wrong and quotients:
         wrong = wrong_though_small(expected, numbers, quotients)
     if wrong:

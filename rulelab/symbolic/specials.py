@@ -180,13 +180,13 @@ def has_scipy():
 
 
 def works_on_arrays(word):
-    """Whether what a word of the author's means is NumPy, `scipy.special`, or a ufunc: code for arrays too."""
+    """Whether what the author calls by a word is NumPy, `scipy.special` or a ufunc: code for arrays, too."""
     return word is np or isinstance(word, np.ufunc) or word is sys.modules.get("scipy.special", np)
 
 
 def elements():
-    """What each ufunc of `scipy.special` that the table knows does to one element, by the ufunc; nothing where
-    nobody has imported it."""
+    """What each ufunc of `scipy.special` that the table knows does to one element, by the ufunc; nothing
+    where nobody has imported it."""
     return {f: on_element for f, on_element in _known(_SPECIAL).items() if isinstance(f, np.ufunc)}
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rulelab.symbolic import Proved, Refuted, Unsupported, prove
+from rulelab.symbolic import Agrees, Proved, Refuted, Unsupported, prove
 from rulelab.symbolic.integrals import integral
 from rulelab.symbolic.scalars import CONTEXT, NoRealValue, Trace
 from rulelab.tangents.zeros import NoTangent
@@ -320,3 +320,27 @@ def test_digits_are_not_made_up(function, a, b):
     """An integral that swings on to infinity, is too steep at its end or does not exist has no value."""
     with pytest.raises(NoRealValue, match="digits only"):
         value_of(function, a, b)
+
+
+def steep(t):
+    return math.exp(-(t**4))
+
+
+FADING = {
+    "a bell from 0": (lambda b: quad(bell, 0, b)[0], lambda b: bell(b)),
+    "to infinity": (lambda b: quad(bell, b, math.inf)[0], lambda b: -bell(b)),
+    "steeper": (lambda b: quad(steep, 0, b)[0], lambda b: steep(b)),
+}
+
+
+@pytest.mark.parametrize("name", FADING)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_slope_that_is_nothing_beside_the_value_is_no_evidence(name, seed):
+    """exp(-225) of an integral that is known to 36 digits has no digits: a right rule is proved, wherever the
+    samples fall, and a wrong one is refuted or called no identity where there are digits."""
+    f, slope = FADING[name]
+    rng = np.random.default_rng(seed)
+    assert isinstance(judge(f, lambda y, b: (y * slope(b),), rng=rng), Proved)
+    assert isinstance(judge(f, lambda y, b: (y * slope(b) * (1 + 1e-9),), rng=rng), Refuted)
+    almost = judge(f, lambda y, b: (y * slope(b) + y * slope(b) / 10**21,), rng=rng)
+    assert isinstance(almost, Agrees) and almost.digits == 21
