@@ -213,4 +213,5 @@ def _over_elements(original, on_element):
 def name_of(ufunc):
     """What a ufunc of `scipy.special` is called; None for another."""
     special = sys.modules.get("scipy.special")
-    return f"scipy.special.{ufunc.__name__}" if getattr(special, ufunc.__name__, None) is ufunc else None
+    name = ufunc.__name__
+    return f"scipy.special.{name}" if getattr(special, name, None) is ufunc else None

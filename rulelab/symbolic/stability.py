@@ -21,20 +21,22 @@ from ..rules.targets import name_of
 from ..tables import Page, Report, Table
 from ..tangents import thunks, zeros
 from . import worker
+from .arrays import own
 from .branches import uses
-from .cells import ComplexNumbers, Static
+from .cells import Array, ComplexNumbers, Static, entry_name
 from .check import warm
 from .forms import evaluated, runnable
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
-from .plain import quietly
-from .printers import Printer, Spelling, name_tree, plain_scope, text
+from .plain import entries_of, plain_argument, quietly
+from .printers import SEED, Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
 from .scalars import CONTEXT, CannotTrace, Stop, Trace
+from .scan_inputs import array_lines, plan_to_scan, plane_inputs, real_inputs
 from .specials import works_on_arrays
-from .swap import Swap
-from .tracing import STAND_INS
+from .swap import Swap, same_shape_object_array
+from .tracing import STAND_INS, flat_numbers, traced_arguments
 
 BAD = 64.0  # ulps: beyond them six bits are lost
 LOST = 2.0**52  # ulps: no digit is left
@@ -42,6 +44,7 @@ PRECISIONS = (60, 160, 450, 1100)  # digits, raised until two agree
 POINT_SECONDS = 0.3
 SHARE = 0.6  # of the time limit, for the inputs; the rest is for the search
 MAX_REGIONS = 4
+HEADLINE = 110  # letters
 MIN_NORMAL, LARGEST = sys.float_info.min, sys.float_info.max
 
 
@@ -72,6 +75,13 @@ class Region:
         if self.ulps >= LOST:
             return "no digit is right"
         return f"{self.ulps:.2g} ulps, {max(0, int(15.95 - math.log10(self.ulps)))} digits are right"
+
+
+    @property
+    def example(self) -> str:
+        """What comes out at the worst input, what should, and why it does not."""
+        words = f"{self.argument} = {self.worst} it gives {self.found}, exact is {self.exact}"
+        return f"{words}: {self.cause}" if self.cause else words
 
 
 @dataclass(frozen=True)
@@ -112,12 +122,21 @@ class StabilityReport(Report):
             return f"pullback of {self.function}: nothing could be scanned"
         if not self.regions:
             return f"pullback of {self.function}: at most {self.worst:.2g} ulps off at {self.points} inputs"
-        r = max(self.regions, key=lambda r: r.ulps)
-        why = f": {r.cause}" if r.cause else ""
-        return (
-            f"pullback of {self.function}: loses digits for {r.argument} from {r.low} to {r.high}; "
-            f"at {r.worst} it gives {r.found}, exact is {r.exact} ({r.loss}){why}"
-        )
+        r = self.worst_region
+        where = f"for {r.argument} from {r.low} to {r.high}"
+        words = f"loses digits {where} ({r.loss})" if r.ulps < math.inf else f"{r.loss} {where}"
+        words = words if len(words) <= HEADLINE - 40 else f"{r.loss} for some {r.argument}"
+        return f"pullback of {self.function}: {words}"
+
+    @property
+    def worst_region(self) -> Region:
+        """The region with the largest error; there must be one."""
+        return max(self.regions, key=lambda r: r.ulps)
+
+    @property
+    def example(self) -> str:
+        """What comes out at the worst input, and why."""
+        return f"at {self.worst_region.example}" if self.regions else ""
 
     def page(self):
         """The verdict, the regions, the better formulas."""
@@ -135,7 +154,8 @@ class StabilityReport(Report):
                 for b in self.better
             )
             tables.append(Table("a better formula (bits: the mean over the inputs)", names, formulas))
-        return Page((self.sentence,), tuple(tables), tuple(f"note: {n}" for n in self.notes))
+        words = (self.sentence, *filter(None, [self.example]))
+        return Page(words, tuple(tables), tuple(f"note: {n}" for n in self.notes))
 
     def to_dict(self):
         """The report as JSON-ready data."""
@@ -161,13 +181,15 @@ def scan_stability(
 ) -> StabilityReport:
     """Where the pullback of `f` loses digits, why, and a better formula where one is found.
 
-    `f` is a function of numbers, or elementwise; its rule is looked up in `registry`, unless `rule`, a
-    function `rule(*args) -> (y, pullback)`, is given. One argument at a time goes through floats of both
-    signs, spaced evenly in their logarithm, at which `f` is finite, and close to ±1; the others stay at those
-    of `at`. With `plane=True` it goes through complex numbers instead (one argument). The cotangent that the
-    pullback gives for this argument is compared with the same code worked out with hundreds of digits: this
-    scan is about rounding alone, `prove` about being right. `time_limit`, `stop` and `name` are as for
-    `prove`.
+    `f` is a function of numbers, elementwise, or one of real arrays of up to sixteen numbers; its rule is
+    looked up in `registry`, unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. One argument
+    at a time goes through floats of both signs, spaced evenly in their logarithm, and close to ±1; the others
+    stay at those of `at`. Of an array the first entry moves, then all are scaled, then all are shifted.
+    Inputs count at which the exact value and cotangent are numbers that a float can hold: an overflow, an
+    error or nan there is a finding. With `plane=True` the argument goes through complex numbers instead (one
+    argument). The cotangent that the pullback gives is compared with the same code worked out with hundreds
+    of digits: this scan is about rounding alone, `prove` about being right. `time_limit`, `stop` and `name`
+    are as for `prove`.
 
     RuleError where there is no rule, or none that can be followed.
 
@@ -183,24 +205,28 @@ def scan_stability(
     started = time.monotonic()
     names, plans = judged_arguments(f, at)
     shown = name or getattr(f, "__name__", None) or name_of(f)
-    plan = plans[0]
-    if any(isinstance(k, ComplexNumbers) for k in plan.specs[0]):
+    if any(isinstance(k, ComplexNumbers) for k in plans[0].specs[0]):
         raise _refused(shown, "the scan begins on the line", "give plane=True and no complex arguments")
-    if not all(k == "scalar" or isinstance(k, Static) for k in plan.specs[0]):
-        raise _refused(shown, "the scan is for arguments that are numbers", "give numbers as at=(…)")
-    try:
-        question = find_rule(f, rule, names, plan, registry, name)
-    except NoRuleFound as missing:
-        raise missing.error from None
-    if plane and sum(k == "scalar" for k in plan.specs[0]) != 1:
+    if plane and sum(k == "scalar" for k in plans[0].specs[0]) != 1:
         raise _refused(
             shown, "in the complex plane the scan is for one argument", "hold the others by a partial"
         )
     warm()
-    scan = _PlaneScan if plane else _RealScan
+    deadline = started + time_limit
 
     def job(report):
-        scan(question, plan, shown, started + time_limit, report).run()
+        try:
+            plan = plans[0] if plane else plan_to_scan(f, plans)  # which calls f
+            if plan is None:
+                kinds = "numbers, or real arrays of up to 16 of them"
+                raise _refused(shown, f"the scan is for arguments that are {kinds}", "give numbers as at=(…)")
+            question = find_rule(f, rule, names, plan, registry, name)
+        except NoRuleFound as missing:
+            report(missing.error)
+        except RuleError as refused:
+            report(refused)
+        else:
+            (_PlaneScan if plane else _RealScan)(question, plan, shown, deadline, report).run()
 
     outcome = worker.run(job, time_limit, stop)
     found = outcome.result
@@ -215,38 +241,13 @@ def _refused(shown, why, *fixes):
     return RuleError(why, asked=f"a stability scan of the rule of {shown}", fixes=fixes)
 
 
-# --- the inputs ---------------------------------------------------------------------------------------------
-
-
-def real_inputs():
-    """Floats of both signs over their whole range, closest between 1e-8 and 1e4, and close to ±1."""
-    exponents = [
-        *range(-300, -20, 40),
-        *range(-20, -8, 2),
-        *np.arange(-8, 4, 0.1),
-        *range(4, 20, 2),
-        *range(20, 301, 40),
-    ]
-    sizes = (
-        [10.0**e for e in exponents]
-        + [1 - 10.0**-k for k in range(1, 16)]
-        + [1 + 10.0**-k for k in range(1, 16)]
-    )
-    return sorted({s * sign for s in sizes for sign in (1.0, -1.0)})
-
-
-def plane_inputs():
-    """Complex numbers on twelve rays, up to 300 from the origin, where sines still have values."""
-    angles = [k * math.pi / 6 + 0.05 for k in range(12)]
-    return [cmath.rect(10.0**e, a) for a in angles for e in np.arange(-6, 2.6, 0.3)]
-
-
 # --- the scan -----------------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Tried:
-    """One input: the derivative in floats, the exact one, and the error."""
+    """One input: the derivative in floats, the exact one, and the error. Of an array they are those of the
+    `entry` that is worst. `y` is what the function gives."""
 
     x: Any
     y: Any
@@ -254,13 +255,19 @@ class _Tried:
     exact: Any
     ulps: float
     graph: Any = None
+    entry: int = 0
+
+    @property
+    def has_value(self):
+        """Whether the function itself gives finite numbers."""
+        return bool(np.all(np.isfinite(self.y)))
 
 
 class _Scan:
     """What the scans of the line and of the plane share."""
 
     plane = False
-    tried: Any  # tried(i): what was found at every input of argument i
+    tried: Any  # tried(i): what was found at every input of argument i, line by line
     groups: Any  # groups(tried): the runs of inputs that lose digits
     both: Any  # both(cotangent, tried): every node's exact value and its value in floats
     number: Any  # float or complex: what a formula gives
@@ -273,8 +280,10 @@ class _Scan:
         self.numpy = self.plane or writes_numpy(question.primal)
 
     def error(self, found, exact):
-        """How far off a number is, in ulps; 0 where the exact one is beyond all floats."""
-        return 0.0 if abs(exact) >= LARGEST else _distance(found, exact)
+        """How far off a number is, in ulps; 0 where the exact one is beyond all floats, unless it is nan."""
+        if abs(exact) >= LARGEST:
+            return math.inf if cmath.isnan(complex(found)) else 0.0
+        return _distance(found, exact)
 
     def is_late(self):
         """Whether the time for the inputs is over."""
@@ -316,18 +325,27 @@ class _Scan:
         better: list[Better] = []
         everything: list[_Tried] = []
         for i, kind in enumerate(self.plan.specs[0]):
-            if kind != "scalar":
+            if isinstance(kind, Static):
                 continue
-            tried = self.tried(i)
+            lines = self.tried(i)
+            tried = [t for line in lines for t in line]
             everything += tried
-            found = [self.region(i, group) for group in self.groups(tried)]
+            self.note_the_functions_own(i, tried)
+            found = [self.region(i, group) for line in lines for group in self.groups(line)]
             regions += sorted(found, key=lambda r: -r.ulps)[:MAX_REGIONS]
             self.say(regions, better, everything)
-            if found:
-                better += filter(None, [self.better(i, tried)])
+            if found and kind == "scalar":
+                better += filter(None, [self.better(i, [t for t in tried if t.has_value])])
                 self.say(regions, better, everything)
         if not everything:
             self.say(regions, better, everything)
+
+    def note_the_functions_own(self, i, tried):
+        """What no rule can mend: where the function has no finite number itself."""
+        lost = next((t.x for t in tried if not t.has_value), None)
+        if lost is not None:
+            where = f"{self.question.names[i]} = {_number(lost)}"
+            self.notes[f"{self.shown} itself gives no finite number at {where}, where it has one"] = None
 
     def ordinary(self, i):
         """The arguments, to be replaced at `i`: those given, or small numbers, no two alike."""
@@ -337,37 +355,34 @@ class _Scan:
             if isinstance(kind, Static):
                 values.append(kind.value)
             else:
-                values.append(float(given[j]) if given else (0.75, 1.25, 0.625, 1.5)[j % 4])
+                values.append(plain_argument(given[j]) if given else (0.75, 1.25, 0.625, 1.5)[j % 4])
         return values
 
-    def in_floats(self, args, i, seed):
+    def in_floats(self, args, i):
         """(y, cotangent) as the rule gives them, or the error it raises."""
         with quietly():
             y, back = self.question.rule_through(lambda f: f)(*args)
+            seed = _seeds(np.shape(y)) if np.shape(y) else 1.0
             cotangent = thunks.unthunk(back(seed)[i + 1])
         return y, 0.0 if isinstance(cotangent, zeros.AbstractZero) else cotangent
 
     def graph(self, i, args):
-        """(y, cotangent, the argument `i`) of the rule on traced numbers."""
+        """(the results, the cotangents, the argument `i`) of the rule on traced numbers, entry by entry."""
         trace = Trace()
         swap = Swap(trace, STAND_INS)
-        traced = [
-            value if isinstance(kind, Static) else trace.argument(name, Fraction(value))
-            for name, kind, value in zip(self.question.names, self.plan.specs[0], args, strict=True)
-        ]
-        seed = trace.argument("y_bar seed", Fraction(1))
+        pairs = zip(self.plan.specs[0], args, strict=True)
+        sample = [kind if isinstance(kind, Static) else _exactly(value) for kind, value in pairs]
+        traced, _ = traced_arguments(trace, self.question.names, sample)
         with quietly():
             rule = self.question.rule_through(lambda f: swap.value(f, "rule"))
             y, back = rule(*traced)
-            cotangent = thunks.unthunk(back(seed)[i + 1])
+            cotangent = thunks.unthunk(back(_traced_seeds(trace, y))[i + 1])
+            if isinstance(cotangent, zeros.AbstractZero):
+                cotangent = np.zeros(np.shape(traced[i]))
+            made = flat_numbers(trace, y), flat_numbers(trace, cotangent), entries_of(traced[i])[0]
         if trace.stop is not None:
             raise trace.stop
-        cotangent = (
-            trace.constant(0)
-            if isinstance(cotangent, zeros.AbstractZero)
-            else trace.constant(_entry(cotangent))
-        )
-        return trace.constant(_entry(y)), cotangent, traced[i]
+        return made
 
     def region(self, i, group):
         worst = max(group, key=lambda t: (t.ulps, abs(t.exact)))
@@ -378,10 +393,10 @@ class _Scan:
 
     def cause(self, i, tried):
         try:
-            y, cotangent, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
+            y, cotangents, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
         except (Stop, Exception):
             return ""
-        return self.explained(y, cotangent, tried)
+        return self.explained(y, cotangents[tried.entry], tried)
 
     def with_input(self, i, x):
         args = self.ordinary(i)
@@ -400,6 +415,8 @@ class _Scan:
             if node.op in ("argument", "constant") or off < BAD or off < 16 * before:
                 continue
             shown = self.words(node, y)
+            if node.op not in ("add", "sub") and (small := _underflown(node, exact, rough)) is not None:
+                return f"underflow in {self.words(small, y)}"
             if not _is_finite(rough[id(node)]):
                 lost = (
                     "overflow"
@@ -415,19 +432,19 @@ class _Scan:
     def words(self, node, y):
         if size(node) > 40:
             return "a long expression"
-        memo = {} if node is y else {id(y): sp.Symbol("y")}
+        names = ["y"] if len(y) == 1 else [f"y[{k}]" for k in range(len(y))]
+        memo = {id(v): sp.Symbol(n) for v, n in zip(y, names, strict=True) if v is not node}
         try:
             expr = expression(node, {}, memo)
         except (TooLarge, Stop):
             return "a long expression"
-        shown = expr.subs(sp.Symbol("y_bar seed"), sp.Symbol("y_bar"))
-        shown = _tree_text(shown)
+        shown = _tree_text(expr)
         return shown if len(shown) <= 60 else f"{shown[:57]}…"
 
     def slope(self, i, tried):
         """(derivative, values): the formula that the pullback has, in y, and what y stands for."""
-        y, cotangent, _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
-        one = sp.Symbol("y_bar seed")
+        (y,), (cotangent,), _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
+        one = sp.Symbol(f"y_bar{SEED}")
         value = expression(y, {}, {})
         memo = {} if y.op in ("argument", "constant") else {id(y): sp.Symbol("y value")}
         slope = expression(cotangent, {}, memo).subs(one, 1)
@@ -435,8 +452,8 @@ class _Scan:
 
     def better(self, i, tried):
         """A formula with a smaller loss, or None."""
-        middle = min(tried, key=lambda t: abs(math.log10(abs(t.x) or 1e-9)) + (t.ulps > BAD))
         try:
+            middle = min(tried, key=lambda t: abs(math.log10(abs(t.x) or 1e-9)) + (t.ulps > BAD))
             slope, values = self.slope(i, middle)
         except (Stop, TooLarge, Exception):
             return None
@@ -481,8 +498,34 @@ def writes_numpy(f):
 
 def _tree_text(expr):
     return text(
-        Printer(_Bare(), {s: name_tree(s.name.removesuffix(" value")) for s in expr.free_symbols}).tree(expr)
+        Printer(_Bare(), {s: name_tree(_without_mark(s.name)) for s in expr.free_symbols}).tree(expr)
     )
+
+
+def _without_mark(name):
+    return name.removesuffix(" value").replace(SEED, "")
+
+
+def _exactly(value):
+    """A float, or an array of floats, as the exact sample that it is."""
+    if isinstance(value, np.ndarray):
+        return Array(tuple(Fraction(float(v)) for v in value.flat), value.shape)
+    return Fraction(value)
+
+
+def _seeds(shape):
+    """Unlike numbers, so that no rule's sums over entries cancel."""
+    count = math.prod(shape)
+    return np.array([(-1) ** k * (1 + 3 * k) / (1 + 4 * k) for k in range(count)]).reshape(shape)
+
+
+def _traced_seeds(trace, y):
+    """The same as traced numbers, in the shape of a traced result; 1 for a single number."""
+    if not np.shape(y):
+        return trace.argument(f"y_bar{SEED}", Fraction(1))
+    seeds = _seeds(np.shape(y))
+    named = [(entry_name("y_bar", index) + SEED, Fraction(v)) for index, v in np.ndenumerate(seeds)]
+    return own(same_shape_object_array([trace.argument(*pair) for pair in named], seeds.shape))
 
 
 class _Bare(Spelling):
@@ -495,18 +538,16 @@ class _Bare(Spelling):
         return name_tree(name)
 
 
-def _entry(value):
-    """The number in an array of one."""
-    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-
-
 def _number(value):
     if isinstance(value, str):
         return value
+    if isinstance(value, np.ndarray):
+        entries = [_number(v) for v in value.flat]
+        return f"[{', '.join(entries if len(entries) <= 4 else [*entries[:2], '…', entries[-1]])}]"
     if isinstance(value, (complex, CONTEXT.mpc)):
         return f"{complex(value):.4g}"
     value = float(value)
-    shown = f"{value:.6g}"
+    shown = f"{value + 0.0:.6g}"
     return repr(value) if abs(float(shown)) == 1 != abs(value) else shown
 
 
@@ -518,17 +559,28 @@ def _is_finite(value):
     return cmath.isfinite(complex(value))
 
 
-def _distance(rough, exact):
-    """How many ulps a float is from an exact number."""
+def _distance(rough, exact, size=None):
+    """How many ulps a float is from an exact number: of that, or of one of a given `size`."""
     if not _is_finite(rough):
         return math.inf
-    size = float(abs(exact)) if abs(exact) < 1e308 else math.inf
+    size = abs(exact) if size is None else size
+    size = float(size) if size < 1e308 else math.inf
     if size == math.inf:
         return math.inf
     unit = math.ulp(max(size, MIN_NORMAL))
     return float(
         abs(CONTEXT.mpmathify(complex(rough) if isinstance(rough, complex) else float(rough)) - exact) / unit
     )
+
+
+def _underflown(node, exact, rough):
+    """The first node below whose float is too small for its digits, where an argument of `node` is lost."""
+    lost = [a for a in node.args if exact[id(a)] != 0 and rough[id(a)] == 0]
+    for below in _in_order(node) if lost else ():
+        value = abs(exact[id(below)])
+        if 0 < value < MIN_NORMAL and abs(rough[id(below)]) != value:
+            return below
+    return None
 
 
 def _in_order(node):
@@ -562,7 +614,8 @@ def _rough(op):
         return _ARITHMETIC[op]
     if (function := getattr(np, _NUMPY_NAMES.get(op, op), None)) is not None:
         return function
-    return getattr(math, {"loggamma": "lgamma"}.get(op, op), None) or (lambda *xs: math.nan)
+    known = getattr(math, {"loggamma": "lgamma"}.get(op, op), None)
+    return known or (lambda *xs: float(ELEMENTARY[op].evaluate(*map(CONTEXT.mpf, xs))))
 
 
 def _worked_out(node, leaf, constant, function):
@@ -589,54 +642,59 @@ class _RealScan(_Scan):
     number = float
 
     def tried(self, i):
-        found = []
-        for x in real_inputs():
-            if self.is_late():
-                break
-            try:
-                with worker.at_most(POINT_SECONDS):
-                    one = self.one(i, x)
-            except worker.TooLong:
-                continue
-            if one is not None:
-                found.append(one)
-        return found
+        ordinary = self.ordinary(i)[i]
+        lines = array_lines(ordinary) if isinstance(ordinary, np.ndarray) else (real_inputs(),)
+        return [[t for x in line if not self.is_late() and (t := self.tried_at(i, x))] for line in lines]
+
+    def tried_at(self, i, x):
+        try:
+            with worker.at_most(POINT_SECONDS):
+                return self.one(i, x)
+        except worker.TooLong:
+            return None
 
     def one(self, i, x):
-        args = self.with_input(i, x)
+        values = self.exact(i, self.with_input(i, x))
+        if values is None or any(abs(y) >= LARGEST for y in values[0]):
+            return None
+        y: Any = math.nan
+        found: Any = math.nan
         try:
             with quietly():
-                y = float(self.question.primal(*args))
-        except Exception:
-            return None
-        if not math.isfinite(y):
-            return None
-        exact = self.exact(i, args)
-        if exact is None:
-            return None
-        try:
-            found = float(np.real(self.in_floats(args, i, 1.0)[1]))
-        except Exception:
-            found = math.nan
-        return _Tried(x, y, found, exact, self.error(found, exact))
+                y = np.asarray(self.question.primal(*self.with_input(i, x)), float)
+            found = np.real(self.in_floats(self.with_input(i, x), i)[1])
+        except Exception:  # an error of overflow, or another: no number came out
+            pass
+        exact, ulps = values[1], []
+        largest = max(map(abs, exact))
+        rough = [float(v) for v in np.broadcast_to(found, np.shape(x)).flat]
+        for given, wanted in zip(rough, exact, strict=True):
+            plain = len(exact) == 1 or largest >= LARGEST
+            ulps.append(self.error(given, wanted) if plain else _distance(given, wanted, largest))
+        k = max(range(len(ulps)), key=lambda k: (ulps[k], abs(exact[k])))
+        return _Tried(x, y if np.ndim(y) else float(y), rough[k], exact[k], ulps[k], None, k)
 
     def exact(self, i, args):
-        """The pullback's own answer, with so many digits that more do not change it."""
-        last = None
+        """The function's values and the pullback's own answers, with so many digits that more do not change
+        these."""
+        last: list[Any] = []
         for digits in PRECISIONS:
             CONTEXT.dps = digits
             try:
-                value = self.graph(i, args)[1].shadow
+                y, cotangents, _ = self.graph(i, args)
             except CannotTrace:
                 raise
             except (Stop, Exception):
                 return None
-            if not CONTEXT.isfinite(value):
+            now = [c.shadow for c in cotangents]
+            if not all(map(CONTEXT.isfinite, now)):
                 return None
-            if last is not None and abs(value - last) <= CONTEXT.mpf(10) ** -25 * abs(value) and value != 0:
-                return value
-            last = value
-        return last if last == 0 else None
+            largest = max(map(abs, now))
+            size = CONTEXT.mpf(10) ** -25 * largest
+            if last and largest and all(abs(a - b) <= size for a, b in zip(now, last, strict=True)):
+                return [v.shadow for v in y], now
+            last = now
+        return ([v.shadow for v in y], last) if largest == 0 else None
 
     def both(self, cotangent, tried):
         exact = {id(node): node.shadow for node in _in_order(cotangent)}
@@ -666,7 +724,7 @@ class _PlaneScan(_Scan):
 
     def tried(self, i):
         CONTEXT.dps = PRECISIONS[0]
-        y, cotangent, moving = self.graph(i, self.with_input(i, 0.75))
+        y, (cotangent,), moving = self.graph(i, self.with_input(i, 0.75))
         found = []
         for z in plane_inputs():
             if self.is_late():
@@ -678,13 +736,13 @@ class _PlaneScan(_Scan):
                 continue
             if one is not None:
                 found.append(one)
-        return found
+        return [found]
 
     def one(self, i, z, y, cotangent, moving):
         try:
             with quietly():
                 value = complex(self.question.primal(*self.with_input(i, z)))
-            found = complex(self.in_floats(self.with_input(i, z), i, 1.0)[1])
+            found = complex(self.in_floats(self.with_input(i, z), i)[1])
         except TypeError as raised:
             raise CannotTrace(
                 f"complex numbers ({raised})", "use NumPy's functions, or leave out plane=True"
@@ -698,7 +756,7 @@ class _PlaneScan(_Scan):
         error = min(self.error(found, exact), self.error(found.conjugate(), exact))
         if self.error(found.conjugate(), exact) == error:
             found = found.conjugate()
-        return _Tried(z, value, found, exact, error, (y, cotangent, moving))
+        return _Tried(z, value, found, exact, error, (y, [cotangent], moving))
 
     def exact(self, cotangent, moving, z):
         last = None

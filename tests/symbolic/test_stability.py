@@ -49,7 +49,7 @@ def gap(x):
 
 
 def root(x):
-    return math.sqrt(x * x + 1)
+    return math.hypot(x, 1.0)
 
 
 def log1p(x):
@@ -136,14 +136,16 @@ def test_in_the_complex_plane():
 
 
 def test_each_argument_in_turn():
-    """Of two arguments each is scanned for its own cotangent."""
+    """Of two arguments each is scanned for its own cotangent, and the function's overflow is told."""
 
     def rule(a, b):
         y = naive_hypot(a, b)
         return y, lambda y_bar: (None, a / y * y_bar, (y - a * a / y) / b * y_bar)
 
     report = scan_stability(naive_hypot, rule)
-    assert {r.argument for r in report.regions} == {"b"} and report.points > 500
+    lost = {(r.argument, r.cause.split(" in ")[0]) for r in report.regions if abs(float(r.worst)) < 1e100}
+    assert lost == {("b", "cancellation")} and report.points > 500
+    assert any("naive_hypot itself gives no finite number at a = " in note for note in report.notes)
 
 
 def test_a_wrong_rule_without_rounding_errors_is_not_its_business():
@@ -152,13 +154,115 @@ def test_a_wrong_rule_without_rounding_errors_is_not_its_business():
 
 
 def test_what_cannot_be_scanned_is_refused():
-    """Arrays, two complex arguments, code that cannot be followed."""
-    with pytest.raises(RuleError, match="numbers"):
-        scan_stability(np.sum, rule_of(np.sum, lambda y, x: x), at=(np.ones(3),))
+    """Long and complex arrays, two complex arguments, code that cannot be followed."""
+    for x, words in ((np.ones(30), "up to 16"), (np.ones(3) + 1j, "no complex arguments")):
+        with pytest.raises(RuleError, match=words):
+            scan_stability(np.sum, rule_of(np.sum, lambda y, x: x), at=(x,))
     with pytest.raises(RuleError, match="one argument"):
         scan_stability(naive_hypot, lambda a, b: None, plane=True)
     with pytest.raises(RuleError, match="followed: C call"):
         scan_stability(math.sin, rule_of(math.sin, lambda y, x: __import__("time").time() * x))
+
+
+# -- overflow, underflow and nan --------------------------------------------------------------------------
+
+
+def late_softplus(x):
+    return np.log1p(np.exp(x))
+
+
+def math_softplus(x):
+    return math.log1p(math.exp(x))
+
+
+@pytest.mark.parametrize("f", [late_softplus, math_softplus])
+def test_an_input_at_which_the_function_overflows_is_no_input_to_drop(f):
+    """log(1 + exp(1000)) is 1000, with the slope 1: infinity, nan and an error there are found."""
+    report = scan_stability(f, rule_of(f, lambda y, x: np.exp(x) / (1 + np.exp(x))))
+    assert not report
+    (region,) = report.regions
+    assert float(region.low) <= 1000 <= float(region.high) and region.cause == "overflow in exp(x)"
+    assert (region.found, region.exact, region.loss) == ("nan", "1", "no finite number")
+    assert len(report.sentence) <= 110 and "itself gives no finite number" in str(report)
+
+
+def test_a_rule_that_is_right_where_its_function_overflows_is_good():
+    """It does not answer for the function, which is told."""
+    report = scan_stability(late_softplus, rule_of(late_softplus, lambda y, x: 1 / (1 + np.exp(-x))))
+    assert report and "late_softplus itself gives no finite number at x = " in report.notes[0]
+
+
+def test_an_overflow_of_what_no_float_can_hold_is_none():
+    """exp(800) is larger than every float, and so is its slope."""
+    assert scan_stability(np.exp, rule_of(np.exp, lambda y, x: y))
+
+
+# -- vectors ----------------------------------------------------------------------------------------------
+
+
+def softmax(x):
+    return np.exp(x) / np.sum(np.exp(x))
+
+
+def shifted_softmax(x):
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+def length(x):
+    return np.sqrt(np.sum(x * x))
+
+
+def pulled(f, pull):
+    """A rule of one argument with the pullback `pull(y_bar, y, x)`."""
+
+    def rule(x):
+        y = f(x)
+        return y, lambda y_bar: (None, pull(y_bar, y, x))
+
+    return rule
+
+
+def quotient(y_bar, y, x):
+    e = np.exp(x)
+    return e * y_bar / np.sum(e) - e * np.sum(e * y_bar) / np.sum(e) ** 2
+
+
+@pytest.mark.parametrize("given", [None, (np.array([0.5, -1.0, 0.25]),)])
+def test_a_function_of_vectors_is_scanned_as_one(given):
+    """Softmax of a number is 1; of vectors, its squares overflow at half of what its exponentials bear."""
+    report = scan_stability(softmax, pulled(softmax, quotient), at=given)
+    assert not report and report.points > 100
+    squares = [r for r in report.regions if "overflow" in r.cause and "**2" in r.cause]
+    assert squares and squares[0].ulps == math.inf
+    assert len(report.sentence) <= 110
+
+
+def test_what_underflows_in_a_vector_is_named():
+    """The square of 1e-200 is nothing, and the length divides by it."""
+    report = scan_stability(length, pulled(length, lambda y_bar, y, x: y_bar * x / y))
+    assert {"underflow in x[2] * x[2]", "overflow in x[2] * x[2]"} == {r.cause for r in report.regions}
+
+
+def test_a_good_rule_of_vectors_is_called_good():
+    """One that overflows nowhere, cancels nowhere, whatever its function is given."""
+
+    def rule(x):
+        e = np.exp(x - np.max(x))
+        return np.log(np.sum(e)) + np.max(x), lambda y_bar: (None, y_bar * e / np.sum(e))
+
+    def log_sum(x):
+        return np.log(np.sum(np.exp(x - np.max(x)))) + np.max(x)
+
+    report = scan_stability(log_sum, rule)
+    assert report and report.points > 200 and report.worst < 10
+
+
+def test_an_elementwise_function_is_scanned_as_one_of_numbers():
+    """Whatever it was given: more inputs, and a better formula."""
+    rule = rule_of(late_softplus, lambda y, x: 1 / (1 + np.exp(-x)))
+    given = scan_stability(late_softplus, rule, at=(np.ones(3),))
+    assert given and given.points > 300
 
 
 def test_the_report_has_its_faces():
