@@ -4,6 +4,7 @@ before it is shown."""
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import itertools
 import linecache
@@ -16,7 +17,7 @@ import numpy as np
 import sympy as sp
 
 from ..checking.testers import rule_check
-from ..errors import DerivationError, RuleLabError, printable
+from ..errors import DerivationError, RuleError, RuleLabError, printable
 from ..rules.authoring import rrule, rrule_for, scalar_rule
 from ..rules.registry import Registry
 from ..rules.stub import written_name
@@ -27,15 +28,19 @@ from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_fun
 from .cells import Array, Static
 from .check import prove, warm
 from .forms import best_form, points_of
-from .plain import plain_argument
+from .plain import plain_argument, quietly
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, text
 from .questions import NO_DEFAULT, exact_sample, kind_of, positional_parameters
 from .report import SymbolicReport
 from .specials import works_on_arrays
+from .stability import scan_stability
 from .verdicts import Proved, Refuted
 
 MAX_ENTRIES = 12
 PATIENCE = 3.0  # seconds for the search of good forms
+SCAN_SECONDS = 10.0  # for the look where the rule loses digits, which takes one or two
+MOST_REMARKS = 2
+WORTH_A_REMARK = 2.0**26  # ulps: half of the digits are lost
 WIDTH = 100  # columns of a line before its parts get names
 
 
@@ -103,10 +108,11 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     """The rule of `f`, derived from its own code and checked.
 
     `f` is a Python function of numbers, elementwise or with branches, or of short arrays whose shapes `args`
-    give: then the rule is for these shapes only. The rule calls `f` and uses its value. Functions are spelled
-    as `f` spells them, with `math` or NumPy. With `scalar=True` the result states a `scalar_rule`, which
-    gives the forward rule too. `name` is how `f` is written where the rule will stand. `rng` and `stop` are
-    as for `prove`.
+    give: then the rule is for these shapes only, and the AD answers for others. The rule calls `f` and uses
+    its value. Functions are spelled as `f` spells them, with `math` or NumPy. With `scalar=True` the result
+    states a `scalar_rule`, which gives the forward rule too. `name` is how `f` is written where the rule will
+    stand. `rng` and `stop` are as for `prove`. Where the rule loses digits, as `scan_stability` finds, a
+    comment in it says so.
 
     Nothing is registered: the text is in `.source` and `.cell`. Raises DerivationError, with the line, where
     no rule can be derived in `time_limit` seconds or where it did not pass.
@@ -115,6 +121,7 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     >>> import rulelab as rl
     >>> def logistic(x): return 1 / (1 + math.exp(-x))
     >>> print(derive_rule(logistic).source)
+    # loses digits for x from 6.30957 to 630.957 (no digit is right): cancellation in 1 - y
     @rl.rrule_for(logistic)
     def logistic_rrule(x):
         y = logistic(x)
@@ -136,10 +143,40 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     if isinstance(draft, DerivationError):
         raise draft
     proof, checked, is_checked = _judged(f, draft, max(1.0, time_limit - (time.monotonic() - started)), stop)
-    notes = tuple(draft.notes)
-    return DerivedRule(
-        name, draft.source, draft.cell, proof, checked, is_checked, notes, time.monotonic() - started
-    )
+    left = max(1.0, time_limit - (time.monotonic() - started))
+    remarks, notes = _scanned(f, draft, min(left, SCAN_SECONDS), stop)
+    source, cell = _with_remarks(draft, remarks)
+    notes = (*draft.notes, *notes)
+    return DerivedRule(name, source, cell, proof, checked, is_checked, notes, time.monotonic() - started)
+
+
+def _scanned(f, draft, seconds, stop):
+    """(comments, notes): where the rule loses digits, for the cell, and more of it for the report."""
+    registry = Registry()
+    _stated(f, draft, registry)
+    at = draft.at or draft.points[0]
+    try:
+        found = scan_stability(f, at=at, registry=registry, time_limit=seconds, stop=stop, name=f.__name__)
+    except RuleError as refused:
+        return (), (f"where it loses digits was not looked at: {str(refused).splitlines()[0]}",)
+    lost = {(r.argument, r.cause): r for r in reversed(found.regions) if not r.own}.values()
+    worst = sorted(lost, key=lambda r: -r.ulps)[:MOST_REMARKS]
+    remarks = [_remark(r) for r in worst if r.ulps >= WORTH_A_REMARK]
+    better = [f"a formula that loses less for {b.argument}: {b.formula}" for b in found.better]
+    return tuple(remarks), (*(f"{r.where}; at {r.example}" for r in worst), *better, *found.notes)
+
+
+def _remark(region):
+    """A comment of at most one line."""
+    words = f"# {printable(region.where)}"
+    return f"{words}: {printable(region.cause)}" if len(words) + len(region.cause) < WIDTH else words
+
+
+def _with_remarks(draft, remarks):
+    """The rule and its cell with comments on top."""
+    text = "".join(f"{remark}\n" for remark in remarks)
+    magic, line, rest = draft.cell.partition("\n") if draft.cell.startswith("%%") else ("", "", draft.cell)
+    return text + draft.source, magic + line + text + rest
 
 
 def _need_function(f, name):
@@ -219,6 +256,7 @@ class _Writer:
         if len(self.keywords) < f.__code__.co_kwonlyargcount:
             raise refusal(f, "it has a keyword argument without a default")
         self.notes: dict[str, None] = {}
+        self.prelude: list[str] = []
         self.deadline = time.monotonic() + PATIENCE
         if not self.names:
             raise refusal(f, "it has no positional argument")
@@ -231,7 +269,7 @@ class _Writer:
         self.elementwise = self.is_elementwise()
         self.numpy = self.writes_numpy()
         if self.numpy and self.elementwise and len(self.names) > 1:  # a scalar rule undoes the broadcasting
-            self.scalar = self.scalar or self.has_partials()
+            self.scalar = self.scalar or (self.has_partials() and not self.reading.fixed)
         self.prepare_names()
         for leaf in _leaves(self.reading.tree):
             self.need_shape(leaf)
@@ -458,7 +496,7 @@ class _Writer:
         imports = list(self.spelling.imports)
         remarks = [f"# {words}" for words in self.printer.remarks]
         rule = f"{short}_partials" if self.scalar else f"{short}_rrule"
-        body = "\n".join([*imports, *([""] if imports else []), *remarks, *lines, ""])
+        body = "\n".join([*imports, *([""] if imports else []), *remarks, *self.prelude, *lines, ""])
         source, cell = (self.scalar_texts if self.scalar else self.rrule_texts)(imports, remarks, lines)
         points = tuple(tuple(map(_as_float, p)) for p in self.check_points())
         at = (
@@ -471,9 +509,8 @@ class _Writer:
 
     def rrule_texts(self, imports, remarks, lines):
         rl = text(self.spelling.word("rulelab", "rrule_for"))
-        head = [*imports, *([""] if imports else []), *remarks]
         imports = list(self.spelling.imports)
-        head = [*imports, *([""] if imports else []), *remarks]
+        head = [*imports, *([""] if imports else []), *remarks, *self.prelude]
         source = "\n".join([*head, f"@{rl}({self.name})", *lines, ""])
         return source, "\n".join([f"%%rrule {self.name}", *head, *lines, ""])
 
@@ -506,13 +543,18 @@ class _Writer:
                 "a scalar rule has a partial for every argument, and some have none",
                 "leave out --scalar",
             )
-        head = [f"def {short}_partials({self.y}, {', '.join(self.names)}):", *self.guards("    ")]
+        if any(True for _ in self.conditions()):
+            read = next(iter(self.reading.fixed))
+            raise refusal(
+                self.f, f"partials cannot hand on to the AD where {read} is another", "leave out --scalar"
+            )
+        head = [f"def {short}_partials({self.y}, {', '.join(self.annotated())}):"]
         return [*head, *self.branched(self.tree, "    ", self.partials)]
 
     def rrule_lines(self, short):
-        parameters = ", ".join([*self.names, *(["*"] if self.keywords else []), *self.keywords])
+        parameters = ", ".join([*self.annotated(), *(["*"] if self.keywords else []), *self.keywords])
         passed = ", ".join([*self.names, *(f"{k}={k}" for k in self.keywords)])
-        lines = [f"def {short}_rrule({parameters}):", *self.guards("    ")]
+        lines = [f"def {short}_rrule({parameters}):", *self.handed_on(short, passed)]
         lines += [f"    {self.y} = {self.name}({passed})", f"    def {short}_pullback({self.y}_bar):"]
         lines += [f"        {line}" for line in self.unpacked if self.is_needed(line)]
         lines += self.branched(self.tree, "        ", self.cotangents)
@@ -527,22 +569,83 @@ class _Writer:
             return bool(wanted & set(self.values))
         return bool(wanted & set(np.ravel(self.reading.arguments[name])))
 
-    def guards(self, indent):
-        """Lines that refuse where the rule does not hold: at changed constants and other shapes."""
+    def annotated(self):
+        """The parameters with the types that the formula holds for, where the function takes others: those
+        never reach the rule."""
+        numbers = self.types_of_numbers()
+        for name, kind in zip(self.names, self.spec, strict=True):
+            if isinstance(kind, Static) and not isinstance(kind, Held):
+                yield name
+            elif isinstance(kind, tuple) and not isinstance(kind, Held):
+                yield f"{name}: {self.real_arrays()}"
+            else:
+                yield f"{name}: {numbers}" if numbers else name
+
+    def real_arrays(self):
+        words = [("numpy.typing", "NDArray"), ("numpy", "floating")]
+        return "{}[{}]".format(*(text(self.spelling.word(*pair)) for pair in words))
+
+    def types_of_numbers(self):
+        """The annotation of a parameter that is a number; empty where the function takes nothing else, or the
+        rule is right for it."""
+        takes_arrays = self.goes_with(lambda x: np.full(2, float(x)))
+        takes_complex = self.goes_with(lambda x: x + 0.125j, lambda x: np.full(2, x + 0.125j))
+        by_entry = self.elementwise and self.goes_by_entry()
+        if not takes_complex or (self.scalar and self.is_holomorphic()):
+            return "" if by_entry or not takes_arrays else "float"
+        return f"float | {self.real_arrays()}" if by_entry else "float"
+
+    def goes_with(self, *makers):
+        """Whether the function takes what one of these makes of a float, in the place of numbers."""
+        free = [isinstance(k, Held) or k == "scalar" for k in self.spec]
+        points = [list(map(plain_argument, run.sample)) for run in self.reading.runs[:3]]
+        for point, made in itertools.product(points, makers):
+            with contextlib.suppress(Exception), quietly():
+                self.f(*(made(x) if f else x for x, f in zip(point, free, strict=True)))
+                return True
+        return False
+
+    def goes_by_entry(self):
+        """Whether the text works on arrays: NumPy's functions, or none, and `np.where` for branches."""
+        if self.numpy:
+            return self.scalar or len(self.names) == 1
+        plain = not any(e.atoms(sp.Function) for part in _leaves(self.tree, tuple) for e in part)
+        return plain and isinstance(self.tree, tuple) and (self.scalar or len(self.names) == 1)
+
+    def is_holomorphic(self):
+        """Whether the formulas are those for complex numbers, too."""
+        parts = [e for part in _leaves(self.tree, tuple) for e in part]
+        return isinstance(self.tree, tuple) and not any(e.atoms(sp.Abs, sp.sign, sp.atan2) for e in parts)
+
+    def handed_on(self, short, passed):
+        """Lines that let the AD answer where the rule does not hold: for changed constants and other shapes.
+
+        It is asked about a copy of the function, which has no rule."""
+        tests = list(self.conditions())
+        if not tests:
+            return
+        copy = self.spelling.free_name(f"{short}_by_ad")
+        closure = f", {self.name}.__name__, None, {self.name}.__closure__" if self.f.__closure__ else ""
+        made = f"{copy} = type({self.name})({self.name}.__code__, {self.name}.__globals__{closure})"
+        self.prelude = [f"{made}  # has no rule"]
+        pullback, nothing = (text(self.spelling.word("rulelab", word)) for word in ("pullback", "NoTangent"))
+        seed, handed_on = f"{self.y}_bar", self.spelling.free_name("handed_on")
+        yield f"    if {' or '.join(tests)}:"
+        yield f"        def {handed_on}({seed}):"
+        yield f"            return {nothing}(), *{pullback}({copy}, {passed})[1]({seed})"
+        yield f"        return {copy}({passed}), {handed_on}"
+
+    def conditions(self):
+        """The tests that say that the rule does not hold: changed constants, other shapes."""
         for name, value in self.reading.fixed.items():
             if not is_literal(value):
                 raise refusal(self.f, f"{name} is a {type(value).__name__}, which no rule can be derived for")
             shown = ast.unparse(literal(value))
-            test = (
-                f"{name} is not {shown}" if value is None or isinstance(value, bool) else f"{name} != {shown}"
-            )
-            yield f"{indent}if {test}:"
-            yield f"{indent}    raise NotImplementedError({f'this rule was derived for {name} = {shown}'!r})"
+            by_identity = value is None or isinstance(value, bool)
+            yield f"{name} is not {shown}" if by_identity else f"{name} != {shown}"
         for name, symbols in self.reading.arguments.items():
             if isinstance(symbols, np.ndarray):
-                yield f"{indent}if {name}.shape != {symbols.shape}:"
-                words = f"this rule was derived for {name} of shape {symbols.shape}"
-                yield f"{indent}    raise NotImplementedError({words!r})"
+                yield f"{text(self.spelling.word('numpy', 'shape'))}({name}) != {symbols.shape}"
 
     def branched(self, tree, indent, finish):
         """The lines for a tree: `if` where numbers decide, np.where where arrays do."""

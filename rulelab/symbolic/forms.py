@@ -181,7 +181,7 @@ def forms(derivative, values, thorough=True):
             plain.append(attempted(step, derivative))
     for form in filter(lambda f: f is not None, plain):
         seen[form] = None
-        for replaced in _with_values(form, values, thorough):
+        for replaced in (*_with_values(form, values, thorough), *_divided(form, values)):
             seen[replaced] = None
     room = derivative.count_ops() + MORE_OPERATIONS  # loops multiplied out are read by nobody
     return [form for form in seen if form is derivative or form.count_ops() <= room]
@@ -230,6 +230,22 @@ def _with_values(form, values, thorough):
                 for tidied in (attempted(sp.factor, replaced), attempted(sp.simplify, replaced)):
                     if tidied is not None:
                         yield tidied
+
+
+def _divided(form, values):
+    """A result times what else is in the derivative: y_0*y_1 for exp(x_0)*exp(x_1)/(…)**2, whose square
+    overflows."""
+    for value, symbol in values.items():
+        rest = attempted(_quotient, form, value)
+        if value.is_Atom or rest is None or rest.count_ops() >= form.count_ops():
+            continue
+        for other, its in values.items():
+            rest = rest if other.is_Atom else rest.subs(other, its)
+        yield symbol * rest
+
+
+def _quotient(form, value):
+    return sp.expand(form / value)
 
 
 def _substituted(form, value, symbol):

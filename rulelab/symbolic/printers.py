@@ -123,13 +123,13 @@ class Spelling:
             return name_tree(bare)  # the author writes it without its module
         if (bound := self._bound_to(home)) is not None:
             return attribute_tree(name_tree(bound), name)
-        if module == "scipy.special":
-            own = self._free(name)
+        if module in ("scipy.special", "numpy.typing"):
+            own = self.free_name(name)
             self.imports[f"from {module} import {name}" + (f" as {own}" if own != name else "")] = None
             return name_tree(own)
         if module in self._modules:
             return attribute_tree(name_tree(self._modules[module]), name)
-        own = self._modules[module] = self._free({"numpy": "np", "rulelab": "rl"}.get(module, module))
+        own = self._modules[module] = self.free_name({"numpy": "np", "rulelab": "rl"}.get(module, module))
         self.imports[f"import {module}" + (f" as {own}" if own != module else "")] = None
         return attribute_tree(name_tree(own), name)
 
@@ -143,7 +143,8 @@ class Spelling:
         self.read.add(found)
         return found
 
-    def _free(self, wanted):
+    def free_name(self, wanted):
+        """A name that nothing has, here and in the text to be made."""
         name = wanted
         while name in self.scope or name in self.taken or name in self.read or hasattr(builtins, name):
             name += "_"

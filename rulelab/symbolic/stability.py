@@ -55,7 +55,7 @@ class Region:
     `low` and `high` are the first and the last of the inputs tried; `ulps` is the error at `worst` in units
     of the last place (infinite where no finite number came out), `found` and `exact` are what came out there
     and what should have.
-    `cause` is empty where none is visible.
+    `cause` is empty where none is visible. With `own` the function itself has no finite number there.
     """
 
     argument: str
@@ -66,6 +66,7 @@ class Region:
     found: str
     exact: str
     cause: str
+    own: bool = False
 
     @property
     def loss(self) -> str:
@@ -78,10 +79,21 @@ class Region:
 
 
     @property
+    def where(self) -> str:
+        """At which inputs how much is lost."""
+        where = f"for {self.argument} from {self.low} to {self.high}"
+        return f"loses digits {where} ({self.loss})" if self.ulps < math.inf else f"{self.loss} {where}"
+
+    @property
     def example(self) -> str:
         """What comes out at the worst input, what should, and why it does not."""
         words = f"{self.argument} = {self.worst} it gives {self.found}, exact is {self.exact}"
         return f"{words}: {self.cause}" if self.cause else words
+
+
+def _worst_last(region):
+    """What a rule can mend counts before what its function does."""
+    return not region.own, region.ulps
 
 
 @dataclass(frozen=True)
@@ -122,16 +134,14 @@ class StabilityReport(Report):
             return f"pullback of {self.function}: nothing could be scanned"
         if not self.regions:
             return f"pullback of {self.function}: at most {self.worst:.2g} ulps off at {self.points} inputs"
-        r = self.worst_region
-        where = f"for {r.argument} from {r.low} to {r.high}"
-        words = f"loses digits {where} ({r.loss})" if r.ulps < math.inf else f"{r.loss} {where}"
-        words = words if len(words) <= HEADLINE - 40 else f"{r.loss} for some {r.argument}"
+        words = self.worst_region.where
+        words = words if len(words) <= HEADLINE - 40 else f"{self.worst_region.loss} for some inputs"
         return f"pullback of {self.function}: {words}"
 
     @property
     def worst_region(self) -> Region:
         """The region with the largest error; there must be one."""
-        return max(self.regions, key=lambda r: r.ulps)
+        return max(self.regions, key=_worst_last)
 
     @property
     def example(self) -> str:
@@ -312,7 +322,7 @@ class _Scan:
         self.report(
             {
                 "function": self.shown,
-                "regions": tuple(sorted(regions, key=lambda r: -r.ulps)),
+                "regions": tuple(sorted(regions, key=_worst_last, reverse=True)),
                 "better": tuple(better),
                 "points": len(tried),
                 "worst": worst,
@@ -332,7 +342,7 @@ class _Scan:
             everything += tried
             self.note_the_functions_own(i, tried)
             found = [self.region(i, group) for line in lines for group in self.groups(line)]
-            regions += sorted(found, key=lambda r: -r.ulps)[:MAX_REGIONS]
+            regions += sorted(found, key=_worst_last, reverse=True)[:MAX_REGIONS]
             self.say(regions, better, everything)
             if found and kind == "scalar":
                 better += filter(None, [self.better(i, [t for t in tried if t.has_value])])
@@ -385,11 +395,12 @@ class _Scan:
         return made
 
     def region(self, i, group):
-        worst = max(group, key=lambda t: (t.ulps, abs(t.exact)))
+        worst = max(group, key=lambda t: (t.ulps > BAD and t.has_value, t.ulps, abs(t.exact)))
         name = self.question.names[i]
         low, high, at = _number(group[0].x), _number(group[-1].x), _number(worst.x)
         found, exact = _number(worst.found), _number(worst.exact)
-        return Region(name, low, high, at, worst.ulps, found, exact, self.cause(i, worst))
+        cause, own = self.cause(i, worst), not worst.has_value
+        return Region(name, low, high, at, worst.ulps, found, exact, cause, own)
 
     def cause(self, i, tried):
         try:

@@ -246,7 +246,7 @@ def test_a_rule_that_keeps_its_digits_is_true(judged):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("mean --at y", "RuleError: the scan is for arguments that are numbers"),
+        ("mean --at np.ones(40)", "RuleError: the scan is for arguments that are numbers"),
         ("sigmoid", "sigmoid has no rule to judge"),
         ("cube --at x=2.0", "MagicError: %rule_scan: after --at stand the positional arguments alone"),
         ("cube --seconds 0", "MagicError: %rule_scan: argument --seconds: needs seconds"),

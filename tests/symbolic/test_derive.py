@@ -1,6 +1,7 @@
 """Rules that are derived: what stands in the text, that it is right, what is refused and not guessed."""
 
 import json
+import linecache
 import math
 import types
 
@@ -76,7 +77,7 @@ def gradient_of(derived, f, *args, seed=1.5, scope=None):
         return lambda *given: kind(*given, registry=registry)
 
     words = types.SimpleNamespace(
-        **{w: getattr(rl, w) for w in ("NoTangent", "thunk", "not_implemented")},
+        **{w: getattr(rl, w) for w in ("NoTangent", "thunk", "not_implemented", "pullback")},
         rrule_for=stated(rl.rrule_for),
         scalar_rule=stated(rl.scalar_rule),
     )
@@ -93,7 +94,7 @@ def test_the_rule_calls_the_function_and_uses_its_value():
     derived = derive_rule(logistic)
     assert "y = logistic(x)" in derived.source
     assert "return rl.NoTangent(), y * (1 - y) * y_bar" in derived.source
-    assert derived.cell.startswith("%%rrule logistic\ndef logistic_rrule(x):\n")
+    assert derived.cell.startswith("%%rrule logistic\n") and "\ndef logistic_rrule(x):\n" in derived.cell
     assert derived.is_proved and derived.is_checked and isinstance(derived.proof.verdict, Proved)
 
 
@@ -164,18 +165,18 @@ def test_several_arguments_of_array_code_make_a_scalar_rule():
 def test_a_scalar_rule_in_a_line():
     """As a call in plain Python, as a line magic in a notebook."""
     derived = derive_rule(logistic, scalar=True)
-    assert derived.source == "rl.scalar_rule(logistic, lambda out, x: out * (1 - out))\n"
-    assert derived.cell == "%scalar_rule logistic(x): out * (1 - out)\n"
+    assert derived.source.endswith("\nrl.scalar_rule(logistic, lambda out, x: out * (1 - out))\n")
+    assert derived.cell.endswith("\n%scalar_rule logistic(x): out * (1 - out)\n")
     assert gradient_of(derived, logistic, 0.0) == [0.375]
 
 
 def test_short_arrays_entry_by_entry():
-    """For the shape that was given, and refused at call time for others."""
+    """For the shape that was given; the AD answers for others."""
     derived = derive_rule(rosenbrock, np.array([1.0, 2.0]))
     (found,) = gradient_of(derived, rosenbrock, np.array([0.5, 2.0]), seed=1.0)
     assert found == pytest.approx([-2 * 0.5 - 400 * 0.5 * 1.75, 200 * 1.75])
-    with pytest.raises(NotImplementedError, match="shape"):
-        gradient_of(derived, rosenbrock, np.ones(3))
+    (found,) = gradient_of(derived, rosenbrock, np.array([0.5, 2.0, 7.0]), seed=1.0)
+    assert found == pytest.approx([-2 * 0.5 - 400 * 0.5 * 1.75, 200 * 1.75, 0.0])
 
 
 def test_keyword_arguments_are_passed_on():
@@ -258,13 +259,107 @@ def test_a_module_constant_stays_a_name():
     assert gradient_of(derived, decay, 0.0, seed=1.0, scope={"RATE": 4.0}) == [-4.0]
 
 
-@pytest.mark.parametrize(("f", "name", "changed"), [(series, "TERMS", 5), (table, "TABLE", [1.0, 5.0])])
-def test_what_cannot_be_a_symbol_is_guarded(f, name, changed):
-    """The rule refuses to answer when the count or the list it was derived for has changed."""
+@pytest.mark.parametrize(
+    ("f", "name", "changed", "slope"),
+    [(series, "TERMS", 5, 1 + 4 + 12 + 32), (table, "TABLE", [1.0, 5.0], 20)],
+)
+def test_where_what_cannot_be_a_symbol_has_changed_the_ad_answers(f, name, changed, slope, monkeypatch):
+    """A count, a list: the rule was derived for one of them, and is not asked about another."""
     derived = derive_rule(f)
-    assert gradient_of(derived, f, 2.0, seed=1.0)
-    with pytest.raises(NotImplementedError, match=name):
-        gradient_of(derived, f, 2.0, seed=1.0, scope={name: changed})
+    assert name in derived.source and gradient_of(derived, f, 2.0, seed=1.0) != [slope]
+    monkeypatch.setitem(f.__globals__, name, changed)
+    assert gradient_of(derived, f, 2.0, seed=1.0) == [slope]
+    with pytest.raises(DerivationError, match="partials cannot hand on"):
+        derive_rule(f, scalar=True)
+
+
+# -- beyond what it was derived for --------------------------------------------------------------------------
+
+
+def softmax(x):
+    return np.exp(x) / np.sum(np.exp(x))
+
+
+def mse(y, t):
+    return np.mean((y - t) ** 2)
+
+
+def cube(x):
+    return x**3
+
+
+@pytest.fixture
+def registered():
+    """States derived rules, and removes them at the end."""
+    done = []
+
+    def state(derived, f):
+        done.append(f)
+        name = f"<rule of {f.__name__} in {len(linecache.cache)}>"
+        linecache.cache[name] = (1, None, derived.source.splitlines(True), name)
+        exec(compile(derived.source, name, "exec"), {**f.__globals__, f.__name__: f})
+
+    yield state
+    for f in done:
+        rl.remove_rule(f)
+
+
+HERE = np.array([0.5, -1.25, 2.0])
+LONGER = np.array([0.5, -1.25, 2.0, 0.25])
+BEYOND = {
+    "another size": (mse, (HERE, 2 * HERE), (LONGER, 3 * LONGER), lambda y, t: mse(y, t)),
+    "a matrix": (mse, (HERE, 2 * HERE), (np.ones((2, 2)), LONGER.reshape(2, 2)), lambda y, t: mse(y, t)),
+    "vectors": (softmax, (), (HERE,), lambda x: softmax(x)[0]),
+    "another vector": (softmax, (HERE,), (LONGER,), lambda x: softmax(x)[0]),
+    "an array": (huber, (), (np.array([0.5]),), lambda x: np.sum(huber(x))),
+    "arrays by entry": (cube, (), (HERE,), lambda x: np.sum(cube(x))),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_a_derived_rule_takes_nothing_from_the_ad(name, registered):
+    """With the rule, gradients and second derivatives are those without it."""
+    f, derived_for, args, loss = BEYOND[name]
+    wanted = rl.gradient(loss, *args), rl.hvp(lambda x: loss(x, *args[1:]), args[0], np.ones_like(args[0]))
+    registered(derive_rule(f, *derived_for), f)
+    found = rl.gradient(loss, *args), rl.hvp(lambda x: loss(x, *args[1:]), args[0], np.ones_like(args[0]))
+    for have, want in zip((*found[0], found[1]), (*wanted[0], wanted[1]), strict=True):
+        assert have == pytest.approx(want)
+
+
+def test_complex_numbers_do_not_reach_a_rule_for_real_ones(registered):
+    """Its cotangents are not conjugated."""
+
+    def loss(z):
+        return abs(cube(z)) ** 2
+
+    (wanted,) = rl.gradient(loss, 1.5 + 0.5j)
+    registered(derive_rule(cube), cube)
+    assert rl.which_rule(cube, 1.5) and not rl.which_rule(cube, 1.5 + 0.5j)
+    assert rl.gradient(loss, 1.5 + 0.5j) == (pytest.approx(wanted),)
+    assert rl.gradient(lambda z: np.sum(abs(leaky(z))), HERE + 1j)
+
+
+# -- floats --------------------------------------------------------------------------------------------------
+
+
+def test_no_square_of_what_the_results_are_made_of_overflows():
+    """Softmax bears an exponent of 400; its sum of exponentials squared does not."""
+    derived = derive_rule(softmax, HERE)
+    (found,) = gradient_of(derived, softmax, np.array([400.0, 0.0, -400.0]), seed=np.array([1.0, 2.0, 3.0]))
+    tiny = math.exp(-400)
+    assert derived.is_proved and found[1:] == pytest.approx([tiny, 0.0], rel=1e-12, abs=1e-300)
+    assert abs(found[0]) < 1e-170 and "cancellation" in " ".join(derived.notes)
+
+
+def test_what_is_lost_is_said_in_the_cell():
+    """Where, why, and a formula that loses less; not where nothing to speak of is lost."""
+    derived = derive_rule(logistic)
+    assert derived.source.startswith("# loses digits for x from ")
+    assert derived.source.splitlines()[0].endswith("cancellation in 1 - y")
+    assert derived.cell.startswith("%%rrule logistic\n# loses digits")
+    assert any("a formula that loses less for x: math.exp(-math.fabs(x))" in note for note in derived.notes)
+    assert "#" not in derive_rule(huber).source
 
 
 # -- refusals ------------------------------------------------------------------------------------------------
