@@ -41,7 +41,10 @@ OFFERED = ".jp-Completer:not(.lm-mod-hidden) .jp-Completer-match"
 DERIVED = {
     "04-is-this-rule-right.ipynb": [
         "%%rrule logistic\n"
-        "def logistic_rrule(x):\n"
+        "# loses digits for x from 6.30957 to 630.957 (no digit is right): cancellation in 1 - y\n"
+        "from numpy.typing import NDArray\n"
+        "\n"
+        "def logistic_rrule(x: float | NDArray[np.floating]):\n"
         "    y = logistic(x)\n"
         "    def logistic_pullback(y_bar):\n"
         "        return rl.NoTangent(), y * (1 - y) * y_bar\n"
