@@ -41,8 +41,9 @@ from .tracing import STAND_INS, flat_numbers, traced_arguments
 BAD = 64.0  # ulps: beyond them six bits are lost
 LOST = 2.0**52  # ulps: no digit is left
 PRECISIONS = (60, 160, 450, 1100)  # digits, raised until two agree
-POINT_SECONDS = 0.3
+POINT_SECONDS = 2.0
 SHARE = 0.6  # of the time limit, for the inputs; the rest is for the search
+WAITING = 4  # times as long a clock on the wall may go: others may be at work on the machine
 MAX_REGIONS = 4
 HEADLINE = 110  # letters
 MIN_NORMAL, LARGEST = sys.float_info.min, sys.float_info.max
@@ -112,8 +113,8 @@ class Better:
 class StabilityReport(Report):
     """The scan of a pullback: the regions in which it loses digits, and better formulas.
 
-    `points` is the number of inputs tried, `worst` the largest error in ulps. It is true where no digits to
-    speak of are lost.
+    `points` is the number of inputs tried, `worst` the largest error in ulps; with `cut` the time was over
+    before the last of them. It is true where no digits to speak of are lost at any input.
     """
 
     function: str
@@ -123,13 +124,16 @@ class StabilityReport(Report):
     worst: float
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    cut: bool = False
 
     def __bool__(self) -> bool:
-        return not self.regions and self.points > 0
+        return not self.regions and self.points > 0 and not self.cut
 
     @property
     def sentence(self) -> str:
         """What was found, in a sentence."""
+        if self.cut and not self.regions:
+            return f"pullback of {self.function}: cannot tell, {self.points} inputs took all of the time"
         if not self.points:
             return f"pullback of {self.function}: nothing could be scanned"
         if not self.regions:
@@ -177,6 +181,7 @@ class StabilityReport(Report):
             "worst": self.worst,
             "notes": list(self.notes),
             "seconds": self.seconds,
+            "cut": self.cut,
         }
 
 
@@ -198,8 +203,8 @@ def scan_stability(
     Inputs count at which the exact value and cotangent are numbers that a float can hold: an overflow, an
     error or nan there is a finding. With `plane=True` the argument goes through complex numbers instead (one
     argument). The cotangent that the pullback gives is compared with the same code worked out with hundreds
-    of digits: this scan is about rounding alone, `prove` about being right. `time_limit`, `stop` and `name`
-    are as for `prove`.
+    of digits: this scan is about rounding alone, `prove` about being right. `time_limit` is for seconds of a
+    processor; what it cuts off is told. `stop` and `name` are as for `prove`.
 
     RuleError where there is no rule, or none that can be followed.
 
@@ -222,7 +227,6 @@ def scan_stability(
             shown, "in the complex plane the scan is for one argument", "hold the others by a partial"
         )
     warm()
-    deadline = started + time_limit
 
     def job(report):
         try:
@@ -236,9 +240,9 @@ def scan_stability(
         except RuleError as refused:
             report(refused)
         else:
-            (_PlaneScan if plane else _RealScan)(question, plan, shown, deadline, report).run()
+            (_PlaneScan if plane else _RealScan)(question, plan, shown, time_limit, report).run()
 
-    outcome = worker.run(job, time_limit, stop)
+    outcome = worker.run(job, WAITING * time_limit, stop)
     found = outcome.result
     if found is None:
         raise _refused(shown, outcome.failure or f"the scan took more than {time_limit:g} seconds")
@@ -282,11 +286,11 @@ class _Scan:
     both: Any  # both(cotangent, tried): every node's exact value and its value in floats
     number: Any  # float or complex: what a formula gives
 
-    def __init__(self, question, plan, shown, deadline, report):
+    def __init__(self, question, plan, shown, time_limit, report):
         self.question, self.plan, self.shown = question, plan, shown
-        self.deadline, self.report = deadline, report
+        self.report, self.cut = report, False
         self.notes: dict[str, None] = {}
-        self.half_time = time.monotonic() + SHARE * (deadline - time.monotonic())
+        self.half_time = time.process_time() + SHARE * time_limit
         self.numpy = self.plane or writes_numpy(question.primal)
 
     def error(self, found, exact):
@@ -297,10 +301,10 @@ class _Scan:
 
     def is_late(self):
         """Whether the time for the inputs is over."""
-        late = time.monotonic() > self.half_time
-        if late:
+        if time.process_time() > self.half_time:
+            self.cut = True
             self.notes["the time limit came before the last inputs"] = None
-        return late
+        return self.cut
 
     def run(self):
         before = CONTEXT.dps
@@ -327,6 +331,7 @@ class _Scan:
                 "points": len(tried),
                 "worst": worst,
                 "notes": tuple(self.notes),
+                "cut": self.cut,
             }
         )
 
