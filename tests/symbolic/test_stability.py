@@ -78,7 +78,7 @@ BAD = {
         lambda y, x: np.exp(-x) / (1 + np.exp(-x)) ** 2,
         -800.0,
         "overflow in exp(-x)",
-        "1 / (np.exp(x) + 2 + np.exp(-x))",
+        "y / (np.exp(x) + 1)",
     ),
     "softplus": (
         softplus,
