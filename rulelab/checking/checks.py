@@ -10,24 +10,51 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import KeywordError, NotDifferentiableError, NotImplementedTangentError, RuleLabError
+from ..errors import (
+    KeywordError,
+    NotDifferentiableError,
+    NotImplementedTangentError,
+    RuleError,
+    RuleLabError,
+    RuleShapeError,
+)
 from ..pieces import Progress
 from ..tables import engineering
+from ..tangents.zeros import AbstractZero
 from . import doctor, effects
-from .closeness import Closeness, Tolerance, closeness, rounding
+from .budgets import Budget
+from .closeness import Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
 from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
-from .perturb import nudged, plainly
-from .points import Source, lines_of, odd_points, reaching, twins_of, usable
-from .probes import Point, Probe, answers_again, named_leaves, probe_forward, probe_reverse, truth_at
+from .perturb import nudged, plainly, revalued, vouched
+from .points import Source, lines_of, odd_points, reaching, usable
+from .probes import (
+    Point,
+    Probe,
+    Truth,
+    answers_again,
+    named_leaves,
+    probe_forward,
+    probe_reverse,
+    truth_at,
+)
 from .reports import Checked, LookedAt, RuleCheck
 from .subjects import Subject
+from .variants import (
+    has_arrays,
+    in_complex,
+    in_floats,
+    in_whole_numbers,
+    mentions_complex,
+    of_other_lengths,
+    same_numbers,
+)
 from .vectors import cotangent_vec, leaves, to_vec
 
-POINTS = {"quick": 3, "normal": 8, "deep": 32}
+POINTS = {"quick": 3, "normal": 8, "deep": 40}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 QUICK_SECONDS = 0.25
@@ -37,13 +64,23 @@ QUICK_CALLS = 60
 """Calls for each number that is moved, about what a quick check makes."""
 QUICK_CORRECTION = 0.1
 """Seconds in which a quick check looks for the corrected line."""
-ODD = 8
-"""Points with ties or around numbers of the code that are looked at in any case."""
+ODD = 14
+"""Kinds of points with ties, on numbers of the code or around them, that are looked at in any case."""
+LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
+"""Points of other lengths than the first one with arrays."""
+LOST = 64.0
+"""How many roundings of the largest derivative at ordinary points a number may be off by lost digits."""
+AT_EDGES = 1e-6
+"""And by how many such derivatives exactly at a number of the code, where a series may take over."""
+FAR_OFF = 1e-4
+"""And how far off relatively, at points far away."""
 ODD_ORIGINS = ("all equal", "with ties")
 KINKS = 3
 """Points at a kink whose neighbourhood is searched."""
-NUDGES = 4
+NUDGES = 6
 """How often the inputs of a rule that seems to be wrong are moved by a last digit, to see its rounding."""
+ISOLATED = 1e-3
+"""The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
 LINEAR = 1e3
 """The tolerance of linearity, in those of a number: only rounding stands against it, and it may add up."""
 
@@ -79,12 +116,19 @@ class Checking:
         self.times: dict[str, int] = {}
         self.skipped = 0
         self.refused: list[Probe] = []
+        self.unanswered: list[Probe] = []  # what a rule raised at arguments that nobody gave
+        self.lost: list[Probe] = []  # where its numbers are off by no more than digits that got lost
+        self.effects_seen: set[tuple[bool, ...]] = set()
+        self.varied: set[str] = set()
+        self.asks_whole_numbers = True  # other frameworks do not differentiate by them
+        self.heed = True  # whether a warning of the function says that its value is no good
+        self.reference: dict[str, float] | None = None
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
         self.like: Any = None
         self.reached: set[tuple[types.CodeType, int]] = set()
         self.seconds = 0.0
-        self._started = 0.0
+        self._started, self._budget = 0.0, Budget()
         self.fdm = fdm
         self.output_tangent, self.order, self.other = output_tangent, order, other
 
@@ -92,7 +136,7 @@ class Checking:
 
     def pieces(self) -> Iterator[Progress]:
         """Do the check, a point at each step."""
-        self._started = time.perf_counter()
+        self._started, self._budget = time.perf_counter(), Budget()
         total = POINTS[self.depth] + 3
         try:
             for done, words in enumerate(self._until_enough(), 1):
@@ -110,13 +154,14 @@ class Checking:
 
     def _is_enough(self) -> bool:
         wrong = any(finding.level == WRONG for finding in self.findings)
-        late = time.perf_counter() - self._started > QUICK_SECONDS
-        return self.depth == "quick" and (wrong and len(self.probes) > 1 or late and bool(self.probes))
+        late = self._budget.used() > QUICK_SECONDS
+        usual = sum(not _is_odd(probe.point) for probe in self.probes)
+        return self.depth == "quick" and (wrong and usual > 1 or late and bool(self.probes))
 
     def _steps(self) -> Iterator[str]:
-        began = time.perf_counter()
+        began = Budget()
         y = plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
-        self.like, took = y, time.perf_counter() - began
+        self.like, took = y, began.used()
         if self.depth == "quick" and took * QUICK_CALLS * max(1, to_vec(self.first.inputs)[0].size) > 1.0:
             words = f"a call takes {engineering(took, 's')}, too long for a quick check"
             self.findings.append(Finding("time", words, UNKNOWN))
@@ -126,22 +171,21 @@ class Checking:
             self.findings.append(unsteady)
             yield "the function"
             return
+        self.heed = self._is_silent()
         self._look(self.first, y)
         yield self.first.origin
-        if self.probes and self.probes[0].failure is None:
-            if self.probes[0].truth.is_smooth:
-                self._ask_effects(self.probes[0], None)
-            for point in twins_of(self.first):
-                self._look_like(point, self.probes[0])
-                yield point.origin
+        yield from self._variants()
         for number in range(1, POINTS[self.depth]):
             self._look_somewhere(number)
             yield f"point {number + 1}"
+            yield from self._variants()
         if self.depth != "quick":
             for point in self._odd_ones():
                 self._look(point)
                 yield point.origin
-        for point in reaching(self.subject, self._candidates(), self.reached, MORE[self.depth], self.like):
+        for point in reaching(
+            self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable
+        ):
             self._look(point)
             yield point.origin
         yield from self._last_steps()
@@ -159,7 +203,7 @@ class Checking:
             self._ask_other_mode()
             yield "frule against rrule"
         if self.order == 2 and self.f is not None:
-            for probe in [p for p in self.probes if p.failure is None][:3]:
+            for probe in [p for p in self.probes if p.failure is None and p.point.like is None][:3]:
                 self._count("second order")
                 self.findings += second_order_findings(self.f, probe, self.rng)
                 yield "second order"
@@ -173,7 +217,7 @@ class Checking:
             if (
                 times < most
                 and (times or len(seen) < ODD)
-                and usable(self.subject, point, self.like) is not None
+                and self._is_usable(point)
             ):
                 seen[point.origin] = times + 1
                 yield point
@@ -186,7 +230,100 @@ class Checking:
 
     def _point(self, number: int) -> Point:
         inputs = self._inputs(self.source.args_at(number))
-        return self.first.moved(inputs, self.source.origin(number))
+        far = self.source.is_far(number)
+        return self.first.moved(inputs, self.source.origin(number), far=far, guessed=self.source.is_guessed)
+
+    def _usable(self, point: Point) -> Any:
+        return usable(self.subject, point, self.like, self.heed)
+
+    def _is_usable(self, point: Point) -> bool:
+        return self._usable(point) is not None
+
+    def _is_silent(self) -> bool:
+        """Whether the function does not warn at the first point: then a warning elsewhere means something."""
+        try:
+            vouched(self.subject.primal, self.first.inputs, self.first.kwargs)
+        except Warning:
+            return False
+        return True
+
+    # -- the same otherwise ----------------------------------------------------------------------------------
+
+    def _variants(self) -> Iterator[str]:
+        """The last point as users have it, where it is the first with arrays, or the first at all."""
+        probe = self.probes[-1] if self.probes else None
+        if probe is None or probe.failure is not None or probe.point.far or probe.point.origin not in _PLAIN:
+            return
+        arrays = has_arrays(probe.point)
+        if ("arrays" if arrays else "numbers") in self.varied:
+            return
+        self.varied.add("arrays" if arrays else "numbers")
+        for point in same_numbers(probe.point):
+            self._look_like(point, probe)
+            yield point.origin
+        yield from self._in_whole_numbers(probe)
+        if arrays:
+            yield from self._of_other_lengths(probe)
+        if "complex" not in self.varied and mentions_complex(self.subject):
+            self.varied.add("complex")
+            yield from self._in_complex(probe)
+
+    def _in_whole_numbers(self, probe: Probe) -> Iterator[str]:
+        """Whole numbers instead of floats: the derivative is the same, a buffer like the argument is not."""
+        if not self.asks_whole_numbers:
+            return
+        given = self.source.whole if probe.point is self.first else None
+        floats = in_floats(probe.point, None if given is None else self._inputs(given))
+        whole = in_whole_numbers(floats)
+        y = self._usable(floats)
+        if whole is None or y is None or not self._agrees_in_whole_numbers(whole, y):
+            return
+        truth = truth_at(self.subject, floats, self.rng, y, self.fdm)
+        found = self._probe(whole, truth)
+        if found.failure is None and not _is_held(found):
+            value = _floats_of(found.y)
+            if value.shape == to_vec(y)[0].shape:
+                found = dataclasses.replace(found, y=to_vec(y)[1](value))  # whole numbers are compared as floats
+            self._judge(found)
+            yield whole.origin
+
+    def _agrees_in_whole_numbers(self, whole: Point, y: Any) -> bool:
+        try:
+            found = plainly(self.subject.primal, whole.inputs, whole.kwargs)
+        except Exception:
+            return False
+        one, other = _floats_of(found), to_vec(y)[0]
+        return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-12, atol=1e-12))
+
+    def _of_other_lengths(self, probe: Probe) -> Iterator[str]:
+        left, codes = LENGTHS[self.depth], (*self.subject.codes, *self.subject.helpers)
+        for point in of_other_lengths(probe.point, codes, self.rng):
+            if not left:
+                return
+            y = self._usable(point)
+            if y is None or _ranks(y) != _ranks(probe.truth.y):
+                continue
+            left -= 1
+            self._look(point, y)
+            yield point.origin
+
+    def _in_complex(self, probe: Probe) -> Iterator[str]:
+        """Complex numbers, where the code has words for them; a rule that answers with real ones was written
+        for real ones.
+        """
+        point = in_complex(probe.point, self.rng)
+        if point is None or not point.is_inside():
+            return
+        try:
+            y = plainly(self.subject.primal, point.inputs, point.kwargs)
+        except Exception:
+            return
+        if not to_vec(y)[0].size or not np.all(np.isfinite(to_vec(y)[0])):
+            return
+        found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+        if found.failure is None and np.any(found.answers[:, 1::2]):
+            self._judge(found)
+            yield point.origin
 
     def _inputs(self, args: tuple) -> tuple:
         """The inputs that go with arguments: the object of a method before them, defaults after."""
@@ -200,7 +337,7 @@ class Checking:
     def _look_somewhere(self, number: int) -> None:
         for attempt in range(4):
             point = self._point(number + 7 * attempt)
-            y = usable(self.subject, point, self.like)
+            y = self._usable(point)
             if y is not None:
                 self._look(point, y)
                 return
@@ -212,7 +349,7 @@ class Checking:
 
     def _look_like(self, point: Point, like: Probe) -> None:
         """At the numbers of a point whose derivative is known."""
-        y = usable(self.subject, point, self.like)
+        y = self._usable(point)
         if y is None or not _same_form(y, like.truth.y):
             return
         if not _same_in_short(y, like.truth.y):  # it looks at the dtype, and is another function there
@@ -233,9 +370,20 @@ class Checking:
         if _is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
             self.refused.append(probe)
             return
+        if probe.failure is not None and probe.point.guessed and _may_be_the_guess(probe):
+            self.unanswered.append(probe)
+            return
         self.probes.append(probe)
         self.reached |= probe.lines
         self.findings += self._of_probe(probe)
+        self._ask_effects_of_new(probe)
+
+    def _ask_effects_of_new(self, probe: Probe) -> None:
+        """What the rule does besides computing, where arrays come in another way than before."""
+        new = tuple(isinstance(x, np.ndarray) for x in (*probe.point.inputs, probe.truth.y))
+        if probe.failure is None and probe.truth.is_smooth and new not in self.effects_seen:
+            self.effects_seen.add(new)
+            self._ask_effects(probe, None)
 
     def _of_probe(self, probe: Probe) -> Iterator[Finding]:
         forward = self.subject.reverse is None
@@ -244,11 +392,17 @@ class Checking:
             yield _failed(probe)
             return
         self._count("value")
-        yield from _value_findings(probe)
+        wrong_value = list(_value_findings(probe))
+        if wrong_value and probe.point.far and _is_off_by_digits(probe):
+            self.lost.append(probe)
+            wrong_value = []
+        yield from wrong_value
         self._count("linear")
         compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
         if compared.wrong.any():
             compared = compared.with_noise(self._noise(probe, compared))
+        if compared.wrong.any():
+            compared = self._without_lost_digits(probe, compared)
         self.compared.append((probe, compared))
         if compared.wrong.any():
             yield from _linear_findings(probe, forward)
@@ -256,25 +410,82 @@ class Checking:
         for leaf in compared.columns:
             self._count(f"{what} {leaf.name}")
         for leaf in compared.wrong_leaves():
-            worst = compared.worst(leaf)
+            worst = compared.of_rows(probe.usual).worst(leaf) if probe.odd else None
+            worst = compared.worst(leaf) if worst is None else worst
             words = f"the {what} {leaf.name} is wrong" if compared.whole else f"a {what.split()[0]} is wrong"
             yield Finding(what, words, WRONG, leaf.name, worst, probe)
         if not probe.truth.is_smooth and self.kinks < KINKS:
             self.kinks += 1
             yield from kink_findings(self.subject, probe, compared, self.rng)
 
+    def _without_lost_digits(self, probe: Probe, compared: Closeness) -> Closeness:
+        """The same without numbers that are off by roundings of the derivative at ordinary points, and far
+        away without all that rounding and overflow explain.
+        """
+        size = np.maximum(np.abs(compared.found), np.abs(compared.expected))
+        with np.errstate(all="ignore"):
+            apart = np.abs(compared.found - compared.expected)
+            seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
+            usual = seeds * self._usual_slopes(probe, compared)
+            lost = apart <= LOST * EPS[digits(probe)] * usual
+            if probe.point.edge:
+                lost |= apart <= AT_EDGES * usual
+            if probe.point.far:
+                lost |= apart <= FAR_OFF * size
+            if probe.point.far or probe.point.edge:
+                lost |= ~np.isfinite(compared.found)
+        if np.any(lost & compared.wrong):
+            self.lost.append(probe)
+        return dataclasses.replace(compared, wrong=compared.wrong & ~lost)
+
+    def _usual_slopes(self, probe: Probe, compared: Closeness) -> np.ndarray:
+        """The largest derivative at ordinary points by what each column is of: here, before, and at the first
+        point with the other sign.
+        """
+        if self.reference is None:
+            self.reference = {}
+            vector = to_vec(self.first.floats)[0]
+            size = float(np.abs(vector).max(initial=0.0)) or 1.0
+            others = (self.first.moved(_divided(self.first.floats, by), "") for by in (-1.0, size, -size))
+            for point in (self.first, *others):
+                y = self._usable(point)
+                if y is not None:
+                    self._note_slopes(truth_at(self.subject, point, self.rng, y))
+        if not probe.point.far:
+            self._note_slopes(probe.truth)
+        largest = np.zeros(compared.found.shape[1])
+        for leaf in compared.columns:
+            block = slice(leaf.start, leaf.stop) if compared.whole else slice(None)
+            name = leaf.name if self.subject.reverse is not None else ""
+            largest[block] = np.maximum(largest[block], self.reference.get(name, 0.0))
+        return largest
+
+    def _note_slopes(self, truth: Truth) -> None:
+        assert self.reference is not None
+        value = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
+        whole = float(value.max(initial=0.0))
+        for leaf in truth.inputs:
+            found = float(value[:, leaf.start : leaf.stop].max(initial=0.0)) if truth.whole else whole
+            self.reference[leaf.name] = max(found, self.reference.get(leaf.name, 0.0))
+        self.reference[""] = max(whole, self.reference.get("", 0.0))
+
     def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
         """How far the rule's answers move when its inputs do by their last digits: its own rounding."""
-        noise = np.zeros(compared.found.shape)
+        moves = [np.zeros(compared.found.shape)]
         for _ in range(NUDGES):
             again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng))
             if again is not None and again.shape == probe.answers.shape:
-                with np.errstate(invalid="ignore"):
-                    moved = (again - probe.answers)[: len(noise)]
-                if not compared.whole and self.subject.reverse is not None:
-                    moved = moved @ probe.truth.directions
-                noise = np.fmax(noise, np.abs(moved))
-        return noise
+                with np.errstate(all="ignore"):
+                    moved = (again - probe.answers)[: len(moves[0])]
+                    if not compared.whole and self.subject.reverse is not None:
+                        moved = moved @ probe.truth.directions
+                moves.append(moved)
+        with np.errstate(all="ignore"):
+            noise = np.fmax.reduce(np.abs(moves))
+            around = np.array(moves[1:] or moves)
+            spread = np.fmax.reduce(around) - np.fmin.reduce(around)
+        # One answer beside others that are all alike is no rounding: it is a branch for this number alone.
+        return np.where(spread < ISOLATED * noise, spread, noise)
 
     def _ask_effects(self, probe: Probe, other: Probe | None) -> None:
         if probe.failure is None:
@@ -328,12 +539,39 @@ class Checking:
         self.findings = _each_once(self.findings)
         if any(finding.level == WRONG for finding in self.findings):
             limit = QUICK_CORRECTION if self.depth == "quick" else None
+            probes, compared = self._for_the_doctor()
             self.diagnoses = tuple(
-                doctor.diagnose(self.subject, self.probes, self.compared, self.findings, limit)
+                doctor.diagnose(self.subject, probes, compared, self.findings, limit)
             )
+
+    def _for_the_doctor(self) -> tuple[list[Probe], list[tuple[Probe, Closeness]]]:
+        """The probes and what was compared, without odd points and odd cotangents if the mistake is seen
+        without them: there a mistake may look like another one, or be none by chance.
+        """
+        usual = [(p, c) for p, c in self.compared if not _is_odd(p.point)]
+        if not any(c.wrong.any() for _, c in usual):
+            usual = self.compared
+        cut = [(p.of_usual_seeds(), c.of_rows(p.usual)) if p.odd else (p, c) for p, c in usual]
+        if any(c.wrong.any() for _, c in cut):
+            kept = {id(p): q for (p, _), (q, _) in zip(usual, cut)}
+        else:
+            kept, cut = {id(p): p for p, _ in usual}, usual
+        failed = [p for p in self.probes if p.failure is not None]
+        if not any(c.wrong.any() for _, c in cut):
+            plain = [p for p in self.probes if not _is_odd(p.point)]
+            if any(f.level == WRONG and any(f.probe is p for p in plain) for f in self.findings):
+                return plain, [(p, c) for p, c in self.compared if not _is_odd(p.point)]
+            return self.probes, self.compared
+        return [kept.get(id(p), p) for p in self.probes if id(p) in kept or any(p is q for q in failed)], cut
 
     def _unknown_findings(self) -> Iterator[Finding]:
         """Leaves of which no number could be measured at any point, and arguments without any."""
+        if self.unanswered and not self.probes:
+            words = (
+                f"not judged: it {_failed(self.unanswered[0]).words} at arguments that were guessed; "
+                "give some with --at"
+            )
+            yield Finding("answer", words, UNKNOWN)
         if self.refused and not self.probes:
             words = f"the rule refuses every point: {_failed(self.refused[0]).words}"
             yield Finding("answer", words, UNKNOWN)
@@ -342,7 +580,8 @@ class Checking:
             yield Finding("measurement", words, UNKNOWN)
         forward = self.subject.reverse is None
         known: dict[str, bool] = {}
-        for _, compared in self.compared:
+        usual = [(p, c) for p, c in self.compared if not _is_odd(p.point)]
+        for compared in [c.of_rows(p.usual) for p, c in usual or self.compared]:
             for leaf in compared.columns:
                 block = slice(leaf.start, leaf.stop) if compared.whole else slice(None)
                 there = bool(compared.known[:, block].any()) or leaf.start == leaf.stop
@@ -377,6 +616,16 @@ class Checking:
             notes=tuple(self._notes()),
             seconds=self.seconds or time.perf_counter() - self._started,
             interrupted=interrupted,
+            loses=self._loses(),
+        )
+
+    def _loses(self) -> str:
+        """Where digits get lost, in words; empty where none do."""
+        if not self.lost:
+            return ""
+        point = max(self.lost, key=lambda p: np.abs(to_vec(p.point.floats)[0]).max(initial=0.0)).point
+        return ", ".join(
+            f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs) if to_vec(x)[0].size
         )
 
     def _checks(self) -> Iterator[Checked]:
@@ -397,6 +646,11 @@ class Checking:
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"
+        if self.unanswered and self.probes:
+            times = "1 point" if len(self.unanswered) == 1 else f"{len(self.unanswered)} points"
+            first = self.unanswered[0]
+            at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, first.point.inputs))
+            yield f"not judged at {times} that nobody gave, as {at}: it {_failed(first).words}"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"
@@ -428,6 +682,70 @@ def _is_of(finding: Finding, name: str) -> bool:
     return name in (finding.check, f"{finding.check} {finding.argument}") or (
         finding.check == "measurement" and name.endswith(f" of {finding.argument}")
     )
+
+
+_PLAIN = ("given", "near those given", "drawn")
+EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
+
+
+def _is_odd(point: Point) -> bool:
+    """Whether wrong rules may be right by chance at a point: at round numbers, at other lengths."""
+    return point.like is not None or point.origin.startswith(("exactly", "of length", "near the first"))
+
+
+def _may_be_the_guess(probe: Probe) -> bool:
+    """Whether what a rule raised may be owing to arguments that it was not written for, and is no mistake.
+
+    A name that is not there is one whatever the arguments, and so is an answer of another form, but for one
+    that leaves out what the function does not look at: a polynomial has as many coefficients as it has.
+    """
+    error = probe.failure
+    if isinstance(error, RuleShapeError):
+        return _looks_at_part(probe.truth)
+    return type(error) is not NameError and not isinstance(error, RuleError)
+
+
+def _looks_at_part(truth: Truth) -> bool:
+    """Whether the function does not change with some numbers of an argument, and does with others."""
+    if not truth.whole:
+        return False
+    met = np.any(truth.slopes.value != 0, axis=0)
+    return any(0 < met[leaf.start : leaf.stop].sum() < leaf.stop - leaf.start for leaf in truth.inputs)
+
+
+def _is_off_by_digits(probe: Probe) -> bool:
+    one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+    if one.shape != other.shape:
+        return False
+    with np.errstate(all="ignore"):
+        near = np.abs(one - other) <= FAR_OFF * np.maximum(np.abs(one), np.abs(other))
+    return bool(np.all(near | ~np.isfinite(other)))
+
+
+def _ranks(y: Any) -> list[tuple[str, int]]:
+    return [(leaf.name, len(leaf.shape)) for leaf in leaves(y, "y")]
+
+
+def _is_held(probe: Probe) -> bool:
+    """Whether a rule says of an argument of whole numbers that it has no derivative."""
+    bars = probe.raw[1:] if isinstance(probe.raw, tuple) else ()
+    return any(
+        x is not floats and isinstance(bar, AbstractZero)
+        for x, floats, bar in zip(probe.point.inputs, probe.point.floats, bars)
+    )
+
+
+def _floats_of(y: Any) -> np.ndarray:
+    """All numbers of a value, whole ones too."""
+    if isinstance(y, (tuple, list)):
+        return np.concatenate([np.zeros(0), *map(_floats_of, y)])
+    if isinstance(y, (int, np.integer, np.bool_)) or (isinstance(y, np.ndarray) and y.dtype.kind in "iub"):
+        return np.asarray(y, float).ravel()
+    return to_vec(y)[0]
+
+
+def _divided(args: tuple, by: float) -> tuple:
+    return revalued(args, lambda vector: vector / by)
 
 
 def _each_once(findings: list[Finding]) -> list[Finding]:
@@ -489,10 +807,10 @@ def _linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
     if not basis:
         return
     units, seeds = probe.answers[:basis], probe.seeds[basis:]
-    made = seeds @ units
     given = probe.answers[basis:]
     limit = Tolerance.of(probe)
-    scale = np.abs(seeds) @ np.abs(units)
+    with np.errstate(all="ignore"):
+        made, scale = seeds @ units, np.abs(seeds) @ np.abs(units)
     with np.errstate(all="ignore"):
         off = np.abs(given - made) > LINEAR * limit.rtol * np.maximum(scale, np.abs(given))
         off &= np.abs(given - made) > 1e3 * rounding(probe) * np.abs(seeds).max(1, initial=0.0, keepdims=True)

@@ -80,6 +80,11 @@ class Closeness:
         wrong = self.wrong & (np.abs(self.found - self.expected) > BARS * (self.error + noise))
         return replace(self, wrong=wrong | self.wrong & ~np.isfinite(self.found), error=self.error + noise)
 
+    def of_rows(self, rows: np.ndarray) -> Closeness:
+        """The comparison for some of the seeds."""
+        names = ("found", "expected", "error", "wrong", "known", "seeds")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
     def wrong_leaves(self) -> tuple[Leaf, ...]:
         """The leaves of which some number is wrong."""
         if not self.whole:
@@ -125,7 +130,8 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
         compared = _compared(found, expected, bars, tolerance, columns, seeds, True, rounding(probe))
         return compared if probe.truth.is_smooth else compared.where_finite()
     expected, bars = weighted(probe.seeds, value, error)
-    found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
+    with np.errstate(all="ignore"):
+        found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
     compared = _compared(
         found, expected, bars, tolerance, probe.truth.inputs, probe.seeds, probe.truth.whole, rounding(probe)
     )

@@ -58,10 +58,18 @@ def _watched(subject: Subject, probe: Probe) -> Finding | None:
         try:
             _called(subject, inputs, probe.point)[1](seed)
         except RuleError as error:
-            return Finding("effects", error.found, probe=probe)
+            return None if _is_sharing(error) else Finding("effects", error.found, probe=probe)
         except Exception:
             return None  # the probe itself has told
     return None
+
+
+def _is_sharing(error: RuleError) -> bool:
+    """Whether debug mode's word is about memory that somebody else has, or that may not be written to.
+
+    The AD copies what it is handed before it writes there: `return NoTangent(), y_bar, y_bar` is right.
+    """
+    return any(words in error.found for words in ("shares memory with", "that cannot be written to"))
 
 
 def _writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
@@ -81,17 +89,20 @@ def _writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
 
 
 def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Whether an answer still stands when the rule has been asked for another one, by a call of its own."""
-    point, y = probe.point, probe.truth.y
+    """Whether an answer still stands when another one has been asked for: of the same pullback or of the rule
+    by a call of its own.
+    """
+    point, y, changed = probe.point, probe.truth.y, None
     with quiet():
         try:
             backs = [raw_pullback(_called(subject, copy.deepcopy(point.inputs), point)[1]) for _ in range(2)]
-            first = backs[0](cotangent_like(y, probe.seeds[-1]))
-            lent = Lent([("the answer", first)] if not isinstance(first, tuple) else _answers(subject, first))
-            backs[1](cotangent_like(y, probe.seeds[-2]))
+            for again in backs:
+                first = backs[0](cotangent_like(y, probe.seeds[-1]))
+                lent = Lent(_answers(subject, first) if isinstance(first, tuple) else [("the answer", first)])
+                again(cotangent_like(y, probe.seeds[-2]))
+                changed = changed or lent.changed()
         except Exception:
             return  # the probe itself has told
-    changed = lent.changed()
     if changed is not None:
         words = f"changed what it had returned before, {changed}, when it was called again"
         yield Finding("effects", words, probe=probe)
@@ -192,8 +203,9 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
                     tangents_of(point, probe.seeds[-1]), *copy.deepcopy(point.inputs), **point.kwargs
                 )
         except RuleError as error:
-            yield Finding("effects", error.found, probe=probe)
-            return
+            if not _is_sharing(error):
+                yield Finding("effects", error.found, probe=probe)
+                return
         except Exception:
             return
         inputs, tangents = copy.deepcopy(point.inputs), tangents_of(point, probe.seeds[-1])

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import itertools
 import math
+import re
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -69,6 +70,7 @@ class Kind:
 
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
     "list"; numbers lie strictly between `low` and `high`. `is_asked` says that the caller asked for the form.
+    `dims` are its lengths where they are said: numbers, or letters that mean the same in all arguments.
     """
 
     form: str = "number"
@@ -76,6 +78,7 @@ class Kind:
     high: float = math.inf
     dtype: str = "float64"
     is_asked: bool = dataclasses.field(default=False, compare=False)
+    dims: tuple[int | str, ...] = ()
 
     def __str__(self) -> str:
         inside = _interval_words(self.low, self.high)
@@ -86,7 +89,8 @@ class Kind:
         }  # fmt: skip
         what = plain.get(self.form, f"a {self.form}" + ("" if "matrix" in self.form else _noun(self.form)))
         word = "complex " if self.dtype.startswith("complex") else ""
-        return f"{what.replace('a ', f'a {word}', 1)}{inside}"
+        lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
+        return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"
 
 
 def _noun(form: str) -> str:
@@ -121,8 +125,12 @@ class DomainError(RuleLabError):
 def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
     """The kind that words such as "positive", "positive vector", "complex matrix" or `(0, 1)` mean.
 
+    Lengths may follow a form: "vector (4)", "matrix (m, n)"; a letter is one length in all arguments.
+
     >>> str(kind_named("positive definite")), str(kind_named((0, 1)))
     ('a positive definite matrix', 'a number, between 0 and 1')
+    >>> str(kind_named("positive matrix (m, 2)"))
+    'a matrix (m, 2), positive'
     """
     if isinstance(words, Kind):
         return words
@@ -134,9 +142,11 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
     if not isinstance(words, str):
         raise DomainError(f"a domain is a word or (low, high), not {words!r}", fixes=_known_domains())
     rest, kind = " ".join(words.split()), Kind()
-    if rest.endswith("positive definite"):
-        kind = dataclasses.replace(kind, form="positive definite", is_asked=True)
-        rest = rest[: -len("positive definite")]
+    rest, dims = _without_lengths(rest)
+    for ending in ("positive definite matrix", "positive definite"):
+        if rest.endswith(ending):
+            kind = dataclasses.replace(kind, form="positive definite", is_asked=True)
+            rest = rest[: -len(ending)]
     for word in rest.split():
         if word in INTERVALS:
             low, high = INTERVALS[word]
@@ -148,20 +158,70 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
                 kind = dataclasses.replace(kind, form=word, is_asked=True)
         else:
             raise DomainError(f"{words!r} is no domain: {word!r} is not known", fixes=_known_domains())
-    return kind
+    return _of_lengths(kind, dims, words)
+
+
+_LENGTHS = re.compile(r"(.*?[a-z])\s*\(([\w\s,]*)\)$")
+
+
+def _without_lengths(words: str) -> tuple[str, tuple[int | str, ...]]:
+    """Words without the lengths in brackets behind them, and these."""
+    found = _LENGTHS.fullmatch(words)
+    if found is None:
+        return words, ()
+    named = [part.strip() for part in found[2].split(",") if part.strip()]
+    return found[1], tuple(int(part) if part.isdigit() else part for part in named)
+
+
+def _of_lengths(kind: Kind, dims: tuple[int | str, ...], words: str) -> Kind:
+    """The kind with these lengths; DomainError where it does not have so many."""
+    square = kind.form in ("square", "symmetric", "positive definite")
+    axes = {"vector": 1, "list": 1, "matrix": 2}.get(kind.form, 2 if square else 0)
+    if square and len(dims) == 1:
+        dims = (*dims, *dims)
+    if not dims:
+        return kind
+    fit = len(dims) == axes and all(d if isinstance(d, int) else d.isidentifier() for d in dims)
+    if not fit or (square and dims[0] != dims[1]):
+        fixes = ('say "vector (n)", "matrix (m, n)", "symmetric (n)" or numbers: "vector (4)"',)
+        raise DomainError(f"{words!r} is no domain: {kind} does not have these lengths", fixes=fixes)
+    return dataclasses.replace(kind, dims=dims)
 
 
 def _known_domains() -> tuple[str, ...]:
-    return (f"use (low, high), or words among: {', '.join([*INTERVALS, 'complex', *FORMS])}",)
+    known = ", ".join([*INTERVALS, "complex", *FORMS])
+    return (f"use (low, high), or words among: {known}; lengths may follow: matrix (m, n)",)
 
 
-SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3))
+SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
 """(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
+MORE_LENGTHS = (5, 6, 8, 9)
+"""What further letters of a domain stand for, at each point."""
 
 DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
 
 
-def draw(kind: Kind, rng: np.random.Generator, size: int = 0, scale: float = 1.0) -> Any:
+def draw_all(
+    kinds: tuple[Kind, ...], rng: np.random.Generator, size: int = 0, scale: float = 1.0
+) -> tuple[Any, ...]:
+    """One argument of each kind; a letter among their lengths stands for one number.
+
+    >>> A, x = draw_all((kind_named("matrix (m, n)"), kind_named("vector (n)")), np.random.default_rng(1))
+    >>> A.shape, x.shape
+    ((3, 2), (2,))
+    """
+    letters = dict.fromkeys(d for kind in kinds for d in kind.dims if isinstance(d, str))
+    lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
+    return tuple(draw(kind, rng, size, scale, lengths) for kind in kinds)
+
+
+def draw(
+    kind: Kind,
+    rng: np.random.Generator,
+    size: int = 0,
+    scale: float = 1.0,
+    lengths: Mapping[str, int] | None = None,
+) -> Any:
     """One argument of a kind. Its numbers have eleven binary digits, so that float32 has them too.
 
     >>> draw(Kind("vector"), np.random.default_rng(1)).shape
@@ -172,16 +232,17 @@ def draw(kind: Kind, rng: np.random.Generator, size: int = 0, scale: float = 1.0
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
         "columns": (columns,), "rows": (rows,),
     }  # fmt: skip
+    said = tuple(d if isinstance(d, int) else (lengths or {}).get(d, vector) for d in kind.dims)
     if kind.form == "integer":
         return int(rng.integers(1, 4))
     if kind.form in ("square", "symmetric", "positive definite"):
-        n = max(2, rows)
+        n = said[0] if said else max(2, rows)
         drawn = _numbers(kind, rng, (n, n), scale)
         if kind.form == "square":
             return drawn + scale * n * np.eye(n)  # away from the singular ones
         symmetric = (drawn + drawn.conj().T) / 2
         return symmetric if kind.form == "symmetric" else symmetric + 4 * n * scale * np.eye(n)
-    drawn = _numbers(kind, rng, shapes.get(kind.form, ()), scale)
+    drawn = _numbers(kind, rng, said or shapes.get(kind.form, ()), scale)
     if kind.form == "number":
         return drawn.item()
     return drawn.tolist() if kind.form == "list" else drawn
@@ -217,11 +278,16 @@ def _few_digits(x: np.ndarray) -> np.ndarray:
 # --- which kinds a function takes ---------------------------------------------------------------------------
 
 _MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
-_INTEGER_NAMES = frozenset(("n", "axis", "order", "k", "ord", "decimals"))
+_INTEGER_NAMES = frozenset(("n", "axis", "order", "ord", "decimals"))
 _POSITIVE_NAMES = frozenset(
     ("sigma", "scale", "var", "variance", "std", "rate", "tau", "weight", "temperature")
 )
 _UNIT_NAMES = frozenset(("p", "prob", "probability"))
+
+
+def is_matrix_name(name: str) -> bool:
+    """Whether a parameter of this name is likely to be a matrix."""
+    return name in _MATRIX_NAMES
 
 
 def guesses(
@@ -327,6 +393,17 @@ def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tup
         yield revalued(args, moved)
 
 
+def exactly(args: tuple, mark: float) -> Iterator[tuple]:
+    """The same arguments, in each the first number of one of them exactly a landmark."""
+
+    def first(vector: np.ndarray) -> np.ndarray:
+        return np.concatenate([[mark], vector[1:]])
+
+    for i, x in enumerate(args):
+        if to_vec(x)[0].size:
+            yield (*args[:i], *revalued((x,), first), *args[i + 1 :])
+
+
 def with_all_digits(args: tuple, rng: np.random.Generator) -> tuple:
     """The same arguments, each times a number close to one: not in single precision any more, but still
     symmetric where they were."""
@@ -385,8 +462,7 @@ def nudged(args: tuple, rng: np.random.Generator) -> tuple:
         vector, back = to_vec(x)
         eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
         moved = back(vector * (1.0 + eps * rng.choice([-1.0, 1.0, 2.0], vector.size)))
-        # The layout stays: it may be what a rule goes wrong with.
-        found.append(_with_gaps(moved) if _has_gaps(x) else moved)
+        found.append(laid_out_like(x, moved))  # it may be what a rule goes wrong with
     return tuple(found)
 
 
@@ -431,21 +507,30 @@ def _single(x: Any) -> Any:
     return x
 
 
-def laid_out_otherwise(args: tuple) -> tuple | None:
-    """The same arguments with their arrays in Fortran order and with gaps between elements; None without
-    arrays.
+def laid_out_otherwise(args: tuple, how: str = "gaps") -> tuple | None:
+    """The same arguments with their arrays in Fortran order and with gaps between elements, or `how`
+    "backwards" or "transposed" in memory; None without arrays that can lie so.
     """
-    found = tuple(_with_gaps(x) if isinstance(x, np.ndarray) and x.size > 1 else x for x in args)
+    least = 2 if how == "transposed" else 1
+    found = tuple(
+        _LAYOUTS[how](x) if isinstance(x, np.ndarray) and x.size > 1 and x.ndim >= least else x for x in args
+    )
     return found if any(f is not x for f, x in zip(found, args)) else None
-
-
-def _has_gaps(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and not x.flags.c_contiguous and not x.flags.f_contiguous
 
 
 def fresh(args: tuple) -> tuple:
     """Copies of arguments that lie in memory as these do."""
-    return tuple(_with_gaps(x) if _has_gaps(x) else copy.deepcopy(x) for x in args)
+    return tuple(laid_out_like(x, copy.deepcopy(x)) for x in args)
+
+
+def laid_out_like(x: Any, other: Any) -> Any:
+    """`other`, which if it is an array as `x` is lies in memory as that does."""
+    if not (isinstance(x, np.ndarray) and isinstance(other, np.ndarray)) or other.size < 2:
+        return other
+    if x.flags.c_contiguous or x.size < 2:
+        return other
+    how = "backwards" if min(x.strides) < 0 else "transposed" if x.flags.f_contiguous else "gaps"
+    return _LAYOUTS[how](other)
 
 
 def _with_gaps(x: np.ndarray) -> np.ndarray:
@@ -453,6 +538,29 @@ def _with_gaps(x: np.ndarray) -> np.ndarray:
     view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
     view[...] = x
     return view
+
+
+def _backwards(x: np.ndarray) -> np.ndarray:
+    turned = tuple(slice(None, None, -1) for _ in x.shape)
+    return x[turned].copy()[turned]
+
+
+_LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "gaps": _with_gaps,
+    "backwards": _backwards,
+    "transposed": lambda x: x.T.copy().T,
+}
+
+
+def vouched(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+    """As `plainly`, but the function's own warnings are raised: that an integral or an iteration did not come
+    to its end. What NumPy says about floats and anybody about age counts for nothing.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for category in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("error", category)
+        return primal(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))
 
 
 def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:

@@ -8,7 +8,6 @@ import copy
 import dataclasses
 import inspect
 import itertools
-import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -19,18 +18,21 @@ from ..errors import RuleLabError, RuleShapeError
 from ..rules.authoring import ask, rrule
 from ..rules.registry import Found, Registry
 from ..rules.targets import name_of, resolve
+from ..tangents.zeros import AbstractZero, NoTangent
+from .budgets import Limit
 from .findiff import fd_jvp
+from .forms import SYMMETRIC, forms_read
 from .perturb import (
     DRAWN_SCALES,
     Kind,
     WithTangent,
     all_equal,
     between,
-    draw,
+    draw_all,
+    exactly,
     guesses,
-    in_float32,
+    is_matrix_name,
     jittered,
-    laid_out_otherwise,
     landmarks,
     narrow_gaps,
     narrowed,
@@ -39,10 +41,11 @@ from .perturb import (
     plainly,
     rand_tangent,
     tied,
+    vouched,
     with_all_digits,
 )
 from .probes import Point, quiet, watched_lines
-from .subjects import Subject, rules_of
+from .subjects import Subject, raw_pullback, rules_of
 from .vectors import cotangent_vec, leaves, to_vec
 
 TRIES = 400
@@ -53,8 +56,16 @@ class NoInputsError(RuleLabError):
     """A check could not find arguments that the function takes."""
 
 
+FAR = 4.0
+"""How many times larger or smaller than usual arguments are drawn from where digits may be lost."""
+
+
 class Source:
-    """The points of one check: those the caller `given`, or drawn by the kinds that the function takes."""
+    """The points of one check: those the caller `given`, or drawn by the kinds that the function takes.
+
+    `forms` says, by position, which arguments are symmetric matrices. `whole` are the arguments as they were
+    given, where whole numbers among them were taken as floats.
+    """
 
     def __init__(
         self,
@@ -68,18 +79,52 @@ class Source:
         registry: Registry,
         several: bool = False,
         seconds: float = 5.0,
+        names: tuple[str, ...] | None = None,
     ) -> None:
         self.f, self.kwargs, self.rng = f, kwargs, rng
         self.choices: tuple[tuple[Kind, ...], ...] = ()
         self.notes: tuple[str, ...] = ()
+        self.whole: tuple | None = None
+        self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
+        asked = (mode, config, registry)
         if given is not None:
             plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
-            self.args, self.notes = _movable(f, plain, kwargs)
+            held = frozenset(i for i, x in enumerate(given) if isinstance(x, WithTangent))
+            self.args, self.notes = _movable(f, plain, kwargs, asked, held)
+            self.whole = plain if self.args is not plain else None
+            named = dict(zip(names or _all_names(resolve(f)[0]), plain))
+            said = [domain[name].form if name in domain else None for name in named]
+            self.forms = _forms(f, self.args, kwargs, rng, said, drawn=False)
             return
-        asked, end = (mode, config, registry), time.perf_counter() + seconds
-        found = _kinds_taken(f, kwargs, domain, rng, asked, several, seconds)
-        self.choices = _with_vectors(f, found, kwargs, domain, rng, asked, end)
-        self.args = tuple(draw(kind, rng) for kind in self.choices[0])
+        end = Limit(seconds)
+        self.is_guessed = not all(name in domain and domain[name].is_asked for name in required_names(f))
+        found = _kinds_taken(f, kwargs, domain, rng, asked, several, end)
+        found = _with_numbers(f, found, kwargs, domain, rng, asked, end)
+        found, self.notes = self._meant(found, asked)
+        found = _with_vectors(f, found, kwargs, domain, rng, asked, end)
+        found = _counting(f, found, kwargs, rng, asked)
+        args = draw_all(found[0], rng)
+        self.forms = _forms(f, args, kwargs, rng, [kind.form for kind in found[0]], drawn=True)
+        self.choices = tuple(_of_forms(kinds, self.forms) if kinds == found[0] else kinds for kinds in found)
+        self.args = draw_all(self.choices[0], rng) if self.choices != found else args
+
+    def _meant(
+        self, found: tuple[tuple[Kind, ...], ...], asked: tuple[str, Any, Registry]
+    ) -> tuple[tuple[tuple[Kind, ...], ...], tuple[str, ...]]:
+        """The kinds found without those further ones for which the rule seems wrong, with a note of these: a
+        function of vectors may take matrices, and mean nothing by it.
+        """
+        first, *others = found
+        if not others or not _seems_right(self.f, draw_all(first, self.rng), self.kwargs, self.rng, asked):
+            return found, ()
+        meant, notes = [first], []
+        for kinds in others:
+            if _seems_right(self.f, draw_all(kinds, self.rng), self.kwargs, self.rng, asked):
+                meant.append(kinds)
+            elif any(kind.form != "integer" for kind in kinds):
+                named = ", ".join(f"{n}: {k}" for n, k in zip(required_names(self.f), kinds))
+                notes.append(f"not right for ({named}), which may not be meant: --at judges it there")
+        return tuple(meant), tuple(notes)
 
     @property
     def drawn(self) -> bool:
@@ -95,22 +140,94 @@ class Source:
         if number == 0:
             return self.args
         args = self._moved(number)
-        return with_all_digits(args, self.rng) if number % 4 == 2 else args
+        return with_all_digits(args, self.rng) if number % 4 == 1 else args
 
     def _moved(self, number: int) -> tuple:
-        scale = DRAWN_SCALES[number % len(DRAWN_SCALES)]
         if not self.choices:
-            return jittered(self.args, self.rng, flips=number % 3 == 2, scale=1.0 if number < 3 else scale)
+            return jittered(self.args, self.rng, flips=number % 3 == 2)
         size, choice = divmod(number, len(self.choices))
         kinds = self.choices[choice]
-        drawn = tuple(draw(kind, self.rng, size, scale) for kind in kinds)
+        drawn = draw_all(kinds, self.rng, size, self._scale(number))
         return opposed(drawn, self.args, kinds) if number == 1 else drawn
+
+    def _scale(self, number: int) -> float:
+        return DRAWN_SCALES[number % len(DRAWN_SCALES)] if self.choices else 1.0
+
+    def is_far(self, number: int) -> bool:
+        """Whether the point of this number has arguments of an unusual size, which nobody gave."""
+        return not 1 / FAR <= self._scale(number) <= FAR
 
     def origin(self, number: int) -> str:
         """Where the numbers of that point come from, in words."""
         if self.choices:
             return "drawn"
         return "given" if number == 0 else "near those given"
+
+
+def _forms(
+    f: Callable,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    rng: np.random.Generator,
+    said: list[str | None],
+    drawn: bool,
+) -> tuple[str | None, ...]:
+    """Which arguments are symmetric: those said to be, and those of which f looks at one triangle."""
+    padded = [*said, *(None for _ in args[len(said) :])][: len(args)]
+    seen = forms_read(f, args, kwargs, rng, drawn)
+    found = tuple(form if form in SYMMETRIC else seen.get(i) for i, form in enumerate(padded))
+    return found if any(found) else ()
+
+
+def _of_forms(kinds: tuple[Kind, ...], forms: tuple[str | None, ...]) -> tuple[Kind, ...]:
+    """The same kinds, those of symmetric arguments said to be."""
+    if not forms:
+        return kinds
+    return tuple(
+        kind if form is None or kind.form in SYMMETRIC else dataclasses.replace(kind, form=form)
+        for kind, form in zip(kinds, forms)
+    )
+
+
+COUNTS = frozenset(
+    ("k", "i", "j", "m", "d", "p", "q", "n", "count", "times", "steps", "degree", "power", "lag")
+)
+"""Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
+
+
+def _counting(
+    f: Callable,
+    found: tuple[tuple[Kind, ...], ...],
+    kwargs: Mapping[str, Any],
+    rng: np.random.Generator,
+    asked: tuple[str, Any, Registry],
+) -> tuple[tuple[Kind, ...], ...]:
+    """The kinds found, with integers for numbers that are called as counts and that the rule holds fixed."""
+    first = found[0]
+    named = zip(required_names(f), first)
+    those = [i for i, (name, kind) in enumerate(named) if name in COUNTS and kind.form == "number"]
+    if not those or len(first) == 1 or asked[0] != "rrule":
+        return found
+    bars = _answered(f, draw_all(first, rng), kwargs, asked)
+    bars = bars if isinstance(bars, tuple) else ()
+    fixed = [i for i in those if i + 1 < len(bars) and isinstance(bars[i + 1], NoTangent)]
+    if not fixed:
+        return found
+    counted = [tuple(Kind("integer") if i in fixed else k for i, k in enumerate(kinds)) for kinds in found]
+    kept = [kinds for kinds in counted if _takes(f, kinds, kwargs, rng)]
+    return tuple(dict.fromkeys(kept)) or found
+
+
+def _answered(f: Callable, args: tuple, kwargs: Mapping[str, Any], asked: tuple[str, Any, Registry]) -> Any:
+    """What the reverse rule returns at these arguments for a cotangent; None where it fails."""
+    with quiet():
+        try:
+            y, back = rrule(
+                f, *copy.deepcopy(args), config=asked[1], registry=asked[2], **copy.deepcopy(dict(kwargs))
+            )
+            return raw_pullback(back)(rand_tangent(y, np.random.default_rng(0)))
+        except Exception:
+            return None
 
 
 def _kinds_taken(
@@ -120,7 +237,7 @@ def _kinds_taken(
     rng: np.random.Generator,
     asked: tuple[str, Any, Registry],
     several: bool,
-    seconds: float,
+    end: Limit,
 ) -> tuple[tuple[Kind, ...], ...]:
     """The first kinds that the function, and a rule of it, take; up to three if `several` are wanted."""
     target, bound = resolve(f)
@@ -132,7 +249,7 @@ def _kinds_taken(
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
     mode, config, registry = asked
     accepts = [rule.accepts for rule in rules_of(target, registry) if rule.mode == mode]
-    tried, last, end = 0, "no kind of number suits them", time.perf_counter() + seconds
+    tried, last = 0, "no kind of number suits them"
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
     relations: dict[str, tuple[bool, bool]] = {}
@@ -141,13 +258,13 @@ def _kinds_taken(
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
                 forms = tuple(kind.form for kind in kinds)
-                if time.perf_counter() > end:
+                if end.is_over():
                     break
                 if kinds in seen or tried >= TRIES or forms in found or found and "list" in forms:
                     continue
                 seen.add(kinds)
                 tried += 1
-                args = tuple(draw(kind, rng) for kind in kinds)
+                args = draw_all(kinds, rng)
                 if not isinstance(ask(target, args, dict(kwargs), mode, config, registry), Found):
                     continue
                 try:
@@ -160,18 +277,113 @@ def _kinds_taken(
                             refused.append(kinds)
                             continue
                         if len(refused) == MOST_REFUSED and not found:
-                            return (refused[0],)
+                            break
                         relations["first"] = relation
                         found[forms] = kinds
                         if len(found) == 3 or not several:
                             return tuple(found.values())
                 except Exception as error:
                     last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
-    if time.perf_counter() > end:
-        last = f"none in {seconds:g} s; {last}"
-    if found or refused:
-        return tuple(found.values()) or (refused[0],)
+    if end.is_over():
+        last = f"none in {end.seconds:g} s; {last}"
+    if found:
+        return tuple(found.values())
+    sized = _of_own_lengths(f, names, kwargs, domain, rng, asked, end)
+    if sized or refused:
+        return (sized or refused[0],)
     raise _none_found(f, last)
+
+
+def _with_numbers(
+    f: Callable,
+    found: tuple[tuple[Kind, ...], ...],
+    kwargs: Mapping[str, Any],
+    domain: Mapping[str, Kind],
+    rng: np.random.Generator,
+    asked: tuple[str, Any, Registry],
+    end: Limit,
+) -> tuple[tuple[Kind, ...], ...]:
+    """Kinds with numbers for some of several vectors, where the rule does not seem right with the vectors and
+    does with these: a polynomial is asked at one point. Those found otherwise.
+    """
+    kinds = found[0]
+    free = [
+        kind.form == "vector" and not (name in domain and domain[name].is_asked)
+        for kind, name in zip(kinds, required_names(f))
+    ]
+    if sum(free) < 2 or _seems_right(f, draw_all(kinds, rng), kwargs, rng, asked):
+        return found
+    for fewer in _some_as(kinds, free, "number"):
+        if end.is_over():
+            return found
+        args = draw_all(fewer, rng)
+        try:
+            is_taken = _is_finite(plainly(f, args, kwargs)) and _takes(f, fewer, kwargs, rng)
+        except Exception:
+            continue
+        if is_taken and any(k.form != "number" for k in fewer) and _seems_right(f, args, kwargs, rng, asked):
+            return (fewer,)
+    return found
+
+
+OWN_LENGTHS = (3, 4, 2, 5, 6)
+"""Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some."""
+MOST_SIZED = 400
+RELATED = {"vector": (("n",), ("m",)), "matrix": (("m", "n"), ("n", "m"), ("n", "p"), ("n", "n"))}
+"""Lengths by letters: matrices and vectors that go together."""
+
+
+def _own_lengths(name: str, said: Kind | None) -> list[Kind]:
+    """The kinds of one argument with lengths of their own."""
+    if said is not None and said.is_asked:
+        of_letters = [dataclasses.replace(said, dims=dims) for dims in RELATED.get(said.form, ())]
+        fixed = [dataclasses.replace(said, dims=(n,)) for n in OWN_LENGTHS] if said.form == "vector" else []
+        return [said] if said.dims or not of_letters else [*of_letters, *fixed]
+    kinds = [Kind(), *(Kind("vector", dims=(n,)) for n in OWN_LENGTHS)]
+    if is_matrix_name(name):
+        kinds = [Kind(form, dims=dims) for form in ("matrix", "vector") for dims in RELATED[form]]
+    elif len(name) == 1:
+        kinds.insert(1, Kind("vector", dims=("n",)))
+    low, high = (said.low, said.high) if said is not None else (-np.inf, np.inf)
+    return [dataclasses.replace(kind, low=low, high=high) for kind in kinds]
+
+
+def _of_own_lengths(
+    f: Callable,
+    names: tuple[str, ...],
+    kwargs: Mapping[str, Any],
+    domain: Mapping[str, Kind],
+    rng: np.random.Generator,
+    asked: tuple[str, Any, Registry],
+    end: Limit,
+) -> tuple[Kind, ...] | None:
+    """Numbers, and arrays each of a length of its own, that the function takes and for which its rule runs:
+    a polynomial wants three coefficients, a rotation a quaternion. None where there are none.
+    """
+    target, tried = resolve(f)[0], 0
+    choices = [_own_lengths(name, domain.get(name)) for name in names]
+    combined = itertools.islice(itertools.product(*choices), MOST_SIZED**2)
+    for guessed in sorted(combined, key=lambda kinds: sum(k.form != "number" for k in kinds)):
+        for kinds in narrowed(guessed):
+            if tried >= MOST_SIZED or end.is_over():
+                return None
+            tried += 1
+            args = draw_all(kinds, rng)
+            try:
+                if not isinstance(ask(target, args, dict(kwargs), *asked), Found):
+                    continue
+                y = plainly(f, args, kwargs)
+            except (ArithmeticError, np.linalg.LinAlgError):
+                continue
+            except Exception as error:
+                if "domain" in str(error):
+                    continue
+                break  # not for want of another interval
+            if _is_finite(y) and _takes(f, kinds, kwargs, rng) and _rule_takes(target, args, kwargs, asked):
+                return kinds
+            if _is_finite(y):
+                break
+    return None
 
 
 def _with_vectors(
@@ -181,7 +393,7 @@ def _with_vectors(
     domain: Mapping[str, Kind],
     rng: np.random.Generator,
     asked: tuple[str, Any, Registry],
-    end: float,
+    end: Limit,
 ) -> tuple[tuple[Kind, ...], ...]:
     """The kinds found, and where these are numbers alone, vectors too if the function and its rule take them:
     first where the function makes one number of them.
@@ -199,8 +411,8 @@ def _with_vectors(
     if not all(kind.form in ("number", "integer") for kind in first):
         return found
     taken: list[tuple[tuple[Kind, ...], tuple]] = []
-    for kinds in _some_as_vectors(first, free):
-        if time.perf_counter() > end:
+    for kinds in _some_as(first, free, "vector"):
+        if end.is_over():
             return found
         args = _vectors_taken(f, first, kinds, kwargs, rng, asked)
         if args is None:
@@ -221,13 +433,13 @@ MOST_SHARES = 8
 """Ways to make vectors of some of several numbers that are looked at."""
 
 
-def _some_as_vectors(kinds: tuple[Kind, ...], free: list[bool]) -> Iterator[tuple[Kind, ...]]:
-    """The same kinds with vectors for numbers, where that is `free`: for all of them first, then for some."""
+def _some_as(kinds: tuple[Kind, ...], free: list[bool], form: str) -> Iterator[tuple[Kind, ...]]:
+    """The same kinds in another form, where that is `free`: for all of them first, then for some."""
     shares = itertools.product(*[(True, False) if is_free else (False,) for is_free in free])
     for share in itertools.islice((s for s in shares if any(s)), MOST_SHARES):
         yield tuple(
-            dataclasses.replace(kind, form="vector") if is_vector else kind
-            for kind, is_vector in zip(kinds, share)
+            dataclasses.replace(kind, form=form) if is_other else kind
+            for kind, is_other in zip(kinds, share)
         )
 
 
@@ -243,7 +455,7 @@ def _vectors_taken(
     the rule that it has for the numbers, does not take them.
     """
     target, _ = resolve(f)
-    drawn = [tuple(draw(kind, rng) for kind in every) for every in (numbers, kinds)]
+    drawn = [draw_all(every, rng) for every in (numbers, kinds)]
     mode, config, registry = asked
     answers = [ask(target, args, dict(kwargs), mode, config, registry) for args in drawn]
     rules = [answer.rule for answer in answers if isinstance(answer, Found)]
@@ -337,19 +549,43 @@ def _rank(x: Any) -> int:
     return x.ndim if isinstance(x, np.ndarray) else 0
 
 
-def _movable(f: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[tuple, tuple[str, ...]]:
-    """Arguments with something to move: integers become floats where there is nothing else, and f agrees."""
-    if to_vec(args)[0].size:
-        held = [repr(x) for x in args if isinstance(x, (int, np.integer)) and not isinstance(x, bool)]
-        return args, (f"{', '.join(held)}: integers are held fixed",) if held else ()
-    wide = tuple(_as_float(x) for x in args)
-    if not to_vec(wide)[0].size:
-        return args, ()
+def _movable(
+    f: Callable,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    asked: tuple[str, Any, Registry],
+    fixed: frozenset[int],
+) -> tuple[tuple, tuple[str, ...]]:
+    """Arguments with something to move: whole numbers become floats where there is nothing else, or where the
+    rule has a cotangent for them, and f gives the same.
+    """
+    counts = [i for i, x in enumerate(args) if isinstance(x, (int, np.integer)) and not isinstance(x, bool)]
+    if not to_vec(args)[0].size:
+        wide = tuple(x if i in fixed else _as_float(x) for i, x in enumerate(args))
+        if to_vec(wide)[0].size and _gives_the_same(f, args, wide, kwargs):
+            return wide, ("integers were taken as floats",)
+    bars = _answered(f, args, kwargs, asked) if counts and asked[0] == "rrule" else None
+    shift = len(bars) - len(args) if isinstance(bars, tuple) else 0
+    bars = bars if isinstance(bars, tuple) else ()
+    varied = [
+        i for i in counts if i not in fixed and shift > 0 and not isinstance(bars[i + shift], AbstractZero)
+    ]
+    wide = tuple(float(x) if i in varied else x for i, x in enumerate(args))
+    if varied and _gives_the_same(f, args, wide, kwargs) and _rule_takes(resolve(f)[0], wide, kwargs, asked):
+        counts = [i for i in counts if i not in varied]
+        args, notes = wide, [f"{', '.join(repr(args[i]) for i in varied)}: taken as floats"]
+    else:
+        notes = []
+    if counts and to_vec(args)[0].size:
+        notes.append(f"{', '.join(repr(args[i]) for i in counts)}: integers are held fixed")
+    return args, tuple(notes)
+
+
+def _gives_the_same(f: Callable, args: tuple, wide: tuple, kwargs: Mapping[str, Any]) -> bool:
     try:
-        same = np.allclose(plainly(f, wide, kwargs), plainly(f, args, kwargs), equal_nan=True)
+        return bool(np.allclose(plainly(f, wide, kwargs), plainly(f, args, kwargs), equal_nan=True))
     except Exception:
-        return args, ()
-    return (wide, ("integers were taken as floats",)) if same else (args, ())
+        return False
 
 
 def _as_float(x: Any) -> Any:
@@ -368,7 +604,7 @@ def _takes(f: Callable, kinds: tuple[Kind, ...], kwargs: Mapping[str, Any], rng:
     values = []
     for number in range(1, 5):
         try:
-            y = plainly(f, tuple(draw(k, rng, number) for k in kinds), kwargs)
+            y = plainly(f, draw_all(kinds, rng, number), kwargs)
         except Exception:
             continue
         values += [y] if _is_finite(y) else []
@@ -417,14 +653,14 @@ def _is_finite(y: Any) -> bool:
     return bool(vector.size) and bool(np.all(np.isfinite(vector)))
 
 
-def usable(subject: Subject, point: Point, like: Any) -> Any:
-    """The value at a point, or None where the function refuses it or gives something not finite, or complex
-    numbers where it gave real ones (`like`).
+def usable(subject: Subject, point: Point, like: Any, heed: bool = True) -> Any:
+    """The value at a point, or None where the function refuses it, gives something not finite, warns that it
+    is no good (if that is to be heeded), or gives complex numbers where it gave real ones (`like`).
     """
     if not point.is_inside():
         return None
     try:
-        y = plainly(subject.primal, point.inputs, point.kwargs)
+        y = (vouched if heed else plainly)(subject.primal, point.floats, point.kwargs)
     except Exception:
         return None
     largest = np.abs(to_vec(y)[0]).max(initial=0.0)
@@ -441,14 +677,8 @@ def _is_complex(y: Any) -> bool:
     return any(leaf.dtype.kind == "c" for leaf in leaves(y))
 
 
-def twins_of(point: Point) -> Iterator[Point]:
-    """The same numbers in single precision, and laid out otherwise in memory."""
-    for origin, inputs in (
-        ("the first, in single precision", in_float32(point.inputs)),
-        ("the first, with gaps in memory", laid_out_otherwise(point.inputs)),
-    ):
-        if inputs is not None:
-            yield point.moved(inputs, origin)
+EXACT = 6
+"""Numbers of the code that a point lies exactly on."""
 
 
 def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
@@ -457,6 +687,9 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     for _ in range(2):
         yield point.moved(tied(point.inputs, rng), "with ties")
     marks = landmarks((*subject.codes, *subject.helpers))
+    for mark in marks[:EXACT]:
+        for inputs in exactly(point.inputs, mark):
+            yield point.moved(inputs, f"exactly {mark:g}", edge=True)
     for low, high in narrow_gaps(marks):
         yield point.moved(between(point.inputs, low, high, rng), f"between {low:g} and {high:g}")
     for mark in marks[:8]:
@@ -469,13 +702,13 @@ def reaching(
     candidates: Iterator[Point],
     reached: set[tuple[types.CodeType, int]],
     most: int,
-    like: Any,
+    is_usable: Callable[[Point], bool],
 ) -> Iterator[Point]:
     """Those among the candidates at which the function and its rule run lines that were not run before."""
     for point in candidates:
         if most <= 0:
             return
-        if usable(subject, point, like) is None:
+        if not is_usable(point):
             continue
         lines = _lines_at(subject, point)
         if not lines <= reached:

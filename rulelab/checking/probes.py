@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import itertools
 import sys
 import types
 import warnings
@@ -15,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..tangents.zeros import NoTangent
-from . import oracles
+from . import forms, oracles
 from .findiff import FiniteDifferenceMethod, estimate_step
-from .perturb import fresh, plainly
+from .perturb import fresh, laid_out_like, landmarks, plainly
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
 
@@ -31,7 +32,10 @@ class Point:
     """Where a function is looked at.
 
     `origin` says in words where the numbers come from; `constant` are the positions of the inputs that are
-    not moved; `bounds` has the open interval of each input outside of which the function is never asked.
+    not moved; `bounds` has the open interval of each input outside of which the function is never asked, and
+    `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are handed over
+    are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
+    and an `edge` where overflow is no mistake: on a number of the code, in single precision.
     """
 
     inputs: tuple
@@ -39,22 +43,48 @@ class Point:
     origin: str = "given"
     constant: frozenset[int] = frozenset()
     bounds: tuple[tuple[float, float], ...] = ()
+    forms: tuple[str | None, ...] = ()
+    like: tuple | None = None
+    guessed: bool = False
+    far: bool = False
+    edge: bool = False
+
+    @property
+    def floats(self) -> tuple:
+        """The inputs with floats where these are whole numbers: what a derivative is by."""
+        return self.inputs if self.like is None else self.like
 
     def is_inside(self) -> bool:
-        """Whether the numbers lie strictly within the bounds of their inputs."""
-        pairs = zip(self.inputs, self.bounds)
-        return all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs)
+        """Whether the numbers lie strictly within the bounds of their inputs, and matrices are as said."""
+        pairs = zip(self.floats, self.bounds)
+        if not all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs):
+            return False
+        return all(forms.is_of_form(form, x) for form, x in zip(self.forms, self.floats))
 
-    def moved(self, inputs: tuple, origin: str) -> Point:
-        """Another point like this one; inputs that are held fixed keep their values."""
-        held = (mine if i in self.constant else x for i, (mine, x) in enumerate(zip(self.inputs, inputs)))
-        return dataclasses.replace(self, inputs=tuple(held), origin=origin)
+    def moved(self, inputs: tuple, origin: str, **more: Any) -> Point:
+        """Another point like this one, which is a guess; inputs that are held fixed keep their values, and
+        symmetric ones are symmetric.
+        """
+        pairs = enumerate(zip(self.floats, inputs))
+        held = tuple(mine if i in self.constant else x for i, (mine, x) in pairs)
+        if any(self.forms):
+            held = tuple(forms.conformed(form, x) for form, x in itertools.zip_longest(self.forms, held))
+        return self.having(held, origin, **more)
+
+    def having(self, inputs: tuple, origin: str, **more: Any) -> Point:
+        """A guess with exactly these inputs."""
+        changed = {"like": None, "guessed": True, "far": False, "edge": False, **more}
+        return dataclasses.replace(self, inputs=inputs, origin=origin, **changed)
+
+    def symmetric(self, position: int) -> bool:
+        """Whether the input at this position moves among symmetric matrices."""
+        return position < len(self.forms) and self.forms[position] in forms.SYMMETRIC
 
     def limits(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds of each number of the vector of what is moved; None where there are none."""
         if not self.bounds:
             return None
-        sizes = [0 if i in self.constant else to_vec(x)[0].size for i, x in enumerate(self.inputs)]
+        sizes = [0 if i in self.constant else to_vec(x)[0].size for i, x in enumerate(self.floats)]
         low, high = (np.repeat([b[side] for b in self.bounds], sizes) for side in (0, 1))
         return low, high
 
@@ -94,7 +124,8 @@ class Probe:
     In reverse, row i of `answers` is the cotangent of all inputs for the cotangent `seeds[i]` of the
     output: unit vectors first where the function is small (`units` of them), random ones after. Forwards,
     column i of `answers` is the tangent of the output for `seeds[i]`, a tangent of the inputs. `failure` is
-    what the rule raised instead. `lines` are those of its code that ran.
+    what the rule raised instead. `lines` are those of its code that ran. After the unit vectors come the
+    `odd` seeds: zero, large and tiny ones, and numbers of the code.
     """
 
     point: Point
@@ -106,6 +137,17 @@ class Probe:
     failure: Exception | None = None
     raw: Any = None
     lines: frozenset[tuple[types.CodeType, int]] = frozenset()
+    odd: int = 0
+
+    @property
+    def usual(self) -> np.ndarray:
+        """Which seeds are no odd ones, as indices."""
+        return np.delete(np.arange(len(self.seeds)), np.s_[self.units : self.units + self.odd])
+
+    def of_usual_seeds(self) -> Probe:
+        """The same without the odd seeds."""
+        rows = self.usual
+        return dataclasses.replace(self, seeds=self.seeds[rows], answers=self.answers[rows], odd=0)
 
     @property
     def matrix(self) -> np.ndarray:
@@ -129,6 +171,9 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
         if limits is not None and not np.all((limits[0] < moved) & (moved < limits[1])):
             raise ValueError("outside of the domain of the check")
         inputs = list(back(moved))
+        for position, x in enumerate(inputs):
+            if point.symmetric(position) and position not in point.constant:
+                inputs[position] = forms.symmetric_part(x)
         for position in point.constant:
             inputs[position] = wide[position]
         return to_vec(plainly(subject.primal, tuple(inputs), point.kwargs))[0]
@@ -137,7 +182,7 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
 
 
 def _widened(point: Point) -> tuple:
-    return tuple(_double(x) for x in point.inputs)
+    return tuple(_double(x) for x in point.floats)
 
 
 def _double(x: Any) -> Any:
@@ -303,7 +348,7 @@ def _directions(rng: np.random.Generator, count: int) -> np.ndarray:
 
 def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
     found: list[Leaf] = []
-    for i, x in enumerate(_moving(point.inputs, point)):
+    for i, x in enumerate(_moving(point.floats, point)):
         name = subject.names[i] if i < len(subject.names) else f"argument {i + 1}"
         start = found[-1].stop if found else 0
         found += [
@@ -323,7 +368,8 @@ def probe_reverse(
     size = truth.outputs[-1].stop if truth.outputs else 0
     units = size if truth.whole else 0
     drawn = _random_seeds(rng, SEEDS, size) if own is None else own
-    seeds = np.concatenate([np.eye(size), drawn]) if units else drawn
+    odd = _odd_seeds(subject, truth, drawn) if own is None else drawn[:0]
+    seeds = np.concatenate([*([np.eye(size)] if units else []), odd, drawn])
     y: Any = None
     raw: Any = None
     rows: list[np.ndarray] = []
@@ -337,7 +383,7 @@ def probe_reverse(
                 rows.append(reverse_answer(back, like, seed, point))
         except Exception as error:
             return Probe(point, truth, y, seeds, failure=error, raw=raw, lines=frozenset(lines))
-    return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines))
+    return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines), len(odd))
 
 
 def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
@@ -361,18 +407,31 @@ def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray |
 
 def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np.ndarray:
     """The cotangent of all moving inputs for one cotangent of the output, as one real vector."""
-    cotangents = back(cotangent_like(y, seed))
+    cotangents = back(_laid_out_like(cotangent_like(y, seed), point))
     return vector_of(point, cotangents)
+
+
+def _laid_out_like(y_bar: Any, point: Point) -> Any:
+    """A cotangent that lies in memory as the arrays of a point do."""
+    like = next((x for x in point.inputs if isinstance(x, np.ndarray) and x.ndim), None)
+    return y_bar if like is None else laid_out_like(like, y_bar)
 
 
 def vector_of(point: Point, cotangents: tuple) -> np.ndarray:
     """Cotangents, one for each input, as one real vector; those of constant inputs are left out."""
     parts = [
-        cotangent_vec(x, x_bar)
-        for i, (x, x_bar) in enumerate(zip(point.inputs, cotangents, strict=False))
+        _met(point, i, x, cotangent_vec(x, x_bar))
+        for i, (x, x_bar) in enumerate(zip(point.floats, cotangents, strict=False))
         if i not in point.constant
     ]
     return np.concatenate([np.zeros(0), *parts])
+
+
+def _met(point: Point, position: int, x: Any, vector: np.ndarray) -> np.ndarray:
+    """What of a tangent or cotangent is among those of the input: of a symmetric one the symmetric part."""
+    if not point.symmetric(position):
+        return vector
+    return to_vec(forms.symmetric_part(to_vec(x.astype(np.result_type(x, float)))[1](vector)))[0]
 
 
 def probe_forward(subject: Subject, point: Point, truth: Truth, rng: np.random.Generator) -> Probe:
@@ -398,9 +457,10 @@ def probe_forward(subject: Subject, point: Point, truth: Truth, rng: np.random.G
 def tangents_of(point: Point, vector: np.ndarray) -> tuple:
     """A real vector as tangents of the inputs, NoTangent for those that are not moved."""
     found, start = [], 0
-    for i, x in enumerate(point.inputs):
+    for i, x in enumerate(point.floats):
         size = 0 if i in point.constant else to_vec(x)[0].size
-        found.append(cotangent_like(x, vector[start : start + size]) if size else NoTangent())
+        part = vector[start : start + size]
+        found.append(cotangent_like(x, _met(point, i, x, part)) if size else NoTangent())
         start += size
     return tuple(found)
 
@@ -408,6 +468,25 @@ def tangents_of(point: Point, vector: np.ndarray) -> tuple:
 def _random_seeds(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
     """Cotangents of two decimals, away from 0 and from 1, which hide mistakes."""
     return rng.choice([-1.0, 1.0], (count, size)) * rng.integers(130, 480, (count, size)) / 100
+
+
+LARGE, TINY = 2.0**20, 2.0**-30
+"""How many times larger or smaller than the others a cotangent is, to see a rule that clips or drops some."""
+MARKS = 4
+"""Numbers of the rule's code that are asked about as cotangents."""
+
+
+def _odd_seeds(subject: Subject, truth: Truth, drawn: np.ndarray) -> np.ndarray:
+    """Cotangents that a rule may branch on: zero, a large one, a tiny one, and the numbers in its code with
+    one on each side.
+    """
+    if any(np.dtype(leaf.dtype) == np.float16 for leaf in (*truth.inputs, *truth.outputs)):
+        return drawn[:0]
+    codes = (*(subject.rule_codes or subject.codes), *subject.helpers)
+    marks = [mark for mark in landmarks(codes) if mark][:MARKS]
+    flat = [factor * mark for mark in marks for factor in ((1.0, 0.75, 1.25) if abs(mark) > 4 else (1.0,))]
+    rows = [0.0 * drawn[0], LARGE * drawn[0], TINY * drawn[-1]]
+    return np.array([*rows, *(np.full_like(drawn[0], number) for number in flat)])
 
 
 @contextlib.contextmanager

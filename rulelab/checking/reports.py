@@ -57,6 +57,7 @@ class RuleCheck(Report):
     them agree with two families of differences. It is true where the rule is right. `checks` are the kinds
     of checks with their verdicts, `findings` what was found, `diagnoses` the mistakes behind that, `points`
     where it was looked at. `interrupted` says that it was stopped before its end: then it is never right.
+    `loses` says in words where it loses digits, which is no mistake; it is empty where it does not.
     """
 
     function: str
@@ -71,6 +72,7 @@ class RuleCheck(Report):
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False
+    loses: str = ""
 
     @property
     def verdict(self) -> str:
@@ -87,7 +89,8 @@ class RuleCheck(Report):
         """The verdict as a sentence: the mistake where it is known, else what was found first."""
         who = f"{self.by} of {self.function}" if self.by != self.function else self.function
         if self.verdict == RIGHT:
-            return f"{who} is right at {_counted(len(self.points), 'point')}."
+            where = f"; it loses digits at {self.loses}" if self.loses else ""
+            return f"{who} is right at {_counted(len(self.points), 'point')}{where}."
         if self.verdict == WRONG:
             return f"{who} is wrong: {self.reason}."
         if self.interrupted and not any(f.level == UNKNOWN for f in self.findings):
@@ -107,7 +110,9 @@ class RuleCheck(Report):
     def in_short(self) -> str:
         """The verdict in one line, with the line of the mistake: for a place where there is no room."""
         if self.verdict == RIGHT:
-            return f"right at {_counted(len(self.points), 'point')}, in {engineering(self.seconds, 's')}"
+            points = _counted(len(self.points), "point")
+            where = f", loses digits at {self.loses}" if self.loses else ""
+            return f"right at {points}{where}, in {engineering(self.seconds, 's')}"
         place = self.diagnoses[0].place if self.diagnoses else None
         return f"{self.verdict}: {self.reason}" + (f" ({place.label()})" if place is not None else "")
 
@@ -261,6 +266,7 @@ class RuleCheck(Report):
             "notes": list(self.notes),
             "seconds": self.seconds,
             "interrupted": self.interrupted,
+            "loses": self.loses,
         }
 
     def raise_unless_right(self) -> RuleCheck:

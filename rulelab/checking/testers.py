@@ -42,6 +42,7 @@ def checking(
     seed: int = 0,
     rng: np.random.Generator | None = None,
     registry: Registry = DEFAULT,
+    names: tuple[str, ...] | None = None,
 ) -> Checking:
     """The check of the rule of `f`, not begun: for whoever drives it in pieces. See `rule_check`."""
     _check_options(depth, order, mode)
@@ -49,16 +50,19 @@ def checking(
     kwargs, config = dict(fkwargs or {}), ad_config() if config is None else config
     mode = _mode_of(f, registry) if mode is None else mode
     require_rule(f, mode, registry)
-    kinds = _domain(f, domain)
+    kinds = _domain(f, domain, names)
     source = Source(
-        f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep", FINDING[depth]
+        f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep", FINDING[depth], names
     )
     subject, inputs = subject_of(f, source.args, kwargs, mode, config, registry)
     shift = 1 if inputs and (not source.args or inputs[0] is not source.args[0]) else 0
     held = frozenset(
         (*(i + shift for i in _constants(args)), *_unanswered(subject, inputs, config, registry))
     )
-    first = Point(inputs, kwargs, source.origin(0), held, _bounds(subject.names, inputs, kinds))
+    forms = (*(None for _ in range(shift)), *source.forms) if source.forms else ()
+    bounds = _bounds(names or subject.names, inputs, kinds)
+    guessed = source.drawn and source.is_guessed
+    first = Point(inputs, kwargs, source.origin(0), held, bounds, forms, guessed=guessed)
     if not first.is_inside():
         raise DomainError(
             f"the arguments of {subject.name} do not lie in the domain", asked="a check of its rule"
@@ -114,13 +118,13 @@ def _other_mode(f: Callable, args: tuple, kwargs: dict, config: Any, registry: R
         return None
 
 
-def _domain(f: Callable, domain: Any) -> dict[str, Kind]:
+def _domain(f: Callable, domain: Any, names: tuple[str, ...] | None) -> dict[str, Kind]:
     """The kinds that a domain names, by parameter."""
     if domain is None:
         return {}
     if isinstance(domain, Mapping):
         return {name: kind_named(words) for name, words in domain.items()}
-    return dict.fromkeys(required_names(f), kind_named(domain))
+    return dict.fromkeys(names or required_names(f), kind_named(domain))
 
 
 def _bounds(names: tuple[str, ...], inputs: tuple, kinds: dict[str, Kind]) -> tuple[tuple[float, float], ...]:

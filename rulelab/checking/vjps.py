@@ -68,7 +68,7 @@ def vjp_checking(
         takes_keywords=True,
     )
     registry.register(rule, primal)
-    check = checking(primal, *args, registry=registry, **options)
+    check = checking(primal, *args, registry=registry, names=names, **options)
     count = len(check.first.inputs)
     check.subject = dataclasses.replace(
         check.subject,

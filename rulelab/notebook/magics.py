@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from ..checking.gradients import gradient_checking
 from ..checking.lint import rule_lint
 from ..checking.reports import RuleCheck
 from ..checking.testers import checking
+from ..checking.vectors import to_vec
 from ..compiler.cache import refresh
 from ..compiler.reading import adjoint_source
 from ..pieces import run
@@ -80,6 +81,14 @@ SECONDS_AT_MOST = argument(
 )
 SHORT_PROOF_SECONDS = 2.0
 """How long `--prove` may take."""
+
+
+MOST_PROVED = 8
+"""Numbers that remembered arguments may have where they go to SymPy."""
+
+
+def _whence(last: ComparedAt) -> str:
+    return f"the arguments are those of {last.magic} in {last.cell}"
 
 
 def _called(f) -> str:
@@ -182,19 +191,34 @@ class RuleLab(ManneredMagics, Settings):
             return f"not checked: {in_one_line(error)}"
 
     def _where(self, name: str, f, at: Invocation | None = None, domain=None) -> tuple[Invocation, str]:
-        """The arguments of a check, and in words where they come from: `--at`, else the last comparison; none
-        where they are to be drawn.
+        """The arguments of a check, and in words where they come from: `--at`, else the last command that had
+        some for this function; none where they are to be drawn.
         """
         if at is not None:
             return at, "the arguments are those given by --at" if at.args else ""
         compared = self.session.last_compared(name, f) if domain is None else None
         if compared is None:
             return Invocation(f, (), {}), ""
-        where = f"the arguments are those of {compared.magic} in {compared.cell}"
-        return Invocation(f, compared.args, compared.kwargs), f"{where}; --at or --domain gives others"
+        return (
+            Invocation(f, compared.args, compared.kwargs),
+            f"{_whence(compared)}; --at or --domain gives others",
+        )
+
+    def _last_numbers(self, method, name: str, f: Any, given: Invocation | None) -> Any:
+        """The arguments that a function was last asked about, for a derivation or a scan; None where the line
+        has some or there are too many numbers.
+        """
+        if given is not None:
+            self._remember(method, (name,), given)
+            return None
+        last = self.session.last_compared(name, f)
+        small = last is not None and not last.kwargs and 0 < to_vec(last.args)[0].size <= MOST_PROVED
+        return last if small else None
 
     def _remember(self, method, names: tuple[str, ...], given: Invocation) -> None:
-        """Keep the arguments of a comparison: a check of a rule begins with them."""
+        """Keep the arguments that a function was asked about: what is asked next of it begins with them."""
+        if not names[0] or not given.args:
+            return
         compared = ComparedAt(given.args, given.kwargs, method.spelled, cell_label(self.shell))
         self.session.remember_comparison(names, compared)
 
@@ -319,7 +343,7 @@ class RuleLab(ManneredMagics, Settings):
             refuse_to_overwrite(self.which_rule, args.output, (text,))
             function, given, kwargs = self.function(self.which_rule, text, scope), (), {}
         else:
-            args, (function, given, kwargs) = self.with_call(self.which_rule, line, scope)
+            args, (function, given, kwargs, _) = self.with_call(self.which_rule, line, scope)
         registry = self.session.registry
         reverse, forward = (
             which_rule(function, *given, mode=mode, registry=registry, **kwargs)
@@ -451,6 +475,7 @@ class RuleLab(ManneredMagics, Settings):
         need_positional(call.function, call.args, call.kwargs)
         found = gradient(call.function, *call.args, **call.kwargs)
         names = argument_names(call.function, call.args)
+        self._remember(self.gradient, (call.name,), call)
         return self.kept(args, Gradient(found, _called(call.function), names))
 
     @line_magic
@@ -476,6 +501,7 @@ class RuleLab(ManneredMagics, Settings):
         need_positional(call.function, call.args, call.kwargs)
         val, found = withjacobian(call.function, *call.args, mode=args.mode, **call.kwargs)
         names = argument_names(call.function, call.args)
+        self._remember(self.jacobian, (call.name,), call)
         return self.kept(args, Jacobian(found, _called(call.function), names, call.args, val))
 
     @line_magic
@@ -501,6 +527,7 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%hessian: give one argument by position; what is given by keyword is constant")
         found = hessian(call.function, *call.args, mode=args.mode, **call.kwargs)
         (name,) = argument_names(call.function, call.args)
+        self._remember(self.hessian, (call.name,), call)
         return self.kept(args, Hessian(found, _called(call.function), name, *call.args))
 
     @line_magic
@@ -516,6 +543,7 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args, call = self.with_call(self.adjoint, line, scope)
+        self._remember(self.adjoint, (call.name,), call)
         return self.kept(args, Source(adjoint_source(call.function, *call.args, **call.kwargs)))
 
     # -- checking --------------------------------------------------------------------------------------------
@@ -538,8 +566,8 @@ class RuleLab(ManneredMagics, Settings):
         """Whether the rule of F is right, by numbers: right, wrong with the mistake, or inconclusive.
 
         Every cotangent is compared with two families of finite differences, at points on both sides of every
-        branch that can be found. They begin at the arguments of --at, else at those of the last comparison
-        of F, else they are drawn. Ctrl-C ends it early and shows what there is.
+        branch that can be found. They begin at the arguments of --at, else at those that F was last
+        asked about in this session, else they are drawn. Ctrl-C ends it early and shows what there is.
 
         Examples::
 
@@ -563,6 +591,8 @@ class RuleLab(ManneredMagics, Settings):
             registry=self.session.registry,
             **options,
         )
+        if at is not None:
+            self._remember(self.rule_check, (args.function,), at)
         return self._ran(self.rule_check, args, check, f"check of {args.function}", where)
 
     def _ran(self, method, args, check, doing: str, where: str = ""):
@@ -599,6 +629,7 @@ class RuleLab(ManneredMagics, Settings):
         args, call = self.with_call(self.grad_check, line, scope)
         need_positional(call.function, call.args, call.kwargs)
         check = gradient_checking(call.function, *call.args, fkwargs=call.kwargs)
+        self._remember(self.grad_check, (call.name,), call)
         return self._ran(self.grad_check, args, check, f"check of {_called(call.function)}")
 
     # -- comparing -------------------------------------------------------------------------------------------
@@ -665,6 +696,7 @@ class RuleLab(ManneredMagics, Settings):
         names = (args.function, args.twin)
         need_positional(f, given.args, given.kwargs)
         differs = first_difference(f, f_cr, given.args, given.kwargs)
+        self._remember(self.grad_bench, names, given)
         duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds, names=names))
         if duel.interrupted and not duel.ratios:
             raise KeyboardInterrupt
@@ -703,6 +735,7 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError(f"%grad_profile: --seconds must be more than 0, not {args.seconds:g}")
         shown = raw_rest(line, args.expression)
         found = profile_call(call.function, call.args, call.kwargs, seconds=args.seconds, shown=shown)
+        self._remember(self.grad_profile, (call.name,), call)
         self.kept(args, found)
         if found.interrupted:
             self.show(found)
@@ -748,8 +781,11 @@ class RuleLab(ManneredMagics, Settings):
         f = self.function(self.rule_symbolic, args.function, scope)
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
+        if given is not None:
+            self._remember(self.rule_symbolic, (args.function,), given)
+        is_said = given is not None or args.domain is not None
         question = partial(
-            prove,
+            prove if is_said else self._again_at_last(prove, args.function),
             f,
             at=None if given is None else given.args or None,
             kwargs=None if given is None else given.kwargs,
@@ -760,6 +796,23 @@ class RuleLab(ManneredMagics, Settings):
             name=args.function,
         )
         return self._asked(self.rule_symbolic, args, f"proof of {args.function}", question)
+
+    def _again_at_last(self, prove: Callable, name: str) -> Callable:
+        """What proves, and where nothing can be said of arguments of its own asks again at those that the
+        function was last asked about.
+        """
+
+        def proved(f: Any, **options: Any) -> Any:
+            found = prove(f, **options)
+            last = self.session.last_compared(name, f)
+            if last is None or options["sizes"] or found.verdict.word not in ("UNSUPPORTED", "UNDECIDED"):
+                return found
+            if to_vec(last.args)[0].size > MOST_PROVED:
+                return found
+            again = prove(f, **{**options, "at": last.args, "kwargs": last.kwargs})
+            return replace(again, notes=(_whence(last), *again.notes))
+
+        return proved
 
     def _asked(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
         """The report that answers a question to SymPy; Ctrl-C shows what was known by then, and is told."""
@@ -872,7 +925,8 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%rule_derive: after --at stand the positional arguments alone")
         from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
-        at = () if given is None else given.args
+        last = self._last_numbers(self.rule_derive, args.function, f, given)
+        at = last.args if given is None and last is not None else () if given is None else given.args
         with Asking(f"rule of {args.function}", RULE_SECONDS) as asking:
             derived = derive_rule(
                 f,
@@ -911,10 +965,11 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%rule_scan: after --at stand the positional arguments alone")
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
 
+        last = self._last_numbers(self.rule_scan, args.function, f, given)
         with Asking(f"scan of {args.function}", args.seconds or SCAN_SECONDS) as asking:
             found = scan_stability(
                 f,
-                at=None if given is None else given.args or None,
+                at=(given.args if given is not None else last.args if last is not None else None) or None,
                 plane=args.plane,
                 time_limit=asking.seconds,
                 registry=self.session.registry,

@@ -76,11 +76,12 @@ PROVE = argument(
 
 
 class Invocation(NamedTuple):
-    """A call taken apart: the function and its arguments, all evaluated."""
+    """A call taken apart: the function and its arguments, all evaluated, and what the function was called."""
 
     function: Any
     args: tuple
     kwargs: dict
+    name: str = ""
 
 
 def faced(*, plain: str, usage: str | None = None, in_line: bool = False) -> Callable:
@@ -189,7 +190,7 @@ class ManneredMagics(Magics):
             raise MagicError(f"{magic}: give one call, as in {magic} f(x), not `{text}`")
         called = ast.get_source_segment(text, call.func) or "the function"
         refuse_to_overwrite(method, args.output, [called])
-        return args, self.call(method, call, text, scope)
+        return args, self.call(method, call, text, scope)._replace(name=called)
 
     def call(self, method, call: ast.Call, text: str, scope: dict) -> Invocation:
         """A call taken apart, its parts evaluated."""
@@ -233,7 +234,7 @@ class ManneredMagics(Magics):
             return self.with_call(method, line, scope)
         args, given = self.with_at(method, line, scope)
         refuse_to_overwrite(method, args.output, [name])
-        return args, given._replace(function=self.function(method, name, scope))
+        return args, given._replace(function=self.function(method, name, scope), name=name)
 
     def _options(self) -> list[str]:
         """The options of all our magics that begin with two dashes."""

@@ -45,7 +45,7 @@ class Stays(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The arguments that a function was last compared at: by which magic, in which cell."""
+    """The arguments that a function was last asked about: by which magic, in which cell."""
 
     args: tuple
     kwargs: dict[str, Any]
@@ -54,7 +54,7 @@ class Compared(NamedTuple):
 
 
 MOST_COMPARED = 32
-"""Functions of which the arguments of the last comparison are kept; the oldest are forgotten."""
+"""Functions of which the last arguments are kept; the oldest are forgotten."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Session:
     last: Any = None
 
     def remember_comparison(self, names: Iterable[str], compared: Compared) -> None:
-        """Keep the arguments of a comparison for the functions of these names."""
+        """Keep the arguments of a comparison, or of another command, for the functions of these names."""
         for name in names:
             self.compared.pop(name, None)
             self.compared[name] = compared
@@ -76,7 +76,7 @@ class Session:
             del self.compared[next(iter(self.compared))]
 
     def last_compared(self, name: str, f: Callable) -> Compared | None:
-        """The arguments of the last comparison of a function, or of the one that it is a copy of.
+        """The arguments of the last command about a function, or about the one that it is a copy of.
 
         None where there was none, and where `f`, which the name stands for now, does not take them.
         """

@@ -42,7 +42,7 @@ def judge_jax(f: Callable, *args: Any, primal: Callable | None = None, **options
 
     def vjp(*inputs: Any, **kwargs: Any) -> tuple[Any, Callable]:
         with _in_double(jax):
-            y, back = jax.vjp(lambda *some: f(*call.whole(some), **kwargs), *inputs)
+            y, back = jax.vjp(lambda *some: f(*call.whole(some), **kwargs), *_arrays_of_jax(jax, inputs))
 
         def jax_pullback(y_bar: Any) -> tuple:
             with _in_double(jax):
@@ -53,7 +53,8 @@ def judge_jax(f: Callable, *args: Any, primal: Callable | None = None, **options
 
     def plainly(*whole: Any, **kwargs: Any) -> Any:
         with _in_double(jax):
-            return _from_jax(f(*whole, **kwargs))
+            held = [_arrays_of_jax(jax, x) if i in call.moved else x for i, x in enumerate(whole)]
+            return _from_jax(f(*held, **kwargs))
 
     bwd = getattr(f, "bwd", None)
     by = "JAX's derivative" if bwd is None else "the custom_vjp"
@@ -203,6 +204,7 @@ def _judged(
     codes = tuple(dict.fromkeys(code for author in authors for code in codes_of(author)))
     place = next((Place.of_function(author) for author in authors if codes_of(author)), None)
     check.subject = dataclasses.replace(check.subject, name=_name(f), place=place, codes=codes)
+    check.asks_whole_numbers = False
     report = finished(check)
     held = [repr(x)[:40] for i, x in enumerate(call.args) if i not in call.moved]
     notes = [f"held fixed: {', '.join(held)}"] if held else []
@@ -275,6 +277,11 @@ def _in_double(jax: Any) -> Iterator[None]:
         switch = importlib.import_module("jax.experimental").enable_x64
     with switch(True):
         yield
+
+
+def _arrays_of_jax(jax: Any, x: Any) -> Any:
+    """Python's floats and complex numbers as arrays of JAX: a rule may ask them for their dtype."""
+    return _each_number(lambda one: jax.numpy.asarray(one) if type(one) in (float, complex) else one, x)
 
 
 def _from_jax(x: Any) -> Any:

@@ -64,7 +64,7 @@ def largest(x):
 
 def largest_rrule(x):
     def largest_pullback(y_bar):
-        chosen = np.zeros_like(x)
+        chosen = np.zeros(x.shape)
         chosen.flat[np.argmax(x)] = y_bar
         return rl.NoTangent(), chosen
 

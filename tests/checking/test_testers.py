@@ -196,7 +196,7 @@ def test_a_rule_that_forgets_its_cotangent_is_wrong_at_once():
     start = time.process_time()
     found = rule_check(cube, registry=registry, depth="quick")
     assert time.process_time() - start < 3.0
-    assert found.verdict == "wrong" and len(found.points) <= 2
+    assert found.verdict == "wrong" and len(found.points) <= 3
     worst = next(f.worst for f in found.findings if f.worst is not None)
     assert worst.name == "x" and abs(worst.found - worst.expected) > worst.error
 

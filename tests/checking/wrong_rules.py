@@ -541,7 +541,7 @@ def first_call_only_rrule(x):
     return np.sin(x), first_call_pullback
 
 
-@wrong(lambda x: x**2, "stateful", "shared", at=(vector(0.5, -1.0, 2.0),))
+@wrong(lambda x: x**2, "stateful", at=(vector(0.5, -1.0, 2.0),))
 def accumulates_rrule(x):
     total = np.zeros(x.shape)
 
@@ -555,7 +555,7 @@ def accumulates_rrule(x):
 _BUFFER = np.zeros(3)
 
 
-@wrong(lambda x: x**2, "stateful", "shared", at=(vector(0.5, -1.0, 2.0),))
+@wrong(lambda x: x**2, "stateful", at=(vector(0.5, -1.0, 2.0),))
 def one_buffer_rrule(x):
     def buffer_pullback(y_bar):
         np.multiply(2 * x, y_bar, out=_BUFFER[: x.size])
@@ -564,28 +564,30 @@ def one_buffer_rrule(x):
     return x**2, buffer_pullback
 
 
-@wrong(lambda a, b: a + b, "shared", at=(vector(1.0, 2.0), vector(0.5, -1.0)))
-def same_array_twice_rrule(a, b):
-    def same_pullback(y_bar):
-        one = 1.0 * y_bar
-        return NO, one, one
+@wrong(lambda x: x**2, "stateful", at=(vector(0.5, -1.0, 2.0),))
+def own_buffer_rrule(x):
+    x_bar = np.empty(x.shape)
 
-    return a + b, same_pullback
+    def own_buffer_pullback(y_bar):
+        np.multiply(2 * x, y_bar, out=x_bar)
+        return NO, x_bar
 
-
-@wrong(lambda x: x + 1.0, "shared", at=(vector(1.0, 2.0),))
-def hands_back_cotangent_rrule(x):
-    return x + 1.0, lambda y_bar: (NO, y_bar)
+    return x**2, own_buffer_pullback
 
 
-@wrong(lambda x: x[::-1] + 0.0, "shared", at=(vector(1.0, 2.0, -3.0),))
-def hands_back_view_rrule(x):
-    return x[::-1] + 0.0, lambda y_bar: (NO, y_bar[::-1])
+@wrong(lambda x: np.sum(x**2), "dtype", at=(vector(0.5, -1.0, 2.0),))
+def buffer_like_argument_rrule(x):
+    def buffer_like_pullback(y_bar):
+        x_bar = np.zeros_like(x)
+        x_bar[...] = 0.3 * y_bar * x / 0.15
+        return NO, x_bar
+
+    return np.sum(x**2), buffer_like_pullback
 
 
-@wrong(lambda x: np.sum(x), "read_only", at=(vector(1.0, 2.0, 3.0),))
-def read_only_rrule(x):
-    return np.sum(x), lambda y_bar: (NO, np.broadcast_to(y_bar, x.shape))
+@wrong(lambda x: np.sum(x**2), "nonlinear", at=(vector(0.5, -1.0, 2.0),))
+def clips_large_cotangents_rrule(x):
+    return np.sum(x**2), lambda y_bar: (NO, 2 * x * min(y_bar, 100.0))
 
 
 _CACHE: dict[tuple, np.ndarray] = {}
@@ -729,7 +731,7 @@ def relu_rrule(x):
 @right(lambda x: np.linalg.norm(x), at=(vector(3.0, -4.0, 0.5),))
 def norm_rrule(x):
     y = np.linalg.norm(x)
-    return y, lambda y_bar: (NO, np.zeros(x.shape) if y == 0 else (x / y * y_bar).astype(x.dtype))
+    return y, lambda y_bar: (NO, np.zeros(x.shape) if y == 0 else x / y * y_bar)
 
 
 @right(lambda x: abs(x))
@@ -740,7 +742,7 @@ def abs_rrule(x: float):
 @right(lambda x: np.where(x > 0, np.sqrt(np.abs(x)), 0.5 * x), at=(vector(1.5, -2.0, 0.25),))
 def where_rrule(x):
     safe = np.where(x > 0, x, 1.0)
-    slope = np.where(x > 0, 0.5 / np.sqrt(safe), 0.5).astype(x.dtype)
+    slope = np.where(x > 0, 0.5 / np.sqrt(safe), 0.5)
     return np.where(x > 0, np.sqrt(np.abs(x)), 0.5 * x), lambda y_bar: (NO, slope * y_bar)
 
 
@@ -769,7 +771,7 @@ def sort_rrule(x):
     order = np.argsort(x, kind="stable")
 
     def sort_pullback(y_bar):
-        x_bar = np.zeros(x.shape, x.dtype)
+        x_bar = np.zeros(x.shape)
         x_bar[order] = y_bar
         return NO, x_bar
 
@@ -857,7 +859,7 @@ def cumsum_rrule(x):
 def product_of_all_rrule(x):
     def prod_pullback(y_bar):
         others = [np.prod(np.delete(x, i)) for i in range(x.size)]
-        return NO, (np.array(others) * y_bar).astype(x.dtype)
+        return NO, np.array(others) * y_bar
 
     return np.prod(x), prod_pullback
 
@@ -889,3 +891,27 @@ def floor_rrule(x):
 @right(lambda a, b: a * b, at=(2.0, 3.5), mode="frule")
 def product_frule(dots, a, b):
     return a * b, b * dots[1] + a * dots[2]
+
+
+@right(lambda a, b: a + b, at=(vector(1.0, 2.0), vector(0.5, -1.0)))
+def same_array_twice_rrule(a, b):
+    def same_pullback(y_bar):
+        one = 1.0 * y_bar
+        return NO, one, one
+
+    return a + b, same_pullback
+
+
+@right(lambda x: x + 1.0, at=(vector(1.0, 2.0),))
+def hands_back_cotangent_rrule(x):
+    return x + 1.0, lambda y_bar: (NO, y_bar)
+
+
+@right(lambda x: x[::-1] + 0.0, at=(vector(1.0, 2.0, -3.0),))
+def hands_back_view_rrule(x):
+    return x[::-1] + 0.0, lambda y_bar: (NO, y_bar[::-1])
+
+
+@right(lambda x: np.sum(x), at=(vector(1.0, 2.0, 3.0),))
+def read_only_rrule(x):
+    return np.sum(x), lambda y_bar: (NO, np.broadcast_to(y_bar, x.shape))

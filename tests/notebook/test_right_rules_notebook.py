@@ -19,7 +19,7 @@ WRONG = {
     "branch": "Check: wrong: wrong where x < 0",
     "conjugate": "Check: wrong: lacks a conjugate",
     "term": "Check: wrong: lacks a term",
-    "shared": "shares memory with A_bar",
+    "shared": "changed what it had returned before",
     "repeated-check": "takes a mean where the axis along which it was repeated is to be summed",
     "gradient-wrong": "The gradient of wrong_loss is wrong",
     "tests-wrong": "is wrong: swaps the cotangents of a and b",

@@ -268,3 +268,14 @@ def test_differences_may_be_taken_of_another_function(jax):
     product = product_in_jax(jax)
     assert judge_jax(product, A, B, primal=lambda a, b: a @ b)
     assert judge_jax(product, A, B, primal=lambda a, b: a @ b + a.sum()).verdict == "wrong"
+
+
+def test_python_floats_reach_jax_as_its_arrays():
+    """A rule may ask for their dtype, as it may of what it gets within JAX."""
+    import types
+
+    from rulelab.portability.judges import _arrays_of_jax
+
+    stand_in = types.SimpleNamespace(numpy=types.SimpleNamespace(asarray=np.asarray))
+    number, (other, whole), array = _arrays_of_jax(stand_in, (2.0, (1j, 3), X))
+    assert number.dtype == float and other.dtype == complex and whole == 3 and array is X

@@ -50,8 +50,6 @@ MISTAKES = {
     "shape": "a cotangent has another shape than its argument",
     "kind": "a cotangent is of another kind than its argument",
     "writes": "the rule writes to what it was lent",
-    "shared": "a cotangent shares memory with something else",
-    "read_only": "a cotangent cannot be written to",
     "stateful": "the answer depends on what was asked before",
     "keeps_uncopied": "the pullback uses what the caller may have changed meanwhile",
     "thunk": "a delayed cotangent is not treated as a plain one",
@@ -82,8 +80,6 @@ ADVICE = {
     "shape": "return a cotangent of the shape of the argument",
     "kind": "return numbers where the argument has numbers",
     "writes": "work on a copy",
-    "shared": "return a new array: x_bar.copy()",
-    "read_only": "return a new array: np.array(x_bar)",
     "stateful": "let the pullback change nothing that it uses: make new arrays at each call",
     "keeps_uncopied": "keep a copy of what the pullback needs",
     "thunk": "give the cotangent to rl.unthunk before using it",
@@ -180,6 +176,9 @@ def _of_cases(evidence: Evidence, of_arrays: dict[str | None, Seen]) -> Iterator
 def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) -> Seen:
     fine = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
     exact = case.only(fine)
+    odd = _first(regions.of_odd_inputs, evidence, case)
+    if odd is not None:
+        return odd
     if not all(b.is_right for b in fine):
         for recognise in mistakes.OF_COTANGENTS:
             found = _first(recognise, evidence, exact)

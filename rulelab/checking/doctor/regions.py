@@ -51,8 +51,36 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         yield Seen("branch", f"wrong at some points and right at others{extra}", case.name)
 
 
+def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """Right for floats and for usual cotangents, and wrong for whole numbers or for odd cotangents."""
+    whole = [b for b in case.blocks if b.look.probe.point.like is not None]
+    floats = [b for b in case.blocks if b.look.probe.point.like is None]
+    if floats and all(b.is_right for b in floats) and any(not b.is_right for b in whole):
+        words = f"wrong where {case.name} has whole numbers: a buffer of its dtype drops the fractions"
+        yield Seen("dtype", words, case.name)
+        return
+    off = [(b, np.flatnonzero(_off_rows(b))) for b in case.blocks if b.look.probe.odd and b.look.whole]
+    wrong = [(b, rows) for b, rows in off if rows.size]
+    if wrong and not any(np.isin(rows, b.look.probe.usual).any() for b, rows in wrong):
+        block, rows = wrong[0]
+        seed = block.look.seeds[rows[0]]
+        shown = f"{seed[0]:.6g}" if seed.size == 1 else f"[{seed[0]:.6g}, …]"
+        words = f"is not linear in its cotangent: right for most, and wrong for {shown}"
+        yield Seen("nonlinear", words, case.name)
+
+
+def _off_rows(block: Block) -> np.ndarray:
+    """To which cotangents another answer came than is right."""
+    if block.look.forward:
+        return np.zeros(len(block.look.seeds), bool)
+    with np.errstate(all="ignore"):
+        asked, given = block.asked(block.look.seeds), block.answers
+        scale = np.abs(asked).max(1, initial=0.0, keepdims=True)
+        return np.any(np.abs(asked - given) > 1e-6 * scale, axis=1)
+
+
 def _only_twins(evidence: Evidence, case: Case) -> Seen | None:
-    """Right in double precision and in C order, and wrong otherwise."""
+    """Right for floats in double precision and in C order, and wrong otherwise."""
     coarse = [b for b in case.blocks if b.look.is_coarse]
     fine = [b for b in case.blocks if not b.look.is_coarse]
     if coarse and fine and all(b.is_right for b in fine) and any(not b.is_right for b in coarse):

@@ -111,8 +111,6 @@ def _argument_in(evidence: Evidence, words: str) -> str | None:
 _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("lent", "writes", (), "writes"),
     ("changes its argument", "writes", (), "writes"),
-    ("cannot be written to", "read_only", _COPY, ""),
-    ("shares memory", "shared", _COPY, ""),
     ("called again with the same cotangent", "stateful", (), ""),
     ("changed what it had returned before", "stateful", _COPY, ""),
     ("asked about other arguments", "stateful", (), ""),

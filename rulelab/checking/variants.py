@@ -1,0 +1,163 @@
+"""The same point as users have it: in single precision, otherwise in memory, in whole numbers, at other
+lengths, in complex numbers.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .forms import conformed
+from .perturb import in_float32, laid_out_otherwise, landmarks, revalued
+from .probes import Point
+from .subjects import Subject
+from .vectors import to_vec
+
+LAYOUTS = {
+    "gaps": "with gaps in memory",
+    "backwards": "backwards in memory",
+    "transposed": "transposed in memory",
+}
+LENGTHS = (2, 4, 7)
+"""Lengths that arguments are brought to, one axis after the other."""
+LONGEST = 41
+"""The largest number in the code that is tried as a length."""
+MOST_NUMBERS = 400
+"""How many numbers the arguments of a point may have that is made for another length."""
+_OF_COMPLEX = frozenset(
+    ("conj", "conjugate", "imag", "iscomplexobj", "iscomplex", "vdot", "angle", "complex", "complex128")
+)
+_OF_LENGTHS = frozenset(("len", "shape", "size", "ndim"))
+
+
+def has_arrays(point: Point) -> bool:
+    """Whether an array with numbers that can be moved is among the inputs."""
+    return any(isinstance(x, np.ndarray) and x.ndim and to_vec(x)[0].size for x in point.floats)
+
+
+def same_numbers(point: Point) -> Iterator[Point]:
+    """The same numbers in single precision, and laid out otherwise in memory."""
+    single = in_float32(point.inputs)
+    turned = [(words, laid_out_otherwise(point.inputs, how)) for how, words in LAYOUTS.items()]
+    for words, inputs in (("in single precision", single), *turned):
+        if inputs is not None:
+            held = tuple(point.inputs[i] if i in point.constant else x for i, x in enumerate(inputs))
+            yield point.having(held, f"the first, {words}", edge=inputs is single)
+
+
+def in_floats(point: Point, whole: tuple | None = None) -> Point:
+    """The point moved to whole numbers, as floats: each to one further from zero and, as that hides mistakes,
+    not to 1.
+    """
+    if whole is not None:
+        inputs = tuple(np.asarray(x, float) if isinstance(x, np.ndarray) else float(x) for x in whole)
+    else:
+        inputs = revalued(point.floats, lambda v: np.where(v < 0, np.floor(v) - 1, np.ceil(v) + 1))
+    return point.moved(inputs, "near the first, whole numbers as floats")
+
+
+def in_whole_numbers(point: Point) -> Point | None:
+    """A point of whole numbers with arrays of integers in place of floats, and int for float; None where
+    there is nothing to change.
+    """
+    inputs = tuple(x if i in point.constant else _whole(x) for i, x in enumerate(point.inputs))
+    if all(new is old for new, old in zip(inputs, point.inputs)):
+        return None
+    return point.having(inputs, "near the first, in whole numbers", like=point.inputs)
+
+
+def _whole(x: Any) -> Any:
+    if isinstance(x, np.ndarray) and x.dtype == np.float64 and np.all(np.abs(x) < 2.0**31):
+        return x.astype(np.int64)
+    return int(x) if type(x) is float and abs(x) < 2.0**31 else x
+
+
+def mentions_complex(subject: Subject) -> bool:
+    """Whether the code of the function or of its rule has words for complex numbers."""
+    return any(
+        not _OF_COMPLEX.isdisjoint(code.co_names) or any(isinstance(c, complex) for c in code.co_consts)
+        for code in (*subject.codes, *subject.helpers)
+    )
+
+
+def in_complex(point: Point, rng: np.random.Generator) -> Point | None:
+    """The point with an imaginary part added to each real number; None where there is none."""
+    if any(low > -np.inf or high < np.inf for low, high in point.bounds):
+        return None
+
+    def one(i: int, x: Any) -> Any:
+        if i in point.constant:
+            return x
+        if isinstance(x, np.ndarray) and x.dtype == np.float64:
+            found = x + 1j * rng.choice([-1.0, 1.0], x.shape) * rng.integers(1, 9, x.shape) / 4
+            return conformed(point.forms[i], found) if point.symmetric(i) else found
+        return complex(x, rng.integers(1, 9) / 4) if type(x) is float else x
+
+    inputs = tuple(one(i, x) for i, x in enumerate(point.floats))
+    if all(new is old for new, old in zip(inputs, point.floats)):
+        return None
+    return point.moved(inputs, "near the first, in complex numbers")
+
+
+def of_other_lengths(
+    point: Point, codes: Iterable[types.CodeType], rng: np.random.Generator
+) -> Iterator[Point]:
+    """The point at other lengths: all axes that have one length get another, one such length after the other.
+
+    The lengths are a few usual ones, and those on both sides of a number in the code.
+    """
+    there = sorted(dict.fromkeys(_lengths(point.floats)))
+    marked = tuple(_lengths_in(codes))
+    for new in (*LENGTHS, *marked):
+        for old in there:
+            if new == old or (new in there and len(there) > 1):
+                continue
+            inputs = tuple(_resized(point, i, x, old, new, rng) for i, x in enumerate(point.floats))
+            if to_vec(inputs)[0].size <= MOST_NUMBERS:
+                yield point.having(inputs, f"of length {new} for {old}")
+
+
+def _lengths(x: Any) -> Iterator[int]:
+    if isinstance(x, np.ndarray):
+        yield from (n for n in x.shape if n > 1)
+    elif type(x) in (list, tuple):
+        for part in x:
+            yield from _lengths(part)
+    elif type(x) is dict:
+        yield from _lengths(tuple(x.values()))
+
+
+def _lengths_in(codes: Iterable[types.CodeType]) -> Iterator[int]:
+    """The whole numbers in code that looks at lengths, and the next above each."""
+    codes = [code for code in codes if not _OF_LENGTHS.isdisjoint(code.co_names)]
+    marks = sorted({int(m) for m in landmarks(codes) if m == int(m) and 2 <= m < LONGEST})
+    yield from dict.fromkeys(n for mark in marks[:3] for n in (mark, mark + 1) if n not in LENGTHS)
+
+
+def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.random.Generator) -> Any:
+    """The argument with `new` for `old` in its shape, its numbers like those it had."""
+    if type(x) in (list, tuple):
+        return type(x)(_resized(point, -1, part, old, new, rng) for part in x)
+    if type(x) is dict:
+        return {key: _resized(point, -1, part, old, new, rng) for key, part in x.items()}
+    if not isinstance(x, np.ndarray) or old not in x.shape or not x.size:
+        return x
+    shape = tuple(new if n == old else n for n in x.shape)
+    found = _drawn_like(x.ravel(), shape, rng)
+    if x.ndim == 2 and x.shape[0] == x.shape[1]:
+        n = np.arange(new)
+        found[n, n] = _drawn_like(np.diagonal(x), (new,), rng)
+    return conformed(point.forms[position], found) if position >= 0 and point.symmetric(position) else found
+
+
+def _drawn_like(values: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    """Numbers of these, each moved a little; integers and the like as they are."""
+    found = rng.choice(values, shape)
+    if found.dtype.kind not in "fc":
+        return found
+    zero = np.abs(values).max(initial=0.0) or 1.0
+    moved = np.where(found == 0, zero * rng.uniform(0.1, 0.5, shape), found * rng.uniform(0.6, 1.4, shape))
+    return moved.astype(found.dtype)

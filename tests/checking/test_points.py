@@ -1,0 +1,397 @@
+"""Tests of where a check looks, given nothing: right rules raise no alarm, wrong ones are caught."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+from rulelab.checking.vjps import check_vjp
+
+from .rules import registry_with
+
+NO = rl.NoTangent()
+
+
+def judged(f, rule, *at, **options):
+    return rule_check(f, *at, registry=registry_with(f, rule), **options)
+
+
+def rotated(q, v):
+    q = q / np.linalg.norm(q)
+    t = 2 * np.cross(q[1:], v)
+    return v + q[0] * t + np.cross(q[1:], t)
+
+
+def rotated_rrule(q, v):
+    n = np.linalg.norm(q)
+    unit = q / n
+    w, u = unit[0], unit[1:]
+    t = 2 * np.cross(u, v)
+
+    def pullback(y_bar):
+        t_bar = w * y_bar + np.cross(y_bar, u)
+        u_bar = np.cross(t, y_bar) + 2 * np.cross(v, t_bar)
+        unit_bar = np.concatenate([[y_bar @ t], u_bar])
+        return NO, (unit_bar - unit * (unit @ unit_bar)) / n, y_bar + 2 * np.cross(t_bar, u)
+
+    return v + w * t + np.cross(u, t), pullback
+
+
+def polynomial(c, x):
+    return c[0] + c[1] * x + c[2] * x**2
+
+
+def polynomial_rrule(c, x):
+    def pullback(y_bar):
+        return NO, y_bar * np.array([1.0, x, x**2]), y_bar * (c[1] + 2 * c[2] * x)
+
+    return polynomial(c, x), pullback
+
+
+def tail(q):
+    return q[1:] @ q[1:]
+
+
+def tail_rrule(q):
+    def pullback(y_bar):
+        q_bar = np.zeros(4)
+        q_bar[1:] = 2 * y_bar * q[1:]
+        return NO, q_bar
+
+    return tail(q), pullback
+
+
+def outer(x):
+    return np.outer(x, x)
+
+
+def outer_rrule(x):
+    return outer(x), lambda y_bar: (NO, (y_bar + y_bar.T) @ x)
+
+
+def power(x, k):
+    return x**k
+
+
+def power_rrule(x, k):
+    """Of whole powers only."""
+    return x**k, lambda y_bar: (NO, k * x ** (k - 1) * y_bar, NO)
+
+
+def applied(A, x):
+    return A @ x
+
+
+def applied_rrule(A, x):
+    return A @ x, lambda y_bar: (NO, np.outer(y_bar, x), A.T @ y_bar)
+
+
+def layer(x, W, b):
+    return W @ x + b
+
+
+def layer_rrule(x, W, b):
+    return layer(x, W, b), lambda y_bar: (NO, W.T @ y_bar, np.outer(y_bar, x), y_bar)
+
+
+def softplus(x):
+    return np.log1p(np.exp(x))
+
+
+def softplus_rrule(x):
+    """As JAX's manual has it."""
+    return softplus(x), lambda y_bar: (NO, y_bar * (1 - 1 / (1 + np.exp(x))))
+
+
+def added(a, b):
+    return a + b
+
+
+def added_rrule(a, b):
+    """As ChainRules has it: the cotangent itself is handed on."""
+    return a + b, lambda y_bar: (NO, y_bar, y_bar)
+
+
+def summed(x):
+    return np.sum(x)
+
+
+def summed_rrule(x):
+    return np.sum(x), lambda y_bar: (NO, np.broadcast_to(y_bar, np.shape(x)))
+
+
+RIGHT = [
+    (rotated, rotated_rrule, (np.array([1.0, 2.0, -1.0, 0.5]), np.array([0.5, -1.0, 2.0]))),
+    (polynomial, polynomial_rrule, (np.ones(3), 0.5)),
+    (tail, tail_rrule, (np.array([1.0, 2.0, -1.0, 0.5]),)),
+    (outer, outer_rrule, (np.array([1.0, 2.0, -1.0]),)),
+    (power, power_rrule, (1.5, 3)),
+    (applied, applied_rrule, (np.ones((2, 3)), np.arange(3.0))),
+    (layer, layer_rrule, (np.arange(3.0), np.ones((2, 3)), np.ones(2))),
+    (softplus, softplus_rrule, (1.3,)),
+    (added, added_rrule, (np.arange(3.0), np.ones(3))),
+    (summed, summed_rrule, (np.arange(3.0),)),
+]
+
+
+@pytest.mark.parametrize("depth", ["quick", "normal"])
+@pytest.mark.parametrize("f, rule, at", RIGHT, ids=lambda x: getattr(x, "__name__", ""))
+def test_right_rules_are_right_at_first_try(f, rule, at, depth):
+    """Given nothing, and given arguments."""
+    assert judged(f, rule, depth=depth).verdict == "right"
+    assert judged(f, rule, *at, depth=depth).verdict == "right"
+
+
+@pytest.mark.parametrize("x", [-20.0, -60.0, 30.0, np.array([1.0, -25.0, 3.0])])
+def test_lost_digits_are_no_mistake(x):
+    """They are told in the verdict."""
+    found = judged(softplus, softplus_rrule, x)
+    assert found.verdict == "right"
+    if np.max(x) < -15:
+        assert "loses digits at x = " in found.sentence and found.to_dict()["loses"]
+
+
+def test_given_arguments_are_moved_a_little():
+    """What a quadrature gives 64 times further away is no number to judge by."""
+    integrate = pytest.importorskip("scipy.integrate")
+
+    def area(b, k):
+        return integrate.quad(lambda t: math.sin(k * t), 0, b)[0]
+
+    def area_rrule(b, k):
+        def pullback(y_bar):
+            k_bar = integrate.quad(lambda t: t * math.cos(k * t), 0, b)[0]
+            return NO, y_bar * math.sin(k * b), y_bar * k_bar
+
+        return area(b, k), pullback
+
+    found = judged(area, area_rrule, 0.7, 1.5)
+    assert found.verdict == "right"
+    assert max(abs(float(x)) for point in found.points for x in point.inputs) < 4
+    assert judged(area, area_rrule).verdict == "right"
+
+
+def test_a_point_at_which_the_function_warns_is_left_out():
+    """What did not converge is no witness; a function that always warns is judged all the same."""
+    import warnings
+
+    def doubtful(x):
+        if abs(x) > 3:
+            warnings.warn("not converged", UserWarning, stacklevel=2)
+            return 7 * x
+        return x * x
+
+    def doubtful_rrule(x):
+        return doubtful(x), lambda y_bar: (NO, 2 * x * y_bar)
+
+    assert judged(doubtful, doubtful_rrule).verdict == "right"
+
+    def loud(x):
+        warnings.warn("old", UserWarning, stacklevel=2)
+        return x**3
+
+    assert judged(loud, lambda x: (x**3, lambda y_bar: (NO, 2 * x**2 * y_bar))).verdict == "wrong"
+
+
+# -- exceptions at guesses -----------------------------------------------------------------------------------
+
+
+def picky(x):
+    return x * x
+
+
+def picky_rrule(x):
+    if not isinstance(x, complex):
+        raise ValueError("not for these")
+    return x * x, lambda y_bar: (NO, 2 * x * y_bar)
+
+
+def test_an_exception_at_guessed_arguments_condemns_nobody():
+    """It is told, with what to do; given the arguments, it is a finding."""
+    found = judged(picky, picky_rrule)
+    assert found.verdict == "inconclusive"
+    assert "not judged" in found.sentence and "--at" in found.sentence
+    assert judged(picky, picky_rrule, 2.0).verdict == "wrong"
+
+
+def test_an_exception_at_kinds_that_were_asked_for_is_a_finding():
+    """They are no guess of ours."""
+    found = judged(picky, picky_rrule, domain="number")
+    assert found.verdict == "wrong"
+
+
+def test_a_name_that_is_not_there_is_a_mistake_anywhere():
+    """No arguments make up for it."""
+
+    def misspelt_rrule(x):
+        return x * x, lambda y_bar: (NO, 2 * y_baar * x)  # noqa: F821
+
+    assert judged(picky, misspelt_rrule).verdict == "wrong"
+
+
+def test_an_exception_near_given_arguments_is_a_note():
+    """The rule is right where it answers."""
+
+    def positive_rrule(x):
+        if np.any(x < 0):
+            raise ValueError("negative")
+        return x * x, lambda y_bar: (NO, 2 * x * y_bar)
+
+    found = judged(picky, positive_rrule, np.array([1.0, 2.0]))
+    assert found.verdict == "right" and any("not judged at" in note for note in found.notes)
+
+
+# -- domains -------------------------------------------------------------------------------------------------
+
+
+def root(x):
+    return np.sqrt(x) if x > 0 else 7 * x
+
+
+def root_vjp(x):
+    return root(x), lambda y_bar: y_bar / (2 * np.sqrt(x))
+
+
+@pytest.mark.parametrize("at", [(), (1.3,)])
+@pytest.mark.parametrize("domain", ["positive", {"x": (0, 10)}])
+def test_a_domain_holds_with_arguments_too(at, domain):
+    """Of a vjp, whose function is wrapped, as of a rule."""
+    assert check_vjp(root, root_vjp, *at, domain=domain).verdict == "right"
+
+
+def test_outside_of_the_domain_it_is_wrong():
+    """The function has another branch there."""
+    assert check_vjp(root, root_vjp, 1.3).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"A": "matrix (m, n)", "x": "vector (n)"},
+        {"A": "matrix (2, 3)", "x": "vector (3)"},
+        {"A": "matrix", "x": "vector"},
+    ],
+)
+def test_lengths_go_together(domain):
+    """By letters, by numbers, or found by trying."""
+
+    def untransposed_rrule(A, x):
+        return A @ x, lambda y_bar: (NO, np.outer(y_bar, x), y_bar @ A * 2)
+
+    assert judged(applied, applied_rrule, domain=domain).verdict == "right"
+    assert judged(applied, untransposed_rrule, domain=domain).verdict == "wrong"
+
+
+# -- wrong ones ----------------------------------------------------------------------------------------------
+
+
+def mean(x):
+    return np.sum(x) / len(x)
+
+
+def buffered_rrule(x):
+    def pullback(y_bar):
+        x_bar = np.zeros_like(x)
+        x_bar[...] = y_bar / len(x)
+        return NO, x_bar
+
+    return mean(x), pullback
+
+
+def mse(y, t):
+    return np.mean((y - t) ** 2)
+
+
+def of_three_rrule(y, t):
+    def pullback(y_bar):
+        y_bar = y_bar * (2 / 3) * (y - t)
+        return NO, y_bar, -y_bar
+
+    return mse(y, t), pullback
+
+
+def square(x):
+    return x * x
+
+
+def square_with(factor):
+    """A rule that is wrong by a factor, which may look at the argument and the cotangent."""
+
+    def square_rrule(x):
+        return x * x, lambda y_bar: (NO, 2 * x * y_bar * factor(x, y_bar))
+
+    return square_rrule
+
+
+def doubling(x):
+    return -2 * x
+
+
+def writing_rrule(x):
+    def pullback(y_bar):
+        y_bar *= -2
+        return NO, y_bar * 1.0
+
+    return -2 * x, pullback
+
+
+def single(x, y_bar):
+    return 0.5 if getattr(x, "dtype", None) == np.float32 else 1.0
+
+
+def backwards(x, y_bar):
+    return 0.5 if np.min(np.asarray(x).strides, initial=0) < 0 else 1.0
+
+
+def cubed(z):
+    return z * np.conj(z) * z
+
+
+WRONG = [
+    ("a buffer of whole numbers", mean, buffered_rrule, (np.arange(1.0, 4.0),)),
+    ("one size", mse, of_three_rrule, (np.arange(3.0), np.ones(3))),
+    ("long arrays", square, square_with(lambda x, s: 0.5 if np.size(x) > 10 else 1.0), (np.ones(3),)),
+    ("arrays of more than five", square, square_with(lambda x, s: 1 + (np.size(x) > 5)), (np.ones(3),)),
+    ("views", square, square_with(lambda x, s: 1.0 if np.asarray(x).flags.c_contiguous else 0.5), None),
+    ("negative strides", square, square_with(backwards), (np.arange(3.0),)),
+    ("single precision", square, square_with(single), None),
+    ("a large cotangent", square, square_with(lambda x, s: 1.0 if np.max(s) < 50 else 3.5), (1.3,)),
+    ("a clipped cotangent", square, lambda x: (x * x, lambda s: (NO, 2 * x * np.clip(s, -1e3, 1e3))), None),
+    ("a tiny cotangent", square, square_with(lambda x, s: np.max(np.abs(s)) > 1e-6), None),
+    ("one cotangent", square, square_with(lambda x, s: 1.5 if np.all(s == 2.5) else 1.0), (1.3,)),
+    ("one number", square, square_with(lambda x, s: np.where(x == 3.0, 2.5, 1.0)), None),
+    ("writes to its cotangent", doubling, writing_rrule, None),
+    ("a dropped conjugate", cubed, lambda z: (cubed(z), lambda s: (NO, 3 * z**2 * s)), None),
+]
+
+
+@pytest.mark.parametrize("name, f, rule, at", WRONG, ids=[case[0] for case in WRONG])
+def test_wrong_rules_are_caught_given_nothing(name, f, rule, at):
+    """And at arguments that hide the mistake."""
+    assert judged(f, rule).verdict == "wrong"
+    if at is not None:
+        assert judged(f, rule, *at).verdict == "wrong"
+
+
+def test_whole_numbers_that_are_given_are_asked_about():
+    """With the rule's own buffer, and the mistake has a name."""
+    found = judged(mean, buffered_rrule, np.array([1, 2, 3]))
+    assert found.verdict == "wrong" and "whole numbers" in found.sentence
+
+
+def test_a_count_that_has_a_cotangent_is_moved():
+    """A rule may be wrong by an argument that was given as a whole number."""
+
+    def scaled(x, s):
+        return x * s
+
+    right = judged(scaled, lambda x, s: (x * s, lambda y_bar: (NO, s * y_bar, x * y_bar)), 2.5, 2)
+    wrong = judged(scaled, lambda x, s: (x * s, lambda y_bar: (NO, s * y_bar, s * y_bar)), 2.5, 2)
+    assert (right.verdict, wrong.verdict) == ("right", "wrong")
+
+
+def test_real_rules_of_real_functions_need_no_conjugate():
+    """Complex numbers are asked about only where somebody speaks of them."""
+    assert judged(square, square_with(lambda x, s: 1.0)).verdict == "right"
