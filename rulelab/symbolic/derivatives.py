@@ -354,6 +354,15 @@ class _DerivativeJudge(Judge):
             report = self.by_numbers(plan, question, report)
         return report
 
+    def prepared(self, plan, question):
+        return plan
+
+    def vary(self, plan, question, visits):
+        return None
+
+    def takes_vectors(self):
+        return False
+
     def seed(self):
         """One, for the rules here take any seed alike; not where the entries of an array must be told
         apart.

@@ -74,9 +74,9 @@ RIGHT = {
         (lambda b, y, X: np.repeat(b[:, None], X.shape[1], 1) / X.shape[1],),
         "(2, 3) and (3, 1)",
     ),
-    "logsumexp": (logsumexp, (lambda b, y, x: b * np.exp(x - y),), "(3,) and (5,)"),
+    "logsumexp": (logsumexp, (lambda b, y, x: b * np.exp(x - y),), "(2,) and (3,)"),
     "normalize": (normalize, (lambda b, y, x: (b - y * (y @ b)) / np.linalg.norm(x),), "(3,) and (5,)"),
-    "sort": (np.sort, (sort_cotangent,), "(3,) and (5,)"),
+    "sort": (np.sort, (sort_cotangent,), "(2,) and (3,)"),
     "inverse": (lambda A: np.linalg.inv(A), (lambda b, y, A: -y.T @ b @ y.T,), "(2, 2) and (3, 3)"),
     "logdet": (
         lambda A: np.linalg.slogdet(A)[1],

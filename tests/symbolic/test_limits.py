@@ -104,7 +104,7 @@ def test_a_function_that_lives_on_an_interval_is_judged_there():
         return entropy(p), lambda y_bar: (None, -y_bar * (np.log(p) + 1))
 
     verdict = prove(entropy, rule, domain="probability vector").verdict
-    assert verdict.word == "PROVED" and "sizes (3,) and (5,), with p between 0 and 1" in verdict.scope
+    assert verdict.word == "PROVED" and "sizes (2,), (3,) and (5,), with p between 0 and 1" in verdict.scope
 
 
 def test_words_say_what_an_argument_is():
