@@ -204,6 +204,8 @@ class _Proof(NamedTuple):
 class Judge:
     """The worker's job: reports what is known so far, so that a cut job still has an answer."""
 
+    exceptions_condemn = False  # those of a rule at arguments of ours
+
     def __init__(self, shown, names, questions, rng, started, time_limit, report, steps=None):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report, self.steps = report, steps
@@ -211,6 +213,7 @@ class Judge:
         self.started, self.time_limit = started, time_limit
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
+        self.last: SymbolicReport | None = None  # that was handed over
         self.proofs: list[_Proof] = []
         self.misfits: list[tuple[Any, Misfit]] = []  # by plan
         self.remarks: list[str] = []  # on kinds that were judged and are not proved
@@ -238,7 +241,7 @@ class Judge:
             if borders.refuted is not None:
                 elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
                 refuted = self.make(borders.refuted, (), (*proved.notes, elsewhere), proved.warnings)
-                self.report(refuted)
+                self.hand_over(refuted)
                 return refuted
             caveats += [c for c in borders.caveats if c.sentence() not in {k.sentence() for k in caveats}]
             notes += borders.notes
@@ -259,7 +262,7 @@ class Judge:
             group = [(plan, question) for plan, question in self.questions if plan.form == form]
             ended = self.judge_guesses(form, group) if form else self.judge_asked(group)
             if ended is not None:
-                self.report(ended)
+                self.hand_over(ended)
                 return ended
         if self.proofs:
             return self.proved()
@@ -483,8 +486,14 @@ class Judge:
         report = self.make(verdict, cells, notes, warnings)
         # Once a kind is proved, what is not the last word on another one is no better answer.
         if not self.proofs or isinstance(verdict, Proved):
-            self.report(report)
+            self.hand_over(report)
         return report
+
+    def hand_over(self, report):
+        """Report it, unless it was the last one."""
+        if report is not self.last:
+            self.last = report
+            self.report(report)
 
     def judge_plan(self, plan, question):
         visits: list[Visit] = []
@@ -587,7 +596,7 @@ class Judge:
             try:
                 last = visit(question, sample, seeds)
             except Misfit as misfit:
-                if not misfit.raised or sample in plan.given or not plan.specs:
+                if not misfit.raised or sample in plan.given or self.exceptions_condemn:
                     raise
                 raised.append(misfit)
                 if not visits and len(raised) == MOST_RAISED:

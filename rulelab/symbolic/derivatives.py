@@ -336,6 +336,8 @@ class _DerivativeJudge(Judge):
     in words of its own.
     """
 
+    exceptions_condemn = True  # a formula is for all points of its function
+
     def __init__(self, empty, questions, rng, started, time_limit, report, asked):
         super().__init__(empty.function, empty.names, questions, rng, started, time_limit, report)
         self.empty, self.asked = empty, asked
