@@ -94,8 +94,9 @@ def prove(
     `f` takes and returns numbers or small arrays, real ones or complex. Its rule is looked up in
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
-    ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
-    numbers are tried, then vectors, then matrices, each kind of array at two sizes. Complex numbers are tried
+    strings and flags in it are held fixed, whole numbers in whose place the function takes no fraction, or
+    for which the rule says `NoTangent()`, and the keyword arguments `kwargs`. Without `at`, numbers are
+    tried, then vectors, then matrices: each kind that the function takes, at two sizes or more. Complex numbers are tried
     where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is then dL/dRe(z) +
     i dL/dIm(z) for a real L, and both parts are judged.
 
@@ -114,7 +115,8 @@ def prove(
     that is returned, as soon as more is known.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
-    A proof is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
+    A wrong number at one kind refutes; an exception does so at arguments that were given. A proof names the
+    kinds and sizes it is for, and is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
     and what is not right there is in `warnings`. Raises `RuleError` where `f` has no rule, RuleLabError for
     sizes or a domain that make no sense.
 

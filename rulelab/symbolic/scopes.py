@@ -125,7 +125,8 @@ def scope(proofs, names, only_numbers):
         words = f"all {field} {values} at which f and the rule are defined (no branch was met)"
         parts = [words + _for_sizes(plans, only_numbers)]
     else:
-        parts = [_cells(conditions) + _for_sizes([plan], only_numbers) for conditions, plan in proofs]
+        alone = only_numbers or len(proofs) == 1
+        parts = [_cells(conditions) + _for_sizes([plan], alone) for conditions, plan in proofs]
     return "; and ".join(parts) + (f", with {', '.join(fixed)}" if fixed else "")
 
 
