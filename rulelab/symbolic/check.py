@@ -96,9 +96,9 @@ def prove(
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
     strings and flags in it are held fixed, whole numbers in whose place the function takes no fraction, or
     for which the rule says `NoTangent()`, and the keyword arguments `kwargs`. Without `at`, numbers are
-    tried, then vectors, then matrices: each kind that the function takes, at two sizes or more. Complex numbers are tried
-    where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is then dL/dRe(z) +
-    i dL/dIm(z) for a real L, and both parts are judged.
+    tried, then vectors, then matrices: each kind that the function takes, at two sizes or more. Complex
+    numbers are tried where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is
+    then dL/dRe(z) + i dL/dIm(z) for a real L, and both parts are judged.
 
     `sizes` are those of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or
     `[(2, 3), (4, 2)]`, or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()`
@@ -116,9 +116,9 @@ def prove(
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
     A wrong number at one kind refutes; an exception does so at arguments that were given. A proof names the
-    kinds and sizes it is for, and is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
-    and what is not right there is in `warnings`. Raises `RuleError` where `f` has no rule, RuleLabError for
-    sizes or a domain that make no sense.
+    kinds and sizes it is for, and is of the open cells; the points where they meet, and zeros, ones and ties,
+    are tried afterwards, and what is not right there is in `warnings`. Raises `RuleError` where `f` has no
+    rule, RuleLabError for sizes or a domain that make no sense.
 
     >>> def cube(x): return x**3
     >>> def cube_rrule(x):

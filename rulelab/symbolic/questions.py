@@ -181,7 +181,20 @@ def _within(names, plans, kinds):
         raise DomainError("the domain is for arguments of another kind or size than there are")
     if not all(plan.admits(sample) for plan in allowed for sample in plan.given):
         raise DomainError("the arguments given do not lie in the domain")
-    return allowed
+    return [p._replace(given=tuple(_as_symmetric(sample, p.specs[0]) for sample in p.given)) for p in allowed]
+
+
+def _as_symmetric(sample, kinds):
+    """A given sample that moves as these kinds do; DomainError where it is not as symmetric."""
+    pairs = list(zip(kinds, sample, strict=True))
+    if any(isinstance(kind, Symmetric) and not _is_symmetric(value) for kind, value in pairs):
+        raise DomainError("a matrix that was given is not symmetric, as those of the domain are")
+    return tuple(v._replace(symmetric=True) if isinstance(kind, Symmetric) else v for kind, v in pairs)
+
+
+def _is_symmetric(value):
+    entries = dict(zip(np.ndindex(value.shape), value.entries, strict=True))
+    return all(entries[i] == entries[i[::-1]] for i in entries)
 
 
 NO_DEFAULT = object()  # of a parameter that has to be given

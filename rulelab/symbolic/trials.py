@@ -165,7 +165,7 @@ def with_whole_numbers(question, plan):
         if (others or len(free) > 1) and _has_no_tangent(question, sample, i):
             continue
         given = sample
-    if given == plan.given[0]:
+    if given is plan.given[0]:
         return plan
     return plan._replace(specs=(tuple(map(kind_of, given)),), given=(given,), whole=plan.given[0])
 

@@ -133,7 +133,7 @@ class Variations:
                 CONTEXT.mpmathify(exact[i].item()), CONTEXT.mpmathify(found[i].item()),
                 position(self.sample, self._leaf(i)), spelled,
             )  # fmt: skip
-            raise Settled(Refuted("gradient", f"{words}, the cotangent of {name} is another one", example))
+            raise Settled(Refuted("gradient", f"the cotangent of {name} is wrong {words}", example))
 
     def _leaf(self, i):
         """The number of the leaf that entry `i` is, or is the first part of."""
@@ -195,10 +195,6 @@ class Variations:
 
     def linear(self):
         """Other seeds: all ones, huge and tiny ones, and the numbers that the rule compares them with."""
-        for factor in (*HUGE, -HUGE[0]):
-            seeds = [_scaled(s, factor) for s in self.seeds]
-            found = self.answers(self.arguments(), self.cotangent(seeds))
-            self.hold(_for_seed(seeds), found, float(factor) * self.base, seeds)
         for number in (Fraction(1), *self.compared_with()):
             for factor in (1, Fraction(3, 2)):
                 one = number * factor
@@ -209,6 +205,10 @@ class Variations:
                 if found is not None and of_both is not None:
                     self.hold(_for_seed(seeds), found, of_both - self.base, seeds)
                     self.hold(_for_seed(both), of_both, found + self.base, both)
+        for factor in (*HUGE, -HUGE[0]):
+            seeds = [_scaled(s, factor) for s in self.seeds]
+            found = self.answers(self.arguments(), self.cotangent(seeds))
+            self.hold(_for_seed(seeds), found, float(factor) * self.base, seeds)
 
     def compared_with(self):
         """The constants that the rule compares its cotangent with."""
@@ -288,7 +288,8 @@ def _spelled(text, value):
 
 def _for_seed(seeds):
     shown = [f"{complex(s):g}" if isinstance(s, ComplexNumber) else f"{float(s):g}" for s in seeds[:3]]
-    return f"for y_bar = {', '.join(shown)}{', …' if len(seeds) > 3 else ''}"
+    of_all = shown[:1] if len(set(seeds)) == 1 else [*shown, *["…"] * (len(seeds) > 3)]
+    return f"for y_bar = {', '.join(of_all)}, right for others: it is not linear in y_bar"
 
 
 def _scaled(seed, factor):

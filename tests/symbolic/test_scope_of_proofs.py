@@ -7,7 +7,7 @@ of one kind cannot show. Which of them are right is said here and not asked of t
 import numpy as np
 import pytest
 
-from rulelab.symbolic import Proved, Refuted, Unsupported, prove
+from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, prove
 from rulelab.tangents.zeros import NoTangent
 
 NOTHING = NoTangent()
@@ -317,7 +317,8 @@ def test_what_one_sample_does_not_show_is_not_proved(name):
     """Seeds, layouts, types, writes, state: a rule that is wrong for some is refuted or not judged."""
     rule, options = HIDDEN[name]
     verdict = prove(square, rule, **options).verdict
-    assert not isinstance(verdict, Proved), verdict.sentence()
+    assert isinstance(verdict, Refuted | Undecided | Unsupported), verdict.sentence()
+    assert "Error" not in verdict.sentence()  # of the prover itself
 
 
 def test_a_rule_that_looks_whether_its_cotangent_is_zero_is_not_refuted():
