@@ -31,6 +31,7 @@ from .cells import (
     count_of,
     fraction,
     more_samples,
+    positive_samples,
     samples,
     shape_of,
 )
@@ -357,10 +358,26 @@ class Judge:
         proved = {proof.plan.form for proof in self.proofs}
         higher = plan.form == ARRAYS and VECTORS in proved and not names_an_axis(question.primal)
         if not higher and not (plan.form == VECTORS and ARRAYS in proved):
-            return report
+            return report if plan.form != VECTORS else self.of_read_entries(report, plan, question)
         example = report.verdict.counterexample
         shown = f" ({example.code.splitlines()[-1].strip()})" if example else ""
         self.remarks.append(f"wrong for {self.kinds(plan)}: {report.verdict.reason}{shown}")
+        return None
+
+    def of_read_entries(self, refuted, plan, question):
+        """The last word on a rule that is wrong for vectors; None where that is so only at lengths of which
+        the function does not read all entries, while there are others."""
+        trials = Trials(question, plan.limits)
+        if not any(map(trials.has_idle_entries, plan.specs)):
+            return refuted
+        whole = [s for s in (*plan.specs, *trials.searched(plan.specs[0])) if not trials.has_idle_entries(s)]
+        if not whole:
+            return refuted
+        plan = plan._replace(specs=tuple(dict.fromkeys(whole)))
+        report = self.judged(plan, question)
+        if report is None or not isinstance(report.verdict, Proved):
+            return refuted
+        self.remarks.append(f"wrong for longer vectors, of which the function reads a part: {refuted.verdict.reason}")
         return None
 
     def of_shape(self, form, questions):
@@ -420,7 +437,7 @@ class Judge:
     def not_judged(self):
         """Notes on the kinds that the function takes and the rule does not."""
         proved = {proof.plan.form for proof in self.proofs}
-        seen = {}
+        seen: dict[str, str] = {}
         for plan, misfit in self.misfits:
             if misfit.verdict is not None and plan.form and plan.form not in proved:
                 seen.setdefault(plan.form, f"not judged for {self.kinds(plan)}: {misfit.verdict.reason}")
@@ -584,7 +601,12 @@ class Judge:
         explored: set[Any] = set()
         entries_moved: set[Any] = set()
         mixed = False
-        while (queue or waiting) and tried < MAX_VISITS:
+        others = iter([list(positive_samples(spec, self.rng))] if any(map(shape_of, spec)) else [])
+        while tried < MAX_VISITS:
+            if not queue and not waiting:
+                waiting = [(sample, ()) for sample in next(others, [])] if not visits else []
+                if not waiting:
+                    break
             if visits and time.monotonic() >= self.numeric_deadline:
                 break
             # Not the borders alone: `floor` has ever more of them, all in one direction.

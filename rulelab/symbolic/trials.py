@@ -12,8 +12,18 @@ from fractions import Fraction
 import numpy as np
 
 from ..tangents.zeros import NoTangent
-from .cells import Array, Static, Symmetric, count_of, is_complex_sample, samples, shape_of
+from .cells import (
+    Array,
+    Static,
+    Symmetric,
+    count_of,
+    is_complex_sample,
+    positive_samples,
+    samples,
+    shape_of,
+)
 from .endings import Misfit, Settled, Skipped
+from .limits import inside
 from .plain import (
     are_complex,
     flat_floats,
@@ -43,12 +53,47 @@ class Trials:
         self.question, self.limits = question, limits
         self.left = MOST_TRIALS
 
+    def samples(self, spec, rng):
+        """A few samples, within the limits."""
+        positive = positive_samples(spec, rng) if any(map(shape_of, spec)) else ()
+        some = itertools.islice(samples(spec, rng, self.limits), SAMPLES)
+        return (sample for sample in itertools.chain(some, positive) if inside(sample, self.limits))
+
+    def has_idle_entries(self, spec):
+        """Whether the function does not depend on some entries of a vector, at any sample."""
+        rng = np.random.default_rng(3)
+        idle = None
+        for sample in self.samples(spec, rng):
+            with quietly():
+                try:
+                    still = self._still(sample)
+                except Exception:
+                    continue
+            idle = still if idle is None else idle & still
+        return bool(idle)
+
+    def _still(self, sample):
+        """The places (argument, index) of the entries that may change while the value does not."""
+        f = self.question.value_through(lambda f: f)
+        y = flat_floats(f(*map(plain_argument, sample)))
+        still = set()
+        for i, value in enumerate(sample):
+            if not isinstance(value, Array) or len(value.shape) != 1:
+                continue
+            for k in range(value.shape[0]):
+                arguments = list(map(plain_argument, sample))
+                arguments[i][k] *= 1.25
+                other = flat_floats(f(*arguments))
+                if other.shape == y.shape and np.array_equal(other, y, equal_nan=True):
+                    still.add((i, k))
+        return still
+
     def misfit(self, spec):
         """Why arguments of these kinds do not fit; None where they do."""
         self.left -= 1
         found: Misfit | None = None
         rng = np.random.default_rng(0)
-        for sample in itertools.islice(samples(spec, rng, self.limits), SAMPLES):
+        for sample in self.samples(spec, rng):
             try:
                 plain_run(self.question, sample, _seeds)
             except Skipped as skipped:
@@ -92,7 +137,7 @@ class Trials:
     def seems_right(self, spec):
         """Whether the rule goes with a difference quotient along one direction, in floats."""
         rng = np.random.default_rng(1)
-        for sample in itertools.islice(samples(spec, rng, self.limits), SAMPLES):
+        for sample in self.samples(spec, rng):
             try:
                 return self._goes_with(sample, rng)
             except (Skipped, Misfit):

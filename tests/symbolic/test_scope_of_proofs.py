@@ -114,12 +114,16 @@ def four(x):
     return a * b + c * d
 
 
-def trace_like(x):
-    return x[0] * x[1]
-
-
 def spread(x):
     return np.mean((x - np.mean(x)) ** 2)
+
+
+def length_of_three(v):
+    return (v[0] ** 2 + v[1] ** 2 + v[2] ** 2) ** 0.5
+
+
+def divergence(p, q):
+    return np.sum(p * np.log(p / q))
 
 
 def circle(t):
@@ -182,6 +186,16 @@ RIGHT = {
         rule_of(circle, lambda g, t: np.sum(g * np.array([-np.sin(t), np.cos(t)]))),
         circle,
         "numbers",
+    ),
+    "length of three": (
+        rule_of(length_of_three, lambda g, v: g * v / (v @ v) ** 0.5),
+        length_of_three,
+        "vectors of length 3;",
+    ),
+    "divergence": (
+        rule_of(divergence, lambda g, p, q: g * (np.log(p / q) + 1), lambda g, p, q: -g * p / q),
+        divergence,
+        "numbers and vectors of length 2, 3, 5",
     ),
     "diagonal matrix": (rule_of(np.diag, lambda g, x: np.diag(g)), np.diag, "vectors of length 2, 3, 5"),
     "largest": (
