@@ -331,7 +331,7 @@ class Judge:
             if form == NUMBERS:
                 found.append((plan, question, True))
                 continue
-            specs, misfit = trials.fitting(plan.specs)
+            specs, misfit = trials.fitting(plan.specs, search=form == VECTORS)
             if misfit is not None:
                 self.misfits.append((plan, misfit))
             if specs:
@@ -377,7 +377,8 @@ class Judge:
         report = self.judged(plan, question)
         if report is None or not isinstance(report.verdict, Proved):
             return refuted
-        self.remarks.append(f"wrong for longer vectors, of which the function reads a part: {refuted.verdict.reason}")
+        why = refuted.verdict.reason
+        self.remarks.append(f"wrong for longer vectors, of which the function reads a part: {why}")
         return None
 
     def of_shape(self, form, questions):

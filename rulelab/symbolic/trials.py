@@ -5,7 +5,9 @@ What is tried here are guesses of ours: a rule that fails for them may be for ot
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 import types
 from fractions import Fraction
 
@@ -13,10 +15,12 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from .cells import (
+    SIZES,
     Array,
     Static,
     Symmetric,
     count_of,
+    fraction,
     is_complex_sample,
     positive_samples,
     samples,
@@ -42,6 +46,7 @@ SAMPLES = 4  # of a kind, until one has a value
 LENGTHS = tuple(range(2, 25))  # of vectors, where none of the usual ones fits
 SHORT = tuple(range(2, 8))  # of several vectors, each apart
 MOST_TRIALS = 400
+COUNT = 101  # numbers to make samples of
 ENOUGH = 2  # sizes that fit
 ROUGHLY = 1e-4  # relative: of a difference quotient in floats
 
@@ -55,6 +60,8 @@ class Trials:
 
     def samples(self, spec, rng):
         """A few samples, within the limits."""
+        if not self.limits and all(k == "scalar" or type(k) in (tuple, Static) for k in spec):
+            return (tuple(_drawn(kind, i, row) for i, kind in enumerate(spec)) for row in _tables())
         positive = positive_samples(spec, rng) if any(map(shape_of, spec)) else ()
         some = itertools.islice(samples(spec, rng, self.limits), SAMPLES)
         return (sample for sample in itertools.chain(some, positive) if inside(sample, self.limits))
@@ -108,12 +115,12 @@ class Trials:
                 return None
         return found or Misfit("no sample was found")
 
-    def fitting(self, specs):
-        """(those of the specs that fit, why the first other one does not); where none does, sizes of vectors
-        are searched."""
-        misfits = {spec: self.misfit(spec) for spec in specs}
-        fit = tuple(spec for spec in specs if misfits[spec] is None)
-        if not fit:
+    def fitting(self, specs, search=False):
+        """(those of the specs that fit, why the first other one does not); where none does, other lengths of
+        vectors may be searched."""
+        misfits = {spec: self.misfit(spec) for spec in specs if not _is_single(spec)}
+        fit = tuple(spec for spec, misfit in misfits.items() if misfit is None)
+        if not fit and search and not all(map(_is_of_kind, misfits.values())):
             fit = self.searched(specs[0])
         return fit, next((m for m in misfits.values() if m is not None), None)
 
@@ -168,6 +175,36 @@ class Trials:
         arguments[i] = arguments[i] + step
         with quietly():
             return self.question.value_through(lambda f: f)(*arguments)
+
+
+def _is_single(spec):
+    """Whether there are vectors of one entry, and no matrices: such are numbers in disguise."""
+    shapes = [shape_of(kind) for kind in spec]  # of what is held it is ()
+    return (1,) in shapes and max(map(len, shapes)) == 1
+
+
+def _is_of_kind(misfit):
+    """Whether arguments of this kind do not fit at any size: it is their type that is not taken."""
+    return isinstance(misfit.__cause__, (TypeError, AttributeError))
+
+
+@functools.cache
+def _tables():
+    """Rows of numbers to make samples of: of both signs, positive below 1, positive and larger."""
+    rng = np.random.default_rng(5)
+    signs = rng.choice((1, -1), COUNT).tolist()
+    first, *rows = [[fraction(rng, *size) for _ in range(COUNT)] for size in (SIZES[0], *SIZES, *SIZES)]
+    return ([sign * number for sign, number in zip(signs, first, strict=True)], *rows)
+
+
+def _drawn(kind, place, row):
+    """A sample of one argument out of a row of numbers, beginning elsewhere for each argument."""
+    if isinstance(kind, Static):
+        return kind
+    start = 17 * place
+    if kind == "scalar":
+        return row[start % COUNT]
+    return Array(tuple(row[(start + i) % COUNT] for i in range(math.prod(kind))), kind)
 
 
 def _seeds(y):
