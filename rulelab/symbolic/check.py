@@ -25,6 +25,7 @@ from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
 from .cells import (
     Array,
     Static,
+    Symmetric,
     beside_borders,
     complex_part,
     conditions,
@@ -219,6 +220,7 @@ class Judge:
         self.last: SymbolicReport | None = None  # that was handed over
         self.proofs: list[_Proof] = []
         self.misfits: list[tuple[Any, Misfit]] = []  # by plan
+        self.guessed: dict[tuple, tuple] = {}  # all sizes of a guess, by those that fit
         self.remarks: list[str] = []  # on kinds that were judged and are not proved
 
     def judge(self):
@@ -289,13 +291,18 @@ class Judge:
     def judge_guesses(self, form, questions):
         """The report that ends the matter, among guesses of one form; None where it goes on to other forms.
 
-        Which of several arguments are meant to be numbers is not known: one kind that is proved speaks for
-        the rule, and the kinds at which it seems right are judged first.
+        Which of several arguments are meant to be numbers is not known: a rule that is wrong for arrays in
+        the place of all of them may be proved for numbers in the place of some, and that is what it is for.
         """
-        fitting = self.fitting(form, questions)
-        likely = [(plan, question) for plan, question, seems_right in fitting if seems_right]
         refuted = None
-        for plan, question in likely or [(p, q) for p, q, _ in fitting[:1]]:
+        trials = Trials(questions[0][1], questions[0][0].limits)
+        fitting = None
+        for fitting in self.fitting(form, questions, trials):
+            plan, question = fitting
+            if refuted and not (_is_lower(plan, refuted[1]) and all(map(trials.seems_right, plan.specs))):
+                continue
+            if self.proofs and all(map(trials.seems_right, plan.specs)):
+                self.proved((UNSEEN,))
             report = self.judged(plan, question)
             if report is None:
                 continue
@@ -309,37 +316,34 @@ class Judge:
                 return report
             else:
                 self.remarks.append(f"not proved for {self.kinds(plan)}: {report.verdict.sentence()}")
+                return None
         if refuted is None:
-            return self.of_shape(form, questions) if not fitting else None
+            return self.of_shape(form, questions) if fitting is None else None
         return self.of_refutation(*refuted)
 
-    def fitting(self, form, questions):
-        """(plan, question, whether it seems right) for the guesses of one form that the function and its
-        rule take, at the sizes that they take."""
+    def fitting(self, form, questions, trials):
+        """The guesses of one form that the function and its rule take, at the sizes that they take."""
         proved = {proof.plan.form for proof in self.proofs}
         alone = sum(not isinstance(kind, Static) for kind in questions[0][0].specs[0]) == 1
-        if form == ARRAYS and proved & {VECTORS, NUMBERS} and not alone and VECTORS in proved:
-            return []
+        if form == NUMBERS:
+            yield from questions
+            return
+        if form == ARRAYS and VECTORS in proved and not alone:
+            return
         if form == ARRAYS and proved and alone:
             branches = any(any(proof.conditions) for proof in self.proofs if proof.plan.form == VECTORS)
             if branches and not names_an_axis(questions[0][1].primal):
-                return []
+                return
             questions = [(_of_matrices(p), question) for p, question in questions if _is_of_matrices(p)][:1]
-        found = []
-        trials = Trials(questions[0][1], questions[0][0].limits)
         for plan, question in questions:
-            if form == NUMBERS:
-                found.append((plan, question, True))
-                continue
             specs, misfit = trials.fitting(plan.specs, search=form == VECTORS)
             if misfit is not None:
                 self.misfits.append((plan, misfit))
             if specs:
-                seems_right = alone or all(map(trials.seems_right, specs))
-                found.append((plan._replace(specs=specs), question, seems_right))
-                if seems_right and (form == ARRAYS or alone):
-                    break
-        return found
+                self.guessed[specs] = plan.specs
+                yield plan._replace(specs=specs), question
+                if alone:
+                    return
 
     def judged(self, plan, question):
         """The report on one plan; None where its arguments do not fit."""
@@ -349,8 +353,11 @@ class Judge:
         except Misfit as misfit:
             self.misfits.append((plan, misfit))
             return None
-        if isinstance(report.verdict, Refuted) and self.one_triangle and (symmetric := plan.symmetric()):
-            report = self.judge_symmetric(report, symmetric, question)
+        if isinstance(report.verdict, Refuted) and self.one_triangle:
+            # Of the sizes at which no sample of ours was one for the function, too.
+            symmetric = plan._replace(specs=self.guessed.get(plan.specs, plan.specs)).symmetric()
+            if symmetric:
+                report = self.judge_symmetric(report, symmetric, question)
         return self.judge_limit(report, plan, question)
 
     def of_refutation(self, report, plan, question):
@@ -566,7 +573,7 @@ class Judge:
                 )
             )  # fmt: skip
             if plan.form:
-                self.proved((UNSEEN,))
+                self.hand_over(self.make(Undecided(digits, f"proved for {self.kinds(plan)} alone: {UNSEEN}")))
         return report
 
     def vary(self, plan, question, visits):
@@ -763,6 +770,13 @@ def _of_matrices(plan):
     return plan._replace(
         specs=tuple(tuple(k if isinstance(k, Static) else shape for k in kinds) for shape in ((2, 3), (3, 2)))
     )
+
+
+def _is_lower(plan, other):
+    """Whether the arguments of a plan have fewer axes than those of another one, none of them more."""
+    ranks = [[len(shape_of(kind)) for kind in p.specs[0]] for p in (plan, other)]
+    lower = all(here <= there for here, there in zip(*ranks, strict=True)) and ranks[0] != ranks[1]
+    return lower and not any(isinstance(kind, Symmetric) for kind in plan.specs[0])
 
 
 def _is_of_matrices(plan):

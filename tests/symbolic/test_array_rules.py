@@ -91,7 +91,7 @@ RIGHT = {
 def test_right_array_rules_are_proved_at_two_sizes(name):
     """A rule for arrays is proved for two sizes, which the verdict names."""
     f, cotangents, sizes = RIGHT[name]
-    verdict = prove(f, rule_from(f, *cotangents)).verdict
+    verdict = prove(f, rule_from(f, *cotangents), time_limit=60).verdict
     assert isinstance(verdict, Proved), verdict.sentence()
     assert sizes in verdict.scope
 

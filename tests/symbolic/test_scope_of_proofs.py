@@ -4,14 +4,18 @@ The rules below are right for some kinds of arguments and wrong for others, or w
 of one kind cannot show. Which of them are right is said here and not asked of the prover.
 """
 
+import functools
+
 import numpy as np
 import pytest
 
-from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, prove
+from rulelab import symbolic
+from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported
 from rulelab.tangents.zeros import NoTangent
 
 NOTHING = NoTangent()
 MOST_IN_HEADLINE = 110
+prove = functools.partial(symbolic.prove, time_limit=60)  # however busy the machine is
 
 
 def rule_of(f, *cotangents):
@@ -393,3 +397,13 @@ def test_one_size_that_was_given_is_named():
     assert not isinstance(report.verdict, Proved) or (
         "length 3;" in report.verdict.sentence() and any("one size" in note for note in report.notes)
     )
+
+
+def test_a_proof_for_numbers_alone_is_none_while_vectors_are_to_come():
+    """What is known when the time is over does not depend on how busy the machine is."""
+    heard = []
+    f, cotangent = WRONG_FOR_VECTORS["softmax without its factor"]
+    prove(f, rule_of(f, cotangent), heard=heard.append)
+    assert [r.verdict.word for r in heard if isinstance(r.verdict, Proved)] == []
+    prove(f, RIGHT["softmax"][0], heard=heard.append)
+    assert "time was over" in str(next(r for r in heard if isinstance(r.verdict, Proved)))
