@@ -155,6 +155,8 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
         return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
     vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(held)]
     arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(names, held, kinds)]
+    # Symmetric ones hide a transpose: only where no others fit.
+    arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
     stepped = tuple(
         Static(TRIED_WITH) if default is NO_DEFAULT and is_step_name(name, steps) else kind
