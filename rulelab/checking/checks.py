@@ -283,7 +283,8 @@ class Checking:
         if found.failure is None and not _is_held(found):
             value = _floats_of(found.y)
             if value.shape == to_vec(y)[0].shape:
-                found = dataclasses.replace(found, y=to_vec(y)[1](value))  # whole numbers are compared as floats
+                # Whole numbers are compared as floats.
+                found = dataclasses.replace(found, y=to_vec(y)[1](value))
             self._judge(found)
             yield whole.origin
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..checking.advices import Advice
 from ..checking.comparison import plain_data, shortened
-from ..checking.reports import RuleCheck
+from ..checking.reports import RIGHT, WRONG, RuleCheck
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
 from ..tables import Page, Report, Table, name_latex
@@ -310,6 +310,21 @@ class Stub(Source):
         return {"function": self.function, "source": str(self)}
 
 
+def refutes(check: Any, proof: Any) -> bool:
+    """Whether a proof says "wrong" of a rule of which a check by numbers does not."""
+    checked = getattr(check, "verdict", None)
+    return isinstance(checked, str) and checked != WRONG and _word(proof) == "REFUTED"
+
+
+def contradicts(check: Any, proof: Any) -> bool:
+    """Whether a check by numbers says "wrong" of a rule that is proved for some arguments."""
+    return getattr(check, "verdict", None) == WRONG and _word(proof) == "PROVED"
+
+
+def _word(proof: Any) -> str:
+    return getattr(getattr(proof, "verdict", None), "word", "")
+
+
 class Defined(Report):
     """What `%%rrule`, `%%frule` or `%scalar_rule` did: which name now has which rule, from which cell, what
     was there before, and remarks for its author.
@@ -333,6 +348,14 @@ class Defined(Report):
         self.check: RuleCheck | str | None = None
         self.proof: Any = None
 
+    @property
+    def verdict(self) -> str | None:
+        """The verdict of check and proof together: "wrong" where one of them says so; None without any."""
+        checked = getattr(self.check, "verdict", None)
+        if checked == WRONG or _word(self.proof) == "REFUTED":
+            return WRONG
+        return RIGHT if _word(self.proof) == "PROVED" else checked
+
     def page(self) -> Page:
         copy = f", a copy of {self.of}," if self.of is not None else ""
         before = f", in the place of {', '.join(self.replaced)}" if self.replaced else ""
@@ -345,6 +368,8 @@ class Defined(Report):
         """The verdict of the check in one line."""
         if self.check is None or isinstance(self.check, str):
             return f"Check: {self.check}."
+        if self.proof is not None and refutes(self.check, self.proof):
+            return f"Check: wrong: refuted by the proof; the numbers had it as {self.check.in_short}."
         more = "" if self.check else f" %rule_check {self.name} shows more."
         return f"Check: {self.check.in_short}.{more}"
 
@@ -353,6 +378,8 @@ class Defined(Report):
         if isinstance(self.proof, str):
             return f"Proof: {self.proof}."
         verdict = self.proof.verdict
+        if contradicts(self.check, self.proof):
+            return f"Proof: wrong all the same, as the check shows; {verdict.sentence()}, not beyond."
         more = "" if verdict.word == "PROVED" else f". %rule_symbolic {self.name} shows more."
         return f"Proof: {verdict.sentence()}{more}"
 
@@ -366,6 +393,7 @@ class Defined(Report):
             "in the place of": list(self.replaced),
             "check": self.check.to_dict() if isinstance(self.check, RuleCheck) else self.check,
             "proof": self.proof.to_dict() if hasattr(self.proof, "to_dict") else self.proof,
+            "verdict": self.verdict,
             "remarks": list(self.remarks),
         }
 

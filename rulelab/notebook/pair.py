@@ -38,7 +38,7 @@ from ..rules.registry import Found
 from ..rules.targets import resolve
 from ..tables import Page, Report, Table, engineering
 from . import figures
-from .displays import SOURCE_STYLE, coloured_lines, error_in_words
+from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words, refutes
 from .running import PROOF_SECONDS, RULE_SECONDS, waited
 
 QUICK = 1.0
@@ -418,7 +418,7 @@ def checks(pair: Pair) -> list[Any]:
     """What numbers say of the rule of the twin, once it was checked."""
     if pair.check is None:
         return [Words("Not checked yet. Run asks the rule at many points, and compares it with differences.")]
-    return [*_older(pair, pair.checked_by, "Checked"), pair.check]
+    return [*_differing(pair), *_older(pair, pair.checked_by, "Checked"), pair.check]
 
 
 def code(pair: Pair) -> list[Any]:
@@ -432,7 +432,18 @@ def symbolic(pair: Pair) -> list[Any]:
     if pair.proof is None:
         return [Words("SymPy has not been asked yet whether the rule is right."), *derived]
     took = [Words(f"Answered in {engineering(s, 's')}.")] if (s := getattr(pair.proof, "seconds", 0)) else []
-    return [*_older(pair, pair.proved_by, "Answered"), pair.proof, *took, *derived]
+    return [*_differing(pair), *_older(pair, pair.proved_by, "Answered"), pair.proof, *took, *derived]
+
+
+def _differing(pair: Pair) -> list[Words]:
+    """A word on the check by numbers and the proof, where one rule is wrong for one of them alone."""
+    if pair.checked_by is not pair.proved_by:
+        return []
+    if contradicts(pair.check, pair.proof):
+        return [Words(f"The rule is wrong, as the check by numbers shows: {pair.check.in_short}.")]
+    if refutes(pair.check, pair.proof):
+        return [Words("The rule is wrong, as the proof shows, though the check by numbers did not find it.")]
+    return []
 
 
 def _older(pair: Pair, rule: Any, found: str) -> list[Words]:

@@ -244,6 +244,8 @@ def _reduced(ufunc, a, axis=0, keepdims=False, initial=None, where=True):
     step = element_version(ufunc, element_of(ufunc))
     given = () if initial is None or type(initial).__name__ == "_NoValueType" else (initial,)
     axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if a.ndim == 0 and axes in ((0,), (-1,)):  # which NumPy allows for a number
+        axes = ()
     axes = tuple(np.lib.array_utils.normalize_axis_tuple(axes, a.ndim))
     rest = tuple(i for i in range(a.ndim) if i not in axes)
     lines = a.transpose(rest + axes).reshape(*(a.shape[i] for i in rest), -1)

@@ -171,6 +171,12 @@ def more_samples(spec, rng, count):
         yield _signed(spec, rng, SIZES[number % 3], lambda length: rng.choice((1, -1), length).tolist())
 
 
+def positive_samples(spec, rng):
+    """Samples for functions that take positive entries of arrays only: one of each size."""
+    for size in SIZES:
+        yield _signed(spec, rng, size, lambda length: [1] * length)
+
+
 def _turns(value):
     return isinstance(value, Array) and not value.symmetric and not value.is_complex
 

@@ -8,12 +8,12 @@ worker under a wall limit.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
+import itertools
 import time
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -24,7 +24,6 @@ from .boundary import Borders
 from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
 from .cells import (
     Array,
-    ComplexNumbers,
     Static,
     Symmetric,
     beside_borders,
@@ -33,6 +32,7 @@ from .cells import (
     count_of,
     fraction,
     more_samples,
+    positive_samples,
     samples,
     shape_of,
 )
@@ -42,17 +42,25 @@ from .endings import Misfit, NotFollowed, Settled, Skipped
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
-from .kinds import VECTOR_SIZES
-from .limits import ONE_SIZE, limit_words
-from .questions import NoRuleFound, find_rule, judged_arguments
+from .limits import ONE_SIZE
+from .plain import plain_argument
+from .questions import ARRAYS, NUMBERS, VECTORS, NoRuleFound, Plan, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
-from .runs import Visit, makes_a_number, visit
+from .runs import Visit, makes_a_number, plain_value, visit
 from .scalars import CONTEXT, Stop
+from .scopes import except_at, headline, kinds_of, scope, sizes_of
 from .tracing import mentions, reads_one_triangle
+from .trials import Trials, names_an_axis, with_whole_numbers
+from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .zerotest import is_identically_zero
 
+NOTHING_VARIES = "not judged: no argument varies"
+GIVE_ARGUMENTS = "give sample arguments by at=(…)"
+UNSEEN = "the time was over before other kinds of arguments were tried"
 MAX_CELLS = 8
+ENOUGH_SIZES = 2  # of a function with branches
+MOST_RAISED = 3  # exceptions of a rule, until it is said not to be for arguments of a kind
 MAX_LEAVES = 64
 MAX_VISITS = 40
 EVERY = 4  # of the samples are one beyond those beside borders
@@ -88,10 +96,11 @@ def prove(
     `f` takes and returns numbers or small arrays, real ones or complex. Its rule is looked up in
     `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
     is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
-    ints, strings and flags in it are held fixed, and so are the keyword arguments `kwargs`. Without `at`,
-    numbers are tried, then vectors, then matrices, each kind of array at two sizes. Complex numbers are tried
-    where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is then dL/dRe(z) +
-    i dL/dIm(z) for a real L, and both parts are judged.
+    strings and flags in it are held fixed, whole numbers in whose place the function takes no fraction, or
+    for which the rule says `NoTangent()`, and the keyword arguments `kwargs`. Without `at`, numbers are
+    tried, then vectors, then matrices: each kind that the function takes, at two sizes or more. Complex
+    numbers are tried where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is
+    then dL/dRe(z) + i dL/dIm(z) for a real L, and both parts are judged.
 
     `sizes` are those of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or
     `[(2, 3), (4, 2)]`, or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()`
@@ -108,9 +117,10 @@ def prove(
     that is returned, as soon as more is known.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
-    A proof is of the open cells; the points where they meet, and zeros, ones and ties, are tried afterwards,
-    and what is not right there is in `warnings`. Raises `RuleError` where `f` has no rule, RuleLabError for
-    sizes or a domain that make no sense.
+    A wrong number at one kind refutes; an exception does so at arguments that were given. A proof names the
+    kinds and sizes it is for, and is of the open cells; the points where they meet, and zeros, ones and ties,
+    are tried afterwards, and what is not right there is in `warnings`. Raises `RuleError` where `f` has no
+    rule, RuleLabError for sizes or a domain that make no sense.
 
     >>> def cube(x): return x**3
     >>> def cube_rrule(x):
@@ -144,10 +154,8 @@ def prove(
         heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
     )
     report = finished(outcome, empty, started)
-    one_size = sizes is not None and len(plans[0].specs) == 1 and isinstance(report.verdict, Proved)
     return dataclasses.replace(
         report,
-        notes=(*report.notes, *([ONE_SIZE] if one_size else [])),
         warnings=(*report.warnings, *(of_stability(stability) if stability is not None else ())),
     )
 
@@ -183,8 +191,24 @@ def _check_steps(questions, steps):
     )
 
 
+class _Proof(NamedTuple):
+    """What was proved of one kind of arguments; `is_meant` says that its formulas are those to be shown."""
+
+    verdict: Proved
+    plan: Plan
+    question: Any
+    visits: list
+    conditions: list
+    cells: tuple
+    notes: tuple
+    warnings: tuple
+    is_meant: bool
+
+
 class Judge:
     """The worker's job: reports what is known so far, so that a cut job still has an answer."""
+
+    exceptions_condemn = False  # those of a rule at arguments of ours
 
     def __init__(self, shown, names, questions, rng, started, time_limit, report, steps=None):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
@@ -193,7 +217,11 @@ class Judge:
         self.started, self.time_limit = started, time_limit
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
         self.numeric_deadline = started + NUMERIC_SHARE * time_limit
-        self.visited: dict[Proved, tuple] = {}  # by proof: question, what the samples have shown, domain
+        self.last: SymbolicReport | None = None  # that was handed over
+        self.proofs: list[_Proof] = []
+        self.misfits: list[tuple[Any, Misfit]] = []  # by plan
+        self.guessed: dict[tuple, tuple] = {}  # all sizes of a guess, by those that fit
+        self.remarks: list[str] = []  # on kinds that were judged and are not proved
 
     def judge(self):
         report = self.judge_cells()
@@ -203,60 +231,242 @@ class Judge:
         """The proof with what is found where its open cells end."""
         unseen = "no time was left for zeros, ones, ties and borders"
         self.report(dataclasses.replace(proved, notes=(*proved.notes, unseen)))
-        question, visits, admits = self.visited[proved.verdict]
         now = time.monotonic()
         deadline = now + min(BORDER_SHARE * self.time_limit, 0.8 * (self.started + self.time_limit - now))
-        borders = Borders(question, visits, self.rng, deadline, admits)
-        borders.walk()
-        if borders.refuted is not None:
-            elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
-            return self.say(borders.refuted, (), (*proved.notes, elsewhere), proved.warnings)
         verdict = proved.verdict
-        if borders.exceptions:
-            scope = f"{verdict.scope}, but not at points such as {borders.exceptions}"
-            verdict = dataclasses.replace(verdict, scope=scope)
-        warnings = (*borders.caveats, *proved.warnings)
-        return self.say(verdict, proved.cells, (*proved.notes, *borders.notes), warnings)
+        caveats: list[Caveat] = []
+        notes: list[str] = []
+        proofs = self.with_borders()
+        for number, proof in enumerate(proofs, 1):
+            share = (deadline - time.monotonic()) / (len(proofs) - number + 1)
+            borders = Borders(
+                proof.question, proof.visits, self.rng, time.monotonic() + share, proof.plan.admits
+            )
+            borders.walk()
+            if borders.refuted is not None:
+                elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
+                refuted = self.make(borders.refuted, (), (*proved.notes, elsewhere), proved.warnings)
+                self.hand_over(refuted)
+                return refuted
+            caveats += [c for c in borders.caveats if c.sentence() not in {k.sentence() for k in caveats}]
+            notes += borders.notes
+            if borders.exceptions and " but not at " not in verdict.scope:
+                verdict = except_at(verdict, borders.exceptions)
+        warnings = (*caveats, *proved.warnings)
+        return self.say(verdict, proved.cells, (*proved.notes, *dict.fromkeys(notes)), warnings)
+
+    def with_borders(self):
+        """The proofs whose borders are looked at: of the kind that is shown, and of others if they decide by
+        what they are given."""
+        ordered = sorted(self.proofs, key=lambda proof: not proof.is_meant)
+        return [p for p in ordered if p is ordered[0] or p.plan.form != ARRAYS and any(p.conditions)]
 
     def judge_cells(self):
-        misfit: Misfit | None = None
-        for plan, question in self.questions:
-            try:
-                report = self.judge_plan(plan, question)
-            except Misfit as not_this:
-                misfit = misfit if misfit is not None and misfit.verdict is not None else not_this
+        """The verdict on the open cells, over all kinds of arguments that the function takes."""
+        for form in dict.fromkeys(plan.form for plan, _ in self.questions):
+            group = [(plan, question) for plan, question in self.questions if plan.form == form]
+            ended = self.judge_guesses(form, group) if form else self.judge_asked(group)
+            if ended is not None:
+                self.hand_over(ended)
+                return ended
+        if self.proofs:
+            return self.proved()
+        return self.say(self.of_misfits())
+
+    def judge_asked(self, questions):
+        """The report on arguments of the kinds that were asked for; None where none of them fit."""
+        for plan, question in questions:
+            plan = self.prepared(plan, question)
+            if not any(map(count_of, plan.specs[0])):
+                return self.say(Unsupported(NOTHING_VARIES, None, "give floats by at=: 2.0, not 2"))
+            report = self.judged(plan, question)
+            if report is not None:
+                return self.proved() if isinstance(report.verdict, Proved) else report
+        return None
+
+    def prepared(self, plan, question):
+        """The plan with whole numbers that vary, where some were given."""
+        return with_whole_numbers(question, plan) if plan.given else plan
+
+    def judge_guesses(self, form, questions):
+        """The report that ends the matter, among guesses of one form; None where it goes on to other forms.
+
+        Which of several arguments are meant to be numbers is not known: a rule that is wrong for arrays in
+        the place of all of them may be proved for numbers in the place of some, and that is what it is for.
+        """
+        refuted = None
+        trials = Trials(questions[0][1], questions[0][0].limits)
+        fitting = None
+        for fitting in self.fitting(form, questions, trials):
+            plan, question = fitting
+            if refuted and not (_is_lower(plan, refuted[1]) and all(map(trials.seems_right, plan.specs))):
                 continue
-            if isinstance(report.verdict, Refuted) and self.one_triangle and (symmetric := plan.symmetric()):
-                report = self.judge_symmetric(report, symmetric, question)
-            report = self.judge_limit(report, plan, question)
-            if isinstance(report.verdict, Proved) and not any(map(shape_of, plan.specs[0])):
-                return self.judge_vectors(report)
-            if misfit is None or getattr(misfit.verdict, "kind", None) != "shape":
+            if self.proofs and all(map(trials.seems_right, plan.specs)):
+                self.proved((UNSEEN,))
+            report = self.judged(plan, question)
+            if report is None:
+                continue
+            if isinstance(report.verdict, Proved):
+                return None
+            if isinstance(report.verdict, Refuted):
+                refuted = refuted or (report, plan, question)
+                if form == NUMBERS:
+                    break
+            elif not self.proofs:
                 return report
-            # The function takes plain numbers and the rule gave them arrays: only a proof speaks for the
-            # rule now.
-            return report if isinstance(report.verdict, Proved) else self.say(misfit.verdict)
-        assert misfit is not None  # there is a question, and it was not judged
+            else:
+                self.remarks.append(f"not proved for {self.kinds(plan)}: {report.verdict.sentence()}")
+                return None
+        if refuted is None:
+            return self.of_shape(form, questions) if fitting is None else None
+        return self.of_refutation(*refuted)
+
+    def fitting(self, form, questions, trials):
+        """The guesses of one form that the function and its rule take, at the sizes that they take."""
+        proved = {proof.plan.form for proof in self.proofs}
+        alone = sum(not isinstance(kind, Static) for kind in questions[0][0].specs[0]) == 1
+        if form == NUMBERS:
+            yield from questions
+            return
+        if form == ARRAYS and VECTORS in proved and not alone:
+            return
+        if form == ARRAYS and proved and alone:
+            branches = any(any(proof.conditions) for proof in self.proofs if proof.plan.form == VECTORS)
+            if branches and not names_an_axis(questions[0][1].primal):
+                return
+            questions = [(_of_matrices(p), question) for p, question in questions if _is_of_matrices(p)][:1]
+        for plan, question in questions:
+            specs, misfit = trials.fitting(plan.specs, search=form == VECTORS)
+            if misfit is not None:
+                self.misfits.append((plan, misfit))
+            if specs:
+                self.guessed[specs] = plan.specs
+                yield plan._replace(specs=specs), question
+                if alone:
+                    return
+
+    def judged(self, plan, question):
+        """The report on one plan; None where its arguments do not fit."""
+        self.one_triangle = self.for_symmetric = False
+        try:
+            report = self.judge_plan(plan, question)
+        except Misfit as misfit:
+            self.misfits.append((plan, misfit))
+            return None
+        if isinstance(report.verdict, Refuted) and self.one_triangle:
+            # Of the sizes at which no sample of ours was one for the function, too.
+            symmetric = plan._replace(specs=self.guessed.get(plan.specs, plan.specs)).symmetric()
+            if symmetric:
+                report = self.judge_symmetric(report, symmetric, question)
+        return self.judge_limit(report, plan, question)
+
+    def of_refutation(self, report, plan, question):
+        """What a refutation at a guessed kind means: the last word, or that the rule is for other kinds."""
+        proved = {proof.plan.form for proof in self.proofs}
+        higher = plan.form == ARRAYS and VECTORS in proved and not names_an_axis(question.primal)
+        if not higher and not (plan.form == VECTORS and ARRAYS in proved):
+            return report if plan.form != VECTORS else self.of_read_entries(report, plan, question)
+        example = report.verdict.counterexample
+        shown = f" ({example.code.splitlines()[-1].strip()})" if example else ""
+        self.remarks.append(f"wrong for {self.kinds(plan)}: {report.verdict.reason}{shown}")
+        return None
+
+    def of_read_entries(self, refuted, plan, question):
+        """The last word on a rule that is wrong for vectors; None where that is so only at lengths of which
+        the function does not read all entries, while there are others."""
+        trials = Trials(question, plan.limits)
+        if not any(map(trials.has_idle_entries, plan.specs)):
+            return refuted
+        whole = [s for s in (*plan.specs, *trials.searched(plan.specs[0])) if not trials.has_idle_entries(s)]
+        if not whole:
+            return refuted
+        plan = plan._replace(specs=tuple(dict.fromkeys(whole)))
+        report = self.judged(plan, question)
+        if report is None or not isinstance(report.verdict, Proved):
+            return refuted
+        why = refuted.verdict.reason
+        self.remarks.append(f"wrong for longer vectors, of which the function reads a part: {why}")
+        return None
+
+    def of_shape(self, form, questions):
+        """REFUTED where a function makes numbers of vectors and its rule has cotangents of another shape for
+        them, at any length."""
+        plan, question = questions[0]
+        misfit = next((m for p, m in self.misfits if p.form == form), None)
+        if form != VECTORS or misfit is None or misfit.raised or not _is_shape(misfit.verdict):
+            return None
+        if any(proof.plan.form == ARRAYS for proof in self.proofs):
+            return None
+        if all(makes_a_number(question, spec, self.rng, plan.limits) for spec in plan.specs[-1:]):
+            return self.make(misfit.verdict)
+        return None
+
+    def of_misfits(self):
+        """The verdict where nothing fits."""
+        asked = [m.verdict for p, m in self.misfits if not p.form and m.verdict is not None]
+        of_rule = [m for _, m in self.misfits if m.verdict is not None]
+        raised = next((m for m in of_rule if m.raised), None)
+        if asked and (self.misfits[0][0].given or raised is None):
+            return asked[0]
+        if raised is not None:
+            words = f"not judged: {raised.verdict.reason}, at arguments of each kind that was tried"
+            return Unsupported(words, None, GIVE_ARGUMENTS)
+        if of_rule:
+            return of_rule[0].verdict
+        unsupported = next((m.unsupported for _, m in self.misfits if m.unsupported is not None), None)
+        if unsupported is not None:
+            return unsupported
         sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in self.questions)
         kinds = "arrays of these kinds and sizes" if sized else "numbers and on arrays"
-        verdict = misfit.verdict or Unsupported(
-            f"a call that fails on {kinds}: {misfit}", None, "give sample arguments by at=(…)"
-        )
-        return self.say(verdict)
+        return Unsupported(f"a call that fails on {kinds}: {self.misfits[0][1]}", None, GIVE_ARGUMENTS)
 
-    def judge_vectors(self, proved):
-        """The verdict on a rule that is right for numbers: a function that makes one number of a vector is
-        rather meant for vectors."""
-        for plan, question in self.questions:
-            if len(plan.specs) == len(VECTOR_SIZES) and makes_a_number(
-                question, plan.specs[0], self.rng, plan.limits
-            ):
-                with contextlib.suppress(Misfit):
-                    report = self.judge_plan(plan, question)
-                    if isinstance(report.verdict, (Proved, Refuted)):
-                        return report
-                return self.say(proved.verdict, proved.cells, proved.notes, proved.warnings)
-        return proved
+    def kinds(self, plan):
+        return kinds_of(plan.specs, self.names)
+
+    def proved(self, unseen=()):
+        """One report of all proofs; `unseen` says what has not been tried yet."""
+        proofs = self.proofs
+        judged = [(proof.plan.specs, proof.plan.limits) for proof in proofs]
+        conditions = [condition for proof in proofs for condition in proof.conditions]
+        takes_more = len(proofs) > 1 or self.takes_vectors()
+        verdict = Proved(
+            scope([(proof.conditions, proof.plan) for proof in proofs], self.names, not takes_more),
+            " and ".join(dict.fromkeys(m for proof in proofs for m in proof.verdict.method.split(" and "))),
+            next((proof.verdict.error for proof in proofs if proof.verdict.error != "none"), "none"),
+            headline(judged, self.names, conditions),
+        )
+        shown = max(proofs, key=lambda proof: proof.is_meant)
+        notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
+        warnings = {w.sentence(): w for proof in proofs for w in proof.warnings}
+        return self.say(
+            verdict, shown.cells, (*notes, *self.remarks, *self.not_judged(), *unseen), warnings.values()
+        )
+
+    def not_judged(self):
+        """Notes on the kinds that the function takes and the rule does not."""
+        proved = {proof.plan.form for proof in self.proofs}
+        seen: dict[str, str] = {}
+        for plan, misfit in self.misfits:
+            if misfit.verdict is not None and plan.form and plan.form not in proved:
+                seen.setdefault(plan.form, f"not judged for {self.kinds(plan)}: {misfit.verdict.reason}")
+        one = [p.plan for p in self.proofs if len(p.plan.specs) == 1 and any(map(shape_of, p.plan.specs[0]))]
+        alone = one and len(one) == len([p for p in self.proofs if any(map(shape_of, p.plan.specs[0]))])
+        return (*seen.values(), *((ONE_SIZE,) if alone else ()))
+
+    def takes_vectors(self):
+        """Whether the function takes vectors in the place of the numbers that were judged."""
+        proof = self.proofs[0]
+        if any(map(shape_of, proof.plan.specs[0])):
+            return True
+        spec = tuple((3,) if kind == "scalar" else kind for kind in proof.plan.specs[0])
+        sample = next(iter(samples(spec, np.random.default_rng(0), proof.plan.limits)))
+        try:
+            plain_value(proof.question, sample)
+        except Misfit:
+            return False
+        except (Skipped, Settled):
+            return True
+        return True
 
     def judge_symmetric(self, refuted, plan, question):
         """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule
@@ -301,15 +511,26 @@ class Judge:
     def say(self, verdict, cells=(), notes=(), warnings=()):
         """Make a report, and hand it over as the best that is known."""
         report = self.make(verdict, cells, notes, warnings)
-        self.report(report)
+        # Once a kind is proved, what is not the last word on another one is no better answer.
+        if not self.proofs or isinstance(verdict, Proved):
+            self.hand_over(report)
         return report
+
+    def hand_over(self, report):
+        """Report it, unless it was the last one."""
+        if report is not self.last:
+            self.last = report
+            self.report(report)
 
     def judge_plan(self, plan, question):
         visits: list[Visit] = []
         skipped: dict[str, None] = {}
         left_out: dict[str, None] = {}
         try:
-            for spec in plan.specs:
+            for number, spec in enumerate(plan.specs):
+                if number >= ENOUGH_SIZES and plan.form and len({v.path for v in visits}) > number:
+                    plan = plan._replace(specs=plan.specs[:number])  # it has a branch: more and more cells
+                    break
                 visits += self.visits(question, spec, plan, skipped, left_out)
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
@@ -324,7 +545,9 @@ class Judge:
             )
             if plan.given:
                 return self.say(verdict)
-            raise Misfit(why, verdict)
+            misfit = Misfit(why)
+            misfit.unsupported = verdict
+            raise misfit
         digits = min(v.digits for v in visits)
         notes = dict.fromkeys(note for v in visits for note in v.trace.notes) | left_out
         codes = frozenset().union(*(v.codes for v in visits))
@@ -333,10 +556,37 @@ class Judge:
         known = min((v.digits for v in visits if not v.vague), default=EXACT_DIGITS)
         if known < EXACT_DIGITS:
             return self.say(Agrees(known, _why_no_identity(known, rounded)), (), notes, rounded)
-        report = self.prove_cells(visits, plan, digits, notes, rounded)
+        try:
+            why = self.vary(plan, question, visits)
+        except Settled as settled:
+            return self.refuted_or_unsupported(settled)
+        if why is not None:
+            return self.say(Undecided(digits, why), (), notes, rounded)
+        is_meant = any(map(shape_of, plan.specs[0])) and makes_a_number(
+            question, plan.specs[0], np.random.default_rng(0), plan.limits
+        )
+        report, conditions = self.prove_cells(visits, plan, digits, notes, rounded, is_meant)
         if isinstance(report.verdict, Proved):
-            self.visited[report.verdict] = question, visits, plan.admits
+            self.proofs.append(
+                _Proof(
+                    report.verdict, plan, question, visits, conditions, report.cells, report.notes,
+                    report.warnings, is_meant,
+                )
+            )  # fmt: skip
+            if plan.form:
+                self.hand_over(self.make(Undecided(digits, f"proved for {self.kinds(plan)} alone: {UNSEEN}")))
         return report
+
+    def vary(self, plan, question, visits):
+        """Why a rule that is right at all samples is not to be proved; None for none. Raises Settled where
+        it is wrong in a way that the samples do not show."""
+        variations = Variations(question, visits, tuple(map(plain_argument, plan.whole)))
+        variations.refute()
+        if variations.decides_by_cotangent():
+            return "the rule decides by y_bar, and no number of cotangents is all of them"
+        if (kept := variations.keeps()) is not None:
+            return f"it keeps something from call to call ({kept}), and no number of calls shows the next one"
+        return None
 
     # --- samples ---
 
@@ -353,13 +603,19 @@ class Judge:
                 )
             )
         visits: list[Visit] = []
+        raised: list[Misfit] = []  # by the rule, at arguments of ours
         tried = 0
         waiting = [(sample, ()) for sample in (*plan.given, *samples(spec, self.rng, plan.limits))]
         queue: list[Any] = []  # beside borders that were met
         explored: set[Any] = set()
         entries_moved: set[Any] = set()
         mixed = False
-        while (queue or waiting) and tried < MAX_VISITS:
+        others = iter([list(positive_samples(spec, self.rng))] if any(map(shape_of, spec)) else [])
+        while tried < MAX_VISITS:
+            if not queue and not waiting:
+                waiting = [(sample, ()) for sample in next(others, [])] if not visits else []
+                if not waiting:
+                    break
             if visits and time.monotonic() >= self.numeric_deadline:
                 break
             # Not the borders alone: `floor` has ever more of them, all in one direction.
@@ -372,6 +628,14 @@ class Judge:
             seeds = _Seeds(self.seed, wanted)
             try:
                 last = visit(question, sample, seeds)
+            except Misfit as misfit:
+                if not misfit.raised or sample in plan.given or self.exceptions_condemn:
+                    raise
+                raised.append(misfit)
+                if not visits and len(raised) == MOST_RAISED:
+                    raise
+                left_out[f"not judged where {misfit.reason_in_short()}"] = None
+                continue
             except Skipped as reason:
                 skipped[str(reason)] = None
                 if isinstance(reason, NotFollowed):
@@ -393,6 +657,8 @@ class Judge:
             queue = [*_other_side(last, seeds.drawn), *((s, ()) for s in beside), *queue]
         if (left := len(queue) + len(waiting)) and tried < MAX_VISITS:
             left_out[f"the time was over before {left} of the samples were tried"] = None
+        if raised and not visits:
+            raise raised[0]
         return visits
 
     # --- verdicts ---
@@ -417,16 +683,17 @@ class Judge:
             return report
         return say(dataclasses.replace(settled.verdict, reason=reason), [shown])
 
-    def prove_cells(self, visits, plan, digits, notes, warnings):
+    def prove_cells(self, visits, plan, digits, notes, warnings, is_meant=True):
         cells: dict[Any, list[Visit]] = {}
         for v in visits:
             cells.setdefault((len(v.leaves), v.path), []).append(v)
         findings: list[_Cell] = []
         why = None
-        for members in list(cells.values())[:MAX_CELLS]:
+        for members in _each_size_first(list(cells.values()))[:MAX_CELLS]:
             v = members[0]
             try:
-                brief = len(findings) >= 2 and len(v.leaves) > 2  # nobody reads that many formulas
+                # Nobody reads that many formulas.
+                brief = len(findings) >= 2 and len(v.leaves) > 2 or bool(self.proofs) and not is_meant
                 cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members, brief=brief)
             except TooLarge as large:
                 why = why or f"too large for SymPy: {large}"
@@ -438,17 +705,18 @@ class Judge:
             warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         shown = [cell.shown() for cell in findings]
         if why is not None:
-            return self.say(Undecided(digits, why), shown, notes, warnings)
+            return self.say(Undecided(digits, why), shown, notes, warnings), ()
         methods = dict.fromkeys(cell.method for cell in findings)
         error = next((cell.error for cell in findings if cell.error != "none"), "none")
-        verdict = Proved(_scope(findings, plan, self.names), " and ".join(methods), error)
-        return self.say(verdict, shown, notes, warnings)
+        conditions = [cell.condition for cell in findings]
+        verdict = Proved(scope([(conditions, plan)], self.names, True), " and ".join(methods), error)
+        return self.make(verdict, shown, notes, warnings), conditions
 
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0, brief=False):
         """Formulas of one cell, and with `members` (its visits) the proof; where it is `brief` and the field
         will do, without formulas."""
         symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
-        cell = _Cell(_condition_text(decisions, symbols), len(members or ()), _sizes_of(leaves))
+        cell = _Cell(_condition_text(decisions, symbols), len(members or ()), sizes_of(leaves))
         operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
         if not members and sum_of_sizes([*y, *found], 2 * MAX_SHOWN) > 2 * MAX_SHOWN:
             raise TooLarge("no formula of it would be shown")
@@ -487,6 +755,37 @@ class _Seeds:
     def __call__(self):
         self.drawn.append(self.left.pop(0) if self.left else self.new())
         return self.drawn[-1]
+
+
+def _each_size_first(cells):
+    """The same cells with the first one of each size before the others: a size without a proof has none."""
+    sizes: dict[Any, list] = {}
+    for members in cells:
+        sizes.setdefault(sizes_of(members[0].leaves), []).append(members)
+    return [m for row in itertools.zip_longest(*sizes.values()) for m in row if m is not None]
+
+
+def _of_matrices(plan):
+    """The plan of matrices with more than one row and column, and not as many of one as of the other."""
+    kinds = plan.specs[0]
+    return plan._replace(
+        specs=tuple(tuple(k if isinstance(k, Static) else shape for k in kinds) for shape in ((2, 3), (3, 2)))
+    )
+
+
+def _is_lower(plan, other):
+    """Whether the arguments of a plan have fewer axes than those of another one, none of them more."""
+    ranks = [[len(shape_of(kind)) for kind in p.specs[0]] for p in (plan, other)]
+    lower = all(here <= there for here, there in zip(*ranks, strict=True)) and ranks[0] != ranks[1]
+    return lower and not any(isinstance(kind, Symmetric) for kind in plan.specs[0])
+
+
+def _is_of_matrices(plan):
+    return all(isinstance(k, Static) or isinstance(k, tuple) and len(k) == 2 for k in plan.specs[0])
+
+
+def _is_shape(verdict):
+    return isinstance(verdict, Refuted) and verdict.kind == "shape"
 
 
 def _other_side(last, seeds):
@@ -618,47 +917,3 @@ def _why_no_identity(digits, rounded):
         )
     words = [c.words.split()[0] + (f" ({c.place.label()})" if c.place else "") for c in rounded[:2]]
     return f"{' and '.join(words)} {'are rounded constants' if len(rounded) > 1 else 'is a rounded constant'}"
-
-
-def _sizes_of(leaves):
-    """The shapes of the arrays that these traced numbers are the entries of: one if all are the same."""
-    lengths: dict[str, tuple] = {}
-    for name, _, inside in (leaf.args.partition("]")[0].partition("[") for leaf in leaves):
-        if inside:
-            index = tuple(int(i) + 1 for i in inside.split(","))
-            lengths[name] = tuple(map(max, index, lengths.get(name, index)))
-    return " with ".join(dict.fromkeys(map(str, lengths.values())))
-
-
-def _size_words(spec):
-    """The shapes of one spec: one if all arrays have the same."""
-    shapes = [
-        f"{shape_of(kind)}{' (symmetric)' if isinstance(kind, Symmetric) else ''}"
-        for kind in spec
-        if shape_of(kind)
-    ]
-    return " with ".join(shapes[:1] if len(set(shapes)) == 1 else shapes)
-
-
-def _scope(findings, plan, names):
-    texts = [cell.condition for cell in findings]
-    fixed = [
-        f"{name} = {kind.shown()}"
-        for name, kind in zip(names, plan.specs[0], strict=True)
-        if isinstance(kind, Static)
-    ]
-    if plan.limits:
-        fixed += [limit_words(*pair) for pair in zip(names, plan.limits, strict=True) if pair[1] is not None]
-    sizes = dict.fromkeys(filter(None, map(_size_words, plan.specs)))
-    if not any(texts):
-        field = "complex" if any(isinstance(kind, ComplexNumbers) for kind in plan.specs[0]) else "real"
-        words = f"all {field} arguments at which f and the rule are defined (no branch was met)"
-    elif len(dict.fromkeys(texts)) == 1:
-        words = f"the cell {texts[0]}" if texts[0] else "the one cell met"
-    else:
-        words = f"{len(findings)} cells: " + "; ".join(dict.fromkeys(t or "no condition" for t in texts))
-    if sizes:
-        words += f", for sizes {' and '.join(sizes)}"
-    if fixed:
-        words += f", with {', '.join(fixed)}"
-    return words

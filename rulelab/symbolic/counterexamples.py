@@ -16,12 +16,13 @@ from .tracing import mentions
 from .verdicts import Counterexample
 
 
-def counterexample_at(question, sample, y, seeds, where, expected, found, index):
-    """The counterexample of a number that was found wrong at `sample`; `y` is the function's plain result."""
+def counterexample_at(question, sample, y, seeds, where, expected, found, index, spelled=None):
+    """The counterexample of a number that was found wrong at `sample`; `y` is the function's plain result,
+    and `spelled` writes a sample of one argument where this is not to be done as usual."""
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
     e, n = _decimals(expected), _decimals(found)
     code = (
-        paste(question, sample, seeds, index, y)
+        paste(question, sample, seeds, index, y, spelled)
         + f"    # gives {_short(found)}, should be {_short(expected)}"
     )
     return Counterexample(
@@ -63,9 +64,9 @@ def _decimals(number):
 # --- code to paste ------------------------------------------------------------------------------------------
 
 
-def paste(question, sample, seeds, index, y):
+def paste(question, sample, seeds, index, y, spelled=None):
     """Code that shows the counterexample; `y` is the function's plain result."""
-    arguments = ", ".join(map(_literal, sample))
+    arguments = ", ".join(map(spelled or literal, sample))
     seed = str(seeds) if isinstance(seeds, Fraction) else _seed_text(y, iter(seeds))
     own = question.code(arguments, index, seed)
     if own is not None:
@@ -90,7 +91,8 @@ def index_text(index):
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
-def _literal(value):
+def literal(value):
+    """A sample of one argument as an expression for it in floats."""
     if isinstance(value, Static):
         return value.shown()
     if isinstance(value, Array):

@@ -336,6 +336,8 @@ class _DerivativeJudge(Judge):
     in words of its own.
     """
 
+    exceptions_condemn = True  # a formula is for all points of its function
+
     def __init__(self, empty, questions, rng, started, time_limit, report, asked):
         super().__init__(empty.function, empty.names, questions, rng, started, time_limit, report)
         self.empty, self.asked = empty, asked
@@ -353,6 +355,15 @@ class _DerivativeJudge(Judge):
         if isinstance(report.verdict, Unsupported) and not self.asked.formula:
             report = self.by_numbers(plan, question, report)
         return report
+
+    def prepared(self, plan, question):
+        return plan
+
+    def vary(self, plan, question, visits):
+        return None
+
+    def takes_vectors(self):
+        return False
 
     def seed(self):
         """One, for the rules here take any seed alike; not where the entries of an array must be told

@@ -33,9 +33,18 @@ class NotFollowed(Skipped):
 
 
 class Misfit(Exception):
-    """The function does not take arguments of this kind; `verdict` is what it would mean if no other kind
-    fits."""
+    """The function, or its rule, does not take arguments of this kind.
 
-    def __init__(self, reason, verdict=None):
+    `verdict` is what it would mean of the rule if no other kind fits, None where it is the function that does
+    not take them; `raised` says that the rule ended in an exception.
+    """
+
+    def __init__(self, reason, verdict=None, raised=False):
         super().__init__(reason)
-        self.verdict = verdict
+        self.verdict, self.raised = verdict, raised
+        self.unsupported: Any = None  # what the verdict is if the function has no value at any sample
+
+    def reason_in_short(self):
+        """The reason in at most some words."""
+        words = str(self).splitlines()[0]
+        return words if len(words) <= 80 else f"{words[:79]}…"

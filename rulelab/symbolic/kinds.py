@@ -1,7 +1,7 @@
 """Which kinds of arguments to try a function with: numbers, then vectors, then matrices whose shapes fit.
 
-Each kind is tried at two sizes, no two of their lengths being the same where it matters, so that no transpose
-and no mean over the wrong axis goes unseen.
+Each kind is tried at two sizes or more, no two of their lengths being the same where it matters, so that no
+transpose and no mean over the wrong axis goes unseen.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from ..checking.perturb import guesses
 from .cells import Static, Symmetric
 
 SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})
-VECTOR_SIZES = ((3,), (5,))
+VECTOR_LENGTHS = (2, 3, 5)
 MOST = 40  # shapes that are tried
+MOST_SHARED = 3  # arguments of which each may be a number or a vector, apart from the others
 # What a form may look like, in lengths; square matrices have two rows, then three.
 _SHAPES = {
     "number": ("scalar",),
@@ -44,6 +45,17 @@ def array_specs(names, held, domain=None):
             yield specs
             if len(yielded) == MOST:
                 return
+
+
+def vector_specs(held):
+    """Specs at several lengths for vectors in the place of all numbers, then of some; `held` as above."""
+    free = sum(static is None for static in held)
+    shares = [s for s in itertools.product((True, False), repeat=min(free, MOST_SHARED)) if any(s)]
+    for share in shares:
+        share = (*share, *[True] * (free - len(share)))
+        yield tuple(
+            _filled(held, [(n,) if is_vector else "scalar" for is_vector in share]) for n in VECTOR_LENGTHS
+        )
 
 
 def _spec(shape, size):

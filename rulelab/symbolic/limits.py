@@ -133,9 +133,10 @@ def of_forms(specs: Sequence[tuple], names: Sequence[str], kinds: Mapping) -> tu
 
 
 def _of_form(kind, wanted):
-    """The kind as one of the wanted form; None where it is none. A number's domain is one of any kind."""
+    """The kind as one of the wanted form; None where it is none. An interval is a domain of any kind."""
     if wanted is None or wanted.form == "number":
-        return kind
+        is_number = isinstance(kind, Static) or not shape_of(kind)
+        return kind if wanted is None or not wanted.is_asked or is_number else None
     shape = shape_of(kind)
     square = len(shape) == 2 and shape[0] == shape[1]
     if wanted.form == "positive definite":

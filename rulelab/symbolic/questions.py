@@ -22,18 +22,26 @@ from ..tangents import projection, zeros
 from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
 from .complexes import is_complex
 from .convergence import TRIED_WITH, is_step_name
-from .kinds import VECTOR_SIZES, array_specs
+from .kinds import array_specs, vector_specs
 from .limits import domains, inside, limits_of, of_forms, sized_specs
 from .swap import Swap
+
+NUMBERS, VECTORS, ARRAYS = "numbers", "vectors", "arrays"
 
 
 class Plan(NamedTuple):
     """One reading of the arguments: `specs` to sample from (all of one kind), samples the caller `given`, and
-    `limits` of the numbers, (low, high) or None per argument, where there are any."""
+    `limits` of the numbers, (low, high) or None per argument, where there are any.
+
+    `form` is NUMBERS, VECTORS or ARRAYS where the kinds are a guess of ours, empty where they were asked for.
+    `whole` is what was given where whole numbers of it vary like others.
+    """
 
     specs: tuple
     given: tuple = ()
     limits: tuple = ()
+    form: str = ""
+    whole: tuple = ()
 
     def admits(self, sample):
         """Whether the sample lies within the limits."""
@@ -42,7 +50,7 @@ class Plan(NamedTuple):
     def symmetric(self):
         """The same with symmetric matrices for square ones; None where there are none."""
         specs = tuple(tuple(map(_symmetric, spec)) for spec in self.specs)
-        return None if specs == self.specs else Plan(specs, (), self.limits)
+        return None if specs == self.specs else Plan(specs, (), self.limits, self.form)
 
 
 def _symmetric(kind):
@@ -145,16 +153,23 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     if any(complex_ones := _meant_complex(f, names, defaults)):
         wide = zip(scalar, complex_ones, strict=True)
         return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
-    vectors = tuple(tuple(h or shape for h in held) for shape in VECTOR_SIZES)
-    arrays = [Plan(specs) for specs in array_specs(names, held, kinds)]
+    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(held)]
+    arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(names, held, kinds)]
+    # Symmetric ones hide a transpose: only where no others fit.
+    arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
     stepped = tuple(
         Static(TRIED_WITH) if default is NO_DEFAULT and is_step_name(name, steps) else kind
         for name, default, kind in zip(names, defaults, scalar, strict=True)
     )
-    numbers = [Plan((scalar,)), *([Plan((stepped,))] if stepped != scalar and len(names) > 1 else [])]
-    plans = [*numbers, *([*arrays, Plan(vectors)] if wide_first else [Plan(vectors), *arrays])]
-    return names, _within(names, plans, kinds)
+    numbers = [Plan((scalar,), form=NUMBERS)]
+    if stepped != scalar and len(names) > 1:
+        numbers.append(Plan((stepped,), form=NUMBERS))
+    plans = [*numbers, *([*arrays, *vectors] if wide_first else [*vectors, *arrays])]
+    unlike: dict[tuple, Plan] = {}
+    for plan in _within(names, plans, kinds):
+        unlike.setdefault(plan.specs, plan)  # a domain makes some equal
+    return names, list(unlike.values())
 
 
 def _within(names, plans, kinds):
@@ -163,12 +178,25 @@ def _within(names, plans, kinds):
         return plans
     limits = limits_of(names, kinds)
     formed = [(plan, of_forms(plan.specs, names, kinds)) for plan in plans]
-    allowed = [Plan(specs, plan.given, limits) for plan, specs in formed if specs is not None]
+    allowed = [plan._replace(specs=specs, limits=limits) for plan, specs in formed if specs is not None]
     if not allowed:
         raise DomainError("the domain is for arguments of another kind or size than there are")
     if not all(plan.admits(sample) for plan in allowed for sample in plan.given):
         raise DomainError("the arguments given do not lie in the domain")
-    return allowed
+    return [p._replace(given=tuple(_as_symmetric(sample, p.specs[0]) for sample in p.given)) for p in allowed]
+
+
+def _as_symmetric(sample, kinds):
+    """A given sample that moves as these kinds do; DomainError where it is not as symmetric."""
+    pairs = list(zip(kinds, sample, strict=True))
+    if any(isinstance(kind, Symmetric) and not _is_symmetric(value) for kind, value in pairs):
+        raise DomainError("a matrix that was given is not symmetric, as those of the domain are")
+    return tuple(v._replace(symmetric=True) if isinstance(kind, Symmetric) else v for kind, v in pairs)
+
+
+def _is_symmetric(value):
+    entries = dict(zip(np.ndindex(value.shape), value.entries, strict=True))
+    return all(entries[i] == entries[i[::-1]] for i in entries)
 
 
 NO_DEFAULT = object()  # of a parameter that has to be given

@@ -10,7 +10,7 @@ from ..errors import printable
 from ..tables import Page, Report, Table, name_latex
 from .caveats import Caveat
 from .formulas import Formula
-from .verdicts import Converges, Refuted, Undecided, Verdict
+from .verdicts import Converges, Proved, Refuted, Undecided, Verdict
 from .verdicts import to_dict as verdict_dict
 
 
@@ -84,6 +84,7 @@ class SymbolicReport(Report):
     def lines(self):
         """The report as lines of text."""
         yield self._headline()
+        yield from (f"  {line}" for line in self.scope_lines())
         for cell in self.cells:
             if cell.arguments and (len(self.cells) > 1 or cell.condition):
                 yield f"  {cell.caption or 'where no branch is met'}:"
@@ -93,6 +94,11 @@ class SymbolicReport(Report):
         yield from (f"  {line}" for line in self.counterexample_lines())
         yield from (f"  {line}" for warning in self.warnings for line in warning.lines())
         yield from (f"  note: {note}" for note in self.notes)
+
+    def scope_lines(self):
+        """The scope of a proof whose headline names kinds and sizes only."""
+        if isinstance(self.verdict, Proved) and self.verdict.kinds:
+            yield f"scope: {self.verdict.detail()}"
 
     def row_lines(self, row):
         """The formulas for one argument as lines of text."""
@@ -154,13 +160,15 @@ class SymbolicReport(Report):
             for cell in cells
         )
         errors = self.convergence()
-        return Page((self._headline(),), tables if errors is None else (*tables, errors), self._closing())
+        lead = (self._headline(), *self.scope_lines())
+        return Page(lead, tables if errors is None else (*tables, errors), self._closing())
 
     def to_latex(self):
         """The verdict, the formulas as displayed mathematics, the notes."""
         table = self.convergence()
         errors = () if table is None else (table,)
-        before, after = Page((self._headline(),)).latex(), Page((), errors, self._closing()).latex()
+        before = Page((self._headline(), *self.scope_lines())).latex()
+        after = Page((), errors, self._closing()).latex()
         return "\n\n".join(part for part in (before, self._repr_latex_(), after) if part)
 
     def _headline(self):
@@ -279,6 +287,9 @@ _PAGE = """\
 </style>
 <p class="rulelab-verdict {{ words }}">
 {{ report.lead | printable }}<code>{{ function }}</code>: {{ sentence | printable }}</p>
+{%- for line in report.scope_lines() %}
+<p class="{{ words }}">{{ line | printable }}</p>
+{%- endfor %}
 {%- for cell in report.cells if cell.arguments %}
 {%- set caption = (cell.caption or "formulas") | printable %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..rules.lent import Lent
 from .cells import Array, ComplexNumber, Static, complex_part, is_complex_sample, samples
 from .complexes import is_complex
 from .counterexamples import (
@@ -174,7 +175,7 @@ def makes_a_number(question, spec, rng, limits=()):
         y, other = (plain_value(question, s) for s in itertools.islice(samples(spec, rng, limits), 2))
     except (Skipped, Misfit, Settled):
         return False
-    return np.ndim(y) == 0 and not isinstance(y, (tuple, list)) and bool(y != other)
+    return not isinstance(y, (tuple, list)) and np.ndim(y) == 0 and bool(y != other)
 
 
 def plain_run(question, sample, seed_for):
@@ -198,7 +199,9 @@ def plain_run(question, sample, seed_for):
         rule_y, pullback = _plain_rule(question, sample, arguments)
         if (given := _shapes(rule_y)) != (wanted := _shapes(y)):
             words = f"the rule's value has shape {given}, the function's has {wanted}"
-            raise Settled(Refuted("shape", words))
+            verdict = Refuted("shape", words)
+            raise Misfit(words, verdict)
+        lent = Lent([("the cotangent it is given", y_bar)])
         try:
             first = padded(question, pullback(y_bar), len(sample))
             _check_form(question, sample, first)
@@ -210,6 +213,8 @@ def plain_run(question, sample, seed_for):
             _rule_raised(question, "pullback", raised, sample)
     if written := first_changed(arguments, map(plain_argument, sample), question.names):
         raise Settled(Refuted("effects", f"the rule writes to its argument {written}"))
+    if written := lent.changed():
+        raise Settled(Refuted("effects", f"the pullback writes to {written}"))
     if not all(alike(k, plain_number(a)) for k, a in zip(kept, again, strict=True)):
         raise Settled(Refuted("effects", "the pullback gives another answer when it is called a second time"))
     return y, rule_y, kept
@@ -235,9 +240,6 @@ def _plain_rule(question, sample, arguments):
     return result
 
 
-_WRONG_KIND = (TypeError, AttributeError, IndexError, KeyError)
-
-
 def _rule_raised(question, part, raised, sample):
     if isinstance(raised, NotDifferentiableError):
         raise Skipped.by_refusal(raised) from raised
@@ -254,9 +256,7 @@ def _rule_raised(question, part, raised, sample):
             paste(question, sample, Fraction(1), None, None),
         ),
     )
-    if isinstance(raised, _WRONG_KIND):
-        raise Misfit(str(raised), verdict) from raised
-    raise Settled(verdict) from raised
+    raise Misfit(verdict.reason, verdict, raised=True) from raised
 
 
 def _check_form(question, sample, returned):
@@ -275,7 +275,7 @@ def _check_form(question, sample, returned):
             verdict = Refuted(
                 "shape", f"the cotangent of {name} has shape {np.shape(cotangent)}, {name} itself has {shape}"
             )
-            raise Misfit(verdict.reason, verdict) if shape == () else Settled(verdict)
+            raise Misfit(verdict.reason, verdict)
 
 
 # --- the traced run -----------------------------------------------------------------------------------------

@@ -176,6 +176,14 @@ def of_leaves(value, entries):
     return [square[i] if i[0] == i[1] else square[i] + square[i[::-1]] for i in value.leaf_indices()]
 
 
+def leaf_values(value, numbers):
+    """As `of_leaves`, for plain numbers."""
+    if not isinstance(value, Array) or not value.symmetric:
+        return numbers
+    square = np.reshape(np.array(numbers), value.shape)
+    return [square[i] if i[0] == i[1] else square[i] + square[i[::-1]] for i in value.leaf_indices()]
+
+
 def mentions(node, leaves):
     """Whether a traced number was made of one of `leaves`."""
     wanted, seen, stack = {id(leaf) for leaf in leaves}, set(), [node]
@@ -227,14 +235,16 @@ def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), 
     slopes = []
     for i, leaf in enumerate(leaves):
         step = width * max(1, abs(leaf.shadow))
-        total = CONTEXT.mpf(0)
+        sides = []
         for side in (step, -step):
             trace, _, _, _, y = trace_primal(question, sample, (i, side), quadratures)
             if trace.path() != path:
                 raise Skipped("on the border between two cells")
-            total += CONTEXT.sign(side) * sum(
-                s.shadow * v.shadow for s, v in zip(seeds, flat_numbers(trace, y, wide), strict=True)
-            )
+            sides.append(flat_numbers(trace, y, wide))
+        # Result by result: one that does not change, however large, takes no digits from those that do.
+        total = sum(
+            s.shadow * (high.shadow - low.shadow) for s, high, low in zip(seeds, *sides, strict=True)
+        )
         slopes.append(total / (2 * step))
     return slopes
 

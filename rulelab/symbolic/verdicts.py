@@ -28,16 +28,22 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Proved:
-    """The rule's cotangents equal derivative times `y_bar` everywhere in `scope`."""
+    """The rule's cotangents equal derivative times `y_bar` everywhere in `scope`; `kinds` says in short of
+    which kinds and sizes of arguments that is."""
 
     scope: str
     method: str
     error: str  # the chance that the proof is wrong: "none" for a symbolic one
+    kinds: str = ""
     word = "PROVED"
 
     def sentence(self):
+        return f"PROVED for {self.kinds or self.detail()}"
+
+    def detail(self):
+        """The whole scope, and by what means it was proved."""
         chance = "" if self.error == "none" else f"; chance of error {self.error}"
-        return f"PROVED for {self.scope} (by {self.method}{chance})"
+        return f"{self.scope} (by {self.method}{chance})"
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
 """`%rule_symbolic`, `--prove` and `%rule_scan`: what they are asked, what they say, what stays whole."""
 
+import types
+
 import pytest
 
 import rulelab.notebook
 import rulelab.symbolic
-from rulelab.notebook import manners
+from rulelab.notebook import displays, manners
 
 FUNCTIONS = """\
 def cube(x):
@@ -177,10 +179,40 @@ def test_a_rule_is_proved_where_it_is_defined(judged):
     """In one line, with its scope; after the check, where both are asked for."""
     defined = judged.ok(CUBE_RULE)
     (line,) = lines_of("Proof:", judged.text)
-    assert line.startswith("Proof: PROVED for all real arguments at which f and the rule are defined")
+    assert line.startswith("Proof: PROVED for numbers and vectors of length 2, 3, 5")
     assert defined.proof.verdict.word == defined.to_dict()["proof"]["verdict"] == "PROVED"
     judged.ok(CUBE_RULE.replace("--prove", "--prove --check"))
     assert judged.text.index("Check: right at ") < judged.text.index("Proof: PROVED")
+
+
+PROOFS = {
+    "PROVED": rulelab.symbolic.Proved("all", "expansion", "none", "numbers; float64"),
+    "REFUTED": rulelab.symbolic.Refuted("gradient", "wrong sign"),
+}
+
+
+class Checked:
+    """As much of the report of a check as its line needs."""
+
+    def __init__(self, verdict):
+        self.verdict, self.in_short = verdict, f"{verdict}: as it is"
+
+    def __bool__(self):
+        return self.verdict == "right"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "word"), [("wrong", "PROVED"), ("right", "REFUTED"), ("inconclusive", "REFUTED")]
+)
+def test_a_check_and_a_proof_that_differ_are_one_answer(verdict, word):
+    """It is "wrong", whichever of them says so, and each line says why it is not the last word."""
+    defined = displays.Defined("f", "f_rrule", "cell")
+    defined.check, defined.proof = Checked(verdict), types.SimpleNamespace(verdict=PROOFS[word])
+    checked, proved = defined.page().lead[1:]
+    assert defined.verdict == "wrong"
+    assert checked.startswith("Check: wrong: ") and f"{verdict}: as it is" in checked
+    assert ("refuted by the proof" in checked) == (word == "REFUTED")
+    assert ("wrong all the same" in proved) == (word == "PROVED") and word in proved
 
 
 def test_a_refuted_rule_is_defined_all_the_same(judged):

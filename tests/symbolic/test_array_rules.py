@@ -74,9 +74,9 @@ RIGHT = {
         (lambda b, y, X: np.repeat(b[:, None], X.shape[1], 1) / X.shape[1],),
         "(2, 3) and (3, 1)",
     ),
-    "logsumexp": (logsumexp, (lambda b, y, x: b * np.exp(x - y),), "(3,) and (5,)"),
+    "logsumexp": (logsumexp, (lambda b, y, x: b * np.exp(x - y),), "(2,) and (3,)"),
     "normalize": (normalize, (lambda b, y, x: (b - y * (y @ b)) / np.linalg.norm(x),), "(3,) and (5,)"),
-    "sort": (np.sort, (sort_cotangent,), "(3,) and (5,)"),
+    "sort": (np.sort, (sort_cotangent,), "(2,) and (3,)"),
     "inverse": (lambda A: np.linalg.inv(A), (lambda b, y, A: -y.T @ b @ y.T,), "(2, 2) and (3, 3)"),
     "logdet": (
         lambda A: np.linalg.slogdet(A)[1],
@@ -91,7 +91,7 @@ RIGHT = {
 def test_right_array_rules_are_proved_at_two_sizes(name):
     """A rule for arrays is proved for two sizes, which the verdict names."""
     f, cotangents, sizes = RIGHT[name]
-    verdict = prove(f, rule_from(f, *cotangents)).verdict
+    verdict = prove(f, rule_from(f, *cotangents), time_limit=60).verdict
     assert isinstance(verdict, Proved), verdict.sentence()
     assert sizes in verdict.scope
 

@@ -124,7 +124,7 @@ OTHERWISE = {
         {},
         lambda b, y, x: b * (0.5 / y if y > 0 else 0.0),
     ),
-    "nan for a norm": ("SINGULAR_AT", "a = [0, 0, 0]", norm, {}, lambda b, y, a: b * a / y),
+    "nan for a norm": ("SINGULAR_AT", "a = [0, 0]", norm, {}, lambda b, y, a: b * a / y),
     "products divided by an entry": (
         "SINGULAR_AT",
         "a = [0, 0, 0]",
@@ -144,7 +144,7 @@ def test_a_rule_that_fails_where_cells_meet_is_not_proved_without_a_word(name):
     assert isinstance(report.verdict, Proved), report.verdict.sentence()
     ((found, where), *_) = at_borders(report)
     assert found == kind and where.startswith(point)
-    assert f"but not at points such as {where}" in report.verdict.sentence()
+    assert f"but not at points such as {where}" in report.verdict.scope
     code = next(w.code for w in report.warnings if w.point)
     setup, ask = code.splitlines()
     namespace = {"rule": rule_from(f, *cotangents), "np": np}

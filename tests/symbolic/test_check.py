@@ -297,9 +297,11 @@ def _with_pullback(pullback, y=lambda x: x):
 )
 def test_rules_of_the_wrong_form_are_refuted_by_kind(kind, words, rule):
     """A rule with a wrong value, count, shape or a pullback that raises is refuted, and told which it is."""
-    verdict = prove(lambda x: x, rule).verdict
+    verdict = prove(lambda x: x, rule, at=(1.5,)).verdict
     assert isinstance(verdict, Refuted) and verdict.kind == kind, verdict.sentence()
     assert words in verdict.reason
+    unasked = prove(lambda x: x, rule).verdict
+    assert isinstance(unasked, Unsupported if "boom" in words else Refuted), unasked.sentence()
 
 
 def test_a_pullback_that_remembers_is_refuted():
@@ -552,9 +554,9 @@ def test_the_code_to_paste_calls_the_function_as_its_author_does():
 def test_a_sign_taken_of_the_seed_is_refuted():
     """A rule that is right for seeds of one sign only is wrong: |y_bar| for y_bar."""
     for f, slope in ((math.erfc, -2 / math.sqrt(math.pi)), (math.erf, 2 / math.sqrt(math.pi))):
-        verdict = judge(lambda x, f=f: f(x), lambda b, y, x: abs(b) * slope * math.exp(-x * x))
+        verdict = judge(f, lambda b, y, x, slope=slope: abs(b) * slope * math.exp(-x * x))
         assert isinstance(verdict, Refuted)
-        wrong = judge(lambda x, f=f: f(x), lambda b, y, x: b * slope * math.exp(-x * x) if b > 0 else 0.0 * b)
+        wrong = judge(f, lambda b, y, x, slope=slope: b * slope * math.exp(-x * x) if b > 0 else 0.0 * b)
         assert isinstance(wrong, Refuted)
 
 

@@ -256,7 +256,7 @@ def test_the_sides_of_a_cut_are_in_the_scope():
     verdict = judge(np.sqrt, lambda b, z: b * conj(0.5 / np.sqrt(z)), at=Z)
     assert "3 cells" in verdict.scope and "x.imag < 0" in verdict.scope
     entire = judge(np.exp, lambda b, z: b * conj(np.exp(z)), at=Z)
-    assert "all complex arguments" in entire.scope
+    assert "all complex values" in entire.scope
 
 
 def test_a_point_on_a_cut_is_left_out():
@@ -270,7 +270,7 @@ def test_a_real_argument_takes_the_real_part():
     report = prove(f, rule_from(f, lambda b, x: b * conj(1j * np.exp(1j * x))))
     assert isinstance(report.verdict, Proved)
     assert any("its real part counts" in note for note in report.notes)
-    assert "real arguments" in report.verdict.scope
+    assert "all real values" in report.verdict.scope
 
 
 def test_complex_is_asked_for_by_annotation_default_or_at():
@@ -286,7 +286,7 @@ def test_complex_is_asked_for_by_annotation_default_or_at():
     assert isinstance(judge(square, lambda b, z: b * 2 * z), Refuted)
     right = judge(scaled, lambda b, x, by: (b * conj(by)).real, lambda b, x, by: b * x)
     assert isinstance(right, Proved) and "complex" in right.scope
-    assert "all real arguments" in judge(lambda z: z**2, lambda b, z: b * 2 * z).scope
+    assert "all real values" in judge(lambda z: z**2, lambda b, z: b * 2 * z).scope
 
 
 def test_rules_of_the_registry():

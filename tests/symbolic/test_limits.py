@@ -104,7 +104,7 @@ def test_a_function_that_lives_on_an_interval_is_judged_there():
         return entropy(p), lambda y_bar: (None, -y_bar * (np.log(p) + 1))
 
     verdict = prove(entropy, rule, domain="probability vector").verdict
-    assert verdict.word == "PROVED" and "sizes (3,) and (5,), with p between 0 and 1" in verdict.scope
+    assert verdict.word == "PROVED" and "sizes (2,), (3,) and (5,), with p between 0 and 1" in verdict.scope
 
 
 def test_words_say_what_an_argument_is():
@@ -122,6 +122,29 @@ def test_words_say_what_an_argument_is():
     assert {plan.specs for plan in plans} == {(((2, 2),), ((3, 3),))}
     _, plans = judged_arguments(log_determinant, None, (), [(2, 2)], {"A": "positive definite"})
     assert plans[0].specs == ((Symmetric(2),),)
+
+
+def test_a_given_matrix_moves_as_those_of_its_domain_do():
+    """A rule that shares its cotangent out to both triangles is right where matrices stay symmetric."""
+
+    def rule(A):
+        L = np.linalg.cholesky(A)
+
+        def back(b):
+            middle = np.tril(L.T @ b)
+            middle = middle - np.diag(np.diag(middle)) / 2
+            inverse = np.linalg.inv(L)
+            full = inverse.T @ middle @ inverse
+            return None, (full + full.T) / 2
+
+        return L, back
+
+    at = (np.array([[4.0, 1.0], [1.0, 3.0]]),)
+    domain = {"A": "positive definite"}
+    report = prove(lambda A: np.linalg.cholesky(A), rule, at=at, domain=domain)
+    assert report.verdict.word == "PROVED" and "positive definite matrices 2x2" in report.verdict.sentence()
+    with pytest.raises(DomainError, match="not symmetric"):
+        prove(np.linalg.cholesky, rule, at=(np.array([[4.0, 1.0], [2.0, 3.0]]),), domain="positive definite")
 
 
 @pytest.mark.parametrize(

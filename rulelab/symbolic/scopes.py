@@ -1,0 +1,146 @@
+"""What a proof is of, in words: a headline of kinds and sizes, and the scope below it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .cells import ComplexNumbers, Static, Symmetric, shape_of
+from .limits import limit_words
+
+MOST = 84  # characters of a headline, without what stands before it
+
+
+def size_words(spec):
+    """The shapes of one spec: one if all arrays have the same.
+
+    >>> size_words(((3,), "scalar")), size_words(((2, 3), (3,)))
+    ('(3,)', '(2, 3) with (3,)')
+    """
+    shapes = [
+        f"{shape_of(kind)}{' (symmetric)' if isinstance(kind, Symmetric) else ''}"
+        for kind in spec
+        if shape_of(kind)
+    ]
+    return " with ".join(shapes[:1] if len(set(shapes)) == 1 else shapes)
+
+
+def sizes_of(leaves):
+    """The shapes of the arrays that these traced numbers are the entries of: one if all are the same."""
+    lengths: dict[str, tuple] = {}
+    for name, _, inside in (leaf.args.partition("]")[0].partition("[") for leaf in leaves):
+        if inside:
+            index = tuple(int(i) + 1 for i in inside.split(","))
+            lengths[name] = tuple(map(max, index, lengths.get(name, index)))
+    return " with ".join(dict.fromkeys(map(str, lengths.values())))
+
+
+# --- the headline -------------------------------------------------------------------------------------------
+
+
+def kinds_of(specs, names):
+    """What kinds and sizes of arguments these specs are, in words.
+
+    >>> kinds_of((((2,),), ((3,),)), ("x",))
+    'vectors of length 2, 3'
+    >>> kinds_of((((2, 3), (3,)), ((4, 2), (2,))), ("A", "x"))
+    'A: matrix 2x3, 4x2, x: vector of length 3, 2'
+    """
+    ranks: dict[tuple, list] = {}
+    for spec in specs:
+        ranks.setdefault(tuple(len(shape_of(kind)) for kind in spec), []).append(spec)
+    if len(ranks) > 1:
+        return " and ".join(kinds_of(alike, names) for alike in ranks.values())
+    free = [i for i, kind in enumerate(specs[0]) if not isinstance(kind, Static)]
+    if len({tuple(spec[i] for spec in specs) for i in free}) <= 1:
+        return _described([spec[free[0]] for spec in specs], True) if free else "what was given"
+    return ", ".join(f"{names[i]}: {_described([spec[i] for spec in specs], False)}" for i in free)
+
+
+def _described(kinds, plural):
+    """The kinds of one argument at each size."""
+    first, shapes = kinds[0], list(dict.fromkeys(map(shape_of, kinds)))
+    word = "complex " if isinstance(first, ComplexNumbers) else ""
+    s = "s" if plural else ""
+    rank = len(shapes[0])
+    if rank == 0:
+        return f"{word}number{s}"
+    if rank == 1:
+        return f"{word}vector{s} of length {', '.join(str(n) for n, in shapes)}"
+    sizes = ", ".join("x".join(map(str, shape)) for shape in shapes)
+    if isinstance(first, Symmetric):
+        return f"positive definite matri{'ces' if plural else 'x'} {sizes}"
+    if rank == 2:
+        return f"{word}matri{'ces' if plural else 'x'} {sizes}"
+    return f"{word}array{s} {sizes}"
+
+
+def headline(proofs, names, conditions=()):
+    """The kinds and sizes of arguments that were judged, briefly; `proofs` are pairs (specs, limits), and
+    `conditions` those of all cells."""
+    described = list(dict.fromkeys(kinds_of(specs, names) for specs, _ in proofs))
+    everything = [kind for specs, _ in proofs for spec in specs for kind in spec]
+    is_complex = any(isinstance(kind, ComplexNumbers) for kind in everything)
+    dtype = "complex128" if is_complex else "float64"
+    dtype = f"contiguous {dtype}" if any(map(shape_of, everything)) else dtype
+    limits = next((limits for _, limits in proofs if limits), ())
+    where = ", ".join(limit_words(*pair) for pair in zip(names, limits, strict=False) if pair[1] is not None)
+    tail = f"; {where}; {dtype}" if where else f"; {dtype}"
+    named = "one kind" if len(described) == 1 else f"{len(described)} kinds"
+    candidates = (
+        f"{' and '.join(described)}{tail}",
+        f"{named} of arguments (named below){tail}",
+        f"{named} of arguments and a domain (named below); {dtype}",
+    )
+    kinds = next((words for words in candidates if len(words) <= MOST), candidates[-1])
+    cells = f"; {len(conditions)} cell{'s' if len(conditions) > 1 else ''}"
+    return kinds + cells if any(conditions) and len(kinds + cells) <= MOST else kinds
+
+
+def except_at(verdict, points):
+    """A proof that does not hold at such points."""
+    at = f"; not at {points}"
+    if len(verdict.kinds + at) > MOST:
+        at = "; not at some points"
+    kinds = verdict.kinds and f"{verdict.kinds}{at}"
+    return replace(verdict, kinds=kinds, scope=f"{verdict.scope}, but not at points such as {points}")
+
+
+# --- the scope ----------------------------------------------------------------------------------------------
+
+
+def scope(proofs, names, only_numbers):
+    """The scope of proofs, pairs (conditions of the cells, plan); `only_numbers` says that the function
+    takes nothing else."""
+    plans = [plan for _, plan in proofs]
+    fixed = [
+        f"{name} = {kind.shown()}"
+        for name, kind in zip(names, plans[0].specs[0], strict=True)
+        if isinstance(kind, Static)
+    ]
+    if limits := plans[0].limits:
+        fixed += [limit_words(*pair) for pair in zip(names, limits, strict=True) if pair[1] is not None]
+    if not any(any(conditions) for conditions, _ in proofs):
+        field = "complex" if any(isinstance(kind, ComplexNumbers) for kind in plans[0].specs[0]) else "real"
+        values = "arguments" if only_numbers else "values"
+        words = f"all {field} {values} at which f and the rule are defined (no branch was met)"
+        parts = [words + _for_sizes(plans, only_numbers)]
+    else:
+        alone = only_numbers or len(proofs) == 1
+        parts = [_cells(conditions) + _for_sizes([plan], alone) for conditions, plan in proofs]
+    return "; and ".join(parts) + (f", with {', '.join(fixed)}" if fixed else "")
+
+
+def _cells(conditions):
+    if len(dict.fromkeys(conditions)) == 1:
+        return f"the cell {conditions[0]}" if conditions[0] else "the one cell met"
+    listed = "; ".join(dict.fromkeys(t or "no condition" for t in conditions))
+    return f"{len(conditions)} cells: {listed}"
+
+
+def _for_sizes(plans, only_numbers):
+    sizes = list(dict.fromkeys(filter(None, (size_words(spec) for plan in plans for spec in plan.specs))))
+    are_numbers = any(not any(map(shape_of, plan.specs[0])) for plan in plans)
+    parts = ["numbers"] if are_numbers and not only_numbers else []
+    if sizes:
+        parts.append(f"sizes {' and '.join(filter(None, (', '.join(sizes[:-1]), sizes[-1])))}")
+    return f", for {' and '.join(parts)}" if parts else ""

@@ -1,0 +1,404 @@
+"""What no trace of a rule shows, asked on floats: other layouts and types of the same numbers, other
+cotangents, later calls, what is written to and kept.
+
+The trace has run one layout, one type and seeds of moderate size, and its calls come one by one. Each way in
+which an answer differs here from the first one is held against the exact derivative before it refutes.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import types
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..tangents.holding import held_by
+from .cells import Array, ComplexNumber, Static, is_complex_sample
+from .counterexamples import counterexample_at, literal, position
+from .endings import Settled, Skipped
+from .plain import (
+    are_complex,
+    is_zero,
+    numbers_in,
+    opened,
+    padded,
+    plain_argument,
+    plain_number,
+    quietly,
+    seed_like,
+)
+from .scalars import CONTEXT, Scalar, Stop, Trace
+from .tracing import difference_quotients, leaf_values, mentions, trace_primal
+from .verdicts import Refuted
+
+SUSPICIOUS = 1e-7  # relative: a difference that rounding may explain or not
+WRONG = 1e-6  # relative: of a float beside the exact number
+WORSE = 1e3  # how much further off it must be than the answer that was judged
+HUGE = (100_000, Fraction(1, 100_000))  # times the seeds
+MOST_CONSTANTS = 6
+
+
+class Variations:
+    """One rule at a sample where it was found to be right, asked in other ways."""
+
+    def __init__(self, question, visits, whole=()):
+        self.question, self.visits, self.whole = question, visits, whole
+        self.sample = visits[0].sample
+        self.rule = question.rule_through(lambda f: f)
+        with quietly():
+            self.y = question.value_through(lambda f: f)(*self.arguments())
+        self.wide = are_complex(self.y)
+        rng = np.random.default_rng(2)
+        self.seeds = [self._number(lambda: Fraction(int(rng.integers(9, 25)), 7), w) for w in self.wide]
+        self.base = self.answers(self.arguments(), self.cotangent(self.seeds))
+
+    # --- asking ---
+
+    def arguments(self, sample=None):
+        return [plain_argument(v) for v in (self.sample if sample is None else sample)]
+
+    @staticmethod
+    def _number(draw, is_wide):
+        return ComplexNumber(draw(), draw()) if is_wide else draw()
+
+    def cotangent(self, seeds):
+        """The seeds in the form of the result, as floats."""
+        numbers = iter([complex(s) if isinstance(s, ComplexNumber) else float(s) for s in seeds])
+        return seed_like(self.y, lambda shape: numbers_in(shape, numbers))
+
+    def of_pullback(self, back, y_bar):
+        """The cotangents that a pullback gives, as it gives them."""
+        return opened(padded(self.question, back(y_bar), len(self.sample)), self.sample)
+
+    def answers(self, arguments, y_bar):
+        """The cotangents as one vector; None where the rule raises, which says nothing here."""
+        with quietly():
+            try:
+                _, back = self.rule(*arguments)
+                return self.flat(self.of_pullback(back, y_bar))
+            except (Exception, Settled):
+                return None
+
+    def flat(self, found):
+        """The numbers for the free entries of the arguments, in order."""
+        flat: list[Any] = []
+        for value, cotangent in zip(self.sample, found, strict=True):
+            if isinstance(value, Static):
+                continue
+            numbers = plain_number(cotangent)
+            shape = value.shape if isinstance(value, Array) else ()
+            numbers = np.broadcast_to(numbers, shape) if is_zero(cotangent) else numbers
+            if not is_complex_sample(value):
+                numbers = numbers.real
+            flat += leaf_values(value, numbers.ravel().tolist())
+        return np.array(flat)
+
+    # --- judging ---
+
+    def refute(self):
+        """Raises Settled where an answer is wrong."""
+        if self.base is None or not self.base.size or not np.all(np.isfinite(self.base)):
+            return
+        for words, arguments, spelled in self.other_arguments():
+            found = self.answers(arguments, self.cotangent(self.seeds))
+            self.hold(words, found, self.base, self.seeds, spelled)
+        for words, seeds, y_bar in self.other_cotangents():
+            self.hold(words, self.answers(self.arguments(), y_bar), self.base, seeds)
+        self.linear()
+        self.later_calls()
+
+    def hold(self, words, found, wanted, seeds, spelled=None):
+        """Raises Settled where `found` is not `wanted`, and the exact derivative says so, too."""
+        if found is None or found.shape != wanted.shape or not np.all(np.isfinite(wanted)):
+            return
+        size = np.max(np.abs(wanted), initial=0.0)
+        off = np.abs(found - wanted)
+        if not np.any(~(off <= SUSPICIOUS * size)):
+            return
+        exact = self.exact(seeds)
+        exact = wanted if exact is None else exact
+        size = np.max(np.abs(exact), initial=0.0)
+        off, own = np.abs(found - exact), np.max(np.abs(wanted - exact), initial=0.0)
+        wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own)))
+        if wrong.size:
+            i = int(wrong[0])
+            name = self.visits[0].leaves[self._leaf(i)].args
+            example = counterexample_at(
+                self.question, self.sample, self.y, seeds, f"the cotangent of {name}",
+                CONTEXT.mpmathify(exact[i].item()), CONTEXT.mpmathify(found[i].item()),
+                position(self.sample, self._leaf(i)), spelled,
+            )  # fmt: skip
+            raise Settled(Refuted("gradient", f"the cotangent of {name} is wrong {words}", example))
+
+    def _leaf(self, i):
+        """The number of the leaf that entry `i` is, or is the first part of."""
+        places: list[int] = []
+        count = 0
+        for value in self.sample:
+            if isinstance(value, Static):
+                continue
+            entries = len(value.leaf_indices()) if isinstance(value, Array) else 1
+            width = 2 if is_complex_sample(value) else 1
+            places += [count + width * k for k in range(entries)]
+            count += entries * width
+        return places[i]
+
+    def exact(self, seeds):
+        """The cotangents by difference quotients with 100 digits; None for complex numbers."""
+        if any(self.wide) or any(map(is_complex_sample, self.sample)):
+            return None
+        try:
+            trace, _, _, leaves, _ = trace_primal(self.question, self.sample)
+            numbers = [_exact(Trace(), s) for s in seeds]
+            found = difference_quotients(
+                self.question, self.sample, leaves, numbers, trace.path(), tuple(trace.quadratures), self.wide
+            )
+        except (Skipped, Settled, Stop):
+            return None
+        return np.array([float(number) for number in found])
+
+    # --- the same numbers otherwise ---
+
+    def other_arguments(self) -> Iterator[tuple[str, list, Callable]]:
+        """(when, arguments, how a sample of one is written): the same numbers laid out otherwise, or of
+        another type."""
+        for words, change, text in _LAYOUTS:
+            changed = [change(x) if _has_axes(x) else x for x in self.arguments()]
+            if any(map(_has_axes, changed)):
+                yield words, changed, functools.partial(_spelled, text)
+        if any(isinstance(v, Fraction) for v in self.sample):
+            numbers = [np.float64(x) if isinstance(x, float) else x for x in self.arguments()]
+            yield "for numbers of type np.float64", numbers, functools.partial(_spelled, "np.float64({})")
+        if self.whole:
+            texts = iter([f"np.array({x.tolist()})" if _has_axes(x) else repr(x) for x in self.whole])
+            given = [x.copy() if isinstance(x, np.ndarray) else x for x in self.whole]
+            yield "for whole numbers as they were given", given, lambda v: next(texts)
+
+    def other_cotangents(self) -> Iterator[tuple[str, list, Any]]:
+        """(when, seeds, cotangent): the same seeds in other layouts, or of another type."""
+        y_bar = self.cotangent(self.seeds)
+        if isinstance(y_bar, np.ndarray) and y_bar.ndim:
+            for words, change, _ in _LAYOUTS:
+                yield words.replace("arrays", "cotangents"), self.seeds, change(y_bar)
+            frozen = y_bar.copy()
+            frozen.flags.writeable = False
+            yield "for a cotangent that is read-only", self.seeds, frozen
+        elif isinstance(y_bar, float):
+            yield "for a cotangent of type np.float64", self.seeds, np.float64(y_bar)
+
+    # --- linear in the cotangent ---
+
+    def linear(self):
+        """Other seeds: all ones, huge and tiny ones, and the numbers that the rule compares them with."""
+        for number in (Fraction(1), *self.compared_with()):
+            for factor in (1, Fraction(3, 2)):
+                one = number * factor
+                seeds = [ComplexNumber(one, Fraction(0)) if w else one for w in self.wide]
+                both = [_sum(s, t) for s, t in zip(seeds, self.seeds, strict=True)]
+                found = self.answers(self.arguments(), self.cotangent(seeds))
+                of_both = self.answers(self.arguments(), self.cotangent(both))
+                if found is not None and of_both is not None:
+                    self.hold(_for_seed(seeds), found, of_both - self.base, seeds)
+                    self.hold(_for_seed(both), of_both, found + self.base, both)
+        for factor in (*HUGE, -HUGE[0]):
+            seeds = [_scaled(s, factor) for s in self.seeds]
+            found = self.answers(self.arguments(), self.cotangent(seeds))
+            self.hold(_for_seed(seeds), found, float(factor) * self.base, seeds)
+
+    def compared_with(self):
+        """The constants that the rule compares its cotangent with."""
+        found: dict[Fraction, None] = {}
+        for seen in self.visits:
+            for decision in seen.trace.decisions:
+                for left, right in ((decision.left, decision.right), (decision.right, decision.left)):
+                    constant = getattr(right, "is_constant", False) and right.args is not None
+                    if constant and right.shadow != 0 and mentions(left, seen.seeds):
+                        found[Fraction(float(right.shadow)).limit_denominator(10**6)] = None
+        return list(found)[:MOST_CONSTANTS]
+
+    def decides_by_cotangent(self):
+        """Whether the rule decides by its cotangent anywhere."""
+        return any(
+            mentions(d.left, seen.seeds) or mentions(d.right, seen.seeds)
+            for seen in {v.path: v for v in self.visits}.values()
+            for d in seen.trace.decisions
+        )
+
+    # --- later calls ---
+
+    def later_calls(self):
+        """Raises Settled where an answer does not stand, or is not given again, once the rule was called for
+        others."""
+        y_bar = self.cotangent(self.seeds)
+        other = next((v.sample for v in self.visits[1:] if v.sample != self.sample), self.sample)
+        if [np.shape(x) for x in self.arguments(other)] != [np.shape(x) for x in self.arguments()]:
+            other = self.sample
+        with quietly():
+            try:
+                _, back = self.rule(*self.arguments())
+                returned = self.of_pullback(back, y_bar)
+                first = self.flat(returned)
+                _, others_back = self.rule(*self.arguments(other))
+                self.of_pullback(others_back, self.cotangent([_scaled(s, 3) for s in self.seeds]))
+                stands = self.flat(returned)
+                again = self.flat(self.of_pullback(back, y_bar))
+                _, back = self.rule(*self.arguments())
+                anew = self.flat(self.of_pullback(back, y_bar))
+            except (Exception, Settled):
+                return
+        for words, found in (
+            ("changed what it had returned before when it was called again", stands),
+            ("gives another answer after the rule was called with other arguments", again),
+            ("gives another answer when the rule is called anew", anew),
+        ):
+            if not np.allclose(found, first, rtol=SUSPICIOUS, atol=0.0, equal_nan=True):
+                raise Settled(Refuted("effects", f"the pullback {words}"))
+
+    def keeps(self):
+        """The name of something that changes from call to call, though the arguments are the same; None where
+        nothing is seen to."""
+        functions = [self.question.primal, self.question.rule, self.question.partials]
+        y_bar = self.cotangent(self.seeds)
+        with quietly():
+            try:
+                _, back = self.rule(*self.arguments())
+                self.of_pullback(back, y_bar)
+                memory = _Memory((*functions, back))
+                _, other = self.rule(*self.arguments())
+                self.of_pullback(other, y_bar)
+                self.of_pullback(back, y_bar)
+            except (Exception, Settled):
+                return None
+        return memory.changed()
+
+
+def _has_axes(x):
+    return isinstance(x, np.ndarray) and x.ndim > 0
+
+
+def _spelled(text, value):
+    """A sample of one argument as an expression, within `text` if it varies."""
+    return literal(value) if isinstance(value, Static) else text.format(literal(value))
+
+
+def _for_seed(seeds):
+    shown = [f"{complex(s):g}" if isinstance(s, ComplexNumber) else f"{float(s):g}" for s in seeds[:3]]
+    of_all = shown[:1] if len(set(seeds)) == 1 else [*shown, *["…"] * (len(seeds) > 3)]
+    return f"for y_bar = {', '.join(of_all)}, right for others: it is not linear in y_bar"
+
+
+def _scaled(seed, factor):
+    if isinstance(seed, ComplexNumber):
+        return ComplexNumber(seed.real * factor, seed.imag * factor)
+    return seed * factor
+
+
+def _sum(one, other):
+    if isinstance(one, ComplexNumber):
+        return ComplexNumber(one.real + other.real, one.imag + other.imag)
+    return one + other
+
+
+def _exact(trace, seed):
+    return Scalar(trace, "constant", None, CONTEXT.mpf(seed.numerator) / seed.denominator)
+
+
+def _with_gaps(x):
+    wide = np.zeros(tuple(2 * n for n in x.shape), x.dtype)
+    view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
+    view[...] = x
+    return view
+
+
+_BACKWARDS = "{}[..., ::-1].copy()[..., ::-1]"
+_LAYOUTS = (
+    ("for arrays with gaps between their entries", _with_gaps, "np.repeat({}, 2, axis=-1)[..., ::2]"),
+    ("for arrays that run backwards", lambda x: x[..., ::-1].copy()[..., ::-1], _BACKWARDS),
+    ("for arrays in Fortran's order", np.asfortranarray, "np.asfortranarray({})"),
+)
+
+
+# --- what functions keep ------------------------------------------------------------------------------------
+
+
+class _Memory:
+    """What functions and what they name hold, as it is now."""
+
+    DEEPEST, MOST = 4, 400
+
+    def __init__(self, functions):
+        self.functions = [f for f in functions if f is not None]
+        self.before = self._taken()
+
+    def changed(self):
+        """The name of the first thing that is not what it was; else None."""
+        now = self._taken()
+        return next((key[0] for key in (*self.before, *now) if self.before.get(key) != now.get(key)), None)
+
+    def _taken(self):
+        self.found: dict[tuple, Any] = {}
+        self.seen: dict[int, Any] = {}
+        for f in self.functions:
+            self._function(f, self.DEEPEST)
+        return self.found
+
+    def _function(self, f, depth):
+        f = getattr(f, "__wrapped__", f) if not isinstance(f, types.FunctionType) else f
+        if isinstance(f, types.MethodType):
+            self._value(f"{f.__func__.__name__}.__self__", f.__self__, depth)
+            f = f.__func__
+        if not isinstance(f, types.FunctionType) or id(f) in self.seen or _is_a_library(f):
+            return
+        self.seen[id(f)] = f
+        for name, value in vars(f).items():
+            self._value(f"{f.__name__}.{name}", value, depth - 1)
+        named = {name: f.__globals__[name] for name in _names(f.__code__) if name in f.__globals__}
+        for name, value in (*held_by(f).by_name().items(), *named.items()):
+            self._value(name, value, depth - 1)
+
+    def _value(self, name, value, depth):
+        if depth < 0 or len(self.found) >= self.MOST:
+            return
+        if isinstance(value, (types.FunctionType, types.MethodType)):
+            self._function(value, depth)
+            return
+        if isinstance(value, (int, float, complex, str, bytes, type(None))):
+            self.found[(name, depth)] = value
+        elif isinstance(value, np.ndarray):
+            self.found[(name, depth)] = None if value.dtype.hasobject else hash(value.tobytes())
+        elif isinstance(value, (types.ModuleType, type)) or id(value) in self.seen:
+            return
+        elif isinstance(value, (list, tuple, set, frozenset, dict)):
+            self.seen[id(value)] = value
+            items = list(value.items() if isinstance(value, dict) else enumerate(value))
+            self.found[(name, depth)] = len(items)
+            for part, item in items[:50]:
+                self._value(f"{name}[{part!r}]", item, depth - 1)
+        elif hasattr(value, "__next__"):
+            self.found[(name, depth)] = repr(value), operator.length_hint(value, -1), _position(value)
+        elif hasattr(value, "__dict__") and not callable(value):
+            self.seen[id(value)] = value
+            for part, item in itertools.islice(vars(value).items(), 50):
+                self._value(f"{name}.{part}", item, depth - 1)
+
+
+def _position(iterator):
+    frame = getattr(iterator, "gi_frame", None)
+    return frame and (frame.f_lasti, frame.f_lineno)
+
+
+def _is_a_library(f):
+    package = (f.__module__ or "").partition(".")[0]
+    return package in ("rulelab", "numpy", "scipy", "sympy", "mpmath")
+
+
+def _names(code):
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)

@@ -1,0 +1,409 @@
+"""A proof is of the kinds it names: wrong rules are not proved beyond them, right ones are refuted for none.
+
+The rules below are right for some kinds of arguments and wrong for others, or wrong in a way that one sample
+of one kind cannot show. Which of them are right is said here and not asked of the prover.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+from rulelab import symbolic
+from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported
+from rulelab.tangents.zeros import NoTangent
+
+NOTHING = NoTangent()
+MOST_IN_HEADLINE = 110
+prove = functools.partial(symbolic.prove, time_limit=60)  # however busy the machine is
+
+
+def rule_of(f, *cotangents):
+    """A rule for `f` whose cotangents are functions of (y_bar, *xs)."""
+    return lambda *xs: (f(*xs), lambda y_bar: (NOTHING, *(c(y_bar, *xs) for c in cotangents)))
+
+
+def softmax(x):
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+def normalise(x):
+    return x / np.sum(x)
+
+
+def centre(x):
+    return x - np.mean(x)
+
+
+def log_softmax(x):
+    return x - np.log(np.sum(np.exp(x)))
+
+
+def layer_norm(x):
+    return (x - np.mean(x)) / np.sqrt(np.var(x) + 1e-5)
+
+
+def total(x):
+    return np.sum(x)
+
+
+def mean(x):
+    return np.sum(x) / len(x)
+
+
+def cumsum(x):
+    return np.cumsum(x)
+
+
+def outer(x):
+    return np.outer(x, x)
+
+
+def rows(x):
+    e = np.exp(x)
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+def mse(y, t):
+    return np.mean((y - t) ** 2)
+
+
+def scaled_sum(a, x):
+    return a * np.sum(x)
+
+
+def square(x):
+    return x * x
+
+
+def tail(q):
+    return q[1:] @ q[1:]
+
+
+def tail_of_four(g, q):
+    b = np.zeros(4)
+    b[1:] = 2 * g * q[1:]
+    return b
+
+
+def rotate(q, v):
+    n = np.linalg.norm(q)
+    w, u = q[0] / n, q[1:] / n
+    t = 2 * np.cross(u, v)
+    return v + w * t + np.cross(u, t)
+
+
+def rotate_rule(q, v):
+    n = np.linalg.norm(q)
+    w, u = q[0] / n, q[1:] / n
+    t = 2 * np.cross(u, v)
+
+    def back(o):
+        to = w * o + np.cross(o, u)
+        ub = np.cross(t, o) + 2 * np.cross(v, to)
+        qb = np.concatenate([[o @ t], ub])
+        unit = q / n
+        return NOTHING, (qb - unit * (unit @ qb)) / n, o + 2 * np.cross(to, u)
+
+    return v + w * t + np.cross(u, t), back
+
+
+def poly(c, x):
+    return c[0] + c[1] * x + c[2] * x**2
+
+
+def four(x):
+    a, b, c, d = x
+    return a * b + c * d
+
+
+def spread(x):
+    return np.mean((x - np.mean(x)) ** 2)
+
+
+def length_of_three(v):
+    return (v[0] ** 2 + v[1] ** 2 + v[2] ** 2) ** 0.5
+
+
+def divergence(p, q):
+    return np.sum(p * np.log(p / q))
+
+
+def circle(t):
+    return np.array([np.cos(t), np.sin(t)])
+
+
+# Right for one number, wrong for vectors, which these functions are for.
+WRONG_FOR_VECTORS = {
+    "softmax without its factor": (softmax, lambda g, x: softmax(x) * (g - np.sum(g))),
+    "normalise": (normalise, lambda g, x: g / np.sum(x) - x * g / np.sum(x) ** 2),
+    "centre": (centre, lambda g, x: g * 0),
+    "log softmax": (log_softmax, lambda g, x: g - g),
+    "layer norm": (layer_norm, lambda g, x: (g - np.mean(g)) / np.sqrt(np.var(x) + 1e-5)),
+    "cumsum": (cumsum, lambda g, x: g),
+    "mean for three": (mean, lambda g, x: np.full(len(x), g / 3)),
+    "sum with the cotangent of a number": (total, lambda g, x: g),
+    "mse for three": (mse, lambda g, y, t: g * (2 / 3) * (y - t), lambda g, y, t: -g * (2 / 3) * (y - t)),
+    "softmax of rows as of one": (rows, lambda g, x: rows(x) * (g - np.sum(g * rows(x)))),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_FOR_VECTORS)
+def test_a_rule_that_is_right_for_one_number_only_is_refuted(name):
+    """Where the function takes vectors, too, and makes something else of them than of each number."""
+    f, *cotangents = WRONG_FOR_VECTORS[name]
+    verdict = prove(f, rule_of(f, *cotangents)).verdict
+    assert isinstance(verdict, Refuted), verdict.sentence()
+
+
+# Right for the kinds named; what the function takes besides is another matter.
+RIGHT = {
+    "softmax": (
+        rule_of(softmax, lambda g, x: softmax(x) * (g - np.sum(g * softmax(x)))),
+        softmax,
+        "numbers and vectors",
+    ),
+    "cumsum": (rule_of(cumsum, lambda g, x: np.cumsum(g[::-1])[::-1]), cumsum, "vectors of length 2, 3, 5"),
+    "outer": (rule_of(outer, lambda g, x: (g + g.T) @ x), outer, "vectors of length 2, 3, 5"),
+    "tail": (rule_of(tail, tail_of_four), tail, "vectors of length 4"),
+    "rotate": (rotate_rule, rotate, "q: vector of length 4, v: vector of length 3"),
+    "poly": (
+        rule_of(
+            poly, lambda g, c, x: g * np.array([1.0, x, x**2]), lambda g, c, x: g * (c[1] + 2 * c[2] * x)
+        ),
+        poly,
+        "c: vector of length 3, x: number",
+    ),
+    "four": (rule_of(four, lambda g, x: g * x[[1, 0, 3, 2]]), four, "vectors of length 4"),
+    "number times sum": (
+        rule_of(scaled_sum, lambda g, a, x: g * np.sum(x), lambda g, a, x: g * a * np.ones_like(x)),
+        scaled_sum,
+        "a: number, x: vector of length 2, 3, 5",
+    ),
+    "spread of a vector": (
+        rule_of(spread, lambda g, x: g * 2 * (x - np.mean(x)) / len(x)),
+        spread,
+        "vectors of length 2, 3, 5",
+    ),
+    "circle": (
+        rule_of(circle, lambda g, t: np.sum(g * np.array([-np.sin(t), np.cos(t)]))),
+        circle,
+        "numbers",
+    ),
+    "length of three": (
+        rule_of(length_of_three, lambda g, v: g * v / (v @ v) ** 0.5),
+        length_of_three,
+        "vectors of length 3;",
+    ),
+    "divergence": (
+        rule_of(divergence, lambda g, p, q: g * (np.log(p / q) + 1), lambda g, p, q: -g * p / q),
+        divergence,
+        "numbers and vectors of length 2, 3, 5",
+    ),
+    "diagonal matrix": (rule_of(np.diag, lambda g, x: np.diag(g)), np.diag, "vectors of length 2, 3, 5"),
+    "largest": (
+        rule_of(np.max, lambda g, x: g * np.eye(len(x))[np.argmax(x)]),
+        np.max,
+        "vectors of length 2, 3;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_rule_is_proved_for_the_kinds_it_is_for(name):
+    """Without arguments given: kinds and sizes are found, and the headline names them, briefly."""
+    rule, f, kinds = RIGHT[name]
+    report = prove(f, rule)
+    assert isinstance(report.verdict, Proved), report.verdict.sentence()
+    assert kinds in report.verdict.sentence()
+    assert len(str(report).splitlines()[0]) <= MOST_IN_HEADLINE
+    assert "all real arguments" not in report.verdict.scope
+
+
+def test_nothing_is_said_of_a_rule_that_fits_no_arguments_of_ours():
+    """An exception at arguments that nobody gave condemns no rule; at those that were given it does."""
+
+    def needy(x):
+        return np.sum(np.asarray(x) ** 2)
+
+    def rule(x):
+        assert getattr(x, "shape", None) == (40,), "made for 40 numbers"
+        return needy(x), lambda g: (NOTHING, 2 * g * x)
+
+    verdict = prove(needy, rule).verdict
+    assert isinstance(verdict, Unsupported) and "not judged" in verdict.sentence(), verdict.sentence()
+    assert "AssertionError" in verdict.sentence() and "at=" in verdict.sentence()
+    assert isinstance(prove(needy, rule, at=(np.ones(3),)).verdict, Refuted)
+    assert isinstance(prove(needy, rule, at=(np.linspace(0.5, 2.0, 40),)).verdict, Proved)
+
+
+# --- what is not seen in one sample of one kind -------------------------------------------------------------
+
+
+def counted(calls):
+    def rule(x):
+        calls.append(x)
+        late = len(calls) > 400
+        return x * x, lambda g: (NOTHING, g * x * (3 if late else 2))
+
+    return rule
+
+
+def one_buffer():
+    buffer = {}
+
+    def rule(x):
+        def back(g):
+            made = buffer.setdefault(np.shape(x), np.zeros(np.shape(x)))
+            made[...] = 2 * x * g
+            return NOTHING, made
+
+        return x * x, back
+
+    return rule
+
+
+def cached_by_shape():
+    known = {}
+
+    def rule(x):
+        slope = known.setdefault(np.shape(x), 2 * x)
+        return x * x, lambda g: (NOTHING, slope * g)
+
+    return rule
+
+
+def writes_to_cotangent(x):
+    def back(g):
+        g *= 2
+        return NOTHING, g * x
+
+    return x * x, back
+
+
+def writes_later(x):
+    def back(g):
+        answer = 2 * x * g
+        x[...] = 0.0
+        return NOTHING, answer
+
+    return x * x, back
+
+
+def of_square(cotangent):
+    return rule_of(square, cotangent)
+
+
+def fills_like(x):
+    def back(g):
+        made = np.zeros_like(x)
+        made[...] = 2 * x * g
+        return NOTHING, made
+
+    return x * x, back
+
+
+VECTOR = np.array([1.0, 2.0, 3.0])
+HIDDEN = {
+    "another slope at the seed 1": (of_square(lambda g, x: g * 2 * x if np.all(g != 1) else g * 3 * x), {}),
+    "another slope at large seeds": (of_square(lambda g, x: g * x * (2 if np.all(g < 50) else 3)), {}),
+    "another slope at huge seeds": (of_square(lambda g, x: g * x * (2 if np.all(abs(g) < 7e4) else 3)), {}),
+    "not linear in the seed": (of_square(lambda g, x: np.where(g > 3, 3, 2) * g * x), {}),
+    "writes to its cotangent": (writes_to_cotangent, {}),
+    "writes to its cotangent, given": (writes_to_cotangent, {"at": (VECTOR,)}),
+    "writes to its argument late": (writes_later, {"at": (VECTOR,)}),
+    "one buffer": (one_buffer(), {"at": (VECTOR,)}),
+    "cached by shape": (cached_by_shape(), {"at": (VECTOR,)}),
+    "counts its calls": (counted([]), {}),
+    "contiguous only": (
+        of_square(lambda g, x: 2 * x * g * (1.0 if x.flags.c_contiguous else 0.5)),
+        {"at": (VECTOR,)},
+    ),
+    "by strides": (of_square(lambda g, x: 2 * x * g * (1.0 if x.strides[0] > 0 else 0.5)), {"at": (VECTOR,)}),
+    "zeros of integers": (fills_like, {"at": (np.array([1, 2, 3]),)}),
+    "a whole number": (of_square(lambda g, x: g * 77 * x), {"at": (2,)}),
+    "whole as it is": (of_square(lambda g, x: g * x * (3 if isinstance(x, int) else 2)), {"at": (2,)}),
+    "nothing varies": (lambda x: (x * x, lambda g: (NOTHING, NOTHING)), {"at": (2,)}),
+    "a float of NumPy": (of_square(lambda g, x: g * x * (3 if isinstance(x, np.float64) else 2)), {}),
+    "another type of seed": (of_square(lambda g, x: g * x * (3 if isinstance(g, np.float64) else 2)), {}),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_one_sample_does_not_show_is_not_proved(name):
+    """Seeds, layouts, types, writes, state: a rule that is wrong for some is refuted or not judged."""
+    rule, options = HIDDEN[name]
+    verdict = prove(square, rule, **options).verdict
+    assert isinstance(verdict, Refuted | Undecided | Unsupported), verdict.sentence()
+    assert "Error" not in verdict.sentence()  # of the prover itself
+
+
+def test_a_rule_that_looks_whether_its_cotangent_is_zero_is_not_refuted():
+    """It is right; that it decides by the cotangent leaves it unproved."""
+    verdict = prove(square, of_square(lambda g, x: g * 2 * x if np.any(g) else 0.0 * x)).verdict
+    assert verdict.word in ("UNDECIDED", "UNSUPPORTED"), verdict.sentence()
+
+
+# --- arguments and domains that are given -------------------------------------------------------------------
+
+
+def scale(x, s):
+    return x * s
+
+
+SCALE = rule_of(scale, lambda g, x, s: g * s, lambda g, x, s: g * x)
+
+
+def test_words_for_numbers_are_heeded():
+    """The cotangent of a number is no vector."""
+    verdict = prove(scale, SCALE, domain={"x": "vector", "s": "number"}).verdict
+    assert isinstance(verdict, Refuted) and verdict.kind == "shape"
+    assert isinstance(prove(scale, SCALE, domain="number").verdict, Proved)
+
+
+def test_whole_numbers_vary_unless_they_cannot_or_the_rule_says_so():
+    """A count is held, and so is what the rule calls not differentiable; the scope says which."""
+
+    def power(x, n):
+        return x**n
+
+    def slope(g, x, n):
+        return g * n * x ** (n - 1)
+
+    held = prove(power, rule_of(power, slope, lambda *_: NOTHING), at=(1.5, 3)).verdict
+    assert isinstance(held, Proved) and "with n = 3" in held.scope
+    varied = prove(power, rule_of(power, slope, lambda g, x, n: g * x**n * np.log(x)), at=(1.5, 3)).verdict
+    assert isinstance(varied, Proved) and "with n = 3" not in varied.scope
+    wrong = prove(power, rule_of(power, slope, lambda g, x, n: g * x**n), at=(1.5, 3)).verdict
+    assert isinstance(wrong, Refuted)
+
+
+def test_what_is_given_by_keyword_is_held():
+    """The one whole number that is given by position varies."""
+
+    def power(x, n):
+        return x**n
+
+    def rule(x, n):
+        return x**n, lambda g: (NOTHING, g * n * x ** (n - 1))
+
+    assert isinstance(prove(power, rule, at=(2,), kwargs={"n": 3}).verdict, Proved)
+
+
+def test_one_size_that_was_given_is_named():
+    """A rule for three numbers is proved for three, with a word of warning."""
+    report = prove(mean, rule_of(mean, lambda g, x: np.full(len(x), g / 3)), at=(VECTOR,))
+    assert not isinstance(report.verdict, Proved) or (
+        "length 3;" in report.verdict.sentence() and any("one size" in note for note in report.notes)
+    )
+
+
+def test_a_proof_for_numbers_alone_is_none_while_vectors_are_to_come():
+    """What is known when the time is over does not depend on how busy the machine is."""
+    heard = []
+    f, cotangent = WRONG_FOR_VECTORS["softmax without its factor"]
+    prove(f, rule_of(f, cotangent), heard=heard.append)
+    assert [r.verdict.word for r in heard if isinstance(r.verdict, Proved)] == []
+    prove(f, RIGHT["softmax"][0], heard=heard.append)
+    assert "time was over" in str(next(r for r in heard if isinstance(r.verdict, Proved)))
