@@ -240,7 +240,8 @@ def test_a_function_of_vectors_is_scanned_as_one(given):
 
 def test_what_underflows_in_a_vector_is_named():
     """The square of 1e-200 is nothing, and the length divides by it."""
-    report = scan_stability(length, pulled(length, lambda y_bar, y, x: y_bar * x / y))
+    at = (np.array([0.5, -1.25, 2.0]),)
+    report = scan_stability(length, pulled(length, lambda y_bar, y, x: y_bar * x / y), at=at)
     assert {"underflow in x[2] * x[2]", "overflow in x[2] * x[2]"} == {r.cause for r in report.regions}
 
 
