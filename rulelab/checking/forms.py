@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .perturb import plainly
 from .vectors import to_vec
 
 SYMMETRIC = ("symmetric", "positive definite")
@@ -77,8 +78,6 @@ def forms_read(
 
 
 def _value(f: Callable[..., Any], args: tuple, kwargs: Mapping[str, Any]) -> np.ndarray | None:
-    from .perturb import plainly
-
     try:
         return to_vec(plainly(f, args, kwargs))[0]
     except Exception:

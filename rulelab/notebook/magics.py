@@ -204,16 +204,17 @@ class RuleLab(ManneredMagics, Settings):
             f"{_whence(compared)}; --at or --domain gives others",
         )
 
-    def _last_numbers(self, method, name: str, f: Any, given: Invocation | None) -> Any:
-        """The arguments that a function was last asked about, for a derivation or a scan; None where the line
-        has some or there are too many numbers.
+    def _numbers(self, method, name: str, f: Any, given: Invocation | None) -> tuple:
+        """The arguments of a derivation or a scan: those of the line, else those that the function was last
+        asked about; none where these are too many numbers.
         """
         if given is not None:
             self._remember(method, (name,), given)
-            return None
+            return given.args
         last = self.session.last_compared(name, f)
-        small = last is not None and not last.kwargs and 0 < to_vec(last.args)[0].size <= MOST_PROVED
-        return last if small else None
+        if last is None or last.kwargs or not 0 < to_vec(last.args)[0].size <= MOST_PROVED:
+            return ()
+        return last.args
 
     def _remember(self, method, names: tuple[str, ...], given: Invocation) -> None:
         """Keep the arguments that a function was asked about: what is asked next of it begins with them."""
@@ -925,8 +926,7 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%rule_derive: after --at stand the positional arguments alone")
         from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
-        last = self._last_numbers(self.rule_derive, args.function, f, given)
-        at = last.args if given is None and last is not None else () if given is None else given.args
+        at = self._numbers(self.rule_derive, args.function, f, given)
         with Asking(f"rule of {args.function}", RULE_SECONDS) as asking:
             derived = derive_rule(
                 f,
@@ -965,11 +965,11 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%rule_scan: after --at stand the positional arguments alone")
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
 
-        last = self._last_numbers(self.rule_scan, args.function, f, given)
+        at = self._numbers(self.rule_scan, args.function, f, given)
         with Asking(f"scan of {args.function}", args.seconds or SCAN_SECONDS) as asking:
             found = scan_stability(
                 f,
-                at=(given.args if given is not None else last.args if last is not None else None) or None,
+                at=at or None,
                 plane=args.plane,
                 time_limit=asking.seconds,
                 registry=self.session.registry,
