@@ -25,6 +25,7 @@ from ..errors import MutationError, NotDifferentiableError, Place
 from ..rules.lent import Debugging
 from ..rules.programs import key_asked_once, takes_positions
 from ..rules.targets import name_of, resolve
+from ..tangents.moments import run_behind
 from . import heap
 from .effects import Noted, fields_of, is_quiet
 from .emit import calls_leading_here
@@ -350,7 +351,8 @@ def needs_to_copy(pullbacks: Pullbacks, f: Any) -> bool:
         return True
     if known is None:
         return False
-    function = function_behind(f)
+    run = run_behind(f)
+    function = function_behind(f if run is None else run.f)
     return function is not None and function.__code__ in known
 
 

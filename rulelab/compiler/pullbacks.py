@@ -51,6 +51,7 @@ from .borrowed import (
     look_at_call,
     needs_to_copy,
     refuse_asked_often,
+    remember,
     sweep_around,
 )
 from .cache import Cache, Pass
@@ -134,7 +135,10 @@ class Pullbacks:
         try:
             y, inner = keeps.find(f, args, kwargs, active, None)(*args, **kwargs)
         except RuleLabError as error:
-            if not asks_for_copies(error) or keeps.keeps or LOUD[0] != happened or sweep_around():
+            if not asks_for_copies(error) or keeps.keeps:
+                raise
+            if LOUD[0] != happened or sweep_around():
+                remember(self, f)
                 raise
             begin_again(self, f)
             y, inner = self.with_copies.find(f, args, kwargs, active, None)(*args, **kwargs)

@@ -42,6 +42,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of, weakly
 from ..rules.targets import name_of, resolve
 from ..tangents.holding import CACHED, carrier, contents
+from ..tangents.moments import as_again
 from ..tangents.pairings import (
     STRUCTURES,
     cotangent_from,
@@ -941,7 +942,8 @@ class Vjp:
             found = back(seed)
             whole = (carrier(f), *args)  # what flows to a method is its object's
             return y, tuple([_to_compute_with(x, found[number]) for number, x in enumerate(whole)])
-        y, back = self.pullbacks.by_arguments(f, args, words or {})
+        with as_again(f):
+            y, back = self.pullbacks.by_arguments(f, args, words or {})
         found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
         return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])
 

@@ -188,7 +188,7 @@ def pulled(pullbacks: Pullbacks, vjp: Vjp, place: Place | None, active: tuple[bo
                 call = (f, f_dot, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
                 with moment:  # f runs again, and has to find what it found
                     wanted = (of_f, False, (*(True,) * len(args), *(of_words,) * len(names)), False)
-                    with running_again(f):
+                    with running_again(f, args, words):
                         (again, y_dot), back = pushed(pullbacks, place, wanted)(*call)
                     check_value(f, y, again)
                     got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))

@@ -18,7 +18,7 @@ from ..errors import MutationError, NotDifferentiableError
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, inside
 from ..tangents.in_step import check_in_step
-from ..tangents.moments import Moment, check_value, running_again
+from ..tangents.moments import Moment, Run, check_value
 from ..tangents.pairings import (
     added,
     cotangent_from,
@@ -578,11 +578,14 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
     else:
         all_dots = (*dots, *[words_dot[name] for name in names])
 
-    def along(*xs):
-        return push(f, f_dot, (*xs, *values), all_dots, names, None)[1]
+    y, x_bars = vjp(f, args, seed, words)
+    first = run_of(f, args, words, y)
 
-    y, x_bars = vjp(f, args, seed, words)  # first: it refuses what changes from one run to the next
-    check_again(f, args, words, y)
+    def along(*xs):
+        again, y_dot = push(f, f_dot, (*xs, *values), all_dots, names, None)
+        check_run(first, again)  # the very run that gives the second derivative
+        return y_dot
+
     y_dot, bars = vjp(along, args, plain_seed(seed, y, f, args))
     second = moving(bars)
     if vjp.own:  # what `along` holds is f, among others
@@ -593,19 +596,21 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
     return (y, x_bars), (y_dot, tuple([added(first[k], second[k]) for k in range(len(first))]))
 
 
-def check_again(f, args, words, y):
-    """Refuse a function that gives something else than `y` when it runs again."""
-    with running_again(f):
-        again = f(*args, **(words or {}))
-    check_value(f, again, y)
-
-
 def names_of(words):
     """The names of keyword arguments."""
     return tuple(words or ())
 
 
-TABLE.non_differentiable(names_of, check_again)
+def run_of(f, args, words, y):
+    """What is remembered of a run, to hold the next one against it."""
+    return Run(f, args, words, y)
+
+
+def check_run(first, again):
+    check_value(first.f, first.y, again)
+
+
+TABLE.non_differentiable(names_of, run_of, check_run)
 
 
 def plain_seed(seed, y, f, args):

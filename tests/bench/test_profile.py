@@ -199,27 +199,26 @@ def test_shares_on_a_real_clock():
 
 
 def test_probes_do_not_make_a_loop_look_heavy():
-    """A thousand rounds of cheap lines beside one heavy line of known time: without the correction the loop
-    would seem three times as long as it is.
+    """A hundred rounds of a cheap line beside one heavy line, by a clock whose readings take as long as the
+    cheap line does: without the correction the loop would seem to take half of the time and more.
     """
 
-    def scalars(a):
-        s = 0.0
-        for i in range(len(a)):
-            t = a[i] * 2.0
-            u = t + a[i]
-            s = s + u * t
-        return s
+    def slow():
+        CLOCK.now += 0.01
+        return CLOCK.now
 
-    def both(a):
-        s = scalars(a)
-        return burn(s, 2e-3)
+    def cheap(x):
+        for _ in range(100):
+            x = takes(x, 0.01, 0.01)
+        return x
 
-    a = np.random.default_rng(0).random(1000)
-    alone, found = timed(scalars, a), timed(both, a)
-    wanted = alone.seconds / (alone.seconds + 4e-3)
-    scalar = next(function for function in found.functions if function.name == "scalars")
-    assert abs(found.share(scalar.own) - wanted) < 0.12
+    def both(x):
+        y = cheap(x)
+        return takes(y, 4.0, 4.0)
+
+    found = profile_call(both, (2.0,), {}, clock=slow, seconds=0.0)
+    loop = next(function for function in found.functions if function.name == "cheap")
+    assert found.share(loop.own) == pytest.approx(2.0 / 10.0, abs=0.02)
 
 
 # -- memory --------------------------------------------------------------------------------------------------
