@@ -51,6 +51,12 @@ gc.set_threshold(20_000, 20, 50)  # compiling makes many objects and few cycles:
 _CASES_OF: dict[tuple[Path, str], int] = {}
 
 
+def pytest_configure() -> None:
+    """A shell without job control starts what runs in its background deaf to Ctrl-C, and many tests press it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign."""
     if (sampled := item.get_closest_marker("every")) is not None:
