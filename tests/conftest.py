@@ -52,7 +52,7 @@ _CASES_OF: dict[tuple[Path, str], int] = {}
 
 
 def pytest_configure() -> None:
-    """A shell without job control starts what runs in its background deaf to Ctrl-C, and many tests press it."""
+    """What a shell without job control starts in its background is deaf to Ctrl-C, which many tests press."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -223,6 +223,7 @@ def on_cluster(cluster, jobs, kill_at):
     return report, killed
 
 
+@pytest.mark.campaign
 def test_a_cluster_with_a_worker_killed_gives_the_same_report(cluster):
     """On a local Dask cluster of two processes, one killed half-way, nothing is lost and nothing differs."""
     jobs = shipped_jobs()[::397]

@@ -43,6 +43,7 @@ from .rules import (
 # -- right rules ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "f, rule, args",
     [

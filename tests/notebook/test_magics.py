@@ -670,6 +670,7 @@ def fine(x):
 """
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("f", ["boom", "ruled", "backed", "outer"])
 @pytest.mark.parametrize(
     "line",

@@ -12,7 +12,7 @@ from sessions import Session
 import rulelab as rl
 from rulelab.rules.registry import DEFAULT
 
-THREADS, ROUNDS = 8, 5
+THREADS, ROUNDS = 8, 3
 
 
 @pytest.fixture

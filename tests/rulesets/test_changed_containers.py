@@ -191,10 +191,12 @@ def test_a_container_may_change_after_it_was_handed_to_a_rule():
     """A list of indices, axes, arrays or weights may be emptied after the call: the derivative is that of the
     call as it was.
     """
-    assert check_all(calls(every=False)) > 200
+    assert check_all(list(calls(every=False))[::3]) > 70
 
 
 @pytest.mark.campaign
 def test_a_container_may_change_after_it_was_handed_to_a_rule_at_every_point():
-    """The same at every check point of every table, in every operand that may be a list."""
+    """The same at every check point of every table, in every operand that may be a list: the suite's test
+    takes a third of one point each.
+    """
     assert check_all(calls(every=True)) > 1500

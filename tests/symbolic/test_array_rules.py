@@ -87,6 +87,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_array_rules_are_proved_at_two_sizes(name):
     """A rule for arrays is proved for two sizes, which the verdict names."""

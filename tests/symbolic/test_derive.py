@@ -316,6 +316,7 @@ BEYOND = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", BEYOND)
 def test_a_derived_rule_takes_nothing_from_the_ad(name, registered):
     """With the rule, gradients and second derivatives are those without it."""

@@ -353,6 +353,7 @@ def test_payloads_in_errors_are_words(payload, nothing_runs):
     harmless(prove(*unfollowed(word)))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "payload",
     [

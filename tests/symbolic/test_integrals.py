@@ -333,6 +333,7 @@ FADING = {
 }
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", FADING)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_slope_that_is_nothing_beside_the_value_is_no_evidence(name, seed):

@@ -59,6 +59,7 @@ def test_on_arrays_as_on_numbers(name):
         assert isinstance(judge(f, slopes, *at, domain=(0, 1)), Proved)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", specials._SPECIAL)
 def test_a_wrong_slope_is_refuted_for_every_function_in_the_table(name):
     """None ends with "traced numbers cannot follow it", given an array or a number."""
