@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ..errors import MutationError, NotDifferentiableError, Place
 from ..rules.lent import Debugging
@@ -523,7 +524,7 @@ def keeping(handler: Handler, whole: bool, of_house: bool, place: Place | None, 
 
 def _copied(x: Any, whole: bool) -> Any:
     if isinstance(x, np.ndarray):
-        return np.array(x, copy=True, subok=True) if _may_change(x) else x
+        return _copied_as_laid_out(x) if _may_change(x) else x
     if isinstance(x, (memoryview, bytearray, array.array)):
         return np.array(x)
     if isinstance(x, heap.LEAVES) or not whole:
@@ -535,6 +536,20 @@ def _copied(x: Any, whole: bool) -> Any:
     if kind is dict:
         return {key: _copied(part, whole) for key, part in x.items()}
     return x
+
+
+_MOST_SPREAD = 16  # times the bytes of an array: one that is spread further is copied without its gaps
+
+
+def _copied_as_laid_out(x: np.ndarray) -> np.ndarray:
+    """A copy with the same strides: what BLAS adds up in another order has another last digit."""
+    low, high = byte_bounds(x)
+    if x.flags.forc or type(x) is not np.ndarray or x.dtype.hasobject or high - low > _MOST_SPREAD * x.nbytes:
+        return np.array(x, copy=True, subok=True)
+    memory = np.empty(high - low, np.uint8)
+    copied = np.ndarray(x.shape, x.dtype, memory, x.ctypes.data - low, x.strides)
+    copied[...] = x
+    return copied
 
 
 def _asked(given: tuple[Any, ...], whole: bool, items: bool) -> tuple[Any, ...]:

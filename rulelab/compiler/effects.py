@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import inspect
 import operator
 import threading
@@ -14,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import RuleLabError
 from ..tangents.holding import held_by, inside
+from ..tangents.moments import not_repeatable, run_behind
 from . import ir
 from .types import ANY, FUNCTION, Types
 
@@ -28,6 +31,7 @@ class Noted(IntEnum):
 
 
 LOUD = [0]  # how many effects and rules of users have come to notice: as long as it stays, nothing happened
+EFFECTS = [0]  # how many effects alone
 
 
 class Watch:
@@ -68,6 +72,7 @@ class Watches(threading.local):
             if self._open and self._open[-1].noted is not Noted.EFFECT:
                 self._open[-1].before_effect()
             LOUD[0] += 1
+            EFFECTS[0] += 1
         for watch in self._open:
             watch.noted = max(watch.noted, what)
 
@@ -98,6 +103,40 @@ def noting(watches: Watches, what: Noted, forward: Callable[..., Any]) -> Callab
         return forward(*args)
 
     return noted
+
+
+# --- what runs again ----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def running_again(f: Any, args: tuple[Any, ...], words: dict[str, Any] | None = None) -> Iterator[None]:
+    """A block in which a function is differentiated that has run before. An error that comes out of it after
+    an effect, or that a plain call raises too, says that the function cannot run twice; others, such as
+    those of a rule that did not answer before, are left as they are.
+    """
+    happened = EFFECTS[0]
+    try:
+        yield
+    except RuleLabError:
+        raise
+    except Exception as error:
+        if EFFECTS[0] != happened or _fails(f, args, words or {}):
+            raise not_repeatable(f, f"raises {type(error).__name__} when it runs again") from error
+        raise
+
+
+def as_again(g: Any) -> contextlib.AbstractContextManager[None]:
+    """The same for a function that runs another one again."""
+    run = run_behind(g)
+    return contextlib.nullcontext() if run is None else running_again(run.f, run.args, run.words)
+
+
+def _fails(f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> bool:
+    try:
+        f(*args, **words)
+    except Exception:
+        return True
+    return False
 
 
 # --- what is called -----------------------------------------------------------------------------------------

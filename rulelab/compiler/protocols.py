@@ -19,12 +19,15 @@ from ..rules.programs import refuse_attribute
 from ..rules.targets import name_of
 from ..tangents.classes import made_by_python
 from ..tangents.holding import carrier, cells_of, defaults_of, keyword_defaults_of
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.one import One
 from ..tangents.projection import FieldGradients
-from ..tangents.structural import Tangent, one_part
+from ..tangents.structural import Tangent, is_sequence, one_part
+from ..tangents.zeros import AbstractZero
 from . import containers, heap, support
 from .handlers import NO, Handler, Unsettled, attribute_of, method_of
 from .libraries import is_of_library
+from .operands import carries
 
 if TYPE_CHECKING:
     from .pullbacks import Pullbacks
@@ -356,10 +359,21 @@ def field(name: str) -> Handler:
     def read(x: Any) -> Any:
         if heap.is_own(x):
             return containers.read_attribute(x, name)
-        kind = type(x)
-        return getattr(x, name), lambda y_bar: (NO, one_part(kind, None, name, y_bar))
+        kind, y = type(x), getattr(x, name)
+        if is_sequence(kind):
+            return y, lambda y_bar: (NO, _beside_positions(kind, name, y, y_bar))
+        return y, lambda y_bar: (NO, one_part(kind, None, name, y_bar))
 
     return read
+
+
+def _beside_positions(kind: type, name: str, y: Any, y_bar: Any) -> Any:
+    """The cotangent of a tuple or list, by one of its attributes: a whole number stands still (`tm_year` of
+    a date), and for others a tangent by position has no place.
+    """
+    if not carries(y) or isinstance(y_bar, AbstractZero):
+        return NO
+    return NotImplementedTangent(f"by the attribute {name} of a {kind.__name__}, whose parts go by position")
 
 
 def holds_callable(owner: Any, name: str) -> bool:

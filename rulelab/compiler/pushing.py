@@ -42,7 +42,6 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of, weakly
 from ..rules.targets import name_of, resolve
 from ..tangents.holding import CACHED, carrier, contents
-from ..tangents.moments import as_again
 from ..tangents.pairings import (
     STRUCTURES,
     cotangent_from,
@@ -63,7 +62,7 @@ from .constructors import container_base, is_generated
 from .crossings import keeps_alive, preserves
 from .derived import derived_of, stands_for, tangent_of
 from .deriving import derives
-from .effects import own_error
+from .effects import as_again, own_error
 from .libraries import compiled_function, is_of_library
 from .operands import carries, describe
 from .protocols import (

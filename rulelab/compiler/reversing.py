@@ -11,12 +11,13 @@ from ..rules.calling import checked_pair, watch_of_frule
 from ..rules.programs import Seed, made_object
 from ..tangents.holding import carrier
 from ..tangents.missing import not_implemented
-from ..tangents.moments import Moment, check_value, not_repeatable, running_again
+from ..tangents.moments import Moment, check_value, not_repeatable
 from ..tangents.pairings import in_form_of, stated_tangent
 from ..tangents.shadows import inner
 from ..tangents.structural import make
 from ..tangents.zeros import AbstractZero
 from . import crossings, heap, outlines, support
+from .effects import running_again
 from .emit import is_stand_in
 from .handlers import NO, ZERO, Handler, Unsettled
 from .pushing import SELF, Default, Ref, Vjp, arguments_of, build

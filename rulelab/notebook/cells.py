@@ -121,12 +121,20 @@ def label_cell(shell, info) -> None:
     The number is where the history will put the cell: the shell's counter is raised before this event in
     some versions of IPython and after it in others.
     """
-    transformed = getattr(info, "transformed_cell", None)
+    transformed = info.transformed_cell if hasattr(info, "transformed_cell") else _retransformed(shell, info)
     if info.raw_cell and transformed is not None:
         counted = info.store_history and shell.history_manager is not None
         number = len(shell.history_manager.input_hist_parsed) if counted else shell.execution_count
         filename = shell.compile.get_code_name(info.raw_cell, transformed, number)
         register_cell_label(filename, f"cell In [{number}]")
+
+
+def _retransformed(shell, info) -> str | None:
+    """What IPython is about to run, for versions of it that do not tell."""
+    try:
+        return shell.transform_cell(info.raw_cell)
+    except Exception:  # it says so itself when it comes to run the cell
+        return None
 
 
 def label_earlier_cells(shell) -> None:

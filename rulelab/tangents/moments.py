@@ -5,7 +5,6 @@ The derivative of a derivative runs a function again, later. It has to find what
 
 from __future__ import annotations
 
-import contextlib
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError, RuleLabError
+from ..errors import NotDifferentiableError
 from .classes import made_by_python
 from .contents import contents_of, fill
 from .holding import UNBOUND, contents, inside
@@ -134,21 +133,6 @@ def check_value(f: Any, y: Any, again: Any) -> None:
         raise not_repeatable(f, "gives another value when it runs again")
 
 
-@contextlib.contextmanager
-def running_again(f: Any, args: tuple[Any, ...], words: dict[str, Any] | None = None) -> Iterator[None]:
-    """A block in which a function is differentiated that has run before. Where an error comes out of it that
-    a plain call raises too, the function cannot run twice, and the error says so.
-    """
-    try:
-        yield
-    except RuleLabError:
-        raise
-    except Exception as error:
-        if _fails(f, args, words or {}):
-            raise not_repeatable(f, f"raises {type(error).__name__} when it runs again") from error
-        raise
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """A call that has been made, and its value."""
@@ -165,29 +149,6 @@ def run_behind(g: Any) -> Run | None:
         if isinstance(cell.cell_contents, Run):
             return cell.cell_contents
     return None
-
-
-@contextlib.contextmanager
-def as_again(g: Any) -> Iterator[None]:
-    """A block in which `g` is called: `running_again` where there is a run behind it."""
-    try:
-        yield
-    except RuleLabError:
-        raise
-    except Exception:
-        run = run_behind(g)
-        if run is not None:
-            with running_again(run.f, run.args, run.words):
-                raise
-        raise
-
-
-def _fails(f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> bool:
-    try:
-        f(*args, **words)
-    except Exception:
-        return True
-    return False
 
 
 def not_repeatable(f: Any, what: str) -> NotDifferentiableError:

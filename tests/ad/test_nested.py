@@ -1,5 +1,6 @@
 """Derivatives within derivatives: every order, every mixture of modes, never one in another's place."""
 
+import contextlib
 import functools
 import itertools
 import math
@@ -643,6 +644,40 @@ def test_an_iterator_that_ends_in_a_later_run(outer, inner, most, monkeypatch):
         assert OPERATORS[outer](OPERATORS[inner](g))(2.0) == pytest.approx(12.0)
     except RuleLabError as refused:
         assert "raises StopIteration when it runs again" in str(refused)
+
+
+class Round:
+    """Items in rounds: it ends after so many, and begins again."""
+
+    def __init__(self, most):
+        self.most, self.count = most, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.count += 1
+        if self.count % (self.most + 1) == 0:
+            raise StopIteration
+        return 1.0
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+@pytest.mark.parametrize("outer, inner", [pair for pair in PAIRS if pair[1] != "P"])
+def test_an_iterator_that_begins_again(outer, inner, most, monkeypatch):
+    """Asked once more it would answer, and still the second derivative did not come about."""
+    monkeypatch.setitem(globals(), "NUMBERS", Round(most))
+
+    def g(y):
+        return y**3 * next(NUMBERS)
+
+    with contextlib.suppress(RuleLabError):
+        OPERATORS[inner](g)(2.0)  # from now on it keeps copies
+    NUMBERS.count = 0
+    try:
+        assert OPERATORS[outer](OPERATORS[inner](g))(2.0) == pytest.approx(12.0)
+    except RuleLabError as refused:
+        assert "raises StopIteration when it runs again" in str(refused) or "is not followed" in str(refused)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 6])

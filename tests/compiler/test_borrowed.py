@@ -1304,3 +1304,29 @@ def test_a_function_that_cannot_run_again_is_refused(way, monkeypatch):
             rl.gradient(slope, 1.5)
         else:
             rl.pushforward(slope, 1.5)(1.0)
+
+
+LAYOUTS = {
+    "reversed": lambda v: v[::-1] @ v,
+    "every other": lambda v: v[::2] @ v[1::2],
+    "column": lambda v: v.reshape(4, 5)[:, 1] @ v[:4],
+    "transposed": lambda v: (v.reshape(4, 5).T @ v[:4]) @ v[:5],
+    "reversed matrix": lambda v: np.sum(v.reshape(4, 5)[::-1, ::-1] @ v.reshape(5, 4)),
+    "broadcast": lambda v: np.broadcast_to(v[3], 5) @ v[:5],
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_copy_is_laid_out_as_the_array(name, monkeypatch):
+    """The value is that of the plain function to the last digit, which depends on the strides in BLAS."""
+    monkeypatch.setitem(globals(), "data", Property())
+    product = LAYOUTS[name]
+
+    def f(v):
+        return np.sum(data.batch) * 0.0 + product(v)
+
+    rng = np.random.default_rng(0)
+    with np.errstate(all="ignore"):
+        for _ in range(60):
+            v = rng.standard_normal(20)
+            assert rl.withgradient(f, v)[0] == product(v)

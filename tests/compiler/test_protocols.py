@@ -5,12 +5,18 @@ import dataclasses
 import enum
 import functools
 import math
+import time
 
 import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.errors import ForeignCallError, MutationError, NotDifferentiableError
+from rulelab.errors import (
+    ForeignCallError,
+    MutationError,
+    NotDifferentiableError,
+    NotImplementedTangentError,
+)
 
 
 def assert_right(f, make, *numbers, h=1e-6):
@@ -734,3 +740,29 @@ def test_a_conversion_that_the_author_calls():
         1.3 / math.hypot(1.3, 1.0)
     )
     assert rl.gradient(lambda x: np.sum(ByArray(x).__array__()), 1.3)[0] == pytest.approx(3.0)
+
+
+class Labelled(tuple):
+    """A tuple with an attribute beside its parts."""
+
+
+def by_words(f, **words):
+    return f(**words)
+
+
+def test_an_attribute_of_a_tuple_that_goes_by_position():
+    """A whole number of a date stands still, and so does the tuple itself unless one asks by it."""
+    date = time.struct_time((2018, 4, 15, 1, 2, 3, 4, 105, 0))
+    labelled = Labelled((1.0, 2.0))
+    labelled.scale = 3.0
+
+    def of_day(t, x):
+        return t.tm_yday * x
+
+    def scaled(t, x):
+        return t.scale * x + t[0] * x
+
+    assert rl.gradient(lambda x: by_words(of_day, t=date, x=x), 2.0) == (105.0,)
+    assert rl.gradient(lambda x: by_words(scaled, t=labelled, x=x), 2.0) == (4.0,)
+    with pytest.raises(NotImplementedTangentError, match="by the attribute scale of a Labelled"):
+        rl.gradient(scaled, labelled, 2.0)
