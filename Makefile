@@ -42,7 +42,7 @@ CORE := tests/test_project.py tests/test_tables.py tests/test_without_scipy.py \
 	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants programs docstrings points clean
+.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants load programs docstrings points clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -59,6 +59,7 @@ help:
 	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
+	@echo "make load      rules judged alone and beside four busy processes: all is to be the same; an hour"
 	@echo "make programs   random programs in all modes and orders; ARGS=\"plain --count 1000 --start 5000\""
 	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
 	@echo "make points   second derivatives at special points; ARGS=\"--count 5000 --start 7\""
@@ -112,6 +113,9 @@ proved-table: $(VENV)/installed-dev
 
 mutants: $(VENV)/installed-dev
 	@$(BIN)/python tests/symbolic/mutants.py $(ARGS)
+
+load: $(VENV)/installed-dev
+	@$(BIN)/python tests/reliability/load.py $(ARGS)
 
 programs: $(VENV)/installed-dev
 	@$(BIN)/python tests/corpus/campaign.py $(ARGS)

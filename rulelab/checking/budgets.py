@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 try:
     import resource
@@ -41,6 +42,58 @@ class Limit(Budget):
     def is_over(self) -> bool:
         """Whether they are used up."""
         return self.used() > self.seconds
+
+
+class Spent(NamedTuple):
+    """Seconds of another process: those in which it ran, and those in which it was ready and had no core."""
+
+    running: float
+    ready: float
+
+
+def spent_by(pid: int) -> Spent | None:
+    """What the first thread of a process has spent until now; None where nobody tells.
+
+    What is missing to the time on the wall it has waited by itself: asleep, or for a lock or a device.
+    """
+    try:
+        with open(f"/proc/{pid}/schedstat", "rb", buffering=0) as file:
+            running, ready, _ = file.read().split()
+    except (OSError, ValueError):
+        return None
+    return Spent(int(running) / 1e9, int(ready) / 1e9)
+
+
+class Watched:
+    """A process that is looked after from outside: how much of its time on the wall it has used.
+
+    Waiting for a core is not its own doing, and counts for nothing.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self._clock, self._spent = pid, time.monotonic(), spent_by(pid)
+
+    def running(self) -> float | None:
+        """Seconds in which it ran; None where nobody tells."""
+        now = spent_by(self.pid)
+        return None if now is None or self._spent is None else now.running - self._spent.running
+
+    def waiting(self) -> float | None:
+        """Seconds in which it did nothing, and could not have: asleep, or waiting for something."""
+        now = spent_by(self.pid)
+        if now is None or self._spent is None:
+            return None
+        busy = sum(now) - sum(self._spent)
+        return max(0.0, time.monotonic() - self._clock - busy)
+
+    def used(self) -> float:
+        """Seconds in which it ran or waited; where nobody tells, all of them."""
+        running, waiting = self.running(), self.waiting()
+        return self.on_the_wall() if running is None or waiting is None else running + waiting
+
+    def on_the_wall(self) -> float:
+        """Seconds that a clock on the wall has gone on."""
+        return time.monotonic() - self._clock
 
 
 def _waits() -> int:

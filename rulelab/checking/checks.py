@@ -57,8 +57,10 @@ from .vectors import cotangent_vec, leaves, to_vec
 POINTS = {"quick": 3, "normal": 8, "deep": 40}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
-QUICK_SECONDS = 0.25
-FINDING = {"quick": 0.2, "normal": 5.0, "deep": 20.0}
+QUICK_SECONDS = 1.0
+"""Of the processor, after which a quick check looks at no further point: eight times what one takes usually.
+A busy machine, where each point costs half as much again, is to leave none out."""
+FINDING = {"quick": 1.0, "normal": 5.0, "deep": 20.0}
 """Seconds that may be spent on finding arguments that a function takes."""
 QUICK_CALLS = 60
 """Calls for each number that is moved, about what a quick check makes."""
@@ -162,7 +164,7 @@ class Checking:
         began = Budget()
         y = plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
         self.like, took = y, began.used()
-        if self.depth == "quick" and took * QUICK_CALLS * max(1, to_vec(self.first.inputs)[0].size) > 1.0:
+        if self.depth == "quick" and self._is_slow(took) and self._is_slow(took := self._time_of_a_call()):
             words = f"a call takes {engineering(took, 's')}, too long for a quick check"
             self.findings.append(Finding("time", words, UNKNOWN))
             return
@@ -189,6 +191,16 @@ class Checking:
             self._look(point)
             yield point.origin
         yield from self._last_steps()
+
+    def _is_slow(self, took: float) -> bool:
+        """Whether a call that takes so long is too long for a quick check."""
+        return took * QUICK_CALLS * max(1, to_vec(self.first.inputs)[0].size) > 1.0
+
+    def _time_of_a_call(self) -> float:
+        """The seconds of one call that is not the first: that one may have loaded a library."""
+        began = Budget()
+        plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
+        return began.used()
 
     def _last_steps(self) -> Iterator[str]:
         whole = [probe for probe in self.probes if probe.failure is None]

@@ -27,6 +27,7 @@ from ..rules.authoring import has_rrule, without_rule
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from ..tables import Page, Report, Table
+from ..verdicts import RIGHT, WRONG
 from . import findiff
 
 
@@ -181,7 +182,8 @@ class Comparison(Report):
         if self.verdict.startswith("cannot tell: "):
             reason = self.verdict.removeprefix("cannot tell: ")
             return f"Cannot tell whether {both} agree: {reason}."
-        return f"{both} {self.verdict}."
+        word = RIGHT if self.agree else WRONG
+        return f"{word.capitalize()}: {both} {self.verdict}."
 
     def page(self) -> Page:
         columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")

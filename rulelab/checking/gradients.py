@@ -275,7 +275,7 @@ def grad_check(f: Callable, *args: Any, **options: Any) -> GradientCheck:
 
     The gradient of any real function, with rules of yours in it or without, is compared with two families of
     differences of `f`: number by number where there are few, in random directions else, at `args` and at some
-    points near them. The report says right, wrong, with the number that is furthest off, or inconclusive; it
+    points near them. The report says right, wrong, with the number that is furthest off, or cannot tell; it
     is true where the gradient is right, and names the rules of yours that took part.
 
     Options: `fkwargs`, keyword arguments of `f`; `points`, how many; `rtol` and `atol` (by dtype: 1e-9 for

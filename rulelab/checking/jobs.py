@@ -19,6 +19,7 @@ from ..rules.rule import Rule
 from ..rules.signatures import types_of
 from ..rules.targets import name_of
 from ..rulesets import catalogue
+from .budgets import Limit
 from .modules import ModuleError, Stated, Where, all_stated, load, located, rules_stated
 from .perturb import kind_named
 from .points import NoInputsError, required_names
@@ -221,12 +222,12 @@ def _of_module(job: Job) -> Checking:
 def done(job: Job, limit: float | None = None) -> dict[str, Any]:
     """Make a check and tell of it in plain data, whatever happens: verdict, sentence, lines, report, time.
 
-    After `limit` seconds no further point is looked at. What goes wrong with the check itself is told as the
-    verdict "error".
+    After `limit` seconds of the processor no further point is looked at. What goes wrong with the check
+    itself is told as the verdict "error".
     """
     started = time.perf_counter()
     try:
-        told = _told(job, None if limit is None else started + limit, limit)
+        told = _told(job, None if limit is None else Limit(limit))
     except NoInputsError as error:
         told = _not_judged(UNKNOWN, error.found)
     except RuleLabError as error:
@@ -237,14 +238,14 @@ def done(job: Job, limit: float | None = None) -> dict[str, Any]:
     return {**told, "seconds": time.perf_counter() - started}
 
 
-def _told(job: Job, deadline: float | None, limit: float | None) -> dict[str, Any]:
+def _told(job: Job, limit: Limit | None) -> dict[str, Any]:
     check, late = job.begun(), False
     for _ in check.pieces():
-        if deadline is not None and time.perf_counter() > deadline:
+        if limit is not None and limit.is_over():
             late = True
             break
     report = check.result(interrupted=late)
-    more = (over(limit),) if late and limit is not None else ()
+    more = (over(limit.seconds),) if late and limit is not None else ()
     return {
         "verdict": report.verdict,
         "sentence": report.sentence,

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import RuleLabError
 from ..tables import Page, Report, Table
+from ..verdicts import CANNOT_TELL, NOT_JUDGED, word_of
 from . import junit
 from .jobs import ERROR, RIGHT, UNKNOWN, WRONG, Job, module_jobs, shipped_jobs
 from .spreading import ExecutorError, Work
@@ -106,8 +107,8 @@ class ManyChecks(Report):
         counts = Counter(outcome.verdict for outcome in self.outcomes)
         told = [
             f"{counts[WRONG]} wrong" if counts[WRONG] else "",
-            f"{counts[UNKNOWN]} inconclusive" if counts[UNKNOWN] else "",
-            f"{counts[ERROR]} not made, by an error" if counts[ERROR] else "",
+            f"{counts[UNKNOWN]} {CANNOT_TELL}" if counts[UNKNOWN] else "",
+            f"{counts[ERROR]} {NOT_JUDGED}, by an error" if counts[ERROR] else "",
             f"{len(self.waiting)} not reached" if self.waiting else "",
             f"{counts[RIGHT]} right",
         ]
@@ -120,7 +121,7 @@ class ManyChecks(Report):
         """The sentences of all that is not right, wrong rules first, with what was found there."""
         bad = [o for verdict in (WRONG, ERROR, UNKNOWN) for o in self.with_verdict(verdict)]
         for outcome in bad[:_SHOWN]:
-            yield f"{outcome.verdict}: {outcome.job.label}: {outcome.sentence}"
+            yield f"{word_of(outcome.verdict)}: {outcome.job.label}: {outcome.sentence}"
             if outcome.verdict == WRONG:
                 yield from (f"    {line}" for line in outcome.lines)
         if len(bad) > _SHOWN:
@@ -149,7 +150,7 @@ class ManyChecks(Report):
     def to_junit(self) -> str:
         """The report as JUnit XML, which CI services read: a test case for each check.
 
-        A wrong rule is a failure; a check that is inconclusive or could not be made is an error, so that it
+        A wrong rule is a failure; a check that cannot tell or could not be made is an error, so that it
         is not taken for passed; one that was not reached is skipped.
         """
         cases = [
@@ -168,7 +169,7 @@ class ManyChecks(Report):
 
 def _row(outcome: Outcome) -> tuple[str, str, str, str]:
     job = outcome.job
-    return job.label, job.place or job.family, outcome.verdict, outcome.sentence
+    return job.label, job.place or job.family, word_of(outcome.verdict), outcome.sentence
 
 
 def _counted(number: int, what: str) -> str:
@@ -188,9 +189,9 @@ def check_all(
     With one of the `workers` the checks are made in this process, with more in so many new ones; on an
     `executor`, any `concurrent.futures.Executor`, they are made there. Jobs travel as names: each process
     imports the module of its rules itself. A job whose process dies is handed out anew, three times at most,
-    then its outcome is an error. A check that takes more than `limit` seconds (None: no limit) is
-    inconclusive, and a process of ours that is stuck in one is ended. `told(done, total)` is called as they
-    end. Ctrl-C gives the report of what there is.
+    then its outcome is an error. A check that takes more than `limit` seconds of the processor (None: no
+    limit) cannot tell, and a process of ours that is stuck in one is ended. `told(done, total)` is called as
+    they end. Ctrl-C gives the report of what there is.
 
     ExecutorError where the executor takes no jobs, WorkersError for a wrong number.
 

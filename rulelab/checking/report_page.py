@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Place, printable
+from ..verdicts import CANNOT_TELL, RIGHT, WRONG, word_of
 
 if TYPE_CHECKING:
     from .reports import RuleCheck
@@ -53,7 +54,10 @@ _PAGE = """\
 .rulelab-check details { margin: 0.3em 0; }
 .rulelab-check summary { cursor: pointer; }
 </style>
-<p class="rulelab-verdict">{{ report.sentence | printable }}</p>
+<p class="rulelab-verdict">{{ report.headlines[0] | printable }}</p>
+{%- for line in report.headlines[1:] %}
+<p>{{ line | printable }}</p>
+{%- endfor %}
 <p class="rulelab-quiet">{{ about | printable }}</p>
 {%- for one in report.diagnoses %}
 {%- if not loop.first %}
@@ -127,8 +131,8 @@ def _stated(report: RuleCheck) -> str:
 
 def _counts(report: RuleCheck) -> str:
     """How many of the checks came out how, in words."""
-    verdicts = [check.verdict for check in report.checks]
-    counts = [f"{verdicts.count(word)} {word}" for word in ("right", "wrong", "inconclusive")]
+    verdicts = [word_of(check.verdict) for check in report.checks]
+    counts = [f"{verdicts.count(word)} {word}" for word in (RIGHT, WRONG, CANNOT_TELL)]
     return "Checks: " + ", ".join(words for words in counts if not words.startswith("0 "))
 
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 from ..errors import Place, RuleError, printable
 from ..tables import Page, Report, Table, engineering
+from ..verdicts import CANNOT_TELL, RIGHT, headed, word_of
 from .comparison import plain_data, shortened
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .report_page import html_of_check
 
-RIGHT = "right"
 CORRECTED = "corrected, and right at every point of this check:"
 MOST_FOUND, MOST_ROWS, MOST_LINES = 3, 6, 8
 """Lines of one kind that the text of a report has: it is to fit on a screen."""
@@ -94,8 +94,14 @@ class RuleCheck(Report):
         if self.verdict == WRONG:
             return f"{who} is wrong: {self.reason}."
         if self.interrupted and not any(f.level == UNKNOWN for f in self.findings):
-            return f"{who}: stopped after {_counted(len(self.points), 'point')}, at which it is right."
-        return f"{who} can be neither confirmed nor refuted: {self.reason}."
+            points = _counted(len(self.points), "point")
+            return f"{who}: {CANNOT_TELL}: stopped after {points}, at which it is right."
+        return f"{who}: {CANNOT_TELL}: {self.reason}."
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The sentence as a headline, and the line below it where it is too long for one."""
+        return headed(self.sentence, self.function, self.by, *self.names)
 
     @property
     def reason(self) -> str:
@@ -114,14 +120,15 @@ class RuleCheck(Report):
             where = f", loses digits at {self.loses}" if self.loses else ""
             return f"right at {points}{where}, in {engineering(self.seconds, 's')}"
         place = self.diagnoses[0].place if self.diagnoses else None
-        return f"{self.verdict}: {self.reason}" + (f" ({place.label()})" if place is not None else "")
+        where = f" ({place.label()})" if place is not None else ""
+        return f"{word_of(self.verdict)}: {self.reason}{where}"
 
     def _first(self, level: str) -> Finding:
         return next(finding for finding in self.findings if finding.level == level)
 
     def lines(self) -> Iterator[str]:
         """The report as lines of text, at most a screen: what is left out is counted."""
-        yield self.sentence
+        yield from self.headlines
         yield from self.details()
         yield f"{self.extent}, {self.closing}"
 
@@ -134,7 +141,7 @@ class RuleCheck(Report):
         yield from _at_most(MOST_FOUND, list(self.other_findings()), "finding")
         yield from (f"note: {note}" for note in self.notes)
         if self.failed_checks():
-            table = _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that failed")
+            table = _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that are not right")
             yield from table.text().split("\n")
 
     def other_findings(self) -> Iterator[str]:
@@ -207,7 +214,7 @@ class RuleCheck(Report):
         tables.append(self.checks_table(folded=bool(self)))
         if self.points:
             tables.append(self.points_table())
-        lead = (self.sentence, *self.worst_lines())
+        lead = (*self.headlines, *self.worst_lines())
         notes = (*self.other_findings(), *(f"note: {note}" for note in self.notes), self.closing)
         return Page(lead, tuple(tables), notes)
 
@@ -334,7 +341,7 @@ def changed_lines(diff: str) -> list[str]:
 
 
 def _checks_table(checks: Iterable[Checked], caption: str, folded: bool = False) -> Table:
-    rows = tuple((c.name, c.verdict, str(c.times), c.words) for c in checks)
+    rows = tuple((c.name, word_of(c.verdict), str(c.times), c.words) for c in checks)
     return Table(caption, ("check", "verdict", "times", "in words"), rows, folded)
 
 

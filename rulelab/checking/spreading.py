@@ -6,13 +6,13 @@ import concurrent.futures as futures
 import multiprocessing
 import os
 import signal
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import RuleLabError
+from .budgets import Watched
 from .jobs import ERROR, UNKNOWN, Job, done, over
 
 AGAIN = 3
@@ -59,7 +59,7 @@ class Slot:
         self.pid: futures.Future[int] | None = None
         self.job: futures.Future[dict[str, Any]] | None = None
         self.index = -1
-        self.since: float | None = None
+        self.watched: Watched | None = None
         self.is_late = False
 
     def give(self, index: int, job: Job, limit: float | None) -> None:
@@ -69,18 +69,20 @@ class Slot:
                 1, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
             )
             self.pid = self.pool.submit(os.getpid)
-        self.index, self.since, self.is_late = index, None, False
+        self.index, self.watched, self.is_late = index, None, False
         self.job = self.pool.submit(done, job, limit)
 
     def look(self, limit: float | None) -> None:
-        """End the process if its job has taken too long, counted from when the process was up."""
+        """End the process if its job has taken too long: seconds since the process was up in which it ran or
+        waited, not those in which others had its core.
+        """
         assert self.pid is not None and self.job is not None
         if limit is None or self.job.done() or not self.pid.done():
             return
-        if self.since is None:
-            self.since = time.monotonic()
+        if self.watched is None:
+            self.watched = Watched(self.pid.result())
         # A job ends itself between two points: only one that is stuck within a point is left to be ended.
-        if time.monotonic() - self.since > limit + min(5.0, limit):
+        if self.watched.used() > limit + min(5.0, limit):
             self.is_late = True
             self.kill()
 

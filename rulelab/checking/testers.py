@@ -152,7 +152,7 @@ def rule_check(f: Callable, *args: Any, **options: Any) -> RuleCheck:
     The rule is asked at points around `args`, or where none are given at points drawn by its annotations and
     the names of the parameters; every cotangent is compared with two families of differences of `f`, and
     what the rule does besides is watched. The report, a `RuleCheck`, says right, wrong (with the mistake) or
-    inconclusive; it is true where the rule is right.
+    cannot tell; it is true where the rule is right.
 
     Options: `mode` "rrule" or "frule" (by default the reverse rule, if there is one); `depth` "quick",
     "normal" or "deep"; `order=2` for second derivatives too; `domain`, an interval, words such as "positive"

@@ -51,7 +51,7 @@ def lab(
     >>> print(lab(square, square_cr, (3.0,), widgets=False))  # doctest: +ELLIPSIS
     Gradients
     =========
-    square and square_cr agree exactly.
+    Right: square and square_cr agree exactly.
     ...
     """
     __tracebackhide__ = True

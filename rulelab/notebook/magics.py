@@ -188,7 +188,7 @@ class RuleLab(ManneredMagics, Settings):
             options: dict[str, Any] = {"mode": mode, "registry": self.session.registry}
             return run(checking(f, *given.args, fkwargs=given.kwargs, depth="quick", **options))
         except Exception as error:
-            return f"not checked: {in_one_line(error)}"
+            return f"not judged: {in_one_line(error)}"
 
     def _where(self, name: str, f, at: Invocation | None = None, domain=None) -> tuple[Invocation, str]:
         """The arguments of a check, and in words where they come from: `--at`, else the last command that had
@@ -564,7 +564,7 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @AT
     def rule_check(self, line, scope):
-        """Whether the rule of F is right, by numbers: right, wrong with the mistake, or inconclusive.
+        """Whether the rule of F is right, by numbers: right, wrong with the mistake, or cannot tell.
 
         Every cotangent is compared with two families of finite differences, at points on both sides of every
         branch that can be found. They begin at the arguments of --at, else at those that F was last
@@ -765,7 +765,7 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @AT
     def rule_symbolic(self, line, scope):
-        """The derivative by SymPy beside the one of the rule of F: proved, refuted or undecided.
+        """The derivative by SymPy beside the one of the rule of F: proved, refuted, or cannot tell.
 
         The verdict says for which arguments and sizes it holds. A rule that is refuted is shown an example.
         `--at` gives a point to start from; without, numbers are tried, then vectors, then matrices, at two

@@ -239,8 +239,8 @@ class Asking:
 def waited(passed: float, most: float, so_far: str) -> str:
     """How long a question has been asked, in seconds, and what is known.
 
-    >>> waited(2.2, 5.0, "REFUTED")
-    '2 s of 5 s at most; so far: REFUTED'
+    >>> waited(2.2, 5.0, "it agrees to 40 digits at every sample")
+    '2 s of 5 s at most; so far: it agrees to 40 digits at every sample'
     """
     return f"{passed:.0f} s of {most:g} s at most" + (f"; so far: {so_far}" if so_far else "")
 

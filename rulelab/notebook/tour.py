@@ -23,6 +23,7 @@ from ..checking import findiff
 from ..compiler.cache import DEFAULT as CACHE
 from ..compiler.cache import refresh
 from ..errors import RuleLabError, register_cell_label
+from ..verdicts import RIGHT, WRONG
 
 CLOSE = 1e-8
 """How far a number may be from what it should be, absolutely and relative to its size."""
@@ -58,7 +59,7 @@ class Check(NamedTuple):
     def row(self) -> tuple[str, ...]:
         """The line of this check in the table."""
         off = f"{self.off:.0e}" if 0.0 < self.off < math.inf else "0" if self.off == 0.0 else "–"
-        verdict = "ok" if self.right else "WRONG"
+        verdict = RIGHT if self.right else WRONG
         return self.what, _shown(self.found), _shown(self.expected), self.by, off, verdict
 
 

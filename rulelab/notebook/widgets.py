@@ -19,6 +19,7 @@ import ipywidgets as W
 from ..errors import printable
 from ..pieces import Measurement, Progress
 from ..tables import engineering
+from ..verdicts import said
 from . import tabs
 from .displays import error_in_words
 from .pair import SIZES, Overview, Pair, html_of, sizes_between
@@ -181,7 +182,7 @@ class Gradients:
         self.board.say(f"Comparing at N = {n:,} …")
         self.pair.resize(n)
         self.show()
-        self.board.say(f"Compared at N = {n:,}: {self.pair.comparison.sentence}")
+        self.board.say(f"Compared at N = {n:,}. {self.pair.comparison.sentence}")
         self.board.changed(True)
 
     def show(self) -> None:
@@ -358,7 +359,7 @@ class Symbolic:
     def _proved(self, report: Any) -> None:
         self._show_whole()
         kept = self.pair.proof is report
-        answer = f"{report.verdict.word}, in {engineering(report.seconds, 's')}."
+        answer = f"{said(report.verdict.word)}, in {engineering(report.seconds, 's')}."
         self.board.say(
             f"SymPy has answered: {answer}" if kept else "Stopped; the answer that stands here is older."
         )

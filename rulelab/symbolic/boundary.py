@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import time
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -52,6 +51,8 @@ FIRST, MOST, ROUNDS = 2, 24, 4  # directions to begin with, and in doubt; then s
 NOTHING, LARGE = 1e-25, 1e12  # slopes that are none, and that may be growing
 MAX_RESULTS = 16  # of a function with more of them the first ones are asked for
 MAX_FAULTS = 6
+MOST_HANGING = 2  # points at which the code does not end
+POINT_SECONDS = 1.0  # of the processor, for one of them: some code hangs there
 
 # What stops one point without a word on the rule: outside the domain, or the code cannot be followed there.
 _NOT_THERE = (Skipped, Misfit, Settled, Stop)
@@ -59,14 +60,15 @@ _SILENT = (*_NOT_THERE, TimeoutError)
 
 
 class Borders:
-    """The walk over the special points of a rule that is proved on its open cells, as far as `admits(point)`.
+    """The walk over the special points of a rule that is proved on its open cells, as far as `admits(point)`
+    and the limit of `work` allow.
 
     After `walk()`: `refuted` is a verdict, where the rule gives a wrong number although a derivative exists;
     `caveats` are the warnings, `exceptions` names their points, `notes` tell what was left out.
     """
 
-    def __init__(self, question, visits, rng, deadline, admits=lambda point: True):
-        self.question, self.visits, self.rng, self.deadline = question, visits, rng, deadline
+    def __init__(self, question, visits, rng, work, admits=lambda point: True):
+        self.question, self.visits, self.rng, self.work = question, visits, rng, work
         self.admits = admits
         self.refuted: Refuted | None = None
         self.found: dict[tuple, Caveat] = {}  # by fault: the first point that shows one speaks for the others
@@ -77,22 +79,28 @@ class Borders:
             self.notes = ("zeros, ones, ties and borders are tried for real arguments and results only",)
             return
         points = list(filter(self.admits, special_points(self.question.names, self.visits)))
+        hanging = 0
         for number, point in enumerate(points):
             if len(self.found) == MAX_FAULTS:
                 return
-            if time.monotonic() > self.deadline:
-                done = f"{number} of {len(points)}"
-                self.notes = (f"{done} zeros, ones, ties and borders were tried, then time was over",)
+            if self.work.is_over() or hanging == MOST_HANGING:
+                done = f"{number} of {len(points)} zeros, ones, ties and borders"
+                self.notes += (f"{done} were tried: more of them are more work than is done at most",)
                 return
-            left = max(0.01, self.deadline - time.monotonic())
-            with contextlib.suppress(*_SILENT, TooLong), at_most(left):  # a loop may not end at 0
-                finding = _Point(self.question, point, self.rng, self.deadline, self.found).judge()
-                if isinstance(finding, Refuted):
-                    self.refuted = finding
-                    return
-                if finding is not None:
-                    fault, caveat = finding
-                    self.found.setdefault(fault, caveat)
+            try:
+                with contextlib.suppress(*_SILENT), at_most(POINT_SECONDS):  # a loop may not end at 0
+                    finding = _Point(self.question, point, self.rng, self.work, self.found).judge()
+                    if isinstance(finding, Refuted):
+                        self.refuted = finding
+                        return
+                    if finding is not None:
+                        fault, caveat = finding
+                        self.found.setdefault(fault, caveat)
+            except TooLong:
+                hanging += 1
+                pairs = zip(self.question.names, point, strict=True)
+                where = ", ".join(f"{name} = {readable(value)}" for name, value in pairs)
+                self.notes += (f"not judged at {where}: it took more than {POINT_SECONDS:g} s",)
 
     @property
     def caveats(self):
@@ -122,8 +130,8 @@ class _Limits(NamedTuple):
 class _Point:
     """One special point, and what the function does beside it."""
 
-    def __init__(self, question, sample, rng, deadline, known):
-        self.question, self.sample, self.rng, self.deadline = question, sample, rng, deadline
+    def __init__(self, question, sample, rng, work, known):
+        self.question, self.sample, self.rng, self.work = question, sample, rng, work
         self.known = known  # faults that need no second point
         self.seed = SEED
         self.leaves = leaf_names(question.names, sample)
@@ -222,7 +230,7 @@ class _Point:
     def jacobian(self, direction, distance):
         """(value, slopes) at this distance, by difference quotients of the traced primal; their step is so
         much smaller that one side will do."""
-        if time.monotonic() > self.deadline:
+        if self.work.is_over():
             raise TimeoutError
         beside = _moved(self.sample, [u * distance for u in direction])
         with CONTEXT.workdps(DIGITS):

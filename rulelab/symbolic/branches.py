@@ -33,7 +33,8 @@ from .worker import TooLong, at_most
 MAX_RUNS = 160
 MAX_LEAVES = 6
 MAX_PATHS = 16
-RUN_SECONDS = 0.5  # of one run, plain and traced
+RUN_SECONDS = 1.0  # of the processor, of one run, plain and traced
+ASSUMPTION_SECONDS = 1.0  # of what SymPy knows about one condition
 FAR = (0, Fraction(1, 10**8), Fraction(1, 1000), Fraction(1, 10), 1, 2, 5, 10, 30, 100, 800)
 
 
@@ -479,7 +480,7 @@ class _Gatherer:
             ("<=", False): "is_positive",
         }
         try:
-            with at_most(0.3):  # SymPy's assumptions may take minutes
+            with at_most(ASSUMPTION_SECONDS):  # SymPy's assumptions may take minutes
                 return bool(getattr(difference, known[decision.relation, outcome]))
         except TooLong:
             return False

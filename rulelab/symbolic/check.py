@@ -3,7 +3,8 @@
 Order of work: sample points in every orthant and size are tried first, and the first at which the rule is
 off by more than 1e-12 ends the matter. What survives is proved: for each cell visited the derivative SymPy
 finds, times y_bar, minus the rule's cotangent is shown to be identically zero. All of it runs in a forked
-worker under a wall limit.
+worker with so many seconds of the processor, and how much is tried is counted in operations: a busy machine
+changes no verdict. What takes longer is undecided, whatever was known by then.
 """
 
 from __future__ import annotations
@@ -53,11 +54,12 @@ from .tracing import mentions, reads_one_triangle
 from .trials import Trials, names_an_axis, with_whole_numbers
 from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
+from .work import Work, WorkLimit
 from .zerotest import is_identically_zero
 
-NOTHING_VARIES = "not judged: no argument varies"
+NOTHING_VARIES = "no argument varies"
 GIVE_ARGUMENTS = "give sample arguments by at=(…)"
-UNSEEN = "the time was over before other kinds of arguments were tried"
+OTHER_KINDS = "other kinds of arguments"
 MAX_CELLS = 8
 ENOUGH_SIZES = 2  # of a function with branches
 MOST_RAISED = 3  # exceptions of a rule, until it is said not to be for arguments of a kind
@@ -67,11 +69,11 @@ EVERY = 4  # of the samples are one beyond those beside borders
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
-FORMULA_SECONDS = 1.0  # for the formulas of a rule that is refuted, which is said without them else
-NUMERIC_SHARE = 0.4  # of the time limit, for the samples
+FORMULA_SECONDS = 2.0  # for the formulas of a rule that is refuted, which is said without them else
+NUMERIC_SHARE = 0.4  # of the time limit, in seconds of work, for the samples
 INTEGRAL_SHARE = 0.2  # the same where a function integrates
-LIMIT_SHARE = 0.9  # of the time limit, until the samples with more and more steps end
-BORDER_SHARE = 0.25  # of the time limit, at most, for the points on borders
+LIMIT_SHARE = 0.5  # the same for the samples with more and more steps
+BORDER_SHARE = 0.25  # the same for the points on borders
 
 
 def prove(
@@ -108,13 +110,14 @@ def prove(
     "positive", or a dict of these by argument; words such as "square" or "positive definite" say what an
     argument is. The verdict is for this domain and says so.
 
-    No more than `time_limit` seconds are used. `rng` is a NumPy Generator for the sample points; the default
-    one is seeded, so that a verdict can be repeated. `stop()` is asked now and then whether to end early,
-    with the verdict Undecided. `name` is how the author writes `f`, for the report and the code to paste; its
-    own name, else. `steps` names the whole number of steps of a sum that stands for an integral (see
-    `Converges`); else it is looked for by its name. `stability` is the `StabilityReport` of a scan whose
-    findings are to stand among the warnings. `heard(report)` is called with each report on the way to the one
-    that is returned, as soon as more is known.
+    No more than `time_limit` seconds of the processor are used; what takes longer is Undecided. `rng` is a
+    NumPy Generator for the sample points; the default one is seeded, so that a verdict can be repeated.
+    `stop()` is asked now and then whether to end early, with the verdict Undecided. `name` is how the
+    author writes `f`, for the report and the code to paste; its own name, else. `steps` names the whole
+    number of steps of a sum that stands for an integral (see `Converges`); else it is looked for by its
+    name. `stability` is the `StabilityReport` of a scan whose findings are to stand among the warnings.
+    `heard(report)` is called with each report on the way to the one that is returned, as soon as more is
+    known.
 
     Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
     A wrong number at one kind refutes; an exception does so at arguments that were given. A proof names the
@@ -145,10 +148,10 @@ def prove(
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     warm()
     prepare()
-    silence = "no call of the function and its rule had come back at the time limit"
-    empty = SymbolicReport(shown, names, Undecided(0, silence))
+    first = took_more("a call of the function and its rule", time_limit)
+    empty = SymbolicReport(shown, names, Undecided(0, first))
     outcome = worker.run(
-        lambda report: Judge(shown, names, questions, rng, started, time_limit, report, steps).judge(),
+        lambda report: Judge(shown, names, questions, rng, time_limit, report, steps).judge(),
         time_limit,
         stop,
         heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
@@ -158,6 +161,11 @@ def prove(
         report,
         warnings=(*report.warnings, *(of_stability(stability) if stability is not None else ())),
     )
+
+
+def took_more(what, seconds):
+    """What is said of something for which there was not time enough."""
+    return f"{what} took more than {seconds:g} s"
 
 
 def finished(outcome, empty, started):
@@ -210,13 +218,13 @@ class Judge:
 
     exceptions_condemn = False  # those of a rule at arguments of ours
 
-    def __init__(self, shown, names, questions, rng, started, time_limit, report, steps=None):
+    def __init__(self, shown, names, questions, rng, time_limit, report, steps=None):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report, self.steps = report, steps
         self.one_triangle = False  # of square matrices, at the sample that refuted
-        self.started, self.time_limit = started, time_limit
+        self.time_limit, self.work = time_limit, Work()
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
-        self.numeric_deadline = started + NUMERIC_SHARE * time_limit
+        self.for_samples = NUMERIC_SHARE * time_limit  # seconds of work
         self.last: SymbolicReport | None = None  # that was handed over
         self.proofs: list[_Proof] = []
         self.misfits: list[tuple[Any, Misfit]] = []  # by plan
@@ -227,21 +235,22 @@ class Judge:
         report = self.judge_cells()
         return self.judge_borders(report) if isinstance(report.verdict, Proved) else report
 
+    def took_more(self, what):
+        return took_more(what, self.time_limit)
+
     def judge_borders(self, proved):
         """The proof with what is found where its open cells end."""
-        unseen = "no time was left for zeros, ones, ties and borders"
-        self.report(dataclasses.replace(proved, notes=(*proved.notes, unseen)))
-        now = time.monotonic()
-        deadline = now + min(BORDER_SHARE * self.time_limit, 0.8 * (self.started + self.time_limit - now))
+        digits = min(v.digits for proof in self.proofs for v in proof.visits)
+        unseen = f"proved inside its cells; {self.took_more('zeros, ones, ties and borders')}"
+        self.report(dataclasses.replace(proved, verdict=Undecided(digits, unseen)))
+        whole = WorkLimit(BORDER_SHARE * self.time_limit)
         verdict = proved.verdict
         caveats: list[Caveat] = []
         notes: list[str] = []
         proofs = self.with_borders()
         for number, proof in enumerate(proofs, 1):
-            share = (deadline - time.monotonic()) / (len(proofs) - number + 1)
-            borders = Borders(
-                proof.question, proof.visits, self.rng, time.monotonic() + share, proof.plan.admits
-            )
+            share = (whole.seconds - whole.used()) / (len(proofs) - number + 1)
+            borders = Borders(proof.question, proof.visits, self.rng, WorkLimit(share), proof.plan.admits)
             borders.walk()
             if borders.refuted is not None:
                 elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
@@ -301,8 +310,6 @@ class Judge:
             plan, question = fitting
             if refuted and not (_is_lower(plan, refuted[1]) and all(map(trials.seems_right, plan.specs))):
                 continue
-            if self.proofs and all(map(trials.seems_right, plan.specs)):
-                self.proved((UNSEEN,))
             report = self.judged(plan, question)
             if report is None:
                 continue
@@ -409,7 +416,7 @@ class Judge:
         if asked and (self.misfits[0][0].given or raised is None):
             return asked[0]
         if raised is not None:
-            words = f"not judged: {raised.verdict.reason}, at arguments of each kind that was tried"
+            words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
             return Unsupported(words, None, GIVE_ARGUMENTS)
         if of_rule:
             return of_rule[0].verdict
@@ -423,8 +430,8 @@ class Judge:
     def kinds(self, plan):
         return kinds_of(plan.specs, self.names)
 
-    def proved(self, unseen=()):
-        """One report of all proofs; `unseen` says what has not been tried yet."""
+    def proved(self):
+        """One report of all proofs."""
         proofs = self.proofs
         judged = [(proof.plan.specs, proof.plan.limits) for proof in proofs]
         conditions = [condition for proof in proofs for condition in proof.conditions]
@@ -439,7 +446,7 @@ class Judge:
         notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
         warnings = {w.sentence(): w for proof in proofs for w in proof.warnings}
         return self.say(
-            verdict, shown.cells, (*notes, *self.remarks, *self.not_judged(), *unseen), warnings.values()
+            verdict, shown.cells, (*notes, *self.remarks, *self.not_judged()), warnings.values()
         )
 
     def not_judged(self):
@@ -493,11 +500,11 @@ class Judge:
         gradient = isinstance(verdict, Refuted) and verdict.kind == "gradient"
         if not gradient and not getattr(verdict, "digits", EXACT_DIGITS) < EXACT_DIGITS:
             return report
-        deadline = self.started + LIMIT_SHARE * self.time_limit
+        limit = WorkLimit(LIMIT_SHARE * self.time_limit)
         for steps in find_steps(question, plan.specs[0], self.steps):
             note = f"whether it is right in the limit of many steps ({steps.name}) could not be told"
             doubtful = self.say(verdict, report.cells, (*report.notes, note), report.warnings)
-            found = converges(question, plan, steps, self.rng, self.seed, deadline)
+            found = converges(question, plan, steps, self.rng, self.seed, limit)
             if found:
                 return self.say(found, (), report.notes, report.warnings)
             report = doubtful if found is None else report
@@ -552,7 +559,7 @@ class Judge:
         notes = dict.fromkeys(note for v in visits for note in v.trace.notes) | left_out
         codes = frozenset().union(*(v.codes for v in visits))
         rounded = of_constants(dict.fromkeys(c for v in visits for c in v.trace.rounded), codes)
-        self.say(Undecided(digits, "the time limit came before the proof"), (), notes, rounded)
+        self.say(Undecided(digits, self.took_more("the proof")), (), notes, rounded)
         known = min((v.digits for v in visits if not v.vague), default=EXACT_DIGITS)
         if known < EXACT_DIGITS:
             return self.say(Agrees(known, _why_no_identity(known, rounded)), (), notes, rounded)
@@ -574,7 +581,8 @@ class Judge:
                 )
             )  # fmt: skip
             if plan.form:
-                self.hand_over(self.make(Undecided(digits, f"proved for {self.kinds(plan)} alone: {UNSEEN}")))
+                so_far = f"proved for {self.kinds(plan)}; {self.took_more(OTHER_KINDS)}"
+                self.hand_over(self.make(Undecided(digits, so_far)))
         return report
 
     def vary(self, plan, question, visits):
@@ -616,7 +624,7 @@ class Judge:
                 waiting = [(sample, ()) for sample in next(others, [])] if not visits else []
                 if not waiting:
                     break
-            if visits and time.monotonic() >= self.numeric_deadline:
+            if visits and self.work.used() >= self.for_samples:
                 break
             # Not the borders alone: `floor` has ever more of them, all in one direction.
             turn = queue if queue and (tried % EVERY or not waiting) else waiting
@@ -643,10 +651,9 @@ class Judge:
                 continue
             visits.append(last)
             if last.trace.integrands:  # each sample takes a dozen quadratures
-                soon = self.started + INTEGRAL_SHARE * self.time_limit
-                self.numeric_deadline = min(self.numeric_deadline, soon)
+                self.for_samples = min(self.for_samples, INTEGRAL_SHARE * self.time_limit)
             if len(visits) == 1:
-                self.say(Undecided(last.digits, "the time limit came before all samples were tried"))
+                self.say(Undecided(last.digits, self.took_more("the samples")))
             if last.path in explored:
                 continue
             explored.add(last.path)
@@ -656,7 +663,7 @@ class Judge:
             beside = beside_borders(sample, self.names, last.trace.decisions, entries_moved)
             queue = [*_other_side(last, seeds.drawn), *((s, ()) for s in beside), *queue]
         if (left := len(queue) + len(waiting)) and tried < MAX_VISITS:
-            left_out[f"the time was over before {left} of the samples were tried"] = None
+            left_out[f"{left} of the samples were not tried: they are more work than is done at most"] = None
         if raised and not visits:
             raise raised[0]
         return visits
@@ -679,8 +686,11 @@ class Judge:
                 )
                 reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
                 shown = cell.shown()
-        except (Stop, TooLarge, worker.TooLong):  # a rule that gives nan or infinity has no formula
+        except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
             return report
+        except worker.TooLong:
+            note = f"no formula is shown: {took_more('it', FORMULA_SECONDS)}"
+            return say(settled.verdict, (), (note,))
         return say(dataclasses.replace(settled.verdict, reason=reason), [shown])
 
     def prove_cells(self, visits, plan, digits, notes, warnings, is_meant=True):

@@ -14,7 +14,6 @@ import inspect
 import itertools
 import re
 import statistics
-import time
 from typing import Any, NamedTuple
 
 from .cells import Static, beside_borders, samples
@@ -26,7 +25,7 @@ from .verdicts import Converges, Refuted
 SIZES = (8, 16, 32, 64, 128)
 TRIED_WITH = 16  # steps, where nothing says how many
 SAMPLES_NEEDED = 3
-FEWEST_SAMPLES, MOST_SAMPLES = 6, 24  # that are tried, time permitting
+FEWEST_SAMPLES, MOST_SAMPLES = 6, 24  # that are tried, within the limit of work
 EXACT = CONTEXT.mpf(10) ** -30  # relative: no difference at all
 KNOWN = CONTEXT.mpf(10) ** -9  # relative: the limit must be known as well as this
 _POWERS = (
@@ -88,12 +87,12 @@ def _globals_read(f):
     return {name: known[name] for name in code.co_names if _is_count(known.get(name))} if code else {}
 
 
-def converges(question, plan, steps, rng, seed, deadline):
+def converges(question, plan, steps, rng, seed, limit):
     """`Converges` where the rule is shown to be that of the limit, False where it is shown not to be, None
     where it cannot be told."""
     sizes = SIZES if steps.value % 2 == 0 else tuple(n + 1 for n in SIZES)  # Simpson's rule wants even ones
     tried, clear = 0, list[_Sample]()
-    for seen in _seen_at_samples(question, plan, steps, sizes, rng, seed, deadline):
+    for seen in _seen_at_samples(question, plan, steps, sizes, rng, seed, limit):
         if seen is not None and seen.is_wrong:
             return False
         tried += 1
@@ -110,14 +109,14 @@ def converges(question, plan, steps, rng, seed, deadline):
     return Converges(round(statistics.median(orders), 2), steps.name, sizes, errors, left, len(clear))
 
 
-def _seen_at_samples(question, plan, steps, sizes, rng, seed, deadline):
-    """What was seen at each sample, None where it proves nothing, until the time is over."""
+def _seen_at_samples(question, plan, steps, sizes, rng, seed, limit):
+    """What was seen at each sample, None where it proves nothing, within the `limit` of work."""
     queue = [*plan.given, *_small_first(plan, rng)]
     explored = set()
-    longest, begun = 0.0, time.monotonic()
+    longest = begun = 0.0
     for _ in range(MOST_SAMPLES):
-        longest, begun = max(longest, time.monotonic() - begun), time.monotonic()
-        if not queue or begun + longest > deadline:
+        longest, begun = max(longest, limit.used() - begun), limit.used()
+        if not queue or begun + longest > limit.seconds:
             return
         sample, again = queue.pop(0), _Again(seed)
         try:

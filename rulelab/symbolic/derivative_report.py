@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from ..tables import Page, Table, name_latex
+from ..verdicts import said
 from .report import SymbolicReport
 
 MOST_ROWS = 12
@@ -92,7 +93,7 @@ class DerivativeReport(SymbolicReport):
         return "\n\n".join(part for part in (super().to_latex(), numbers) if part)
 
     def head_latex(self):
-        return rf"&\text{{{self.verdict.word}}}"
+        return rf"&\text{{{said(self.verdict.word)}}}"
 
     def row_latex(self, row):
         return (

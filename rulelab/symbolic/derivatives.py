@@ -26,7 +26,7 @@ from ..rules.targets import name_of
 from ..tangents import projection, zeros
 from . import worker
 from .cells import Array, Static, count_of, leaf_names, samples
-from .check import MAX_LEAVES, MAX_VISITS, Judge, finished, warm
+from .check import MAX_LEAVES, MAX_VISITS, Judge, finished, took_more, warm
 from .counterexamples import exact_arguments, index_text, keywords_text, paste, readable
 from .derivative_report import AtPoint, DerivativeReport
 from .digits import VALUES, agreeing_digits
@@ -105,14 +105,14 @@ def sym_check(
     empty = DerivativeReport(
         shown,
         names,
-        Undecided(0, "nothing was computed within the time limit"),
+        Undecided(0, took_more("the first of its computations", time_limit)),
         formula=asked.formula,
     )
     if any(_is_complex(x) for x in args):
         return dataclasses.replace(empty, verdict=Unsupported("an argument that is complex"))
     outcome = worker.run(
         lambda report: _DerivativeJudge(
-            empty, [(plan, question)], rng, started, time_limit, report, asked
+            empty, [(plan, question)], rng, time_limit, report, asked
         ).judge(),
         time_limit,
         stop,
@@ -338,8 +338,8 @@ class _DerivativeJudge(Judge):
 
     exceptions_condemn = True  # a formula is for all points of its function
 
-    def __init__(self, empty, questions, rng, started, time_limit, report, asked):
-        super().__init__(empty.function, empty.names, questions, rng, started, time_limit, report)
+    def __init__(self, empty, questions, rng, time_limit, report, asked):
+        super().__init__(empty.function, empty.names, questions, rng, time_limit, report)
         self.empty, self.asked = empty, asked
         self.by = "the formula" if asked.formula else "the gradient"
         self.made_with: tuple = ()  # notes on what took part, and on the point
@@ -455,7 +455,7 @@ class _DerivativeJudge(Judge):
         cells: list = []
         digits, tried, left_out = FLOAT_DIGITS, 0, 0
         for sample in [*plan.given, *samples(plan.specs[0], self.rng)]:
-            if tried == MAX_VISITS or (tried and time.monotonic() > self.numeric_deadline):
+            if tried == MAX_VISITS or (tried and self.work.used() >= self.for_samples):
                 break
             sample = tuple(map(_as_floats, sample))
             try:

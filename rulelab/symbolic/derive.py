@@ -23,11 +23,12 @@ from ..rules.registry import Registry
 from ..rules.stub import written_name
 from ..tables import Page, Report, Table
 from ..tangents.thunks import unthunk
+from ..verdicts import headed
 from . import worker
 from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
 from .cells import Array, Static
-from .check import prove, warm
-from .forms import best_form, points_of
+from .check import prove, took_more, warm
+from .forms import Patience, best_form, points_of
 from .plain import plain_argument, quietly
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, text
 from .questions import NO_DEFAULT, exact_sample, kind_of, positional_parameters
@@ -37,8 +38,11 @@ from .stability import scan_stability
 from .verdicts import Proved, Refuted
 
 MAX_ENTRIES = 12
-PATIENCE = 3.0  # seconds for the search of good forms
-SCAN_SECONDS = 10.0  # for the look where the rule loses digits, which takes one or two
+PATIENCE = 400  # operations of derivatives of which every form is looked for
+# Of the time limit, beside the draft: for the proof of what was derived, for the check by numbers, and for
+# the look where it loses digits. None of them depends on how long another one took.
+PROOF_SHARE, CHECK_SHARE, SCAN_SHARE = 0.4, 0.6, 0.5
+LEAST_SECONDS = 1.0  # for each of them
 MOST_REMARKS = 2
 WORTH_A_REMARK = 2.0**26  # ulps: half of the digits are lost
 WIDTH = 100  # columns of a line before its parts get names
@@ -70,7 +74,7 @@ class DerivedRule(Report):
         """The verdicts, the rule line by line, the notes."""
         lines = tuple((str(i), line) for i, line in enumerate(self.source.splitlines(), 1))
         table = Table("the rule", ("line", "text"), lines, verbatim=("text",))
-        return Page((self.sentence,), (table,), (self.checked, *self._closing()))
+        return Page(headed(self.sentence, self.function), (table,), (self.checked, *self._closing()))
 
     def _closing(self):
         yield from (f"warning: {warning.sentence()}" for warning in self.proof.warnings)
@@ -86,7 +90,7 @@ class DerivedRule(Report):
             [
                 *map(printable, self.source.splitlines()),
                 "",
-                *map(printable, (self.sentence, self.checked, *self._closing())),
+                *map(printable, (*headed(self.sentence, self.function), self.checked, *self._closing())),
             ]
         )
 
@@ -115,7 +119,8 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     comment in it says so.
 
     Nothing is registered: the text is in `.source` and `.cell`. Raises DerivationError, with the line, where
-    no rule can be derived in `time_limit` seconds or where it did not pass.
+    no rule can be derived in `time_limit` seconds of the processor, or where it did not pass; to judge it
+    takes about as long again at most.
 
     >>> import math
     >>> import rulelab as rl
@@ -142,9 +147,8 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
         raise refusal(f, f"no rule was found: {why}")
     if isinstance(draft, DerivationError):
         raise draft
-    proof, checked, is_checked = _judged(f, draft, max(1.0, time_limit - (time.monotonic() - started)), stop)
-    left = max(1.0, time_limit - (time.monotonic() - started))
-    remarks, notes = _scanned(f, draft, min(left, SCAN_SECONDS), stop)
+    proof, checked, is_checked = _judged(f, draft, time_limit, stop)
+    remarks, notes = _scanned(f, draft, max(LEAST_SECONDS, SCAN_SHARE * time_limit), stop)
     source, cell = _with_remarks(draft, remarks)
     notes = (*draft.notes, *notes)
     return DerivedRule(name, source, cell, proof, checked, is_checked, notes, time.monotonic() - started)
@@ -257,7 +261,7 @@ class _Writer:
             raise refusal(f, "it has a keyword argument without a default")
         self.notes: dict[str, None] = {}
         self.prelude: list[str] = []
-        self.deadline = time.monotonic() + PATIENCE
+        self.patience = Patience(PATIENCE)
         if not self.names:
             raise refusal(f, "it has no positional argument")
         if self.root in self.names:
@@ -455,11 +459,11 @@ class _Writer:
             for symbol in symbols:
                 if len(self.seeds) == 1:
                     slope = best_form(
-                        sp.diff(leaf.values[0], symbol), values, points, self.numpy, self.deadline
+                        sp.diff(leaf.values[0], symbol), values, points, self.numpy, self.patience
                     )
                 else:
                     slope = sum(
-                        s * best_form(sp.diff(v, symbol), values, points, self.numpy, self.deadline)
+                        s * best_form(sp.diff(v, symbol), values, points, self.numpy, self.patience)
                         for s, v in zip(self.seeds, leaf.values, strict=True)
                     )
                 found.append(slope)
@@ -815,18 +819,20 @@ def _limit(expr, x, at):
 # --- the checks ---------------------------------------------------------------------------------------------
 
 
-def _judged(f, draft, seconds, stop):
+def _judged(f, draft, time_limit, stop):
     """The proof, and the verdict of the check by numbers, on the text itself; DerivationError where wrong."""
     registry = Registry()
     _stated(f, draft, registry)
-    proof = prove(f, at=draft.at, registry=registry, time_limit=min(seconds, 8.0), stop=stop, name=f.__name__)
+    seconds = max(LEAST_SECONDS, PROOF_SHARE * time_limit)
+    proof = prove(f, at=draft.at, registry=registry, time_limit=seconds, stop=stop, name=f.__name__)
     if isinstance(proof.verdict, Refuted):
         raise refusal(f, f"the rule that was derived did not pass: {proof.verdict.sentence()}")
-    outcome = worker.run(lambda report: _checked(f, draft, registry, report), min(seconds, 12.0), stop)
-    verdict, sentence = outcome.result or (
-        "inconclusive",
-        outcome.failure or "the check by numbers did not end",
-    )
+    seconds = max(LEAST_SECONDS, CHECK_SHARE * time_limit)
+    outcome = worker.run(lambda report: _checked(f, draft, registry, report), seconds, stop)
+    verdict, sentence = outcome.result or ("inconclusive", "")
+    if outcome.failure or outcome.cut:
+        why = outcome.failure or took_more("the check by numbers", seconds)
+        verdict, sentence = ("wrong", sentence) if verdict == "wrong" else ("inconclusive", why)
     if verdict == "wrong":
         raise refusal(f, f"the rule that was derived did not pass: {sentence}")
     return proof, sentence, verdict == "right"

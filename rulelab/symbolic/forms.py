@@ -4,7 +4,6 @@ in it, factored, simplified, without exponentials that overflow."""
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +19,7 @@ from .worker import TooLong, at_most
 MAX_OPERATIONS = 150  # of a derivative whose forms are looked for
 MORE_OPERATIONS = 6  # that another form may have
 MAX_POINTS = 40
-STEP_SECONDS = 0.5  # of SymPy's for one form
+STEP_SECONDS = 1.0  # of the processor, of SymPy's for one form, which takes less than a tenth as a rule
 CLOSE = 1e-6  # relative, for a form to be taken; what remains is for the stability scan
 FLOOR = 1e-13  # absolute, in units of the function's value: 1 - y*y may be this far off
 
@@ -81,11 +80,32 @@ def exact_value(expr, point):
     return float(value) if value.is_Float and math.isfinite(float(value)) else None
 
 
-def best_form(derivative, values, points, numpy, deadline):
+class Patience:
+    """So many operations of derivatives of which every form is looked for; of others those that are quickly
+    found.
+
+    It is counted in operations and not in seconds: a busy machine makes no other rule.
+
+    >>> patience, x = Patience(3), sp.Symbol("x")
+    >>> [patience.bears(x * sp.exp(x)) for _ in range(3)]
+    [True, True, False]
+    """
+
+    def __init__(self, operations):
+        self.left = operations
+
+    def bears(self, derivative):
+        """Whether there is any left for this one too."""
+        bears = self.left > 0
+        self.left -= derivative.count_ops()
+        return bears
+
+
+def best_form(derivative, values, points, numpy, patience):
     """The form of `derivative` to print: the fewest failures, then accurate, then cheap.
 
-    `values` maps the function's own results to the symbols under which the rule has them. After `deadline`
-    only forms that are quickly found are tried.
+    `values` maps the function's own results to the symbols under which the rule has them. Where the
+    `patience` is at its end only forms that are quickly found are tried.
     """
     wanted = []
     for point in points:
@@ -93,7 +113,7 @@ def best_form(derivative, values, points, numpy, deadline):
         if exact is not None and None not in ys:
             wanted.append((point.floats | dict(zip(values.values(), ys, strict=True)), exact))
     best, best_rank = derivative, None
-    for form in forms(derivative, values, time.monotonic() < deadline):
+    for form in forms(derivative, values, patience.bears(derivative)):
         try:
             rank = _rank(form, values, wanted, numpy)
         except (Unprintable, RecursionError):

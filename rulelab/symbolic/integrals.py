@@ -24,6 +24,7 @@ from mpmath.calculus.quadrature import GaussLegendre, TanhSinh
 from .digits import EXACT_DIGITS
 from .functions import ELEMENTARY
 from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_limit
+from .work import COUNTER
 
 WANTED_DIGITS = 36  # more than a proof asks of its samples
 WELL_KNOWN = 42  # digits that do for a difference quotient
@@ -159,6 +160,7 @@ class _Integrand:
         """The value at one number; `known` holds those of the integrals around."""
         self.known = known = dict(known)
         known[id(self.variable)] = number
+        COUNTER.done += 1 + len(self.steps)
         for key, operation, operands in self.steps:
             known[key] = operation(*[known.get(id(a), a.shadow) for a in operands])
         for left, relation, right, outcome in self.decisions:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import printable
 from ..tables import Page, Report, Table, name_latex
+from ..verdicts import headed, said
 from .caveats import Caveat
 from .formulas import Formula
 from .verdicts import Converges, Proved, Refuted, Undecided, Verdict
@@ -67,7 +68,7 @@ class SymbolicReport(Report):
         """What this says while the check still runs, in a few words; empty where nothing is known yet."""
         verdict = self.verdict
         if not isinstance(verdict, Undecided):
-            return verdict.word
+            return said(verdict.word)
         return f"it agrees to {verdict.digits} digits at every sample" if verdict.digits else ""
 
     def stopped(self):
@@ -83,8 +84,9 @@ class SymbolicReport(Report):
 
     def lines(self):
         """The report as lines of text."""
-        yield self._headline()
-        yield from (f"  {line}" for line in self.scope_lines())
+        head, *below = self._headed()
+        yield head
+        yield from (f"  {line}" for line in (*below, *self.scope_lines()))
         for cell in self.cells:
             if cell.arguments and (len(self.cells) > 1 or cell.condition):
                 yield f"  {cell.caption or 'where no branch is met'}:"
@@ -160,19 +162,21 @@ class SymbolicReport(Report):
             for cell in cells
         )
         errors = self.convergence()
-        lead = (self._headline(), *self.scope_lines())
+        lead = (*self._headed(), *self.scope_lines())
         return Page(lead, tables if errors is None else (*tables, errors), self._closing())
 
     def to_latex(self):
         """The verdict, the formulas as displayed mathematics, the notes."""
         table = self.convergence()
         errors = () if table is None else (table,)
-        before = Page((self._headline(), *self.scope_lines())).latex()
+        before = Page((*self._headed(), *self.scope_lines())).latex()
         after = Page((), errors, self._closing()).latex()
         return "\n\n".join(part for part in (before, self._repr_latex_(), after) if part)
 
-    def _headline(self):
-        return f"{self.lead}{self.function}: {self.verdict.sentence()}"
+    def _headed(self):
+        """The headline, and what did not fit into it."""
+        whole = f"{self.lead}{self.function}: {self.verdict.sentence()}"
+        return headed(whole, self.function, self.lead.partition(" as the ")[0], *self.names)
 
     def _closing(self):
         warnings = (line for warning in self.warnings for line in warning.lines())
@@ -188,7 +192,7 @@ class SymbolicReport(Report):
 
     def head_latex(self):
         """The first row of the displayed mathematics."""
-        return rf"&\text{{{self.verdict.word}: }}{name_latex(self.function)}"
+        return rf"&\text{{{said(self.verdict.word)}: }}{name_latex(self.function)}"
 
     def row_latex(self, row):
         """The formulas for one argument as a row of it."""
@@ -199,8 +203,11 @@ class SymbolicReport(Report):
         )
 
     def _repr_html_(self):
+        head, *below = self._headed()
         return _template().render(
             report=self,
+            head=head,
+            below=below,
             function=printable(self.function),
             sentence=self.verdict.sentence(),
             math=_math,
@@ -286,7 +293,14 @@ _PAGE = """\
   font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
 </style>
 <p class="rulelab-verdict {{ words }}">
-{{ report.lead | printable }}<code>{{ function }}</code>: {{ sentence | printable }}</p>
+{%- if below %}
+{{ head | printable }}
+{%- else %}
+{{ report.lead | printable }}<code>{{ function }}</code>: {{ sentence | printable }}
+{%- endif %}</p>
+{%- for line in below %}
+<p class="{{ words }}">{{ line | printable }}</p>
+{%- endfor %}
 {%- for line in report.scope_lines() %}
 <p class="{{ words }}">{{ line | printable }}</p>
 {%- endfor %}

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
+from .work import A_RUN, COUNTER
+
 SHADOW_DIGITS = 100  # working digits: a central difference with step 1e-30 still leaves more than 40 of them
 MAX_OPERATIONS = 100_000
 ROUNDED = 1e-80  # shadows as near as this to a whole number are meant to be one
@@ -67,6 +69,7 @@ class Trace:
     def __init__(self):
         self.decisions: list[Decision] = []
         self.operations = 0
+        COUNTER.done += A_RUN
         self.notes: dict[str, None] = {}  # an ordered set
         self.rounded: dict[float, None] = {}  # constants that were taken as decimals
         self.stop: Stop | None = None
@@ -154,6 +157,7 @@ class Trace:
 
     def node(self, op, args, shadow):
         self.operations += 1
+        COUNTER.done += 1
         if self.operations > MAX_OPERATIONS:
             self.halt(
                 CannotTrace(

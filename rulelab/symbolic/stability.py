@@ -20,11 +20,12 @@ from ..errors import RuleError
 from ..rules.targets import name_of
 from ..tables import Page, Report, Table
 from ..tangents import thunks, zeros
+from ..verdicts import CANNOT_TELL, HEADLINE, NOT_JUDGED, RIGHT, headed
 from . import worker
 from .arrays import own
 from .branches import uses
 from .cells import Array, ComplexNumbers, Static, entry_name
-from .check import warm
+from .check import took_more, warm
 from .forms import evaluated, runnable
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
@@ -37,15 +38,16 @@ from .scan_inputs import array_lines, plan_to_scan, plane_inputs, real_inputs
 from .specials import works_on_arrays
 from .swap import Swap, same_shape_object_array
 from .tracing import STAND_INS, flat_numbers, traced_arguments
+from .work import WorkLimit
 
 BAD = 64.0  # ulps: beyond them six bits are lost
 LOST = 2.0**52  # ulps: no digit is left
 PRECISIONS = (60, 160, 450, 1100)  # digits, raised until two agree
-POINT_SECONDS = 2.0
-SHARE = 0.6  # of the time limit, for the inputs; the rest is for the search
-WAITING = 4  # times as long a clock on the wall may go: others may be at work on the machine
+POINT_SECONDS = 2.0  # of the processor
+SHARE = 0.6  # of the time limit, in seconds of work, for the inputs; the rest is for the search
+ROOM = 2  # times the time limit that all of it may take: hundreds of digits are slow
+ONE_TOOK_MORE = took_more("one of them", POINT_SECONDS)
 MAX_REGIONS = 4
-HEADLINE = 110  # letters
 MIN_NORMAL, LARGEST = sys.float_info.min, sys.float_info.max
 
 
@@ -113,8 +115,8 @@ class Better:
 class StabilityReport(Report):
     """The scan of a pullback: the regions in which it loses digits, and better formulas.
 
-    `points` is the number of inputs tried, `worst` the largest error in ulps; with `cut` the time was over
-    before the last of them. It is true where no digits to speak of are lost at any input.
+    `points` is the number of inputs tried, `worst` the largest error in ulps; with `cut` there was not
+    time enough for all of them. It is true where no digits to speak of are lost at any input.
     """
 
     function: str
@@ -133,11 +135,12 @@ class StabilityReport(Report):
     def sentence(self) -> str:
         """What was found, in a sentence."""
         if self.cut and not self.regions:
-            return f"pullback of {self.function}: cannot tell, {self.points} inputs took all of the time"
+            return f"pullback of {self.function}: {CANNOT_TELL}: not all inputs could be tried"
         if not self.points:
-            return f"pullback of {self.function}: nothing could be scanned"
+            return f"pullback of {self.function}: {NOT_JUDGED}: nothing could be scanned"
         if not self.regions:
-            return f"pullback of {self.function}: at most {self.worst:.2g} ulps off at {self.points} inputs"
+            off = f"at most {self.worst:.2g} ulps off at {self.points} inputs"
+            return f"pullback of {self.function}: {RIGHT} to rounding: {off}"
         words = self.worst_region.where
         words = words if len(words) <= HEADLINE - 40 else f"{self.worst_region.loss} for some inputs"
         return f"pullback of {self.function}: {words}"
@@ -168,7 +171,7 @@ class StabilityReport(Report):
                 for b in self.better
             )
             tables.append(Table("a better formula (bits: the mean over the inputs)", names, formulas))
-        words = (self.sentence, *filter(None, [self.example]))
+        words = (*headed(self.sentence, self.function), *filter(None, [self.example]))
         return Page(words, tuple(tables), tuple(f"note: {n}" for n in self.notes))
 
     def to_dict(self):
@@ -203,8 +206,8 @@ def scan_stability(
     Inputs count at which the exact value and cotangent are numbers that a float can hold: an overflow, an
     error or nan there is a finding. With `plane=True` the argument goes through complex numbers instead (one
     argument). The cotangent that the pullback gives is compared with the same code worked out with hundreds
-    of digits: this scan is about rounding alone, `prove` about being right. `time_limit` is for seconds of a
-    processor; what it cuts off is told. `stop` and `name` are as for `prove`.
+    of digits: this scan is about rounding alone, `prove` about being right. `time_limit` is for seconds of
+    the processor; what it cuts off is told. `stop` and `name` are as for `prove`.
 
     RuleError where there is no rule, or none that can be followed.
 
@@ -242,12 +245,15 @@ def scan_stability(
         else:
             (_PlaneScan if plane else _RealScan)(question, plan, shown, time_limit, report).run()
 
-    outcome = worker.run(job, WAITING * time_limit, stop)
+    outcome = worker.run(job, ROOM * time_limit, stop)
     found = outcome.result
+    over = outcome.failure or took_more("the scan", ROOM * time_limit)
     if found is None:
-        raise _refused(shown, outcome.failure or f"the scan took more than {time_limit:g} seconds")
+        raise _refused(shown, over)
     if isinstance(found, Exception):
         raise found
+    if outcome.cut or outcome.failure:
+        found = {**found, "cut": True, "notes": (*found["notes"], over)}
     return StabilityReport(**{**found, "seconds": time.monotonic() - started})
 
 
@@ -290,7 +296,7 @@ class _Scan:
         self.question, self.plan, self.shown = question, plan, shown
         self.report, self.cut = report, False
         self.notes: dict[str, None] = {}
-        self.half_time = time.process_time() + SHARE * time_limit
+        self.limit = WorkLimit(SHARE * time_limit)
         self.numpy = self.plane or writes_numpy(question.primal)
 
     def error(self, found, exact):
@@ -300,11 +306,15 @@ class _Scan:
         return _distance(found, exact)
 
     def is_late(self):
-        """Whether the time for the inputs is over."""
-        if time.process_time() > self.half_time:
-            self.cut = True
-            self.notes["the time limit came before the last inputs"] = None
+        """Whether no more inputs are to be tried."""
+        if self.limit.is_over():
+            self.leave_out(f"they are more work than {self.limit.seconds:g} s")
         return self.cut
+
+    def leave_out(self, why):
+        """Say that inputs were left out."""
+        self.cut = True
+        self.notes[f"some inputs were left out: {why}"] = None
 
     def run(self):
         before = CONTEXT.dps
@@ -667,6 +677,7 @@ class _RealScan(_Scan):
             with worker.at_most(POINT_SECONDS):
                 return self.one(i, x)
         except worker.TooLong:
+            self.leave_out(ONE_TOOK_MORE)
             return None
 
     def one(self, i, x):
@@ -749,7 +760,8 @@ class _PlaneScan(_Scan):
                 with worker.at_most(POINT_SECONDS):
                     one = self.one(i, z, y, cotangent, moving)
             except worker.TooLong:
-                continue
+                self.leave_out(ONE_TOOK_MORE)
+                break
             if one is not None:
                 found.append(one)
         return [found]

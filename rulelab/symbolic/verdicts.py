@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 
 from ..errors import Place
+from ..verdicts import said
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Proved:
     word = "PROVED"
 
     def sentence(self):
-        return f"PROVED for {self.kinds or self.detail()}"
+        return f"{said(self.word)} for {self.kinds or self.detail()}"
 
     def detail(self):
         """The whole scope, and by what means it was proved."""
@@ -56,7 +57,7 @@ class Refuted:
     word = "REFUTED"
 
     def sentence(self):
-        return f"REFUTED ({self.kind}): {self.reason}"
+        return f"{said(self.word)} ({self.kind}): {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Agrees:
     word = "AGREES"
 
     def sentence(self):
-        return f"AGREES({self.digits} digits) at every sample, and is no identity: {self.why}"
+        return f"{said(self.word)}: it agrees to {self.digits} digits, and is no identity: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,8 @@ class Undecided:
     word = "UNDECIDED"
 
     def sentence(self):
-        seen = f"agrees to {self.digits} digits at every sample, not proved: " if self.digits else ""
-        return f"UNDECIDED: {seen}{self.why}"
+        seen = f"it agrees to {self.digits} digits at every sample, not proved: " if self.digits else ""
+        return f"{said(self.word)}: {seen}{self.why}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Converges:
     def sentence(self):
         first, last = (max(row[k] for _, row in self.errors) for k in (0, -1))
         return (
-            f"CONVERGES (order {self.order:.2f}): the rule is for the integral, the limit of many steps, and "
+            f"{said(self.word)} (order {self.order:.2f}): the rule is for the integral and "
             f"not for the sum with {self.steps} of them: off by {first:.1e} of the derivative at "
             f"{self.steps} = {self.sizes[0]}, by {last:.1e} at {self.steps} = {self.sizes[-1]}, "
             f"in the limit by less than {_power_of_ten(self.left)} "
@@ -130,7 +131,7 @@ class Unsupported:
 
     def sentence(self):
         where = f", {self.place.label()}" if self.place else ""
-        return f"UNSUPPORTED: {self.construct}{where}" + (f" ({self.advice})" if self.advice else "")
+        return f"{said(self.word)}: {self.construct}{where}" + (f" ({self.advice})" if self.advice else "")
 
 
 Verdict = Proved | Refuted | Agrees | Converges | Undecided | Unsupported

@@ -1,8 +1,9 @@
-"""A job in a forked process with a wall and a memory limit, which hands back results as they ripen.
+"""A job in a forked process with limits of time and memory, which hands back results as they ripen.
 
 A fork needs no pickling of the author's closures, and SIGKILL works inside C code and big-integer loops
 alike. The process leads a group of its own, so that what the job has started ends with it, and it has clocks
-of its own, so that it ends even where nobody is left to kill it. Where there is no fork the job runs in this
+of its own, so that it ends even where nobody is left to kill it. Its time is that of the processor, so that
+other work on the machine changes nothing of what it finds. Where there is no fork the job runs in this
 process and is asked to watch the clock itself.
 """
 
@@ -21,13 +22,20 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
+from ..checking.budgets import Watched
+
 MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped
 ASK_EVERY = 0.1  # seconds between two looks whether to stop
-GRACE = 2.0  # seconds after the limit at which a process without a parent ends by itself
+GRACE = 2.0  # seconds after the limits at which a process ends that has taken no notice of them
+WAITING = 4  # times its limit that a job may do nothing at all, asleep or waiting
+ON_THE_WALL = 12  # the same of a clock on the wall, beyond what any other work can explain
 
 
 class Outcome(NamedTuple):
-    """The last result the job reported (None: none), whether the limit cut it short, and what went wrong."""
+    """The last result the job reported (None: none), whether it was cut short, and what went wrong.
+
+    Where the job has used up its seconds of the processor nothing went wrong.
+    """
 
     result: Any
     cut: bool
@@ -37,10 +45,12 @@ class Outcome(NamedTuple):
 def run(job, time_limit, stop=None, heard=None):
     """Call `job(report)` where `report(result)` hands over a result, each better than the one before.
 
-    Returns the last one as an `Outcome`; `heard(result)` is called with each as it comes. The job's output is
-    swallowed and its changes to global state are lost. `stop()` is asked ten times a second whether somebody
-    wants the job to end early; it may be answered from another thread. At Ctrl-C, or whatever `heard` and
-    `stop` raise, the process is gone before the exception leaves here.
+    Returns the last one as an `Outcome`; `heard(result)` is called with each as it comes. `time_limit` is for
+    seconds of the processor; one that waits four times as long and does nothing is ended, too, and that is
+    told as what went wrong. The job's output is swallowed and its changes to global state are lost. `stop()`
+    is asked ten times a second whether somebody wants the job to end early; it may be answered from another
+    thread. At Ctrl-C, or whatever `heard` and `stop` raise, the process is gone before the exception leaves
+    here.
     """
     if not hasattr(os, "fork"):
         return _run_here(job, heard)
@@ -48,14 +58,21 @@ def run(job, time_limit, stop=None, heard=None):
     try:
         with _interrupts_held():
             process = _forked(job, time_limit)
-        outcome = _collect(process[1], time_limit, stop, heard)
+        pid, read_end = process
+        outcome = _collect(pid, read_end, time_limit, stop, heard)
     finally:
         if process is not None:
             with _interrupts_held():
                 status = _ended(*process)
-    return outcome._replace(failure=_how_it_ended(status)) if outcome.failure is _GONE else outcome
+    if outcome.failure is not _GONE:
+        return outcome
+    if status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) in _OVER:
+        return outcome._replace(cut=True, failure=None)
+    return outcome._replace(failure=_how_it_ended(status))
 
 
+# What ends a process that has used up its seconds of the processor.
+_OVER = {getattr(signal, name) for name in ("SIGPROF", "SIGXCPU") if hasattr(signal, name)}
 _GONE = "gone"  # instead of a failure in words until its status is known: it went without a farewell
 
 
@@ -117,12 +134,14 @@ def _how_it_ended(status):
 
 
 class TooLong(BaseException):
-    """The time of one step of a job is over. Not an `Exception`, which SymPy's heuristics swallow."""
+    """One step of a job has used up its time. Not an `Exception`, which SymPy's heuristics swallow."""
 
 
 @contextlib.contextmanager
 def at_most(seconds):
-    """Ends what takes longer, with `TooLong`; only where the work runs in a process of its own."""
+    """Ends what takes longer of the processor, with `TooLong`; only where the work runs in a process of its
+    own.
+    """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -130,16 +149,17 @@ def at_most(seconds):
     def over(*_):
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, over)
-    started = time.monotonic()
-    left, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    # A clock of its own, beside that of the whole job.
+    before = signal.signal(signal.SIGVTALRM, over)
+    started = time.process_time()
+    left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        if left:  # the clock of the whole job goes on
-            signal.setitimer(signal.ITIMER_REAL, max(0.01, left - (time.monotonic() - started)))
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+        if left:  # the clock of a longer step around it goes on
+            signal.setitimer(signal.ITIMER_VIRTUAL, max(0.01, left - (time.process_time() - started)))
 
 
 def _run_here(job, heard=None):
@@ -178,13 +198,17 @@ def _child(job, write_end, time_limit):
 
 
 def _limit_time(seconds):
-    """For a process whose parent has gone: it ends soon after its limit, asleep or at work."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
+    """The process ends at its seconds of the processor; a bit later where its code stands in the way of that;
+    and long after by the clock on the wall, for one that sleeps and whose parent has gone.
+    """
+    for number in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3))
+    signal.setitimer(signal.ITIMER_REAL, ON_THE_WALL * seconds + GRACE)
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        at_work = math.ceil((seconds + GRACE) * (os.cpu_count() or 1))  # of all threads together
+        at_work = math.ceil(seconds + GRACE)
         resource.setrlimit(resource.RLIMIT_CPU, (at_work, at_work))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -208,6 +232,17 @@ def _limit_memory():
         pass
 
 
+def _hanging(watched, time_limit):
+    """What is said of a process that does not end and does not work either; None of any other one."""
+    longest = WAITING * time_limit
+    waiting = watched.waiting()
+    if waiting is not None and waiting > longest:
+        return f"it did nothing for more than {longest:g} s: asleep, or waiting for a lock or a device"
+    if watched.on_the_wall() > (longest := ON_THE_WALL * time_limit):
+        return f"it had not ended after {longest:g} s on the wall"
+    return None
+
+
 def _send(write_end, message):
     data = pickle.dumps(message)
     data = struct.pack("!Q", len(data)) + data
@@ -215,18 +250,17 @@ def _send(write_end, message):
         data = data[os.write(write_end, data) :]
 
 
-def _collect(read_end, time_limit, stop=None, heard=None):
-    """Read messages until the child is done, the clock says stop, or somebody does."""
-    deadline = time.monotonic() + time_limit
+def _collect(pid, read_end, time_limit, stop=None, heard=None):
+    """Read messages until the child is done, hangs, or somebody says stop."""
+    watched = Watched(pid)
     buffer, result, failure = b"", None, None
     while True:
-        left = deadline - time.monotonic()
         if stop is not None and stop():
             return Outcome(result, True, "stopped before it was decided")
-        if left <= 0:
-            return Outcome(result, True)
+        if (hanging := _hanging(watched, time_limit)) is not None:
+            return Outcome(result, True, hanging)
         # Never for long: an interrupt that comes just before the wait begins does not end it.
-        if not select.select([read_end], [], [], min(left, ASK_EVERY))[0]:
+        if not select.select([read_end], [], [], ASK_EVERY)[0]:
             continue
         chunk = os.read(read_end, 1 << 16)
         if not chunk:

@@ -181,7 +181,7 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     assert lab_page.violations() == []
     lab_page.picture("panel-code.png")
     lab_page.tab("Symbolic")
-    lab_page.status("SymPy has answered: PROVED")
+    lab_page.status("SymPy has answered: right, PROVED")
     lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
     assert lab_page.violations() == []
     lab_page.look("panel-symbolic-mse")
@@ -205,17 +205,17 @@ def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
         "    return y, logistic_cr_pullback",
     )
     lab_page.tab("Symbolic")
-    lab_page.status("SymPy has answered: REFUTED, in ")
+    lab_page.status("SymPy has answered: wrong, REFUTED, in ")
     lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
     text = lab_page.panel.inner_text()
     assert "y, back = rl.rrule(logistic_cr, " in text and "Answered in " in text
     lab_page.panel.get_by_role("button", name="Prove", exact=True).focus()
     lab_page.page.keyboard.press("Enter")
     lab_page.status("SymPy is at work")
-    lab_page.status("SymPy has answered: REFUTED, in ")
+    lab_page.status("SymPy has answered: wrong, REFUTED, in ")
     lab_page.panel.get_by_role("button", name="Derive a rule", exact=True).focus()
     lab_page.page.keyboard.press("Enter")
-    lab_page.status("Below stands a rule derived for logistic_cr: PROVED")
+    lab_page.status("Below stands a rule derived for logistic_cr: right, PROVED")
     assert "return rl.NoTangent(), y * (1 - y) * y_bar" in lab_page.panel.inner_text()
     assert lab_page.violations() == []
     lab_page.picture("panel-symbolic.png")

@@ -194,7 +194,7 @@ def test_every_face_of_the_result(settings):
     assert json.loads(found.to_json())["verdict"] == found.verdict
     for face in (str(found), found._repr_html_(), found.to_markdown(), found.to_latex()):
         assert "agree exactly" in face
-    assert str(found).startswith("mse and f_cr agree exactly.")
+    assert str(found).startswith("Right: mse and f_cr agree exactly.")
 
 
 def test_argument_names_of_functions_without_a_signature():
@@ -353,7 +353,7 @@ def test_a_difference_with_another_seed_only_is_said_to_be_there(settings):
 def test_names_may_be_given():
     """For methods, lambdas and what else has no name of its own."""
     found = compare(lambda x: x * x, lambda x: x**2, 2.0, settings=Settings(names=("model.f", "fast")))
-    assert found.sentence == "model.f and fast agree exactly."
+    assert found.sentence == "Right: model.f and fast agree exactly."
     without = compare_without(math.sqrt, math.sqrt, 2.0, settings=Settings(names=("loss", "root")))
     assert without.left_name == "loss without the rule of root (finite differences)"
     assert without.right_name == "loss with it"

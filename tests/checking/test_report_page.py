@@ -49,9 +49,9 @@ def test_the_verdict_is_in_words():
     assert right().sentence == "mse_rrule of mse is right at 9 points."
     assert wrong().sentence == "mse_rrule of mse is wrong: ignores its cotangent."
     unknown = right(findings=(Finding("measurement", "noise", UNKNOWN),))
-    assert unknown.sentence == "mse_rrule of mse can be neither confirmed nor refuted: noise."
+    assert unknown.sentence == "mse_rrule of mse: cannot tell: noise."
     stopped = right(interrupted=True)
-    assert stopped.sentence == "mse_rrule of mse: stopped after 9 points, at which it is right."
+    assert stopped.sentence == "mse_rrule of mse: cannot tell: stopped after 9 points, at which it is right."
     assert not stopped and "stopped before its end" in str(stopped)
 
 
@@ -74,7 +74,7 @@ def test_the_text_has_line_caret_correction_and_numbers():
         "    +     g = 2 * (y - yh) * out_bar",
         "cotangent of y[2]: the rule gives 1.5, differences 3.25 ± 3e-13",
         "note: drawn",
-        "Checks that failed",
+        "Checks that are not right",
         "check           verdict    times    in words",
         "--------------  ---------  -------  ---------------------------",
         "cotangent of y  wrong      9        the cotangent of y is wrong",

@@ -587,9 +587,9 @@ def test_finding_arguments_ends_in_time():
         time.sleep(0.05)
         raise ValueError("nothing suits me")
 
-    with pytest.raises(NoInputsError, match="none in 0.2 s"):
+    with pytest.raises(NoInputsError, match="none in 1 s"):
         rule_check(slow, depth="quick", registry=registry_with(slow, cube_rrule))
-    assert len(asked) < 10
+    assert len(asked) < 50
 
 
 # -- where points have to lie for a mistake to be seen -------------------------------------------------------

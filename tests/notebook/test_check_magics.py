@@ -242,7 +242,7 @@ def test_what_cannot_be_checked_is_said(notebook):
     """The rule is there, and the line says why nothing was looked at."""
     notebook.ok("def texts(name):\n    return name.upper()\n")
     notebook.ok("%%rrule texts --check\ndef texts_rrule(name):\n    return name, None\n")
-    assert "Check: not checked: no arguments were found that texts takes: " in notebook.text
+    assert "Check: not judged: no arguments were found that texts takes: " in notebook.text
     assert notebook.ok("rl.has_rrule(texts, 'a')")
 
 

@@ -52,9 +52,9 @@ def test_another_seed_shows_what_the_printed_rules_do(ran):
 
 def test_sympy_judges_the_rules_of_exception(ran):
     """PROVED for the right one, REFUTED for the printed one, with the reason; formulas come as LaTeX."""
-    assert "exception: PROVED" in ran.text("exception-proved")
+    assert "exception: right, PROVED" in ran.text("exception-proved")
     refuted = ran.text("exception-refuted")
-    assert "exception_printed: REFUTED" in refuted and "ignores the cotangent" in refuted
+    assert "exception_printed: wrong, REFUTED" in refuted and "ignores the cotangent" in refuted
     assert any("text/latex" in out["data"] for out in ran.cells["exception-proved"].outputs)
 
 

@@ -482,7 +482,7 @@ def test_compare_shows_both_gradients_and_a_verdict(notebook):
     notebook.ok(MSE_RULE)
     found = notebook.ok("%grad_compare mse mse_cr -o kept --at y, yh")
     assert found.agree and found is notebook["kept"] and found.refused is None
-    assert str(found).startswith("mse and mse_cr agree ") and "gradient of yh" in notebook.text
+    assert str(found).startswith("Right: mse and mse_cr agree ") and "gradient of yh" in notebook.text
 
 
 def test_compare_of_a_rule_that_ignores_its_cotangent(notebook):
@@ -638,7 +638,7 @@ def test_columns_are_called_what_was_typed(notebook):
         "from functools import partial\nclass K:\n    def m(self, x):\n        return x * x\n"
         "k, lam, part = K(), lambda x: x * x, partial(lambda p, x: x ** p, 2)\n"
     )
-    assert notebook.ok("%grad_compare k.m lam --at 2.0").sentence == "k.m and lam agree exactly."
+    assert notebook.ok("%grad_compare k.m lam --at 2.0").sentence == "Right: k.m and lam agree exactly."
     assert "of part" in notebook.ok("%grad_bench lam part --rounds 1 --at 2.0").sentence
 
 

@@ -384,12 +384,12 @@ def test_waiting_hands_on_what_the_question_raised():
     kept = []
 
     def asked(stop, heard):
-        heard(types.SimpleNamespace(so_far="REFUTED"))
+        heard(types.SimpleNamespace(so_far="wrong, REFUTED"))
         return "found" if wait_for(stop) else None
 
     waiting = pair.Waiting(asked, lambda *k: kept.append(k), 1.0)
     steps = waiting.pieces()
-    assert next(steps).doing == "0 s of 1 s at most; so far: REFUTED"
+    assert next(steps).doing == "0 s of 1 s at most; so far: wrong, REFUTED"
     steps.close()
     assert waiting.result(interrupted=True) == "found" and kept == [("found", True)]
 

@@ -114,7 +114,7 @@ def test_ctrl_c_shows_what_was_known_by_then(judged, monkeypatch, line):
     kept = judged["kept"]
     assert kept is rulelab.notebook.last() and str(kept) in judged.text
     words = "agrees to 40 digits at every sample, not proved: it was stopped before it was decided"
-    assert kept.verdict.word == "UNDECIDED" and kept.verdict.sentence() == f"UNDECIDED: {words}"
+    assert kept.verdict.word == "UNDECIDED" and kept.verdict.sentence() == f"cannot tell: it {words}"
 
 
 def test_keywords_after_at_are_held(notebook):
@@ -179,10 +179,10 @@ def test_a_rule_is_proved_where_it_is_defined(judged):
     """In one line, with its scope; after the check, where both are asked for."""
     defined = judged.ok(CUBE_RULE)
     (line,) = lines_of("Proof:", judged.text)
-    assert line.startswith("Proof: PROVED for numbers and vectors of length 2, 3, 5")
+    assert line.startswith("Proof: right, PROVED for numbers and vectors of length 2, 3, 5")
     assert defined.proof.verdict.word == defined.to_dict()["proof"]["verdict"] == "PROVED"
     judged.ok(CUBE_RULE.replace("--prove", "--prove --check"))
-    assert judged.text.index("Check: right at ") < judged.text.index("Proof: PROVED")
+    assert judged.text.index("Check: right at ") < judged.text.index("Proof: right, PROVED")
 
 
 PROOFS = {
@@ -219,7 +219,7 @@ def test_a_refuted_rule_is_defined_all_the_same(judged):
     """The line says what is wrong, and which magic shows more."""
     judged.ok(CUBE_RULE.replace("3 * x**2", "2 * x**2"))
     (line,) = lines_of("Proof:", judged.text)
-    assert line.startswith("Proof: REFUTED (gradient): ") and "it is 2/3 times that" in line
+    assert line.startswith("Proof: wrong, REFUTED (gradient): ") and "it is 2/3 times that" in line
     assert line.endswith("%rule_symbolic cube shows more.")
     assert judged.ok("rl.gradient(cube, 3.0)") == (18.0,)
 
@@ -227,9 +227,9 @@ def test_a_refuted_rule_is_defined_all_the_same(judged):
 def test_scalar_rules_are_proved_too(judged):
     """In a line and in a cell; forward rules have no such option."""
     judged.ok("%scalar_rule --prove cube(x): 3*x**2")
-    assert "Proof: PROVED" in judged.text
+    assert "Proof: right, PROVED" in judged.text
     judged.ok("%%scalar_rule cube --prove\ndef cube_partials(out, x):\n    return x\n")
-    assert "Proof: REFUTED" in judged.text and judged.ok("rl.gradient(cube, 3.0)") == (3.0,)
+    assert "Proof: wrong, REFUTED" in judged.text and judged.ok("rl.gradient(cube, 3.0)") == (3.0,)
     shown = judged.fails("%%frule cube --prove\ndef cube_frule(tangents, x):\n    return x**3, 0.0\n")
     assert "unrecognized arguments: --prove" in shown
 
@@ -241,7 +241,7 @@ def test_what_cannot_be_judged_is_said(notebook):
     assert "Proof: not judged: " in notebook.text
     notebook.ok("def texts(name):\n    return name.upper()\n")
     notebook.ok("%%rrule texts --prove\ndef texts_rrule(name):\n    return name, None\n")
-    assert "Proof: UNSUPPORTED: " in notebook.text and notebook.ok("rl.has_rrule(texts, 'a')")
+    assert "Proof: not judged: " in notebook.text and notebook.ok("rl.has_rrule(texts, 'a')")
 
 
 def test_ctrl_c_in_the_proof_leaves_the_rule_whole(notebook):

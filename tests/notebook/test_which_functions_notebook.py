@@ -31,7 +31,7 @@ def test_the_profile_finds_the_loop_and_then_the_rest(ran):
 @pytest.mark.parametrize("cell", ["roughness-compare", "curve-compare", "valley-compare", "kepler-compare"])
 def test_every_rule_agrees(ran, cell):
     """Before anything is timed, the gradients are the same."""
-    assert re.search(r"^\w+ and \w+ agree", ran.text(cell), re.M)
+    assert re.search(r"^Right: \w+ and \w+ agree", ran.text(cell), re.M)
 
 
 def test_the_rule_of_the_loop_pays_in_the_whole_loss(ran):

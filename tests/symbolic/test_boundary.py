@@ -272,7 +272,7 @@ def test_the_walk_ends_in_time_with_a_note(monkeypatch):
     monkeypatch.setattr("rulelab.symbolic.check.BORDER_SHARE", 0.0)
     report = judge(relu, lambda b, y, x: b * (x > 0))
     assert isinstance(report.verdict, Proved)
-    assert any("then time was over" in note for note in report.notes)
+    assert any("were tried: more of them are more work" in note for note in report.notes)
 
 
 def test_arguments_that_are_not_real_are_left_out_with_a_note():
@@ -283,8 +283,8 @@ def test_arguments_that_are_not_real_are_left_out_with_a_note():
     assert "for real arguments and results only" in borders.notes[0] and not borders.caveats
 
 
-def test_a_loop_that_does_not_end_at_zero_costs_no_more_than_the_walk():
-    """Code that hangs at a special point ends the walk, not the check, and the proof stands."""
+def test_a_loop_that_does_not_end_at_zero_costs_that_point_alone():
+    """Code that hangs at a special point is told of, by the point, and the others are tried."""
 
     def doubled(x):
         while abs(x) < 1:
@@ -294,23 +294,24 @@ def test_a_loop_that_does_not_end_at_zero_costs_no_more_than_the_walk():
     def slope(b, y, x):
         return b * np.round(y / x)
 
-    report = judge(doubled, slope, time_limit=4)
-    assert isinstance(report.verdict, Proved | Undecided), report.verdict.sentence()
-    assert report.seconds < 3.9 and any("then time was over" in note for note in report.notes)
+    report = judge(doubled, slope, time_limit=30)
+    assert isinstance(report.verdict, Proved), report.verdict.sentence()
+    assert "not judged at x = 0: it took more than 1 s" in report.notes
 
 
-def test_a_proof_that_is_cut_in_the_walk_says_so(monkeypatch):
-    """A proof whose time ends between its cells and their borders stands, with a note."""
-    reports = []
+def test_a_proof_that_is_cut_in_the_walk_is_none(monkeypatch):
+    """Where the time ends between the cells and their borders, nothing is proved: how far a check comes is a
+    matter of the machine."""
 
-    def first_proof_only(job, time_limit, stop=None, heard=None):
+    def cut_before_the_end(job, time_limit, stop=None, heard=None):
+        reports = []
         job(reports.append)
-        proofs = [r for r in reports if isinstance(r.verdict, Proved)]
-        return worker.Outcome(proofs[-2], True)
+        return worker.Outcome(reports[-2], True)
 
-    monkeypatch.setattr(worker, "run", first_proof_only)
+    monkeypatch.setattr(worker, "run", cut_before_the_end)
     report = judge(relu, lambda b, y, x: b * (x > 0))
-    assert any("no time was left" in note for note in report.notes)
+    assert isinstance(report.verdict, Undecided)
+    assert "zeros, ones, ties and borders took more than" in report.verdict.why
 
 
 @pytest.mark.parametrize(

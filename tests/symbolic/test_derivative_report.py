@@ -29,7 +29,7 @@ def gradient():
 def test_text(refuted):
     """Verdict, formulas, numbers, point, code, in this order."""
     text = str(refuted)
-    parts = ("slope as the derivative of wave(x): REFUTED", "derivative by SymPy", "the formula gives",
+    parts = ("slope as the derivative of wave(x): wrong, REFUTED", "derivative by SymPy", "the formula gives",
              "difference", "digits alike", "at x = 2: the formula for x should be", "slope(2.0)")  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
@@ -72,7 +72,7 @@ def test_long_gradients_show_the_worst_numbers_and_count_the_rest(gradient):
     assert gradient.verdict.word == "PROVED" and len(gradient.numbers) == 20
     assert "9 more" in str(gradient) and "or more" in str(gradient)
     assert "at the arguments given" in str(gradient) and "['" not in str(gradient)
-    assert "gradient of np.sum(v**3): PROVED" in str(gradient)
+    assert "gradient of np.sum(v**3): right, PROVED" in str(gradient)
     assert gradient.by == "the AD" and "the AD gives" in gradient._repr_html_()
 
 

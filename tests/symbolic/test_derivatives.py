@@ -107,7 +107,7 @@ def test_a_refutation_shows_both_numbers_the_difference_and_code():
     assert float(example.found) == pytest.approx(2 * wave_slope(2.0), rel=1e-15)
     space = {"wave_slope": wave_slope}
     assert eval(example.code, space) == pytest.approx(2 * wave_slope(2.0))
-    assert "2*wave_slope(x) as the derivative of wave(x): REFUTED" in str(report)
+    assert "2*wave_slope(x) as the derivative of wave(x): wrong, REFUTED" in str(report)
 
 
 def test_the_code_of_an_elementwise_counterexample_gives_the_number_it_says():

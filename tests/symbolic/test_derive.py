@@ -3,6 +3,7 @@
 import json
 import linecache
 import math
+import time
 import types
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import rulelab as rl
 from rulelab.errors import DerivationError
 from rulelab.rules.registry import Registry
-from rulelab.symbolic import Caveat, DerivedRule, Proved, SymbolicReport, derive_rule
+from rulelab.symbolic import Caveat, DerivedRule, Proved, SymbolicReport, derive_rule, worker
 
 LIMIT = 3.0
 RATE = 0.5
@@ -468,7 +469,7 @@ def test_a_wrong_derivation_is_not_shown(monkeypatch):
 
     right = derive.best_form
     monkeypatch.setattr(derive, "best_form", wrong)
-    with pytest.raises(DerivationError, match=r"did not pass: REFUTED \(gradient\)"):
+    with pytest.raises(DerivationError, match=r"did not pass: wrong, REFUTED \(gradient\)"):
         derive_rule(logistic)
 
 
@@ -503,3 +504,18 @@ def test_warnings_of_the_proof_stand_beside_the_derived_rule():
     derived = DerivedRule("f", "source\n", "cell\n", proof, "checked", True)
     for text in (str(derived), derived._repr_html_()):
         assert text.count("SINGULAR_AT at x = 0") == 1
+
+
+def test_a_rule_is_derived_alike_however_fast_clocks_run(monkeypatch):
+    """Which forms are looked for is counted in operations: a busy machine makes no other rule."""
+
+    def squashed(x, k):
+        return 1 / (1 + math.exp(-k * x))
+
+    monkeypatch.setattr(worker, "run", lambda job, limit, stop=None, heard=None: worker._run_here(job))
+    usual = derive_rule(squashed)
+    for name in ("process_time", "thread_time", "monotonic", "perf_counter"):
+        clock = getattr(time, name)
+        monkeypatch.setattr(time, name, lambda clock=clock: clock() * 1000)
+    late = derive_rule(squashed)
+    assert late.source == usual.source and late.notes == usual.notes

@@ -4,13 +4,17 @@ The rules below are right for some kinds of arguments and wrong for others, or w
 of one kind cannot show. Which of them are right is said here and not asked of the prover.
 """
 
+import dataclasses
 import functools
+import math
+import time
 
 import numpy as np
 import pytest
+from scipy import integrate
 
 from rulelab import symbolic
-from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported
+from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, worker
 from rulelab.tangents.zeros import NoTangent
 
 NOTHING = NoTangent()
@@ -399,11 +403,46 @@ def test_one_size_that_was_given_is_named():
     )
 
 
-def test_a_proof_for_numbers_alone_is_none_while_vectors_are_to_come():
-    """What is known when the time is over does not depend on how busy the machine is."""
+@pytest.mark.parametrize("name", ["a right rule", "a wrong rule"])
+def test_nothing_is_proved_before_all_is_tried(name):
+    """Wherever a check is cut, its answer is no verdict: how far it comes is a matter of the machine."""
     heard = []
-    f, cotangent = WRONG_FOR_VECTORS["softmax without its factor"]
-    prove(f, rule_of(f, cotangent), heard=heard.append)
-    assert [r.verdict.word for r in heard if isinstance(r.verdict, Proved)] == []
-    prove(f, RIGHT["softmax"][0], heard=heard.append)
-    assert "time was over" in str(next(r for r in heard if isinstance(r.verdict, Proved)))
+    f, rule = softmax, RIGHT["softmax"][0]
+    if name == "a wrong rule":
+        f, cotangent = WRONG_FOR_VECTORS["softmax without its factor"]
+        rule = rule_of(f, cotangent)
+    last = prove(f, rule, heard=heard.append)
+    before = [r.verdict for r in heard if r.verdict != last.verdict]
+    assert len(before) > 2 and {verdict.word for verdict in before} == {"UNDECIDED"}
+    assert any("proved for numbers; other kinds of arguments took more than" in v.why for v in before)
+
+
+def clocks_run(monkeypatch, times):
+    """Every clock of this process goes so many times as fast."""
+    for name in ("process_time", "thread_time", "monotonic", "perf_counter"):
+        clock = getattr(time, name)
+        monkeypatch.setattr(time, name, lambda clock=clock: clock() * times)
+
+
+@pytest.mark.parametrize("name", ["softmax", "a branch", "an integral"])
+def test_a_proof_is_the_same_by_clocks_that_run_a_thousand_times_as_fast(name, monkeypatch):
+    """How much is tried, its cells and its notes, is counted in work and asks no clock."""
+    f, rule = {
+        "softmax": (softmax, RIGHT["softmax"][0]),
+        "a branch": (bent, rule_of(bent, lambda g, x: g * np.where(x > 1, 2.0, np.where(x < -1, 3.0, 1.0)))),
+        "an integral": (bell, rule_of(bell, lambda g, x: g * math.exp(-x * x))),
+    }[name]
+    monkeypatch.setattr(worker, "run", lambda job, limit, stop=None, heard=None: worker._run_here(job))
+    usual = prove(f, rule)
+    clocks_run(monkeypatch, 1000)
+    late = prove(f, rule)
+    assert isinstance(usual.verdict, Proved)
+    assert dataclasses.replace(late, seconds=0.0) == dataclasses.replace(usual, seconds=0.0)
+
+
+def bent(x):
+    return np.where(x > 1, 2 * x - 1, np.where(x < -1, 3 * x + 2, x))
+
+
+def bell(x):
+    return integrate.quad(lambda t: math.exp(-t * t), 0.0, x)[0]

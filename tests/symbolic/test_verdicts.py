@@ -11,19 +11,20 @@ from rulelab.symbolic.verdicts import to_dict
 @pytest.mark.parametrize(
     ("verdict", "word", "sentence"),
     [
-        (Proved("x > 0", "expansion", "none"), "PROVED", "PROVED for x > 0 (by expansion)"),
-        (Refuted("gradient", "wrong sign"), "REFUTED", "REFUTED (gradient): wrong sign"),
+        (Proved("x > 0", "expansion", "none"), "PROVED", "right, PROVED for x > 0 (by expansion)"),
+        (Refuted("gradient", "wrong sign"), "REFUTED", "wrong, REFUTED (gradient): wrong sign"),
         (
             Agrees(15, "3.14 is a rounded constant"),
             "AGREES",
-            "AGREES(15 digits) at every sample, and is no identity: 3.14 is a rounded constant",
+            "right, but for rounded constants: it agrees to 15 digits, and is no identity: 3.14 is a rounded "
+            "constant",
         ),
         (
             Undecided(40, "too large"),
             "UNDECIDED",
-            "UNDECIDED: agrees to 40 digits at every sample, not proved: too large",
+            "cannot tell: it agrees to 40 digits at every sample, not proved: too large",
         ),
-        (Unsupported("np.linalg.svd()"), "UNSUPPORTED", "UNSUPPORTED: np.linalg.svd()"),
+        (Unsupported("np.linalg.svd()"), "UNSUPPORTED", "not judged: np.linalg.svd()"),
     ],
 )
 def test_a_verdict_is_a_word_a_sentence_and_data(verdict, word, sentence):

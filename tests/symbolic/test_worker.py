@@ -36,6 +36,41 @@ def test_a_job_is_cut_at_the_limit_with_what_it_had():
     assert time.perf_counter() - started < 30
 
 
+def test_what_a_job_waits_is_not_counted_at_once():
+    """The limit is for work: a job that waits longer than that, and then goes on, is not cut."""
+
+    def job(report):
+        time.sleep(0.8)
+        report("done")
+
+    assert worker.run(job, 0.4) == worker.Outcome("done", False)
+
+
+def test_a_job_that_does_nothing_is_ended_and_told_of():
+    """It does not use its time up, and waits for something that never comes."""
+    outcome = worker.run(lambda report: time.sleep(600), 0.1)
+    assert outcome.cut and ("did nothing" in outcome.failure or "on the wall" in outcome.failure)
+
+
+def test_a_step_has_a_limit_of_its_own_in_seconds_of_the_processor():
+    """A step that waits is not cut, one that works too long is, and the job goes on after it."""
+
+    def job(report):
+        with worker.at_most(0.2):
+            time.sleep(0.4)
+        report("waited")
+        try:
+            with worker.at_most(0.2):
+                while True:
+                    pass
+        except worker.TooLong:
+            report("cut")
+
+    heard = []
+    assert worker.run(job, 20.0, heard=heard.append) == worker.Outcome("cut", False)
+    assert heard == ["waited", "cut"]
+
+
 def test_memory_is_bounded():
     """A job that wants all memory fails by itself."""
     outcome = worker.run(lambda report: report(len(bytearray(8 << 30))), 10.0)
@@ -189,7 +224,7 @@ def test_ctrl_c_ends_a_check_at_once_and_its_process_with_it(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks into /proc")
 def test_a_worker_without_a_parent_ends_by_itself(tmp_path):
     """Where the notebook's kernel is killed in the middle of a check, the check ends at its own limit."""
-    parent, child = _checking(tmp_path / "pid", 1.0)
+    parent, child = _checking(tmp_path / "pid", 0.4)
     parent.kill()
     parent.communicate()
     assert _soon(lambda: not _is_running(child), 20)

@@ -1,0 +1,148 @@
+"""One set of words for all verdicts, and headlines that fit on a line."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from rulelab.checking import many
+from rulelab.checking.comparison import compare
+from rulelab.checking.findings import Diagnosis, Finding
+from rulelab.checking.jobs import Job
+from rulelab.checking.reports import LookedAt, RuleCheck
+from rulelab.errors import Place
+from rulelab.symbolic import Agrees, Converges, Proved, Refuted, Undecided, Unsupported, prove
+from rulelab.symbolic.derivative_report import DerivativeReport
+from rulelab.symbolic.derive import DerivedRule
+from rulelab.symbolic.report import SymbolicReport
+from rulelab.symbolic.stability import Region, StabilityReport
+from rulelab.tangents.zeros import NoTangent
+from rulelab.verdicts import CANNOT_TELL, HEADLINE, NOT_JUDGED, RIGHT, WRONG, headed, said, word_of
+
+FOUR = {RIGHT, WRONG, CANNOT_TELL, NOT_JUDGED}
+OTHER_WORDS = re.compile(
+    r"inconclusive|undecided|unsupported|mismatch|\bpassed\b|\bfailed\b|\bok\b|neither confirmed|not checked",
+    re.I,
+)
+NAMES = ("f", "a_function_with_a_rather_long_name_for_its_kind", f"package.module.{'part_of_a_name_' * 8}end")
+ARGUMENTS = (("x",), tuple(f"argument_number_{i}" for i in range(12)))
+LONG = "the number that comes out has nothing to do with what is expected of it, " * 3
+VERDICTS = (
+    Proved("all real arguments", "expansion", "none", "numbers and vectors of length 2, 3, 5; float64"),
+    Proved("all real arguments", "expansion", "below 1e-100"),
+    Refuted("gradient", LONG),
+    Refuted("shape", "short"),
+    Agrees(15, LONG),
+    Undecided(40, LONG),
+    Undecided(0, "short"),
+    Unsupported(LONG, Place("cell", 3), "give sample arguments"),
+    Converges(2.0, "n", (8, 16), (("a", (1e-2, 1e-3)),), 1e-9, 5),
+)  # fmt: skip
+
+
+def rule_checks(function, names):
+    """Checks by numbers with each verdict."""
+    made = {
+        "right": {},
+        "loses digits": {"loses": LONG},
+        "wrong": {"findings": (Finding("cotangent", LONG),)},
+        "named": {
+            "findings": (Finding("value", "off"),),
+            "diagnoses": (Diagnosis("factor", LONG, names[0]),),
+        },
+        "inconclusive": {"findings": (Finding("measurement", LONG, "inconclusive"),)},
+        "stopped": {"interrupted": True},
+    }
+    for how in made.values():
+        yield RuleCheck(
+            function, "rrule", f"{function}_rrule", names, points=(LookedAt("drawn", ("1.0",)),), **how
+        )
+
+
+def scans(function, names):
+    region = Region(names[-1], "1e-10", "1e+10", "3.5", 1e9, "0.0", "1.0", LONG)
+    for regions, points, cut in (((region,), 50, False), ((), 50, False), ((), 50, True), ((), 0, False)):
+        yield StabilityReport(function, regions, (), points, 1.3, cut=cut)
+
+
+def reports():
+    """Reports of each kind, with short and with long names, few and many arguments."""
+    for function, names in itertools.product(NAMES, ARGUMENTS):
+        for verdict in VERDICTS:
+            yield SymbolicReport(function, names, verdict)
+            yield DerivativeReport(function, names, verdict, formula=f"{names[0]}*{function}({names[0]})")
+            proof = SymbolicReport(function, names, verdict)
+            yield DerivedRule(function, "def rule(): ...", "", proof, "checked", True)
+        yield from rule_checks(function, names)
+        yield from scans(function, names)
+
+
+def headline_of(report):
+    """The first line that a report shows, beside the text of a rule."""
+    return next(line for line in str(report).splitlines() if line and not line.startswith("def "))
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_every_headline_fits_on_a_line_and_nothing_of_it_is_lost(number):
+    """However long the names are, and however many arguments there are; in text, HTML and LaTeX alike."""
+    for report in list(reports())[number::3]:
+        head = headline_of(report)
+        assert len(head) <= HEADLINE, head
+        if head.endswith("…"):
+            below = str(report).splitlines()[str(report).splitlines().index(head) + 1]
+            assert LONG.strip()[-30:] in below or len(below) > HEADLINE or below.strip().startswith("…"), (
+                below
+            )
+        if hasattr(report, "headlines") or isinstance(report, SymbolicReport):
+            shown = re.search(r'class="rulelab-verdict[^>]*>(.*?)</p>', report._repr_html_(), re.DOTALL)[1]
+            assert len(re.sub(r"<[^>]*>|&#?\w+;", "", shown).strip()) <= HEADLINE
+
+
+def test_every_verdict_is_called_by_one_of_four_words():
+    """In its sentence, whoever gives it; PROVED and REFUTED say how it is known."""
+    for verdict in VERDICTS:
+        assert word_of(verdict.word) in FOUR and verdict.sentence().startswith(word_of(verdict.word))
+        assert ("PROVED" in said(verdict.word)) == (verdict.word == "PROVED")
+        assert ("REFUTED" in said(verdict.word)) == (verdict.word == "REFUTED")
+    for report in reports():
+        assert any(word in headline_of(report) for word in (*FOUR, "loses", "digit")), headline_of(report)
+        assert not OTHER_WORDS.search(
+            re.sub(r"class=\"[^\"]*\"|<style>.*?</style>", "", report._repr_html_(), flags=re.S)
+        )
+
+
+def test_comparisons_and_many_checks_use_the_same_words():
+    """A comparison says right or wrong before it says what agrees, and a report of many counts the words."""
+    assert str(compare(lambda x: x, lambda x: x, 2.0)).startswith("Right: ")
+    assert str(compare(lambda x: x, lambda x: 2 * x, 2.0)).startswith("Wrong: ")
+    job = Job("np.sin", "rrule")
+    outcomes = tuple(
+        many.Outcome(job, verdict, "said") for verdict in ("wrong", "inconclusive", "error", "right")
+    )
+    told = many.ManyChecks(outcomes).sentence
+    assert "1 wrong, 1 cannot tell, 1 not judged, by an error, 1 right" in told
+
+
+def test_a_proof_and_a_check_of_one_rule_speak_alike():
+    """Both call a wrong rule wrong and a right one right, in the first line."""
+    import rulelab as rl
+
+    for factor, word in ((2.0, "right"), (3.0, "wrong")):
+
+        def square(x):
+            return x**2
+
+        def rule(x, factor=factor, square=square):
+            return square(x), lambda y_bar: (NoTangent(), factor * x * y_bar)
+
+        registry = rl.rules.registry.Registry()
+        rl.rrule_for(square, registry=registry)(rule)
+        assert word in headline_of(prove(square, registry=registry))
+        assert word in headline_of(rl.rule_check(square, np.float64(2.0), registry=registry))
+
+
+def test_a_short_sentence_is_its_own_headline():
+    """Nothing is abbreviated without need."""
+    sentence = "rule of f: right, PROVED for vectors of length 2, 3; contiguous float64"
+    assert headed(sentence, "f") == (sentence,)
