@@ -216,11 +216,7 @@ class Checking:
         for point in odd_points(self.subject, self.first, self.rng):
             times = seen.get(point.origin, 0)
             most = 1 if point.origin in ODD_ORIGINS else 2
-            if (
-                times < most
-                and (times or len(seen) < ODD)
-                and self._is_usable(point)
-            ):
+            if times < most and (times or len(seen) < ODD) and self._is_usable(point):
                 seen[point.origin] = times + 1
                 yield point
 
@@ -562,9 +558,7 @@ class Checking:
         if any(finding.level == WRONG for finding in self.findings):
             limit = QUICK_CORRECTION if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
-            self.diagnoses = tuple(
-                doctor.diagnose(self.subject, probes, compared, self.findings, limit)
-            )
+            self.diagnoses = tuple(doctor.diagnose(self.subject, probes, compared, self.findings, limit))
 
     def _for_the_doctor(self) -> tuple[list[Probe], list[tuple[Probe, Closeness]]]:
         """The probes and what was compared, without odd points and odd cotangents if the mistake is seen

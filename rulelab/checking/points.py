@@ -250,8 +250,8 @@ def _kinds_taken(
     if unknown:
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
     mode, config, registry = asked
-    accepts = [rule.accepts for rule in rules_of(target, registry) if rule.mode == mode] or [None]
-    accepts = [_as_annotated(accepted, target) for accepted in accepts]
+    of_rules = [rule.accepts for rule in rules_of(target, registry) if rule.mode == mode]
+    accepts = [_as_annotated(accepted, target) for accepted in (*of_rules, *([] if of_rules else [None]))]
     tried, last = 0, "no kind of number suits them"
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}

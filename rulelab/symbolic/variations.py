@@ -23,6 +23,7 @@ from .counterexamples import counterexample_at, literal, position
 from .endings import Settled, Skipped
 from .plain import (
     are_complex,
+    flat_floats,
     is_zero,
     numbers_in,
     opened,
@@ -38,6 +39,8 @@ from .verdicts import Refuted
 
 SUSPICIOUS = 1e-7  # relative: a difference that rounding may explain or not
 WRONG = 1e-6  # relative: of a float beside the exact number
+VANISHING = 1e-30  # of exact cotangents: these are zero, of which there is no relative error
+ROUNDING = 1e-12  # what floats leave of such, relative to the value and the cotangent
 WORSE = 1e3  # how much further off it must be than the answer that was judged
 HUGE = (100_000, Fraction(1, 100_000))  # times the seeds
 MOST_CONSTANTS = 6
@@ -124,7 +127,7 @@ class Variations:
         exact = wanted if exact is None else exact
         size = np.max(np.abs(exact), initial=0.0)
         off, own = np.abs(found - exact), np.max(np.abs(wanted - exact), initial=0.0)
-        wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own)))
+        wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own, self._left_of_zero(size, seeds))))
         if wrong.size:
             i = int(wrong[0])
             name = self.visits[0].leaves[self._leaf(i)].args
@@ -134,6 +137,15 @@ class Variations:
                 position(self.sample, self._leaf(i)), spelled,
             )  # fmt: skip
             raise Settled(Refuted("gradient", f"the cotangent of {name} is wrong {words}", example))
+
+    def _left_of_zero(self, size, seeds):
+        """What rounding may leave of cotangents that vanish: a little beside the seeds and the value, which
+        is nothing where they do not vanish.
+        """
+        if size > VANISHING:
+            return 0.0
+        value = np.max(np.abs(flat_floats(self.y)), initial=1.0)
+        return ROUNDING * value * max(abs(complex(s)) for s in seeds)
 
     def _leaf(self, i):
         """The number of the leaf that entry `i` is, or is the first part of."""

@@ -406,7 +406,7 @@ WRONG = [
     ("a buffer for the largest of whole numbers", largest, buffered_largest_rrule, None),
     ("a cotangent in the order of its memory", product, as_it_lies_rrule, None),
     ("matrices alone", square, square_with(matrices_multiplied), None),
-    ("an annotation of the function", exponential, lambda w: (np.exp(w), lambda s: (NO, np.exp(w) * s)), None),
+    ("an annotation", exponential, lambda w: (np.exp(w), lambda s: (NO, np.exp(w) * s)), None),
     ("a layer, three arguments of their own lengths", affine, affine_with(-1), None),
     ("a dropped conjugate", cubed, lambda z: (cubed(z), lambda s: (NO, 3 * z**2 * s)), None),
 ]

@@ -345,6 +345,25 @@ def test_a_rule_that_looks_whether_its_cotangent_is_zero_is_not_refuted():
     assert verdict.word in ("UNDECIDED", "UNSUPPORTED"), verdict.sentence()
 
 
+def standardised(x):
+    return (x - np.mean(x)) / np.std(x)
+
+
+def standardised_rrule(x):
+    y = standardised(x)
+
+    def pullback(y_bar):
+        return None, (y_bar - np.mean(y_bar) - y * np.mean(y_bar * y)) / np.std(x)
+
+    return y, pullback
+
+
+def test_the_rounding_of_a_cotangent_that_is_zero_refutes_nothing():
+    """Of two numbers that are standardised the derivative vanishes, and floats leave their last digits."""
+    verdict = prove(standardised, standardised_rrule).verdict
+    assert verdict.word != "REFUTED", verdict.sentence()
+
+
 # --- arguments and domains that are given -------------------------------------------------------------------
 
 
