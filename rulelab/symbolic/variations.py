@@ -43,6 +43,7 @@ VANISHING = 1e-30  # of exact cotangents: these are zero, of which there is no r
 ROUNDING = 1e-12  # what floats leave of such, relative to the value and the cotangent
 WORSE = 1e3  # how much further off it must be than the answer that was judged
 HUGE = (100_000, Fraction(1, 100_000))  # times the seeds
+LESS = Fraction(15, 16)  # times an argument that changes alone
 MOST_CONSTANTS = 6
 
 
@@ -114,6 +115,7 @@ class Variations:
             self.hold(words, self.answers(self.arguments(), y_bar), self.base, seeds)
         self.linear()
         self.later_calls()
+        self.changed_alone()
 
     def hold(self, words, found, wanted, seeds, spelled=None):
         """Raises Settled where `found` is not `wanted`, and the exact derivative says so, too."""
@@ -271,6 +273,27 @@ class Variations:
             if not np.allclose(found, first, rtol=SUSPICIOUS, atol=0.0, equal_nan=True):
                 raise Settled(Refuted("effects", f"the pullback {words}"))
 
+    def changed_alone(self):
+        """Raises Settled where the rule gives another value than the function once one argument has changed
+        and the others are as they were: what is kept by some arguments is right for all that change at once.
+        """
+        for i, name in enumerate(self.question.names[: len(self.sample)]):
+            if isinstance(self.sample[i], Static):
+                continue
+            sample = tuple(_less(v) if i == j else v for j, v in enumerate(self.sample))
+            with quietly():
+                try:
+                    value = flat_floats(self.question.value_through(lambda f: f)(*self.arguments(sample)))
+                    given = flat_floats(self.rule(*self.arguments(sample))[0])
+                except (Exception, Settled):
+                    continue
+            size = np.max(np.abs(value), initial=0.0)
+            if value.shape != given.shape or not np.isfinite(size):
+                continue
+            if not np.all(np.abs(given - value) <= WRONG * size):
+                words = f"the rule gives the value of another call when {name} alone has changed"
+                raise Settled(Refuted("effects", words))
+
     def keeps(self):
         """The name of something that changes from call to call, though the arguments are the same; None where
         nothing is seen to."""
@@ -308,6 +331,13 @@ def _scaled(seed, factor):
     if isinstance(seed, ComplexNumber):
         return ComplexNumber(seed.real * factor, seed.imag * factor)
     return seed * factor
+
+
+def _less(value):
+    """A sample of one argument nearer to zero, of the same signs and as symmetric."""
+    if isinstance(value, Array):
+        return value._replace(entries=tuple(_scaled(entry, LESS) for entry in value.entries))
+    return _scaled(value, LESS)
 
 
 def _sum(one, other):
