@@ -256,7 +256,7 @@ def _kinds_taken(
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
     relations: dict[str, tuple[bool, bool]] = {}
-    refused: list[tuple[Kind, ...]] = []
+    refused: dict[tuple[Kind, ...], tuple[Kind, ...]] = {}  # by the kinds whose intervals they narrow
     for accepted in [*accepts, None]:
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
@@ -277,7 +277,7 @@ def _kinds_taken(
                         continue
                     if _takes(f, kinds, kwargs, rng):
                         if len(refused) < MOST_REFUSED and not _rule_takes(target, args, kwargs, asked):
-                            refused.append(kinds)
+                            refused.setdefault(guessed, kinds)
                             continue
                         if len(refused) == MOST_REFUSED and not found:
                             break
@@ -292,8 +292,12 @@ def _kinds_taken(
     if found:
         return tuple(found.values())
     sized = _of_own_lengths(f, names, kwargs, domain, rng, asked, end)
-    if sized or refused:
-        return (sized or refused[0],)
+    first = next(iter(refused.values()), None)
+    if first is not None and any(kind.made for kind in first):
+        first = None  # arrays in objects may be of any rank
+    chosen = sized or first
+    if chosen is not None:
+        return (chosen,)
     raise _none_found(f, last)
 
 

@@ -1,6 +1,8 @@
 """Tests of where a check looks, given nothing: right rules raise no alarm, wrong ones are caught."""
 
+import dataclasses
 import math
+import typing
 
 import numpy as np
 import pytest
@@ -435,6 +437,72 @@ def test_a_count_that_has_a_cotangent_is_moved():
     right = judged(scaled, lambda x, s: (x * s, lambda y_bar: (NO, s * y_bar, x * y_bar)), 2.5, 2)
     wrong = judged(scaled, lambda x, s: (x * s, lambda y_bar: (NO, s * y_bar, s * y_bar)), 2.5, 2)
     assert (right.verdict, wrong.verdict) == ("right", "wrong")
+
+
+@dataclasses.dataclass
+class Circle:
+    radius: float
+    centre: np.ndarray
+
+
+class Line(typing.NamedTuple):
+    slope: float
+    offset: float
+
+
+def power(circle: Circle, line: Line):
+    return np.sum((line.slope * circle.centre + line.offset) ** 2) - circle.radius**2
+
+
+def power_with(factor):
+    def power_rrule(circle: Circle, line: Line):
+        r = line.slope * circle.centre + line.offset
+
+        def pullback(y_bar):
+            g = 2 * r * y_bar
+            slope = factor * np.sum(g * circle.centre)
+            circle_bar = rl.Tangent(Circle, radius=-2 * circle.radius * y_bar, centre=g * line.slope)
+            return NO, circle_bar, rl.Tangent(Line, slope=slope, offset=np.sum(g))
+
+        return power(circle, line), pullback
+
+    return power_rrule
+
+
+def test_objects_are_made_by_the_annotations_of_their_classes():
+    """Dataclasses and NamedTuples of numbers and arrays, given nothing."""
+    right, wrong = judged(power, power_with(1)), judged(power, power_with(2))
+    assert (right.verdict, wrong.verdict) == ("right", "wrong"), (str(right), str(wrong))
+    assert "Circle" in " ".join(right.notes)
+
+
+@dataclasses.dataclass
+class Dense:
+    w: np.ndarray
+    b: np.ndarray
+
+
+def run(dense: Dense, x: np.ndarray):
+    return np.tanh(dense.w @ x + dense.b)
+
+
+def run_with(sign):
+    def run_rrule(dense: Dense, x: np.ndarray):
+        y = run(dense, x)
+
+        def pullback(y_bar):
+            z_bar = y_bar * (1 - y**2)
+            return NO, rl.Tangent(Dense, w=np.outer(z_bar, x), b=sign * z_bar), dense.w.T @ z_bar
+
+        return y, pullback
+
+    return run_rrule
+
+
+def test_a_layer_has_a_matrix_and_a_vector():
+    """Which of its arrays is which is found out by what the function and the rule take."""
+    assert judged(run, run_with(1)).verdict == "right"
+    assert judged(run, run_with(-1)).verdict == "wrong"
 
 
 def test_right_rules_beside_these_are_right():
