@@ -127,10 +127,12 @@ def of_other_lengths(
 ) -> Iterator[Point]:
     """The point at other lengths: all axes that have one length get another, one such length after the other.
 
-    The lengths are a few usual ones, and those on both sides of a number in the code.
+    The lengths are a few usual ones, and those on both sides of a number in the code. After the first all
+    axes get one length: a rule may be another for square matrices.
     """
     there = sorted(dict.fromkeys(_lengths(point.floats)))
     marked = tuple(_lengths_in(codes))
+    square = iter([_all_of_one_length(point, there, rng)] if len(there) > 1 else [])
     for new in (*LENGTHS, *marked):
         for old in there:
             if new == old or (new in there and len(there) > 1):
@@ -138,6 +140,14 @@ def of_other_lengths(
             inputs = tuple(_resized(point, i, x, old, new, rng) for i, x in enumerate(point.floats))
             if to_vec(inputs)[0].size <= MOST_NUMBERS:
                 yield point.having(inputs, f"of length {new} for {old}")
+                yield from square
+
+
+def _all_of_one_length(point: Point, there: list[int], rng: np.random.Generator) -> Point:
+    inputs, new = point.floats, min(there)
+    for old in there:
+        inputs = tuple(_resized(point, i, x, old, new, rng) for i, x in enumerate(inputs))
+    return point.having(inputs, f"of one length, {new}")
 
 
 def as_matrices(point: Point, rng: np.random.Generator) -> tuple[Point, Point] | None:

@@ -376,6 +376,15 @@ def matrices_multiplied(x, y_bar):
     return x @ y_bar / (x * y_bar) if np.ndim(x) == 2 else 1.0
 
 
+def turned_over(A):
+    return 2 * A.T
+
+
+def square_alone_rrule(A):
+    wide = A.shape[0] != A.shape[1]
+    return 2 * A.T, lambda y_bar: (NO, 2 * (y_bar.T if wide else y_bar))
+
+
 def exponential(w: complex):
     return np.exp(w)
 
@@ -408,6 +417,7 @@ WRONG = [
     ("a buffer for the largest of whole numbers", largest, buffered_largest_rrule, None),
     ("a cotangent in the order of its memory", product, as_it_lies_rrule, None),
     ("matrices alone", square, square_with(matrices_multiplied), None),
+    ("square matrices", turned_over, square_alone_rrule, None),
     ("an annotation", exponential, lambda w: (np.exp(w), lambda s: (NO, np.exp(w) * s)), None),
     ("a layer, three arguments of their own lengths", affine, affine_with(-1), None),
     ("a dropped conjugate", cubed, lambda z: (cubed(z), lambda s: (NO, 3 * z**2 * s)), None),
