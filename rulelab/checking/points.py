@@ -256,7 +256,7 @@ def _kinds_taken(
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
     relations: dict[str, tuple[bool, bool]] = {}
-    refused: dict[tuple[Kind, ...], tuple[Kind, ...]] = {}  # by the kinds whose intervals they narrow
+    refused: list[tuple[Kind, ...]] = []
     for accepted in [*accepts, None]:
         for guessed in guesses(names, accepted, domain):
             for kinds in narrowed(guessed):
@@ -277,7 +277,8 @@ def _kinds_taken(
                         continue
                     if _takes(f, kinds, kwargs, rng):
                         if len(refused) < MOST_REFUSED and not _rule_takes(target, args, kwargs, asked):
-                            refused.setdefault(guessed, kinds)
+                            if not any(kind.made for kind in kinds):  # arrays in objects may be of any rank
+                                refused.append(kinds)
                             continue
                         if len(refused) == MOST_REFUSED and not found:
                             break
@@ -292,12 +293,8 @@ def _kinds_taken(
     if found:
         return tuple(found.values())
     sized = _of_own_lengths(f, names, kwargs, domain, rng, asked, end)
-    first = next(iter(refused.values()), None)
-    if first is not None and any(kind.made for kind in first):
-        first = None  # arrays in objects may be of any rank
-    chosen = sized or first
-    if chosen is not None:
-        return (chosen,)
+    if sized or refused and not end.is_over():  # else there may be kinds that the rule is for
+        return (sized or refused[0],)
     raise _none_found(f, last)
 
 
