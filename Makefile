@@ -42,7 +42,7 @@ CORE := tests/test_project.py tests/test_tables.py tests/test_without_scipy.py \
 	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants load programs docstrings points clean
+.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants rule-corpus load programs docstrings points clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -60,6 +60,7 @@ help:
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make load      rules judged alone and beside four busy processes: all is to be the same; an hour"
+	@echo "make rule-corpus   right and wrong rules as users write them, checked and proved given nothing; half an hour"
 	@echo "make programs   random programs in all modes and orders; ARGS=\"plain --count 1000 --start 5000\""
 	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
 	@echo "make points   second derivatives at special points; ARGS=\"--count 5000 --start 7\""
@@ -110,6 +111,9 @@ vocabulary-table: $(VENV)/installed-dev
 proved-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/symbolic/own_rules.py > docs/reference/proved.md.new
 	@mv docs/reference/proved.md.new docs/reference/proved.md
+
+rule-corpus: $(VENV)/installed-dev
+	@$(BIN)/python tests/checking/rule_corpus/campaign.py $(ARGS)
 
 mutants: $(VENV)/installed-dev
 	@$(BIN)/python tests/symbolic/mutants.py $(ARGS)

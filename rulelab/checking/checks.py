@@ -44,6 +44,8 @@ from .probes import (
 from .reports import Checked, LookedAt, RuleCheck
 from .subjects import Subject
 from .variants import (
+    MATRIX,
+    as_matrices,
     has_arrays,
     in_complex,
     in_floats,
@@ -226,11 +228,7 @@ class Checking:
         for point in odd_points(self.subject, self.first, self.rng):
             times = seen.get(point.origin, 0)
             most = 1 if point.origin in ODD_ORIGINS else 2
-            if (
-                times < most
-                and (times or len(seen) < ODD)
-                and self._is_usable(point)
-            ):
+            if times < most and (times or len(seen) < ODD) and self._is_usable(point):
                 seen[point.origin] = times + 1
                 yield point
 
@@ -270,12 +268,14 @@ class Checking:
         if ("arrays" if arrays else "numbers") in self.varied:
             return
         self.varied.add("arrays" if arrays else "numbers")
-        for point in same_numbers(probe.point):
+        for point in same_numbers(probe.point, probe.truth.y):
             self._look_like(point, probe)
             yield point.origin
         yield from self._in_whole_numbers(probe)
         if arrays:
             yield from self._of_other_lengths(probe)
+            if self.depth != "quick":
+                yield from self._as_matrices(probe)
         if "complex" not in self.varied and mentions_complex(self.subject):
             self.varied.add("complex")
             yield from self._in_complex(probe)
@@ -319,6 +319,23 @@ class Checking:
             left -= 1
             self._look(point, y)
             yield point.origin
+
+    def _as_matrices(self, probe: Probe) -> Iterator[str]:
+        """Matrices for vectors, where the function does to each number of them what it does to a vector's;
+        a rule that fails for matrices was written for vectors.
+        """
+        points = as_matrices(probe.point, self.rng)
+        if points is None:
+            return
+        y, flat = map(self._usable, points)
+        if not (isinstance(y, np.ndarray) and isinstance(flat, np.ndarray) and y.shape == MATRIX):
+            return
+        if flat.shape != (y.size,) or not np.allclose(y.ravel(), flat, rtol=1e-12, atol=0.0):
+            return
+        found = self._probe(points[0], truth_at(self.subject, points[0], self.rng, y, self.fdm))
+        if found.failure is None:
+            self._judge(found)
+            yield points[0].origin
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
         """Complex numbers, where the code has words for them; a rule that answers with real ones was written
@@ -553,9 +570,7 @@ class Checking:
         if any(finding.level == WRONG for finding in self.findings):
             limit = QUICK_CORRECTION if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
-            self.diagnoses = tuple(
-                doctor.diagnose(self.subject, probes, compared, self.findings, limit)
-            )
+            self.diagnoses = tuple(doctor.diagnose(self.subject, probes, compared, self.findings, limit))
 
     def _for_the_doctor(self) -> tuple[list[Probe], list[tuple[Probe, Closeness]]]:
         """The probes and what was compared, without odd points and odd cotangents if the mistake is seen
@@ -703,7 +718,7 @@ EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
 
 def _is_odd(point: Point) -> bool:
     """Whether wrong rules may be right by chance at a point: at round numbers, at other lengths."""
-    return point.like is not None or point.origin.startswith(("exactly", "of length", "near the first"))
+    return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
 
 
 def _may_be_the_guess(probe: Probe) -> bool:

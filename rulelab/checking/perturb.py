@@ -8,6 +8,7 @@ import itertools
 import math
 import re
 import types
+import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import RuleLabError
-from ..rules.signatures import Accepts, ArrayAtom, ClassAtom
+from ..rules.signatures import Accepts, ArrayAtom, ClassAtom, accepts_from
 from ..tangents.zeros import NoTangent
 from .vectors import to_vec
 
@@ -70,7 +71,8 @@ class Kind:
 
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
     "list"; numbers lie strictly between `low` and `high`. `is_asked` says that the caller asked for the form.
-    `dims` are its lengths where they are said: numbers, or letters that mean the same in all arguments.
+    `dims` are its lengths where they are said: numbers, or letters that mean the same in all arguments. An
+    "object" is one of the class `made`, with `parts` by their names.
     """
 
     form: str = "number"
@@ -79,8 +81,12 @@ class Kind:
     dtype: str = "float64"
     is_asked: bool = dataclasses.field(default=False, compare=False)
     dims: tuple[int | str, ...] = ()
+    made: type | None = None
+    parts: tuple[tuple[str, Kind], ...] = ()
 
     def __str__(self) -> str:
+        if self.made is not None:
+            return f"a {self.made.__name__}"
         inside = _interval_words(self.low, self.high)
         plain = {
             "number": "a number", "integer": "an integer", "list": "a list of numbers",
@@ -227,6 +233,9 @@ def draw(
     >>> draw(Kind("vector"), np.random.default_rng(1)).shape
     (3,)
     """
+    if kind.made is not None:
+        parts = {name: dataclasses.replace(part, low=kind.low, high=kind.high) for name, part in kind.parts}
+        return kind.made(**{name: draw(part, rng, size, scale, lengths) for name, part in parts.items()})
     vector, rows, columns = SIZES[size % len(SIZES)]
     shapes = {
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
@@ -310,7 +319,11 @@ def _choices(index: int, name: str, accepts: Accepts | None, domain: Mapping[str
         return (domain[name],)
     low, high = (domain[name].low, domain[name].high) if name in domain else _interval_of_name(name)
     dtypes = (domain[name].dtype,) if name in domain else ("float64",)
-    forms = _forms_by_annotation(accepts.at(index)) if accepts is not None else None
+    said = accepts.at(index) if accepts is not None else ()
+    objects = tuple(kind for atom in said for kind in _objects_by_annotation(atom, low, high))
+    if objects:
+        return objects
+    forms = _forms_by_annotation(said)
     if forms is None:
         forms = _forms_by_name(name)
     elif "complex" in forms:
@@ -330,6 +343,48 @@ def _forms_by_name(name: str) -> tuple[str, ...]:
     if name in _INTEGER_NAMES:
         return ("integer", "number", "vector", "matrix")
     return ("number", "vector", "matrix", "square", "positive definite", "columns", "rows", "list", "integer")
+
+
+_IN_OBJECTS = {1: ("vector", "matrix"), 2: ("matrix", "rows", "vector", "columns")}
+"""The forms of an array in an object, of one and of two such; of more they are as one is."""
+
+
+def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -> tuple[Kind, ...]:
+    """The objects of a class whose annotations say that it is made of numbers, arrays and such objects."""
+    cls = getattr(atom, "cls", None)
+    needed = _needed_fields(cls) if depth else ()
+    try:
+        notes = typing.get_type_hints(cls) if needed else {}
+        atoms = {name: accepts_from((notes[name],)).at(0) for name in needed}
+    except (RuleLabError, NameError, KeyError, TypeError):
+        return ()
+    choices: list[tuple[Kind, ...]] = []
+    arrays = sum("vector" in (_forms_by_annotation(said) or ()) for said in atoms.values())
+    for said in atoms.values():
+        forms = _forms_by_annotation(said)
+        if forms is None:
+            within = (_objects_by_annotation(one, low, high, depth - 1) for one in said)
+            choices.append(tuple(itertools.chain.from_iterable(within)))
+            continue
+        dtype = "complex128" if "complex" in forms else "float64"
+        usual = _IN_OBJECTS.get(arrays, ("vector",)) if "vector" in forms else forms[:1]
+        choices.append(tuple(Kind(form, low, high, dtype) for form in usual))
+    made = itertools.product(*choices) if choices else ()
+    return tuple(Kind("object", low, high, made=cls, parts=tuple(zip(atoms, parts))) for parts in made)
+
+
+def _needed_fields(cls: Any) -> tuple[str, ...]:
+    """The names that a dataclass or a NamedTuple wants to be made with; none of another class."""
+    if isinstance(cls, type) and dataclasses.is_dataclass(cls):
+        return tuple(f.name for f in dataclasses.fields(cls) if f.init and _is_required(f))
+    if isinstance(cls, type) and issubclass(cls, tuple):
+        with_default = getattr(cls, "_field_defaults", {})
+        return tuple(name for name in getattr(cls, "_fields", ()) if name not in with_default)
+    return ()
+
+
+def _is_required(field: dataclasses.Field) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:

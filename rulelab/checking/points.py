@@ -4,6 +4,7 @@ branches.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import inspect
@@ -17,6 +18,7 @@ import numpy as np
 from ..errors import RuleLabError, RuleShapeError
 from ..rules.authoring import ask, rrule
 from ..rules.registry import Found, Registry
+from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..rules.targets import name_of, resolve
 from ..tangents.zeros import AbstractZero, NoTangent
 from .budgets import Limit
@@ -248,7 +250,8 @@ def _kinds_taken(
     if unknown:
         raise NoInputsError(f"{name_of(target)} has no parameter {sorted(unknown)[0]}")
     mode, config, registry = asked
-    accepts = [rule.accepts for rule in rules_of(target, registry) if rule.mode == mode]
+    of_rules = [rule.accepts for rule in rules_of(target, registry) if rule.mode == mode]
+    accepts = [_as_annotated(accepted, target) for accepted in (*of_rules, *([] if of_rules else [None]))]
     tried, last = 0, "no kind of number suits them"
     seen: set[tuple[Kind, ...]] = set()
     found: dict[tuple[str, ...], tuple[Kind, ...]] = {}
@@ -274,7 +277,8 @@ def _kinds_taken(
                         continue
                     if _takes(f, kinds, kwargs, rng):
                         if len(refused) < MOST_REFUSED and not _rule_takes(target, args, kwargs, asked):
-                            refused.append(kinds)
+                            if not any(kind.made for kind in kinds):  # arrays in objects may be of any rank
+                                refused.append(kinds)
                             continue
                         if len(refused) == MOST_REFUSED and not found:
                             break
@@ -289,9 +293,24 @@ def _kinds_taken(
     if found:
         return tuple(found.values())
     sized = _of_own_lengths(f, names, kwargs, domain, rng, asked, end)
-    if sized or refused:
+    if sized or refused and not end.is_over():  # else there may be kinds that the rule is for
         return (sized or refused[0],)
     raise _none_found(f, last)
+
+
+def _as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
+    """What a rule accepts, and where it does not say, what the annotations of the function mean."""
+    notes = meant_types(target)
+    if not notes:
+        return accepted
+    parameters = []
+    for i, name in enumerate(_all_names(target)):
+        said = ANY if accepted is None else accepted.at(i)
+        if said == ANY and name in notes:
+            with contextlib.suppress(RuleLabError):  # an annotation that says nothing of numbers
+                said = accepts_from((notes[name],)).at(0)
+        parameters.append(said)
+    return Accepts(tuple(parameters), open_ended=True)
 
 
 def _with_numbers(
@@ -438,7 +457,7 @@ def _some_as(kinds: tuple[Kind, ...], free: list[bool], form: str) -> Iterator[t
     shares = itertools.product(*[(True, False) if is_free else (False,) for is_free in free])
     for share in itertools.islice((s for s in shares if any(s)), MOST_SHARES):
         yield tuple(
-            dataclasses.replace(kind, form=form) if is_other else kind
+            dataclasses.replace(kind, form=form, dims=()) if is_other else kind
             for kind, is_other in zip(kinds, share)
         )
 

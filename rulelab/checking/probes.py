@@ -18,7 +18,7 @@ import numpy as np
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
 from .findiff import FiniteDifferenceMethod, estimate_step
-from .perturb import fresh, laid_out_like, landmarks, plainly
+from .perturb import fresh, laid_out_like, laid_out_otherwise, landmarks, plainly
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
 
@@ -35,7 +35,8 @@ class Point:
     not moved; `bounds` has the open interval of each input outside of which the function is never asked, and
     `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are handed over
     are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
-    and an `edge` where overflow is no mistake: on a number of the code, in single precision.
+    and an `edge` where overflow is no mistake: on a number of the code, in single precision. Where it is
+    `turned`, cotangents are transposed in memory.
     """
 
     inputs: tuple
@@ -48,6 +49,7 @@ class Point:
     guessed: bool = False
     far: bool = False
     edge: bool = False
+    turned: bool = False
 
     @property
     def floats(self) -> tuple:
@@ -73,7 +75,7 @@ class Point:
 
     def having(self, inputs: tuple, origin: str, **more: Any) -> Point:
         """A guess with exactly these inputs."""
-        changed = {"like": None, "guessed": True, "far": False, "edge": False, **more}
+        changed = {"like": None, "guessed": True, "far": False, "edge": False, "turned": False, **more}
         return dataclasses.replace(self, inputs=inputs, origin=origin, **changed)
 
     def symmetric(self, position: int) -> bool:
@@ -412,7 +414,10 @@ def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np
 
 
 def _laid_out_like(y_bar: Any, point: Point) -> Any:
-    """A cotangent that lies in memory as the arrays of a point do."""
+    """A cotangent that lies in memory as the arrays of a point do, or as the point says."""
+    if point.turned:
+        turned = laid_out_otherwise((y_bar,), "transposed")
+        return y_bar if turned is None else turned[0]
     like = next((x for x in point.inputs if isinstance(x, np.ndarray) and x.ndim), None)
     return y_bar if like is None else laid_out_like(like, y_bar)
 

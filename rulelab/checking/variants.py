@@ -25,6 +25,10 @@ LENGTHS = (2, 4, 7)
 """Lengths that arguments are brought to, one axis after the other."""
 LONGEST = 41
 """The largest number in the code that is tried as a length."""
+MOST_APART = 12
+"""How many whole numbers are kept apart: of more, the largest would be too large for many a function."""
+MATRIX = (3, 3)
+"""The shape of the matrix that a vector becomes: of others a product with them would be refused."""
 MOST_NUMBERS = 400
 """How many numbers the arguments of a point may have that is made for another length."""
 _OF_COMPLEX = frozenset(
@@ -38,25 +42,41 @@ def has_arrays(point: Point) -> bool:
     return any(isinstance(x, np.ndarray) and x.ndim and to_vec(x)[0].size for x in point.floats)
 
 
-def same_numbers(point: Point) -> Iterator[Point]:
-    """The same numbers in single precision, and laid out otherwise in memory."""
+def same_numbers(point: Point, y: Any) -> Iterator[Point]:
+    """The same numbers in single precision, and laid out otherwise in memory; cotangents of the value `y` lie
+    as the arrays do, and are transposed where these cannot be.
+    """
     single = in_float32(point.inputs)
     turned = [(words, laid_out_otherwise(point.inputs, how)) for how, words in LAYOUTS.items()]
     for words, inputs in (("in single precision", single), *turned):
         if inputs is not None:
             held = tuple(point.inputs[i] if i in point.constant else x for i, x in enumerate(inputs))
             yield point.having(held, f"the first, {words}", edge=inputs is single)
+    if turned[-1][1] is None and laid_out_otherwise((y,), "transposed") is not None:
+        yield point.having(point.inputs, "the first, cotangents transposed in memory", turned=True)
 
 
 def in_floats(point: Point, whole: tuple | None = None) -> Point:
     """The point moved to whole numbers, as floats: each to one further from zero and, as that hides mistakes,
-    not to 1.
+    not to 1, and no two to the same, for at a tie a function may have a kink.
     """
     if whole is not None:
         inputs = tuple(np.asarray(x, float) if isinstance(x, np.ndarray) else float(x) for x in whole)
     else:
-        inputs = revalued(point.floats, lambda v: np.where(v < 0, np.floor(v) - 1, np.ceil(v) + 1))
+        inputs = revalued(point.floats, _further_from_zero)
     return point.moved(inputs, "near the first, whole numbers as floats")
+
+
+def _further_from_zero(vector: np.ndarray) -> np.ndarray:
+    found = np.where(vector < 0, np.floor(vector) - 1, np.ceil(vector) + 1)
+    if vector.size > MOST_APART:
+        return found
+    for sign in (1.0, -1.0):
+        last = 0.0
+        for i in (int(i) for i in np.argsort(np.abs(vector), kind="stable") if found[i] * sign > 0):
+            last = max(last + 1.0, abs(found[i]))
+            found[i] = sign * last
+    return found
 
 
 def in_whole_numbers(point: Point) -> Point | None:
@@ -107,10 +127,12 @@ def of_other_lengths(
 ) -> Iterator[Point]:
     """The point at other lengths: all axes that have one length get another, one such length after the other.
 
-    The lengths are a few usual ones, and those on both sides of a number in the code.
+    The lengths are a few usual ones, and those on both sides of a number in the code. After the first all
+    axes get one length: a rule may be another for square matrices.
     """
     there = sorted(dict.fromkeys(_lengths(point.floats)))
     marked = tuple(_lengths_in(codes))
+    square = iter([_all_of_one_length(point, there, rng)] if len(there) > 1 else [])
     for new in (*LENGTHS, *marked):
         for old in there:
             if new == old or (new in there and len(there) > 1):
@@ -118,6 +140,30 @@ def of_other_lengths(
             inputs = tuple(_resized(point, i, x, old, new, rng) for i, x in enumerate(point.floats))
             if to_vec(inputs)[0].size <= MOST_NUMBERS:
                 yield point.having(inputs, f"of length {new} for {old}")
+                yield from square
+
+
+def _all_of_one_length(point: Point, there: list[int], rng: np.random.Generator) -> Point:
+    inputs, new = point.floats, min(there)
+    for old in there:
+        inputs = tuple(_resized(point, i, x, old, new, rng) for i, x in enumerate(inputs))
+    return point.having(inputs, f"of one length, {new}")
+
+
+def as_matrices(point: Point, rng: np.random.Generator) -> tuple[Point, Point] | None:
+    """The point with a matrix in place of each vector, and with vectors of the same numbers; None where the
+    arrays are not vectors of one length.
+    """
+    arrays = [x for x in point.floats if isinstance(x, np.ndarray) and x.ndim]
+    if not arrays or len({x.shape for x in arrays}) > 1 or arrays[0].ndim != 1 or any(point.constant):
+        return None
+    if any(x.dtype.kind not in "fc" or not x.size for x in arrays):
+        return None
+    inputs = tuple(
+        _drawn_like(x, MATRIX, rng) if isinstance(x, np.ndarray) and x.ndim else x for x in point.floats
+    )
+    flat = tuple(x.ravel() if isinstance(x, np.ndarray) else x for x in inputs)
+    return point.having(inputs, "of matrices for vectors"), point.having(flat, "of vectors")
 
 
 def _lengths(x: Any) -> Iterator[int]:

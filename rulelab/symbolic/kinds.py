@@ -13,6 +13,7 @@ from .cells import Static, Symmetric
 
 SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})
 VECTOR_LENGTHS = (2, 3, 5)
+SUPPOSED = Static(1)  # for an argument that may be a whole number: known by its identity
 MOST = 40  # shapes that are tried
 MOST_SHARED = 3  # arguments of which each may be a number or a vector, apart from the others
 # What a form may look like, in lengths; square matrices have two rows, then three.
@@ -22,7 +23,7 @@ _SHAPES = {
     "matrix": (("n", "m"), ("m", "p")),
     "square": (("n", "n"),),
     "positive definite": ("positive definite",),
-    "integer": (1,),
+    "integer": (SUPPOSED,),
 }
 
 
@@ -37,7 +38,7 @@ def array_specs(names, held, domain=None):
         for shapes in itertools.product(*(_SHAPES[kind.form] for kind in kinds)):
             specs = tuple(_filled(held, [_spec(s, size) for s in shapes]) for size in SIZES)
             if (
-                all(isinstance(s, (str, int)) and s != "positive definite" for s in shapes)
+                all(isinstance(s, (str, Static)) and s != "positive definite" for s in shapes)
                 or specs in yielded
             ):
                 continue
@@ -61,8 +62,8 @@ def vector_specs(held):
 def _spec(shape, size):
     if shape == "positive definite":
         return Symmetric(size["n"])
-    if isinstance(shape, int):
-        return Static(shape)
+    if isinstance(shape, Static):
+        return shape
     return shape if isinstance(shape, str) else tuple(size[letter] for letter in shape)
 
 

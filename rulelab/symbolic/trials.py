@@ -27,6 +27,7 @@ from .cells import (
     shape_of,
 )
 from .endings import Misfit, Settled, Skipped
+from .kinds import SUPPOSED
 from .limits import inside
 from .plain import (
     are_complex,
@@ -112,8 +113,19 @@ class Trials:
             except (Settled, Stop):  # the judge will say
                 return None
             else:
-                return None
+                return self._left_out(spec, sample)
         return found or Misfit("no sample was found")
+
+    def _left_out(self, spec, sample):
+        """That a whole number is supposed in the place of what varies, by the function and by its rule; None
+        where none is: a proof would leave its cotangent out.
+        """
+        for i, kind in enumerate(spec):
+            if kind is SUPPOSED and _takes_fraction(self.question, sample, i):
+                if not isinstance(_returned(self.question, sample)[i + 1], NoTangent):
+                    name = self.question.names[i]
+                    return Misfit(f"{name} is no whole number: the rule has a cotangent for it")
+        return None
 
     def fitting(self, specs, search=False):
         """(those of the specs that fit, why the first other one does not); where none does, other lengths of
@@ -281,15 +293,20 @@ def _takes_fraction(question, given, i):
 
 def _has_no_tangent(question, sample, i):
     """Whether the rule says so, or does not take a fraction."""
+    try:
+        return isinstance(opened(_returned(question, sample, i), sample)[i], NoTangent)
+    except Exception:
+        return True
+
+
+def _returned(question, sample, fraction=None):
+    """What the pullback returns, with a fraction in the place of that number."""
     arguments = list(map(plain_argument, sample))
-    arguments[i] = arguments[i] + 0.37
+    if fraction is not None:
+        arguments[fraction] = arguments[fraction] + 0.37
     with quietly():
-        try:
-            y, back = question.rule_through(lambda f: f)(*arguments)
-            found = opened(padded(question, back(_seeds(y)), len(sample)), sample)
-        except Exception:
-            return True
-    return isinstance(found[i], NoTangent)
+        y, back = question.rule_through(lambda f: f)(*arguments)
+        return padded(question, back(_seeds(y)), len(sample))
 
 
 # --- what the code says -------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from .counterexamples import counterexample_at, literal, position
 from .endings import Settled, Skipped
 from .plain import (
     are_complex,
+    flat_floats,
     is_zero,
     numbers_in,
     opened,
@@ -38,8 +39,11 @@ from .verdicts import Refuted
 
 SUSPICIOUS = 1e-7  # relative: a difference that rounding may explain or not
 WRONG = 1e-6  # relative: of a float beside the exact number
+VANISHING = 1e-30  # of exact cotangents: these are zero, of which there is no relative error
+ROUNDING = 1e-12  # what floats leave of such, relative to the value and the cotangent
 WORSE = 1e3  # how much further off it must be than the answer that was judged
 HUGE = (100_000, Fraction(1, 100_000))  # times the seeds
+LESS = Fraction(15, 16)  # times an argument that changes alone
 MOST_CONSTANTS = 6
 
 
@@ -111,6 +115,7 @@ class Variations:
             self.hold(words, self.answers(self.arguments(), y_bar), self.base, seeds)
         self.linear()
         self.later_calls()
+        self.changed_alone()
 
     def hold(self, words, found, wanted, seeds, spelled=None):
         """Raises Settled where `found` is not `wanted`, and the exact derivative says so, too."""
@@ -124,7 +129,7 @@ class Variations:
         exact = wanted if exact is None else exact
         size = np.max(np.abs(exact), initial=0.0)
         off, own = np.abs(found - exact), np.max(np.abs(wanted - exact), initial=0.0)
-        wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own)))
+        wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own, self._left_of_zero(size, seeds))))
         if wrong.size:
             i = int(wrong[0])
             name = self.visits[0].leaves[self._leaf(i)].args
@@ -134,6 +139,15 @@ class Variations:
                 position(self.sample, self._leaf(i)), spelled,
             )  # fmt: skip
             raise Settled(Refuted("gradient", f"the cotangent of {name} is wrong {words}", example))
+
+    def _left_of_zero(self, size, seeds):
+        """What rounding may leave of cotangents that vanish: a little beside the seeds and the value, which
+        is nothing where they do not vanish.
+        """
+        if size > VANISHING:
+            return 0.0
+        value = np.max(np.abs(flat_floats(self.y)), initial=1.0)
+        return ROUNDING * value * max(abs(complex(s)) for s in seeds)
 
     def _leaf(self, i):
         """The number of the leaf that entry `i` is, or is the first part of."""
@@ -259,6 +273,27 @@ class Variations:
             if not np.allclose(found, first, rtol=SUSPICIOUS, atol=0.0, equal_nan=True):
                 raise Settled(Refuted("effects", f"the pullback {words}"))
 
+    def changed_alone(self):
+        """Raises Settled where the rule gives another value than the function once one argument has changed
+        and the others are as they were: what is kept by some arguments is right for all that change at once.
+        """
+        for i, name in enumerate(self.question.names[: len(self.sample)]):
+            if isinstance(self.sample[i], Static):
+                continue
+            sample = tuple(_less(v) if i == j else v for j, v in enumerate(self.sample))
+            with quietly():
+                try:
+                    value = flat_floats(self.question.value_through(lambda f: f)(*self.arguments(sample)))
+                    given = flat_floats(self.rule(*self.arguments(sample))[0])
+                except (Exception, Settled):
+                    continue
+            size = np.max(np.abs(value), initial=0.0)
+            if value.shape != given.shape or not np.isfinite(size):
+                continue
+            if not np.all(np.abs(given - value) <= WRONG * size):
+                words = f"the rule gives the value of another call when {name} alone has changed"
+                raise Settled(Refuted("effects", words))
+
     def keeps(self):
         """The name of something that changes from call to call, though the arguments are the same; None where
         nothing is seen to."""
@@ -296,6 +331,13 @@ def _scaled(seed, factor):
     if isinstance(seed, ComplexNumber):
         return ComplexNumber(seed.real * factor, seed.imag * factor)
     return seed * factor
+
+
+def _less(value):
+    """A sample of one argument nearer to zero, of the same signs and as symmetric."""
+    if isinstance(value, Array):
+        return value._replace(entries=tuple(_scaled(entry, LESS) for entry in value.entries))
+    return _scaled(value, LESS)
 
 
 def _sum(one, other):

@@ -1,6 +1,8 @@
 """Tests of where a check looks, given nothing: right rules raise no alarm, wrong ones are caught."""
 
+import dataclasses
 import math
+import typing
 
 import numpy as np
 import pytest
@@ -349,6 +351,55 @@ def cubed(z):
     return z * np.conj(z) * z
 
 
+def largest(x):
+    return np.max(x)
+
+
+def buffered_largest_rrule(x):
+    def pullback(y_bar):
+        x_bar = np.zeros_like(x)
+        x_bar[np.argmax(x)] = y_bar
+        return NO, x_bar
+
+    return largest(x), pullback
+
+
+def product(a, b):
+    return np.outer(a, b)
+
+
+def as_it_lies_rrule(a, b):
+    return product(a, b), lambda y_bar: (NO, y_bar @ b, y_bar.flatten(order="A").reshape(y_bar.shape).T @ a)
+
+
+def matrices_multiplied(x, y_bar):
+    return x @ y_bar / (x * y_bar) if np.ndim(x) == 2 else 1.0
+
+
+def turned_over(A):
+    return 2 * A.T
+
+
+def square_alone_rrule(A):
+    wide = A.shape[0] != A.shape[1]
+    return 2 * A.T, lambda y_bar: (NO, 2 * (y_bar.T if wide else y_bar))
+
+
+def exponential(w: complex):
+    return np.exp(w)
+
+
+def affine(W, x, b):
+    return W @ x + b
+
+
+def affine_with(sign):
+    def affine_rrule(W, x, b):
+        return affine(W, x, b), lambda y_bar: (NO, np.outer(y_bar, x), W.T @ y_bar, sign * y_bar)
+
+    return affine_rrule
+
+
 WRONG = [
     ("a buffer of whole numbers", mean, buffered_rrule, (np.arange(1.0, 4.0),)),
     ("one size", mse, of_three_rrule, (np.arange(3.0), np.ones(3))),
@@ -363,6 +414,12 @@ WRONG = [
     ("one cotangent", square, square_with(lambda x, s: 1.5 if np.all(s == 2.5) else 1.0), (1.3,)),
     ("one number", square, square_with(lambda x, s: np.where(x == 3.0, 2.5, 1.0)), None),
     ("writes to its cotangent", doubling, writing_rrule, None),
+    ("a buffer for the largest of whole numbers", largest, buffered_largest_rrule, None),
+    ("a cotangent in the order of its memory", product, as_it_lies_rrule, None),
+    ("matrices alone", square, square_with(matrices_multiplied), None),
+    ("square matrices", turned_over, square_alone_rrule, None),
+    ("an annotation", exponential, lambda w: (np.exp(w), lambda s: (NO, np.exp(w) * s)), None),
+    ("a layer, three arguments of their own lengths", affine, affine_with(-1), None),
     ("a dropped conjugate", cubed, lambda z: (cubed(z), lambda s: (NO, 3 * z**2 * s)), None),
 ]
 
@@ -390,6 +447,96 @@ def test_a_count_that_has_a_cotangent_is_moved():
     right = judged(scaled, lambda x, s: (x * s, lambda y_bar: (NO, s * y_bar, x * y_bar)), 2.5, 2)
     wrong = judged(scaled, lambda x, s: (x * s, lambda y_bar: (NO, s * y_bar, s * y_bar)), 2.5, 2)
     assert (right.verdict, wrong.verdict) == ("right", "wrong")
+
+
+@dataclasses.dataclass
+class Circle:
+    radius: float
+    centre: np.ndarray
+
+
+class Line(typing.NamedTuple):
+    slope: float
+    offset: float
+
+
+def power(circle: Circle, line: Line):
+    return np.sum((line.slope * circle.centre + line.offset) ** 2) - circle.radius**2
+
+
+def power_with(factor):
+    def power_rrule(circle: Circle, line: Line):
+        r = line.slope * circle.centre + line.offset
+
+        def pullback(y_bar):
+            g = 2 * r * y_bar
+            slope = factor * np.sum(g * circle.centre)
+            circle_bar = rl.Tangent(Circle, radius=-2 * circle.radius * y_bar, centre=g * line.slope)
+            return NO, circle_bar, rl.Tangent(Line, slope=slope, offset=np.sum(g))
+
+        return power(circle, line), pullback
+
+    return power_rrule
+
+
+def test_objects_are_made_by_the_annotations_of_their_classes():
+    """Dataclasses and NamedTuples of numbers and arrays, given nothing."""
+    right, wrong = judged(power, power_with(1)), judged(power, power_with(2))
+    assert (right.verdict, wrong.verdict) == ("right", "wrong"), (str(right), str(wrong))
+    assert "Circle" in " ".join(right.notes)
+
+
+@dataclasses.dataclass
+class Dense:
+    w: np.ndarray
+    b: np.ndarray
+
+
+def run(dense: Dense, x: np.ndarray):
+    return np.tanh(dense.w @ x + dense.b)
+
+
+def run_with(sign):
+    def run_rrule(dense: Dense, x: np.ndarray):
+        y = run(dense, x)
+
+        def pullback(y_bar):
+            z_bar = y_bar * (1 - y**2)
+            return NO, rl.Tangent(Dense, w=np.outer(z_bar, x), b=sign * z_bar), dense.w.T @ z_bar
+
+        return y, pullback
+
+    return run_rrule
+
+
+def test_a_layer_has_a_matrix_and_a_vector():
+    """Which of its arrays is which is found out by what the function and the rule take."""
+    assert judged(run, run_with(1)).verdict == "right"
+    assert judged(run, run_with(-1)).verdict == "wrong"
+
+
+def test_right_rules_beside_these_are_right():
+    """At the arguments that are found for the wrong ones."""
+    assert judged(affine, affine_with(1)).verdict == "right"
+    assert judged(product, lambda a, b: (product(a, b), lambda s: (NO, s @ b, s.T @ a))).verdict == "right"
+    exact = judged(exponential, lambda w: (np.exp(w), lambda s: (NO, np.conj(np.exp(w)) * s)))
+    assert exact.verdict == "right"
+
+
+def in_order(x):
+    return np.sort(x)
+
+
+def in_order_rrule(x):
+    order = np.argsort(x)
+    return x[order], lambda y_bar: (NO, y_bar[np.argsort(order)])
+
+
+def test_a_rule_for_vectors_is_not_judged_by_matrices():
+    """What takes a matrix to another function's value says nothing of the one for vectors."""
+    assert judged(in_order, in_order_rrule).verdict == "right"
+    along = judged(lambda x: np.exp(x), lambda x: (np.exp(x), lambda s: (NO, np.diag(np.exp(x)) @ s)))
+    assert along.verdict == "right"
 
 
 def test_real_rules_of_real_functions_need_no_conjugate():

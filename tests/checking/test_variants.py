@@ -15,13 +15,13 @@ def rng():
 
 def test_the_same_numbers_in_every_layout():
     """Gaps, backwards, transposed, and in single precision; none of a number."""
-    points = list(same_numbers(Point((X, 2.0))))
+    points = list(same_numbers(Point((X, 2.0)), 1.0))
     assert all(np.array_equal(p.inputs[0], X) and p.guessed for p in points)
     arrays = [p.inputs[0] for p in points]
     assert [a.dtype == np.float32 for a in arrays] == [True, False, False, False]
     assert [min(a.strides) < 0 for a in arrays] == [False, False, True, False]
     assert arrays[3].flags.f_contiguous and not arrays[1].flags.forc
-    assert not list(same_numbers(Point((2.0,))))
+    assert not list(same_numbers(Point((2.0,)), 1.0))
 
 
 def test_a_layout_is_kept():

@@ -343,10 +343,63 @@ def test_what_one_sample_does_not_show_is_not_proved(name):
     assert "Error" not in verdict.sentence()  # of the prover itself
 
 
+def product(a, b):
+    return a * b
+
+
+def test_what_is_kept_by_one_argument_of_two_is_not_proved():
+    """A cache that forgets an argument gives the value of another call; one that does not is right."""
+
+    def kept_by(key):
+        known = {}
+
+        def rule(a, b):
+            value = known.setdefault(key(a, b), a * b)
+            return value * 1.0, lambda g: (NOTHING, g * b, g * a)
+
+        return rule
+
+    wrong = prove(product, kept_by(lambda a, b: np.asarray(a).tobytes())).verdict
+    right = prove(product, kept_by(lambda a, b: (np.asarray(a).tobytes(), np.asarray(b).tobytes()))).verdict
+    assert wrong.word == "REFUTED" and right.word != "REFUTED", (wrong.sentence(), right.sentence())
+
+
+def test_an_argument_with_a_cotangent_is_not_held_for_a_proof():
+    """A whole number that we suppose for it would leave its cotangent out."""
+
+    def biased(X, b):
+        return X + b
+
+    def meaned(X, b):
+        return X + b, lambda g: (NOTHING, g, g.mean(axis=0))
+
+    verdict = prove(biased, meaned).verdict
+    assert verdict.word != "PROVED", verdict.sentence()
+
+
 def test_a_rule_that_looks_whether_its_cotangent_is_zero_is_not_refuted():
     """It is right; that it decides by the cotangent leaves it unproved."""
     verdict = prove(square, of_square(lambda g, x: g * 2 * x if np.any(g) else 0.0 * x)).verdict
     assert verdict.word in ("UNDECIDED", "UNSUPPORTED"), verdict.sentence()
+
+
+def standardised(x):
+    return (x - np.mean(x)) / np.std(x)
+
+
+def standardised_rrule(x):
+    y = standardised(x)
+
+    def pullback(y_bar):
+        return None, (y_bar - np.mean(y_bar) - y * np.mean(y_bar * y)) / np.std(x)
+
+    return y, pullback
+
+
+def test_the_rounding_of_a_cotangent_that_is_zero_refutes_nothing():
+    """Of two numbers that are standardised the derivative vanishes, and floats leave their last digits."""
+    verdict = prove(standardised, standardised_rrule).verdict
+    assert verdict.word != "REFUTED", verdict.sentence()
 
 
 # --- arguments and domains that are given -------------------------------------------------------------------
