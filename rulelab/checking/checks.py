@@ -66,8 +66,8 @@ FINDING = {"quick": 1.0, "normal": 5.0, "deep": 20.0}
 """Seconds that may be spent on finding arguments that a function takes."""
 QUICK_CALLS = 60
 """Calls for each number that is moved, about what a quick check makes."""
-QUICK_CORRECTION = 0.1
-"""Seconds in which a quick check looks for the corrected line."""
+QUICK_CORRECTIONS = 200
+"""Changes of the rule that a quick check tries to find the corrected line."""
 ODD = 14
 """Kinds of points with ties, on numbers of the code or around them, that are looked at in any case."""
 LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
@@ -442,7 +442,7 @@ class Checking:
         for leaf in compared.wrong_leaves():
             worst = compared.of_rows(probe.usual).worst(leaf) if probe.odd else None
             worst = compared.worst(leaf) if worst is None else worst
-            words = f"the {what} {leaf.name} is wrong" if compared.whole else f"a {what.split()[0]} is wrong"
+            words = f"the {what} {leaf.name} is wrong"
             yield Finding(what, words, WRONG, leaf.name, worst, probe)
         if not probe.truth.is_smooth and self.kinks < KINKS:
             self.kinks += 1
@@ -485,8 +485,8 @@ class Checking:
             self._note_slopes(probe.truth)
         largest = np.zeros(compared.found.shape[1])
         for leaf in compared.columns:
-            block = slice(leaf.start, leaf.stop) if compared.whole else slice(None)
-            name = leaf.name if self.subject.reverse is not None else ""
+            block = slice(leaf.start, leaf.stop)
+            name = leaf.name if self.subject.reverse is not None and compared.whole else ""
             largest[block] = np.maximum(largest[block], self.reference.get(name, 0.0))
         return largest
 
@@ -568,9 +568,11 @@ class Checking:
         self.findings += self._unknown_findings()
         self.findings = _each_once(self.findings)
         if any(finding.level == WRONG for finding in self.findings):
-            limit = QUICK_CORRECTION if self.depth == "quick" else None
+            tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
-            self.diagnoses = tuple(doctor.diagnose(self.subject, probes, compared, self.findings, limit))
+            self.diagnoses = tuple(
+                doctor.diagnose(self.subject, probes, compared, self.findings, tries)
+            )
 
     def _for_the_doctor(self) -> tuple[list[Probe], list[tuple[Probe, Closeness]]]:
         """The probes and what was compared, without odd points and odd cotangents if the mistake is seen
@@ -611,7 +613,7 @@ class Checking:
         usual = [(p, c) for p, c in self.compared if not _is_odd(p.point)]
         for compared in [c.of_rows(p.usual) for p, c in usual or self.compared]:
             for leaf in compared.columns:
-                block = slice(leaf.start, leaf.stop) if compared.whole else slice(None)
+                block = slice(leaf.start, leaf.stop)
                 there = bool(compared.known[:, block].any()) or leaf.start == leaf.stop
                 known[leaf.name] = known.get(leaf.name, False) or there
         for name, is_known in known.items():

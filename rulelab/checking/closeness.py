@@ -86,15 +86,13 @@ class Closeness:
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     def wrong_leaves(self) -> tuple[Leaf, ...]:
-        """The leaves of which some number is wrong."""
-        if not self.whole:
-            return self.columns if self.wrong.any() else ()
+        """The leaves, or where these are not told apart the arguments, of which some number is wrong."""
         return tuple(leaf for leaf in self.columns if self.wrong[:, leaf.start : leaf.stop].any())
 
     def worst(self, leaf: Leaf | None = None) -> Worst | None:
         """The wrong number that is furthest off by its own tolerance; None if none is wrong."""
         wrong = self.wrong.copy()
-        if leaf is not None and self.whole:
+        if leaf is not None:
             outside = np.ones(wrong.shape[1], bool)
             outside[leaf.start : leaf.stop] = False
             wrong[:, outside] = False
@@ -112,10 +110,9 @@ class Closeness:
         )
 
     def _name(self, column: int) -> str:
-        if not self.whole:
-            names = ", ".join(leaf.name for leaf in self.columns)
-            return f"{names}, along direction {column + 1}"
         leaf = next(one for one in self.columns if one.start <= column < one.stop)
+        if not self.whole:
+            return f"{leaf.name}, along direction {column - leaf.start + 1}"
         return leaf.spot(column)
 
 
@@ -132,8 +129,9 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
     expected, bars = weighted(probe.seeds, value, error)
     with np.errstate(all="ignore"):
         found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
+    columns = probe.truth.inputs if probe.truth.whole else probe.truth.columns
     compared = _compared(
-        found, expected, bars, tolerance, probe.truth.inputs, probe.seeds, probe.truth.whole, rounding(probe)
+        found, expected, bars, tolerance, columns, probe.seeds, probe.truth.whole, rounding(probe)
     )
     return compared if probe.truth.is_smooth else compared.where_finite()
 

@@ -136,7 +136,7 @@ class GradientChecking:
     def _count_leaves(self, probe: Probe, compared: Closeness) -> None:
         for leaf in compared.columns:
             self._count(f"gradient by {leaf.name}")
-            block = slice(leaf.start, leaf.stop) if compared.whole else slice(None)
+            block = slice(leaf.start, leaf.stop)
             if compared.known[:, block].any():
                 self.known.add(leaf.name)
         for leaf in compared.wrong_leaves():

@@ -24,7 +24,7 @@ from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
 
 FEW = 64
 """Numbers in or out up to which the whole Jacobian is measured; above it, random directions."""
-DIRECTIONS, SEEDS = 8, 3
+DIRECTIONS, FEWEST, SEEDS = 8, 3, 3
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,8 @@ class Truth:
     """What differences say of a function at a point.
 
     `directions` are columns (unit vectors, for a small function) and `slopes` the derivative of the output
-    along each of them: of shape (numbers out, directions).
+    along each of them: of shape (numbers out, directions). Where they are not unit vectors each moves one
+    argument alone, so that it is known whose derivative is wrong; `columns` are the directions by argument.
     """
 
     y: Any
@@ -105,6 +106,7 @@ class Truth:
     directions: np.ndarray
     slopes: oracles.Measured
     whole: bool
+    columns: tuple[Leaf, ...] = ()
 
     @property
     def is_smooth(self) -> bool:
@@ -227,7 +229,7 @@ def truth_at(
             own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
             measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
         return Truth(y, named, outputs, np.eye(count), measured, whole=True)
-    directions = _directions(rng, count)
+    directions, of_arguments = _directions(rng, named, point)
     columns = [oracles.measured_jvp(f, vector, d, domain=domain) for d in directions.T]
     slopes = oracles.Measured(
         np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1)
@@ -236,7 +238,7 @@ def truth_at(
     if fdm is not None:
         given = [_by_method(fdm, f, vector, d) for d in directions.T]
         slopes = _agreed(slopes, np.stack([c for c, _ in given], 1), np.stack([e for _, e in given], 1))
-    return Truth(y, named, outputs, directions, slopes, whole=False)
+    return Truth(y, named, outputs, directions, slopes, whole=False, columns=of_arguments)
 
 
 CLOSE_BY, NEARER, ALIKE = 2.0**-13, 2.0**-22, 0.05
@@ -339,13 +341,32 @@ def _sharp(measured: oracles.Measured, y: Any, x: np.ndarray) -> oracles.Measure
     return oracles.Measured(np.where(blunt, np.nan, measured.value), np.where(blunt, np.inf, measured.error))
 
 
-def _directions(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Some dense random directions, then some unit vectors, as columns."""
-    dense = rng.choice([-1.0, 1.0], (count, 3)) * rng.integers(1, 5, (count, 3)) / 4
-    picked = rng.choice(count, min(count, DIRECTIONS - 3), replace=False)
-    units = np.zeros((count, picked.size))
-    units[picked, np.arange(picked.size)] = 1.0
-    return np.concatenate([dense, units], 1)
+def _directions(
+    rng: np.random.Generator, named: tuple[Leaf, ...], point: Point
+) -> tuple[np.ndarray, tuple[Leaf, ...]]:
+    """For each argument some dense random directions, then some unit vectors; as columns, and whose they are.
+    """
+    sizes = [0 if i in point.constant else to_vec(x)[0].size for i, x in enumerate(point.floats)]
+    ends, count = np.cumsum(sizes), sum(sizes)
+    each = max(FEWEST, DIRECTIONS // max(1, sum(map(bool, sizes))))
+    tables: list[np.ndarray] = []
+    found: list[Leaf] = []
+    for size, end in zip(sizes, ends.tolist()):
+        if not size:
+            continue
+        first = next(leaf for leaf in named if leaf.stop > end - size)
+        dense = max(2, each - DIRECTIONS + 3)
+        table = np.zeros((count, dense + min(size, each - dense)))
+        signs = rng.choice([-1.0, 1.0], (size, dense))
+        table[end - size : end, :dense] = signs * rng.integers(1, 5, (size, dense)) / 4
+        picked = rng.choice(size, table.shape[1] - dense, replace=False)
+        table[end - size + picked, dense + np.arange(picked.size)] = 1.0
+        start = found[-1].stop if found else 0
+        name = first.name.split(".")[0].split("[")[0]
+        stop = start + table.shape[1]
+        found.append(dataclasses.replace(first, name=name, start=start, stop=stop, shape=()))
+        tables.append(table)
+    return np.concatenate(tables, 1), tuple(found)
 
 
 def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:

@@ -20,6 +20,21 @@ Forward = Callable[..., tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
+class Written:
+    """A function whose text makes cotangents for those who have no rule of ours.
+
+    Cotangents are what it returns (`depth` 0), what the function that it returns does (1), or the second of
+    the two that it returns (2). `positions` says where among them that of each argument stands; they are not
+    taken apart where one is returned `alone`.
+    """
+
+    function: Callable
+    positions: tuple[tuple[str, int], ...]
+    depth: int = 0
+    alone: bool = False
+
+
+@dataclass(frozen=True)
 class Subject:
     """One function with one way to differentiate it.
 
@@ -27,7 +42,8 @@ class Subject:
     first input. `reverse(*inputs, **kwargs)` gives `(y, back)`, and `back(y_bar)` one cotangent for each
     input; `forward(tangents, *inputs, **kwargs)` gives `(y, y_dot)`. Either is None where it is not judged.
     `codes` are those of the rule and of the function, whose lines the points of a check should reach;
-    `helpers` those of the functions beside them that they call.
+    `helpers` those of the functions beside them that they call. `written` is where cotangents are made, for
+    what is no rule of ours.
     """
 
     name: str
@@ -40,6 +56,7 @@ class Subject:
     codes: tuple[types.CodeType, ...] = ()
     by: str = "the rule"
     helpers: tuple[types.CodeType, ...] = ()
+    written: tuple[Written, ...] = ()
 
     @property
     def mode(self) -> str:

@@ -123,17 +123,20 @@ def in_complex(point: Point, rng: np.random.Generator) -> Point | None:
 
 
 def of_other_lengths(
-    point: Point, codes: Iterable[types.CodeType], rng: np.random.Generator
+    point: Point,
+    codes: Iterable[types.CodeType],
+    rng: np.random.Generator,
+    usual: Iterable[int] = LENGTHS,
 ) -> Iterator[Point]:
     """The point at other lengths: all axes that have one length get another, one such length after the other.
 
-    The lengths are a few usual ones, and those on both sides of a number in the code. After the first all
+    The lengths are a few `usual` ones, and those on both sides of a number in the code. After the first all
     axes get one length: a rule may be another for square matrices.
     """
     there = sorted(dict.fromkeys(_lengths(point.floats)))
     marked = tuple(_lengths_in(codes))
     square = iter([_all_of_one_length(point, there, rng)] if len(there) > 1 else [])
-    for new in (*LENGTHS, *marked):
+    for new in (*usual, *marked):
         for old in there:
             if new == old or (new in there and len(there) > 1):
                 continue

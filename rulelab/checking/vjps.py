@@ -19,7 +19,7 @@ from ..rules.signatures import ANY, Accepts
 from ..tangents.projection import project
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .reports import RuleCheck
-from .subjects import codes_of, helper_codes
+from .subjects import Written, codes_of, helper_codes
 from .testers import Checking, checking, finished
 from .vectors import cotangent_vec, to_vec
 
@@ -78,6 +78,7 @@ def vjp_checking(
         codes=tuple(dict.fromkeys((*codes_of(vjp), *codes_of(f)))),
         by=name,
         helpers=helper_codes(vjp, f),
+        written=(Written(vjp, tuple(zip(_padded(names, count), range(count))), 2, count == 1),),
     )
     return check
 

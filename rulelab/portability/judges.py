@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checking.perturb import WithTangent
 from ..checking.reports import RuleCheck
-from ..checking.subjects import codes_of
+from ..checking.subjects import Written, codes_of
 from ..checking.testers import finished
 from ..checking.vectors import leaves, to_vec
 from ..checking.vjps import positional_names, vjp_checking
@@ -58,7 +58,10 @@ def judge_jax(f: Callable, *args: Any, primal: Callable | None = None, **options
 
     bwd = getattr(f, "bwd", None)
     by = "JAX's derivative" if bwd is None else "the custom_vjp"
-    return _judged(f, call, primal or plainly, vjp, by, (bwd, getattr(f, "fwd", None)), options)
+    held = tuple(getattr(f, "nondiff_argnums", ()))
+    written = () if bwd is None else (_of_all(bwd, call, held),)
+    authors = (bwd, getattr(f, "fwd", None))
+    return _judged(f, call, primal or plainly, vjp, by, authors, options, written)
 
 
 def judge_torch(function: Any, *args: Any, primal: Callable | None = None, **options: Any) -> RuleCheck:
@@ -101,7 +104,8 @@ def judge_torch(function: Any, *args: Any, primal: Callable | None = None, **opt
             return as_numpy(function.apply(*tensors))
 
     authors = (function.backward, function.forward)  # of which the first has the place
-    return _judged(function, call, primal or plainly, vjp, "the backward", authors, options)
+    written = (_of_all(function.backward, call),)
+    return _judged(function, call, primal or plainly, vjp, "the backward", authors, options, written)
 
 
 def judge_autograd(
@@ -134,7 +138,26 @@ def judge_autograd(
 
         return primitive(*call.whole(inputs), **kwargs), vjps
 
-    return _judged(primitive, call, primal or primitive, vjp, "the vjp", (), options)
+    makers = _vjpmakers(primitive)
+    names = dict(zip(call.moved, call.names))
+    written = tuple(Written(makers[i], ((names[i], 0),), 1, True) for i in call.moved if i in makers)
+    authors = tuple(makers[i] for i in call.moved if i in makers)
+    return _judged(primitive, call, primal or primitive, vjp, "the vjp", authors, options, written)
+
+
+def _vjpmakers(primitive: Any) -> dict[int, Callable]:
+    """What `defvjp` was given for a primitive, by the position of the argument; those with a text alone."""
+    known = _imported("autograd.core", "HIPS autograd").primitive_vjps.get(primitive)
+    cells = dict(zip(known.__code__.co_freevars, known.__closure__ or ())) if known else {}
+    makers = cells["vjps_dict"].cell_contents if "vjps_dict" in cells else {}
+    return {i: maker for i, maker in makers.items() if codes_of(maker)}
+
+
+def _of_all(function: Callable, call: Call, held: tuple[int, ...] = ()) -> Written:
+    """A function that returns one cotangent for each argument of the call, but for those that are `held`."""
+    whole = [i for i in range(len(call.args)) if i not in held]
+    pairs = [(name, whole.index(i)) for i, name in zip(call.moved, call.names) if i in whole]
+    return Written(function, tuple(pairs), alone=len(whole) == 1)
 
 
 # --- what they share ----------------------------------------------------------------------------------------
@@ -194,8 +217,11 @@ def _judged(
     by: str,
     authors: tuple,
     options: dict[str, Any],
+    written: tuple[Written, ...],
 ) -> RuleCheck:
-    """The report of a vjp that stands for the rule of another framework, whose lines are its `authors`'."""
+    """The report of a vjp that stands for the rule of another framework, whose lines are its `authors`', and
+    whose cotangents are made where they are `written`.
+    """
 
     def moved_primal(*inputs: Any, **kwargs: Any) -> Any:
         return primal(*call.whole(inputs), **kwargs)
@@ -203,7 +229,9 @@ def _judged(
     check = vjp_checking(moved_primal, vjp, *call.inputs, by=by, names=call.names, **options)
     codes = tuple(dict.fromkeys(code for author in authors for code in codes_of(author)))
     place = next((Place.of_function(author) for author in authors if codes_of(author)), None)
-    check.subject = dataclasses.replace(check.subject, name=_name(f), place=place, codes=codes)
+    check.subject = dataclasses.replace(
+        check.subject, name=_name(f), place=place, codes=codes, written=written
+    )
     check.asks_whole_numbers = False
     report = finished(check)
     held = [repr(x)[:40] for i, x in enumerate(call.args) if i not in call.moved]

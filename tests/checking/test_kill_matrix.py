@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rulelab.checking import doctor
-from rulelab.checking.doctor import corrections
+from rulelab.checking.doctor import diagnoses
 from rulelab.checking.testers import rule_check
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -21,7 +21,7 @@ MISSED = 2
 def strict(monkeypatch):
     """A recogniser that fails is a fault here, and not passed over. Corrections have tests of their own."""
     monkeypatch.setattr(doctor.Strict, "raises", True)
-    monkeypatch.setattr(corrections, "SECONDS", 0.01)
+    monkeypatch.setattr(diagnoses, "MOST_TRIED", 1)
 
 
 def report(case):

@@ -181,6 +181,23 @@ def test_wrong_vjps_of_autograd_are_wrong(autograd, mistake):
     assert_wrong(judge_autograd(product_in_autograd(mistake), A, B), mistake, "the vjp of product")
 
 
+def test_the_line_of_a_wrong_vjp_of_autograd_is_shown(autograd):
+    """What `defvjp` was given for the argument is read: the line and the expression are those of its text."""
+    from autograd.extend import defvjp, primitive
+
+    @primitive
+    def scaled(a, b):
+        return a * b
+
+    defvjp(
+        scaled,
+        lambda ans, a, b: lambda y_bar: y_bar * b,
+        lambda ans, a, b: lambda y_bar: -y_bar * a,
+    )
+    place = judge_autograd(scaled, 2.0, 0.5).diagnoses[0].place
+    assert place.source()[place.column : place.end_column] == "-y_bar * a"
+
+
 def test_complex_numbers_of_autograd_are_understood(autograd):
     """autograd has the conjugates of our cotangents; its own rules come out right."""
     from autograd import numpy as anp

@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
-from ...errors import Place
 from ..closeness import Closeness
 from ..findings import Diagnosis, Finding
 from ..probes import Probe
 from ..subjects import Subject
 from . import arrays, mistakes, regions, symptoms
-from .corrections import Surgery, surgery
+from .corrections import MOST_TRIED, surgery
+from .edits import Edit
 from .evidence import Case, Evidence, Seen, evidence_of
+from .reading import place_elsewhere
 
 MISTAKES = {
     "ignores_cotangent": "the pullback does not use its cotangent",
@@ -23,6 +25,7 @@ MISTAKES = {
     "sign": "the sign is wrong",
     "factor": "a factor is missing or too many",
     "size": "the rule is made for one size of its arguments",
+    "power": "a power is wrong",
     "lacks_term": "a term is missing",
     "extra_term": "there is a term too many",
     "other_function": "it is the derivative of something else",
@@ -36,6 +39,13 @@ MISTAKES = {
     "broadcast_sum": "the sum over an axis along which an argument was repeated is missing",
     "wrong_axis": "the sum goes over the wrong axis",
     "mean_for_sum": "a mean stands where a sum belongs",
+    "sum_for_mean": "a sum stands where a mean belongs",
+    "lacks_sum": "a sum is missing",
+    "lacks_inverse": "an inverse is missing",
+    "off_by_one": "an index, a length or a power is off by one",
+    "wrong_element": "another element is picked than that of the function",
+    "wrong_variable": "a variable stands where another belongs",
+    "triangle": "the other triangle of a matrix is taken",
     "branch": "the rule is wrong on one side of a branch, or at some points only",
     "kink": "the rule is wrong at a kink or at a tie",
     "dtype": "the rule is wrong in single precision",
@@ -103,9 +113,9 @@ def diagnose(
     probes: list[Probe],
     compared: list[tuple[Probe, Closeness]],
     findings: list[Finding],
-    seconds: float | None = None,
+    tries: int | None = None,
 ) -> Iterator[Diagnosis]:
-    """The mistakes that explain what was found, the likeliest first; usually one. `seconds` limits the search
+    """The mistakes that explain what was found, the likeliest first; usually one. `tries` limits the search
     for a correction.
 
     Whatever fails in here costs a diagnosis and nothing else.
@@ -117,25 +127,48 @@ def diagnose(
     groups = _grouped(evidence, seen)
     wrong = {id(finding.probe) for finding in evidence.wrong}
     ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
-    operation = _tried(lambda: surgery(subject, ordered, seconds))
+    operation = _tried(lambda: surgery(subject, ordered, MOST_TRIED if tries is None else tries))
     diff = _tried(lambda: operation.correction(_leading(groups))) if operation else None
+    reading = operation.place_of if operation else partial(place_elsewhere, subject)
+    almost = operation.almost if operation is not None and diff is None else ""
+    edit = diff[0][0] if diff is not None else operation.nearest if operation is not None else None
+    of_arrays = any(b.leaf is not None and b.leaf.shape for case in evidence.cases for b in case.blocks)
     for number, (one, same) in enumerate(groups):
-        place = one.place or (_tried(lambda one=one: operation.place_of(one.argument)) if operation else None)
-        if number == 0 and diff is not None:
-            place = _place_of_edit(operation, diff[0]) if one.place is None else place
+        place = one.place or _tried(partial(reading, same))
+        if number == 0 and edit is not None and (diff is not None or _is_vague(one, of_arrays)):
+            place = operation.source.place(edit.old)
+            if _is_vague(one, of_arrays) and edit.mistake:
+                one = _told_by(evidence, one, same, edit)
         yield Diagnosis(
             one.mistake,
             one.words,
             one.argument if len(same) == 1 else None,
             place,
             diff[1] if diff is not None and number == 0 else "",
-            "" if diff is not None and number == 0 else ADVICE.get(one.mistake, ""),
+            "" if diff is not None and number == 0 else _advice(evidence, one, almost if number == 0 else ""),
         )
 
 
-def _place_of_edit(operation: Surgery | None, edits: list) -> Place | None:
-    assert operation is not None
-    return operation.anatomy.source.place(edits[0].old)
+def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
+    """What to do about a mistake, and which change is no correction."""
+    said = ADVICE.get(seen.mistake, "")
+    return "; ".join(filter(None, (said, almost)))
+
+
+def _is_vague(seen: Seen, of_arrays: bool) -> bool:
+    """Whether the numbers alone did not tell which mistake it is."""
+    if seen.mistake in ("lacks_term", "extra_term"):  # of an array a term is rarely what its author left out
+        return of_arrays
+    return seen.mistake in ("unexplained", "not_finite") or seen.words.startswith(regions.SOMEWHERE)
+
+
+def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> Seen:
+    """The mistake that a change of the rule puts right, in place of a vague one."""
+    names = [s.argument for s in same if s.argument]
+    words = edit.words
+    if names and len(names) < len(evidence.arguments):
+        words = _naming(evidence, words, names)
+    return replace(vague, mistake=edit.mistake, words=words)
 
 
 def _leading(groups: list[tuple[Seen, list[Seen]]]) -> list[Seen]:

@@ -7,7 +7,7 @@ import copy
 import itertools
 import textwrap
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,19 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Edit:
-    """One expression of a rule's text and what to write in its place."""
+    """One expression of a rule's text and what to write in its place; `+=` and `-=` are statements.
 
-    old: ast.expr
-    new: ast.expr
+    `mistake` is what it puts right, by name, and `words` what is said of it; both empty where the numbers
+    have to tell.
+    """
+
+    old: ast.expr | ast.stmt
+    new: ast.expr | ast.stmt
+    mistake: str = ""
+    words: str = ""
 
 
-def replaced(lines: list[str], old: ast.expr, text: str) -> list[str]:
+def replaced(lines: list[str], old: ast.expr | ast.stmt, text: str) -> list[str]:
     first, last = old.lineno - 1, (old.end_lineno or old.lineno) - 1
     before = lines[first].encode()[: old.col_offset].decode()
     after = lines[last].encode()[old.end_col_offset :].decode()
@@ -42,9 +48,22 @@ def dump_of(lines: list[str], node: Any, fewer: int) -> str:
         try:
             tree = parse(f"({text.strip()})")
         except (SyntaxError, ValueError):
-            return ""
+            return _dump_in_all("\n".join(lines), node)
     for found in ast.walk(tree):
         if type(found) is type(node) and getattr(found, "name", "") == getattr(node, "name", ""):
+            return ast.dump(found)
+    return ""
+
+
+def _dump_in_all(text: str, node: Any) -> str:
+    """The same of a function that shares its lines with others, such as a lambda among arguments."""
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError):
+        return ""
+    place = (type(node), node.lineno, node.col_offset)
+    for found in ast.walk(tree):
+        if (type(found), getattr(found, "lineno", 0), getattr(found, "col_offset", 0)) == place:
             return ast.dump(found)
     return ""
 
@@ -78,12 +97,11 @@ def left_out(within: ast.expr) -> Iterator[Edit]:
     """A sign or a factor left out, which reads better than another one to make up for it."""
     for node in ast.walk(within):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            yield Edit(node, node.operand)
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            yield Edit(node, node.left)
-            yield Edit(node, node.right)
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            yield Edit(node, node.left)
+            yield Edit(node, node.operand, "sign", _instead(node.operand, node))
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+            yield Edit(node, node.left, "factor", _instead(node.left, node))
+            if isinstance(node.op, ast.Mult):
+                yield Edit(node, node.right, "factor", _instead(node.right, node))
 
 
 def is_stored(node: ast.expr) -> bool:
@@ -103,21 +121,163 @@ _OTHER_FUNCTIONS = {
     "sin": ("cos",), "cos": ("sin",), "sinh": ("cosh",), "cosh": ("sinh",), "sum": ("mean",),
     "mean": ("sum",), "max": ("min",), "min": ("max",), "argmax": ("argmin",), "argmin": ("argmax",),
     "log": ("exp",), "exp": ("log",), "cumsum": ("cumprod",), "floor": ("ceil",),
+    "tril": ("triu",), "triu": ("tril",), "maximum": ("minimum",), "minimum": ("maximum",),
+}  # fmt: skip
+_OF_FUNCTIONS = {
+    ("mean", "sum"): "mean_for_sum", ("sum", "mean"): "sum_for_mean", ("triu", "tril"): "triangle",
+    ("tril", "triu"): "triangle", ("argmin", "argmax"): "wrong_element",
+    ("argmax", "argmin"): "wrong_element",
+}  # fmt: skip
+_OF_OPERATORS: dict[tuple[type, type], str] = {
+    (ast.Add, ast.Sub): "sign", (ast.Sub, ast.Add): "sign", (ast.Mult, ast.MatMult): "elementwise_product",
+    (ast.MatMult, ast.Mult): "matrix_product",
 }  # fmt: skip
 
 
-def other_calls(node: ast.Call) -> Iterator[ast.expr]:
-    """Another function of the same owner, another axis, or the argument alone."""
+def _instead(new: ast.AST, old: ast.AST) -> str:
+    return f"has `{ast.unparse(old)}` where `{ast.unparse(new)}` belongs"
+
+
+def other_operators(node: ast.BinOp) -> Iterator[Edit]:
+    """Another operator, the operands exchanged, or one of them alone."""
+
+    def made(new: ast.expr, mistake: str) -> Edit:
+        return Edit(node, new, mistake, _instead(new, node))
+
+    one_more = isinstance(node.right, ast.Constant) and node.right.value == 1
+    if one_more and isinstance(node.op, (ast.Add, ast.Sub)):
+        yield made(node.left, "off_by_one")
+    if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
+        number: Any = node.right.value
+        for value in (number + 1, number - 1) if isinstance(number, (int, float)) else ():
+            yield made(ast.BinOp(node.left, node.op, ast.Constant(value)), "power")
+    for operator in OTHER_OPERATORS.get(type(node.op), ()):
+        mistake = _OF_OPERATORS.get((type(node.op), operator), "factor")
+        yield made(ast.BinOp(node.left, operator(), node.right), mistake)
+    if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.Pow)):
+        mistake = {ast.Sub: "sign", ast.MatMult: "transposed"}.get(type(node.op), "factor")
+        yield made(ast.BinOp(node.right, node.op, node.left), mistake)
+    if isinstance(node.op, (ast.Mult, ast.Add, ast.Sub, ast.Div, ast.Pow)):
+        added = isinstance(node.op, (ast.Add, ast.Sub))
+        mistake = "extra_term" if added else "power" if isinstance(node.op, ast.Pow) else "factor"
+        yield made(node.left, mistake)
+        if not isinstance(node.op, ast.Pow):
+            yield made(node.right, mistake)
+
+
+def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[ast.expr]) -> Iterator[Edit]:
+    """A number a little larger or smaller, one that stands in the function, or a length."""
+    number: Any = node.value
+    for value in (number + 1, number - 1):
+        new = ast.Constant(value)
+        yield Edit(node, new, "off_by_one" if type(number) is int else "factor", _instead(new, node))
+    for value in dict.fromkeys((2 * number, -number, number / 2, *marks)):
+        new = ast.Constant(value)
+        yield Edit(node, new, "sign" if value == -number else "factor", _instead(new, node))
+    for size in sizes:
+        yield Edit(node, size, "size", f"is made for one size: {_instead(size, node)}")
+
+
+def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edit]:
+    """The comparison the other way round, or with another number of the function."""
+    (right,), (op,) = node.comparators, node.ops
+    for operator in OTHER_COMPARISONS:
+        if not isinstance(op, operator):
+            new = ast.Compare(node.left, [operator()], [right])
+            yield Edit(node, new, "branch", _instead(new, node))
+    for mark in marks if isinstance(right, ast.Constant) else ():
+        new = ast.Compare(node.left, [op], [ast.Constant(mark)])
+        yield Edit(node, new, "branch", _instead(new, node))
+
+
+def other_slices(node: ast.Slice) -> Iterator[Edit]:
+    """The part of an array that lies one further on, or one before."""
+    one, minus = ast.Constant(1), ast.UnaryOp(ast.USub(), ast.Constant(1))
+    for lower, upper in ((one, None), (None, minus)):
+        new = ast.Slice(lower, upper, None)
+        if node.step is None and ast.dump(new) != ast.dump(node):
+            yield Edit(node, new, "off_by_one", f"is off by one: {_instead(new, node)}")
+
+
+def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
+    """`-=` for `+=`, and the other way round."""
+    other = {ast.Add: ast.Sub, ast.Sub: ast.Add}.get(type(node.op))
+    if other is not None:
+        new = ast.AugAssign(node.target, other(), node.value)
+        yield Edit(node, new, "sign", _instead(new, node))
+
+
+def other_calls(node: ast.Call) -> Iterator[Edit]:
+    """Another function of the same owner, another axis, the arguments exchanged, or one alone."""
     called = node.func
+
+    def made(new: ast.expr, mistake: str) -> Edit:
+        return Edit(node, new, mistake, _instead(new, node))
+
     if isinstance(called, ast.Attribute):
         for name in _OTHER_FUNCTIONS.get(called.attr, ()):
-            yield ast.Call(ast.Attribute(called.value, name, ast.Load()), node.args, node.keywords)
+            new = ast.Call(ast.Attribute(called.value, name, ast.Load()), node.args, node.keywords)
+            yield made(new, _OF_FUNCTIONS.get((called.attr, name), "other_function"))
         if called.attr in ("conj", "conjugate") and not node.args:
-            yield called.value
+            yield made(called.value, "conjugate")
     for keyword in node.keywords:
         if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant):
             for axis in {0, 1, -1} - {keyword.value.value}:
                 others = [k for k in node.keywords if k is not keyword]
-                yield ast.Call(called, node.args, [*others, ast.keyword("axis", ast.Constant(axis))])
+                new = ast.Call(called, node.args, [*others, ast.keyword("axis", ast.Constant(axis))])
+                yield made(new, "wrong_axis")
     if len(node.args) == 1 and not node.keywords:
-        yield node.args[0]
+        conj = isinstance(called, ast.Attribute) and called.attr in ("conj", "conjugate")
+        yield made(node.args[0], "conjugate" if conj else "other_function")
+    if len(node.args) >= 2:
+        first, second, *rest = node.args
+        branch = isinstance(called, ast.Attribute) and called.attr == "where" and len(rest) == 1
+        args = [first, rest[0], second] if branch else [second, first, *rest]
+        yield made(ast.Call(called, args, node.keywords), "branch" if branch else "transposed")
+
+
+def unread(function: Any) -> list[str]:
+    """The names that a function, or one within it, gives a value and never reads."""
+    stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and is_stored(n)]
+    read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not is_stored(n)}
+    return [name for name in dict.fromkeys(stored) if name not in read]
+
+
+def with_one_more(node: ast.expr, name: str, others: Iterable[str]) -> Iterator[Edit]:
+    """An expression and what was computed and never used: less it, and it, times it, divided by it."""
+    alone = ast.Name(name, ast.Load())
+    terms = [alone, *(ast.BinOp(alone, ast.Mult(), ast.Name(n, ast.Load())) for n in others)]
+    for term in terms:
+        for operator in (ast.Sub(), ast.Add(), ast.Mult(), ast.Div()):
+            if term is not alone and isinstance(operator, (ast.Mult, ast.Div)):
+                continue
+            new = ast.BinOp(node, operator, term)
+            mistake = "factor" if isinstance(operator, (ast.Mult, ast.Div)) else "lacks_term"
+            yield Edit(node, new, mistake, f"never uses {name}: {_instead(new, node)}")
+
+
+
+def times(node: ast.expr, factors: Iterable[ast.expr]) -> Iterator[Edit]:
+    """An expression with one factor more, or divided by it."""
+    for factor in factors:
+        for operator in (ast.Mult(), ast.Div()):
+            new = ast.BinOp(node, operator, factor)
+            yield Edit(node, new, "factor", _instead(new, node))
+
+
+def matrix_times(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
+    """An expression times a matrix, from the left or from the right, or its transpose."""
+    for name in names:
+        plain = ast.Name(name, ast.Load())
+        for matrix in (ast.Attribute(plain, "T", ast.Load()), plain):
+            for new in (ast.BinOp(node, ast.MatMult(), matrix), ast.BinOp(matrix, ast.MatMult(), node)):
+                yield Edit(node, new, "factor", _instead(new, node))
+
+
+def exchanged(node: ast.Tuple) -> Iterator[Edit]:
+    """Two cotangents of a pullback's answer in the place of each other; the first is the function's own."""
+    for i, j in itertools.combinations(range(1, len(node.elts)), 2):
+        parts = list(node.elts)
+        parts[i], parts[j] = parts[j], parts[i]
+        new = ast.Tuple(parts, ast.Load())
+        yield Edit(node, new, "swapped_arguments", _instead(new, node))

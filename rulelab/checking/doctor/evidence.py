@@ -25,8 +25,9 @@ EXACT, COARSE = 1e-7, 2e-3
 class Look:
     """One probe as matrices of shape (numbers out, numbers in): what the rule says and what was measured.
 
-    Of a function with too many numbers the rows are seeds and the columns directions; then nothing is known
-    of single arguments, and it is not `whole`. `wrong` are the numbers beyond the tolerance.
+    Of a function with too many numbers the rows are seeds and the columns directions, each of one argument,
+    as `columns` say; then nothing is known of single numbers, and it is not `whole`. `wrong` are the numbers
+    beyond the tolerance.
     """
 
     probe: Probe
@@ -36,6 +37,7 @@ class Look:
     wrong: np.ndarray
     whole: bool
     forward: bool
+    columns: tuple[Leaf, ...] = ()
 
     @property
     def seeds(self) -> np.ndarray:
@@ -116,10 +118,14 @@ class Block:
     def answers(self) -> np.ndarray:
         """What was answered to each seed: of a cotangent this argument's part, of a tangent all."""
         answers = self.look.probe.answers
-        return answers if self.look.forward or not self.look.whole else answers[:, self.columns]
+        if self.look.forward:
+            return answers
+        return answers[:, self.columns] if self.look.whole else self.look.given[:, self.columns]
 
     def asked(self, seeds: np.ndarray) -> np.ndarray:
         """What a right rule would have answered to these seeds; nan where that is not known."""
+        if not self.look.whole:
+            return np.full((len(seeds), self.answers.shape[1]), np.nan)
         if self.look.forward:
             return seeds @ self.look.right.T
         return seeds @ self.right
@@ -177,10 +183,12 @@ class Evidence:
     def arguments(self) -> tuple[Case, ...]:
         """Every argument with numbers; one nameless case of all where single ones cannot be told apart."""
         whole = [look for look in self.looks if look.whole]
-        if not whole:
-            blocks = tuple(Block(look, None, slice(None)) for look in self.looks)
-            return (Case("", blocks),) if blocks else ()
         by_name: dict[str, list[Block]] = {}
+        if not whole:
+            for look in self.looks:
+                for leaf in look.columns or (None,):
+                    columns = slice(None) if leaf is None else slice(leaf.start, leaf.stop)
+                    by_name.setdefault(leaf.name if leaf else "", []).append(Block(look, None, columns))
         for look in whole:
             for leaf in look.probe.truth.inputs:
                 if leaf.stop > leaf.start:
@@ -225,7 +233,8 @@ def evidence_of(
 def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
     truth = probe.truth
     if not truth.whole or not close.whole:
-        return Look(probe, close.found, close.expected, close.error, close.wrong, False, forward)
+        columns = () if forward else close.columns
+        return Look(probe, close.found, close.expected, close.error, close.wrong, False, forward, columns)
     count = truth.directions.shape[1] if forward else probe.units
     if not count:
         return None
@@ -251,7 +260,10 @@ def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look 
     if not np.all(np.isfinite(to_vec(y)[0])):
         return None
     ask = probe_forward if evidence.forward else probe_reverse
-    probe = ask(evidence.subject, point, truth_at(evidence.subject, point, rng, y=y), rng)
+    try:
+        probe = ask(evidence.subject, point, truth_at(evidence.subject, point, rng, y=y), rng)
+    except Exception:  # close by the function has no value
+        return None
     if probe.failure is not None:
         return None
     return _look(probe, closeness(probe, Tolerance.of(probe), evidence.forward), evidence.forward)

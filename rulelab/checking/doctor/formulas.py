@@ -97,13 +97,20 @@ class Sample:
         for name, position in inputs:
             yield from self._atom(name, [_input(block, position) for block in self.case.blocks])
         value = "y" if "y" not in self.names else "the value"
-        yield from self._atom(value, [block.look.probe.truth.y for block in self.case.blocks])
+        ys = [block.look.probe.truth.y for block in self.case.blocks]
+        yield from self._atom(value, ys)
+        # A norm may be the value itself, which is the simpler name for it.
+        for name, position in inputs:
+            yield from self._totals(name, [_input(block, position) for block in self.case.blocks])
+        yield from self._totals(value, ys)
 
     def _atom(self, name: str, values: list[Any]) -> Iterator[tuple[str, np.ndarray]]:
         columns = [_numbers_at(v, b, s) for v, b, s in zip(values, self.case.blocks, self._spots)]
         known = [column for column in columns if column is not None]
         if len(known) == len(columns):
             yield name, np.concatenate([np.zeros(0), *known])
+
+    def _totals(self, name: str, values: list[Any]) -> Iterator[tuple[str, np.ndarray]]:
         arrays = [
             v for v in values if isinstance(v, np.ndarray) and v.ndim and v.dtype.kind == "f" and v.size
         ]

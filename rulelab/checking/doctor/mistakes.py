@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import dis
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
+from ...parsing import parse
 from .evidence import Block, Case, Evidence, Seen
 from .formulas import Fit, Sample
 from .seeds import ignores, nonlinear, not_finite, part_of_cotangent, what_of
@@ -83,12 +87,32 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
         if other is not None:
             yield other
             return
-    dividing = (f"IT / ({fit.text})", f"IT * ({fit.text})") if _is_python(fit.text) else ()
+    dividing = _dividing(fit.text) if _is_python(fit.text) else ()
     of_size = "len(" in fit.text or ".size" in fit.text or ".shape" in fit.text
     if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
         yield Seen("size", f"is made for one size: off by a factor {fit.words}", case.name, dividing)
         return
     yield Seen("factor", f"off by a factor {fit.words}", case.name, dividing)
+
+
+def _dividing(text: str) -> tuple[str, ...]:
+    """Edits that take a factor out again, without a quotient in a denominator: that has no value at zero."""
+    above, below = _parts(parse(text, mode="eval").body)
+    new = " * ".join(["IT", *(f"({part})" for part in below if part != "1")])
+    rest = [f"({part})" for part in above if part != "1"]
+    undone = f"{new} / ({' * '.join(rest)})" if rest else new
+    return (undone, f"IT * ({text})")
+
+
+def _parts(node: ast.expr) -> tuple[list[str], list[str]]:
+    """The factors of a product above and below its bar."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        above, below = _parts(node.operand)
+        return ["-1", *above], below
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        (above, below), (more, less) = _parts(node.left), _parts(node.right)
+        return (above + more, below + less) if isinstance(node.op, ast.Mult) else (above + less, below + more)
+    return [ast.unparse(node)], []
 
 
 def _plain_sizes(evidence: Evidence) -> set[str]:
@@ -127,8 +151,9 @@ def excess(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     negative = fit.text.startswith("-")
     text = fit.text.lstrip("-")
-    if _is_of_one_element(case) and fit.constant is None:
-        edits = (f"IT + ({text}) * BAR" if negative else f"IT - ({text}) * BAR",) if _is_python(text) else ()
+    if _is_of_one_element(case) and _is_python(text):
+        sign = "+" if negative else "-"
+        edits: tuple[str, ...] = (f"IT {sign} {text}", f"IT {sign} ({text}) * BAR")
     else:
         edits = ()
     if negative:
@@ -204,6 +229,66 @@ def of_parts(evidence: Evidence, case: Case) -> Iterator[Seen]:
         yield Seen("transposed", "is transposed: its matrix is the transpose of the right one", case.name)
 
 
+def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """Right but for a step along a vector: the numbers are those of the neighbours."""
+    long = case.only([b for b in case.blocks if b.leaf is not None and len(b.leaf.shape) == 1])
+    if not long.blocks or len(long.blocks) < len(case.blocks):
+        return
+    for axis, by in ((1, 1), (1, -1), (0, 1), (0, -1)):
+        if long.all_of(lambda b, axis=axis, by=by: b.gives(np.roll(b.right, by, axis))):  # type: ignore[misc]
+            yield Seen("off_by_one", f"is off by one: {_neighbour(case.name, axis, by)}", case.name)
+            return
+
+
+def _neighbour(name: str, axis: int, by: int) -> str:
+    what = f"the cotangent of {name}" if axis == 1 else "what it uses of its cotangent"
+    return f"{what} is moved by one element {'on' if by > 0 else 'back'}"
+
+
+def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """What is right for the first arguments, or for some that were asked about before, whatever the arguments
+    are: something kept between calls.
+    """
+    known = [b for b in case.blocks if b.is_known]
+    if not known or evidence.forward:
+        return
+    first, *others = [b for b in known if b.right.shape == known[0].right.shape]
+    wrong = [b for b in others if not b.is_right]
+    if len(wrong) < 2 or not any(not b.look.same(b.right, wrong[0].right) for b in wrong):
+        return
+    if first.is_right and _may_keep(evidence) and all(b.gives(first.right) for b in wrong):
+        words = "keeps something between calls: its answers are those for the arguments that came first"
+        yield Seen("stateful", words, case.name, whole=True)
+    elif not first.is_right and _keeps(evidence) and all(b.gives(first.given) for b in wrong):
+        words = "keeps something between calls: its answers are the same for all arguments"
+        yield Seen("stateful", words, case.name, whole=True)
+
+
+def _keeps(evidence: Evidence) -> bool:
+    """Whether the rule, or a function that it calls, can reach an object with items that outlives a call."""
+    author = _author(evidence)
+    codes = (*evidence.subject.rule_codes, *evidence.subject.helpers)
+    space = getattr(author, "__globals__", {})
+    held = [space.get(name) for code in codes for name in code.co_names]
+    held += [cell.cell_contents for cell in getattr(author, "__closure__", None) or ()]
+    return any(isinstance(one, (dict, list, set, bytearray)) for one in held)
+
+
+def _may_keep(evidence: Evidence) -> bool:
+    """The same, or another thing that outlives a call: what it binds, a variable of a function around it."""
+    author = _author(evidence)
+    if author is None or _keeps(evidence) or author.__closure__ or author.__defaults__:
+        return True
+    codes = (*evidence.subject.rule_codes, *evidence.subject.helpers)
+    binds = ("STORE_GLOBAL", "STORE_ATTR")
+    return any(op.opname in binds for code in codes for op in dis.get_instructions(code))
+
+
+def _author(evidence: Evidence) -> Any:
+    rule = evidence.subject.rule
+    return None if rule is None else rule.function if rule.partials is None else rule.partials
+
+
 # --- where it is wrong only somewhere -----------------------------------------------------------------------
 
 
@@ -211,9 +296,9 @@ def _sample(evidence: Evidence, case: Case) -> Sample:
     return Sample(case, evidence.subject)
 
 
-OF_COTANGENTS: tuple[Recogniser, ...] = (not_finite, ignores, dropped, unused)
+OF_COTANGENTS: tuple[Recogniser, ...] = (stale, not_finite, ignores, dropped, unused)
 OF_ARGUMENTS: tuple[Recogniser, ...] = (
-    imprecise, conjugate, part_of_cotangent, nonlinear, of_parts, factor, rough,
+    imprecise, conjugate, part_of_cotangent, nonlinear, of_parts, shifted, factor, rough,
 )  # fmt: skip
 OF_EXPRESSIONS: tuple[Recogniser, ...] = (excess, other_function)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dis
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import Place
 from ..perturb import landmarks, revalued
 from ..probes import Probe
+from ..subjects import Subject
 from .evidence import Block, Case, Evidence, Seen, look_at
 from .mistakes import detail
 
@@ -33,6 +34,8 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     blocks = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
     blocks += more_blocks(evidence, case, blocks)
+    # Of one element what is wrong with several may be right: a sum over it, a step along it.
+    blocks = [b for b in blocks if b.leaf is None or b.leaf.shape == () or _is_long(b)] or blocks
     there = detail(evidence, case.only(blocks))
     extra = f", {there.words}" if there is not None else ""
     line = _line_of_wrong(evidence, blocks)
@@ -42,13 +45,44 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         words = _separated(evidence, spots)
         if words is not None:
             kind = "size" if "len(" in words or ".size" in words else "kink" if "equal" in words else "branch"
+            if kind == "size" and not _is_written(words, evidence.subject):
+                continue
+            if kind == "branch" and not has_branches(evidence.subject):
+                continue
             yield Seen(kind, f"wrong where {words}{extra}", case.name, place=line)
             return
     if line is not None:
         yield Seen("branch", f"wrong where this line of it runs{extra}", case.name, place=line)
         return
-    if any(b.is_right and np.any(b.right) for b in blocks):
-        yield Seen("branch", f"wrong at some points and right at others{extra}", case.name)
+    if any(b.is_right and np.any(b.right) for b in blocks) and has_branches(evidence.subject):
+        yield Seen("branch", f"{SOMEWHERE}{extra}", case.name)
+
+
+def _is_long(block: Block) -> bool:
+    return block.leaf is not None and all(n > 1 for n in block.leaf.shape)
+
+
+def _is_written(words: str, subject: Subject) -> bool:
+    """Whether a length at which a rule begins to be wrong stands in its code: else it is a coincidence."""
+    number = float(words.split()[-1])
+    marks = landmarks(subject.rule_codes or subject.codes)
+    return any(abs(mark - number) <= 1 and mark > 1 for mark in marks)
+
+
+_PARTING = frozenset(
+    "where maximum minimum clip abs absolute fabs sign heaviside max min amax amin select piecewise argmax "
+    "argmin argsort sort median fmax fmin relu copysign floor ceil round mod remainder".split()
+)
+
+
+def has_branches(subject: Subject) -> bool:
+    """Whether the code of the function or of its rule may do one thing here and another there."""
+    for code in (*subject.codes, *subject.helpers):
+        if not _PARTING.isdisjoint(code.co_names):
+            return True
+        if any(op.opname == "COMPARE_OP" or "_JUMP_IF_" in op.opname for op in dis.get_instructions(code)):
+            return True
+    return False
 
 
 def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
@@ -105,8 +139,10 @@ def _has_gaps(probe: Probe) -> bool:
     return any(not x.flags.c_contiguous for x in arrays)
 
 
-MORE, SECONDS = 12, 0.08
-"""Points at which a rule is asked again before a condition is named, and the time for that."""
+MORE = 12
+"""Points at which a rule is asked again before a condition is named."""
+SOMEWHERE = "wrong at some points and right at others"
+"""What is said where no condition tells the points apart."""
 
 
 def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Block]:
@@ -114,15 +150,15 @@ def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Blo
 
     Of a few points nearly any condition can be true.
     """
-    rng, end = np.random.default_rng(5), time.perf_counter() + SECONDS
+    rng = np.random.default_rng(5)
     bases = [b for b in blocks if not b.is_right][:2] + [b for b in blocks if b.is_right][:2]
     found: list[Block] = []
     for number in range(MORE if bases and bases[0].leaf is not None else 0):
-        if time.perf_counter() > end:
-            break
         point = bases[number % len(bases)].look.probe.point
         inputs = revalued(point.inputs, lambda vector: _moved(vector, rng))
-        look = look_at(evidence, replace(point, inputs=inputs), rng)
+        # Whole numbers are compared as floats: moved, they are none any more.
+        moved = point.moved(inputs, point.origin) if point.like is None else replace(point, inputs=inputs)
+        look = look_at(evidence, moved, rng) if moved.is_inside() else None
         if look is None:
             continue
         leaf = next((one for one in look.probe.truth.inputs if one.name == case.name), None)

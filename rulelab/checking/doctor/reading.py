@@ -1,0 +1,208 @@
+"""Where in a text a mistake stands: the expression that makes a wrong cotangent, whoever's rule it is."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from ...compiler.source import Source, find_source
+from ...errors import Place, RuleLabError
+from ..anatomy import assigned_once, names_in, own_nodes, returns_of
+from ..subjects import Subject, Written
+from .evidence import Seen
+
+OF_ANSWER = (
+    "ignores_cotangent", "none", "zero_class", "shape", "kind", "dropped_argument", "nonlinear",
+    "additive_constant", "thunk",
+)  # fmt: skip
+"""Mistakes that are made in what a pullback returns, wherever its parts come from."""
+_PARTS = (ast.Compare, ast.IfExp)
+
+
+class Reading:
+    """A text that makes cotangents: `scopes` are its functions, the inner ones first, `function` the last of
+    them as an object.
+    """
+
+    def __init__(self, source: Source, scopes: Sequence[Any], function: Any) -> None:
+        self.source, self.scopes, self.function = source, scopes, function
+
+    def cotangents_of(self, argument: str | None) -> list[ast.expr]:
+        """The expressions that make the cotangent of an argument (None: of all), those returned first."""
+        raise NotImplementedError
+
+    def returned(self) -> list[ast.expr]:
+        """What is returned as cotangents, of all arguments together."""
+        raise NotImplementedError
+
+    def values(self) -> list[ast.expr]:
+        """What is returned as the value of the function."""
+        return []
+
+    def bars(self) -> list[str]:
+        """What the cotangent of the value is called."""
+        raise NotImplementedError
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Whether an expression is the name of a module."""
+        space = getattr(self.function, "__globals__", {})
+        return isinstance(node, ast.Name) and isinstance(space.get(node.id), types.ModuleType)
+
+    def place_of(self, seen: list[Seen]) -> Place | None:
+        """The expression of a cotangent in the author's text; all that is returned where it is of another
+        number or in another order."""
+        if seen[0].mistake in ("count", "swapped_arguments"):
+            returned = self.returned()
+            return self.source.place(returned[0]) if returned else None
+        sites = next(self.sites(seen), None)
+        return self.source.place(sites) if sites is not None else None
+
+    def sites(self, seen: list[Seen]) -> Iterator[ast.expr]:
+        """Where the mistake may be, the likeliest first: what several wrong cotangents have in common, what a
+        cotangent is merely a product of, the cotangents themselves, whatever else they are made of."""
+        names = list(dict.fromkeys(one.argument for one in seen))
+        targets = [node for name in names for node in self.cotangents_of(name)]
+        if not targets or seen[0].mistake in OF_ANSWER:
+            yield from targets
+            return
+        wrong = {id(node) for node in targets}
+        fine = [n for n in self.cotangents_of(None) if wrong.isdisjoint(map(id, ast.walk(n)))]
+        elsewhere = self._feeding([*fine, *self.values()])
+        own = [name for name in self._feeding(targets) if name not in elsewhere]
+        found: dict[int, ast.expr] = {}
+        if len(names) > 1:
+            shared = [n for n in own if all(n in self._feeding(self.cotangents_of(name)) for name in names)]
+            found |= {id(self.made[n]): self.made[n] for n in reversed(shared)}
+        if seen[0].mistake == "branch":
+            parted = [self.made[n] for n in own if any(isinstance(c, _PARTS) for c in ast.walk(self.made[n]))]
+            found |= {id(node): node for node in parted}
+        signed = seen[0].mistake == "sign"
+        for node in targets:
+            inner = node
+            while (name := self._only_name(inner)) in own and not (_has_sign(inner) and signed):
+                inner = self.made[name]
+            found.setdefault(id(inner), inner)
+        for node in (*targets, *(self.made[n] for n in own)):
+            found.setdefault(id(node), node)
+        written = [node for name in self._feeding(targets) for node in self._written_to(name)]
+        found = {**{id(node): node for node in written}, **found}
+        yield from found.values()
+
+    @cached_property
+    def made(self) -> dict[str, ast.expr]:
+        """The local names that are assigned once, with what they stand for."""
+        found: dict[str, ast.expr] = {}
+        for scope in self.scopes:
+            if not isinstance(scope, ast.Lambda):
+                found = {**assigned_once(scope), **found}
+        return found
+
+    def _written_to(self, name: str) -> list[Any]:
+        """The statements that write to elements of what a local name stands for."""
+        found = []
+        for node in ast.walk(self.scopes[-1]):
+            targets = getattr(node, "targets", [getattr(node, "target", None)])
+            if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(targets[0], ast.Subscript):
+                owner = targets[0].value
+                if isinstance(owner, ast.Name) and owner.id == name:
+                    found.append(node)
+        return found
+
+    def _feeding(self, nodes: list[ast.expr]) -> list[str]:
+        """The names that some expressions are made of, directly or not, those next to them first."""
+        found: dict[str, None] = {}
+        waiting = list(nodes)
+        while waiting:
+            for name in sorted(names_in(waiting.pop(0))):
+                if name in self.made and name not in found:
+                    found[name] = None
+                    waiting.append(self.made[name])
+        return list(found)
+
+    def _only_name(self, node: ast.expr) -> str | None:
+        """The one name that an expression is a product of, or a sum over, beside the cotangent."""
+        known = {*self.bars(), *(n for n in names_in(node) if self.is_module(ast.Name(n)))}
+        names = names_in(node) - known
+        only = next(iter(names)) if len(names) == 1 else ""
+        plain = (ast.BinOp, ast.Name, ast.Mult, ast.MatMult, ast.Load, ast.UnaryOp, ast.USub)
+        return only if only in self.made and all(isinstance(n, plain) for n in ast.walk(node)) else None
+
+
+class Foreign(Reading):
+    """The text in which a rule of another framework, or a vjp, makes the cotangents of some arguments."""
+
+    def __init__(self, written: Written) -> None:
+        source = find_source(written.function.__code__)
+        inner = [] if written.depth == 0 else _inner(source.node, written.depth)
+        super().__init__(source, (*inner, source.node), written.function)
+        self.written, self.answering = written, inner or [source.node]
+
+    def returned(self) -> list[ast.expr]:
+        return [node for scope in self.answering for node in returns_of(scope)]
+
+    def values(self) -> list[ast.expr]:
+        pairs = [v for v in returns_of(self.source.node) if isinstance(v, ast.Tuple) and len(v.elts) == 2]
+        return [pair.elts[0] for pair in pairs] if self.written.depth == 2 else []
+
+    def bars(self) -> list[str]:
+        names = [[a.arg for a in scope.args.args] for scope in self.answering]
+        return list(dict.fromkeys(row[-1] for row in names if row)) or [""]
+
+    def cotangents_of(self, argument: str | None) -> list[ast.expr]:
+        root = argument.split(".")[0].split("[")[0] if argument else None
+        positions = [at for name, at in self.written.positions if root in (None, name)]
+        found: list[ast.expr] = []
+        for node in self.returned():
+            whole = isinstance(node, (ast.Tuple, ast.List)) and len(self.written.positions) >= 1
+            if whole and not self.written.alone:
+                found += [node.elts[at] for at in positions if at < len(node.elts)]  # type: ignore[attr-defined]
+            elif positions:
+                found.append(node)
+        return found
+
+
+def _has_sign(node: ast.expr) -> bool:
+    """Whether a minus stands in an expression, which is then the one that is wrong."""
+    return any(isinstance(part, ast.USub) for part in ast.walk(node))
+
+
+def _inner(node: Any, depth: int) -> list[Any]:
+    """The functions that a function returns, alone (depth 1) or as the second of two (depth 2)."""
+    found: list[Any] = []
+    for value in returns_of(node):
+        if depth == 2 and isinstance(value, ast.Tuple) and len(value.elts) == 2:
+            value = value.elts[1]
+        if isinstance(value, ast.Lambda):
+            found.append(value)
+        elif isinstance(value, ast.Name):
+            named = (n for n in own_nodes(node) if isinstance(n, (ast.FunctionDef, ast.Assign)))
+            for made in named:
+                if isinstance(made, ast.FunctionDef) and made.name == value.id:
+                    found.append(made)
+                elif isinstance(made, ast.Assign) and isinstance(made.value, ast.Lambda):
+                    if any(isinstance(t, ast.Name) and t.id == value.id for t in made.targets):
+                        found.append(made.value)
+    return found
+
+
+def readings(subject: Subject) -> Iterator[Foreign]:
+    """The texts of what is judged where it is no rule of ours, as far as they can be had."""
+    for written in subject.written:
+        try:
+            yield Foreign(written)
+        except (RuleLabError, AttributeError, TypeError):
+            continue
+
+
+def place_elsewhere(subject: Subject, seen: list[Seen]) -> Place | None:
+    """The line of a mistake in the text of another framework's rule."""
+    roots = {(one.argument or "").split(".")[0].split("[")[0] for one in seen}
+    for reading in readings(subject):
+        if roots == {""} or roots & {name for name, _ in reading.written.positions}:
+            place = reading.place_of(seen)
+            if place is not None:
+                return place
+    return None

@@ -1,0 +1,153 @@
+"""Whether a corrected rule is right where nobody looked: at other sizes, at zero, at edges, far away."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..closeness import Closeness, Tolerance, closeness
+from ..effects import effects_of
+from ..kinks import kink_findings
+from ..perturb import exactly, jittered, revalued
+from ..points import odd_points, usable
+from ..probes import Point, Probe, probe_forward, probe_reverse, truth_at
+from ..subjects import Subject
+from ..variants import has_arrays, of_other_lengths, same_numbers
+from ..vectors import to_vec
+
+LENGTHS = (1, 2, 5, 9, 0)
+"""Lengths of arrays at which a corrected rule has to be right, beside those of the check."""
+FACTORS = (1.0, -1.0, 30.0, -30.0, 1.0 / 30)
+"""How many times larger than those of the check the arguments are."""
+MOST = 40
+"""Points at most; the kinds of them take turns."""
+ROUGHLY = 1e-5
+"""How far off, relatively, the numbers at such points may be: digits get lost far away."""
+
+
+class Unseen:
+    """The points at which a corrected rule is verified, with the derivative there, made when asked for."""
+
+    def __init__(self, subject: Subject, probes: list[Probe]) -> None:
+        self.subject, self.probes = subject, probes
+        self._rng = np.random.default_rng(29)
+        self._made: list[Probe] = []
+        self._rest = self._measured()
+
+    def probes_there(self) -> Iterator[Probe]:
+        """Each point with its derivative, as a probe that nobody has answered yet."""
+        yield from self._made
+        for probe in self._rest:
+            self._made.append(probe)
+            yield probe
+
+    def _measured(self) -> Iterator[Probe]:
+        bases = _bases(self.probes)
+        if not bases:
+            return
+        like, kinds = bases[0].truth.y, [self._kinds(base) for base in bases]
+        turns = (point for row in itertools.zip_longest(*itertools.chain(*kinds)) for point in row)
+        for point in itertools.islice((p for p in turns if p is not None), MOST):
+            try:
+                y = usable(self.subject, point, like)
+                if y is not None:
+                    yield Probe(point, truth_at(self.subject, point, self._rng, y))
+            except Exception:
+                continue  # what cannot be measured there says nothing
+
+    def _kinds(self, base: Probe) -> list[Iterator[Point]]:
+        """Points of several kinds around one of the check."""
+        point = base.point
+        rng, codes = self._rng, (*self.subject.codes, *self.subject.helpers)
+        zeros = (point.moved(inputs, "at zero") for inputs in _zeroed(point.floats))
+        zero = (point.moved(inputs, "at zero") for inputs in exactly(point.floats, 0.0))
+        scaled = (_scaled(point, by, rng) for by in FACTORS)
+        # What is changed along one length alone shows which length it is that a rule depends on.
+        lengths = of_other_lengths(point, codes, rng, LENGTHS) if has_arrays(point) else iter(())
+        layouts = same_numbers(point, base.truth.y) if has_arrays(point) else iter(())
+        kinds = [lengths, zeros, scaled, odd_points(self.subject, point, rng), zero, layouts]
+        return [_as_far_as_they_go(kind) for kind in kinds]
+
+
+def _as_far_as_they_go(points: Iterator[Point]) -> Iterator[Point]:
+    """The points up to one that cannot be made: no matrix of no rows is positive definite."""
+    try:
+        yield from points
+    except Exception:
+        return
+
+
+def _bases(probes: list[Probe]) -> list[Probe]:
+    """Points of the check that others are made from: the first, and the first with arrays."""
+    usual = [p for p in probes if p.point.like is None and not p.point.far and p.truth.is_smooth]
+    arrays = [p for p in usual if has_arrays(p.point)]
+    return usual[:1] if not arrays or usual[0] is arrays[0] else [usual[0], arrays[0]]
+
+
+def _scaled(point: Point, by: float, rng: np.random.Generator) -> Point:
+    inputs = revalued(jittered(point.floats, rng), lambda vector: vector * by)
+    return point.moved(inputs, "far away", far=abs(by) != 1.0)
+
+
+def _zeroed(args: tuple) -> Iterator[tuple]:
+    """The arguments with one of them zero, then with all of them."""
+    for i, x in enumerate(args):
+        if to_vec(x)[0].size:
+            yield (*args[:i], *revalued((x,), np.zeros_like), *args[i + 1 :])
+    if len(args) > 1:
+        yield revalued(args, np.zeros_like)
+
+
+def is_right_at(
+    subject: Subject,
+    probe: Probe,
+    argument: str | None = None,
+    with_effects: bool = False,
+    roughly: float = 0.0,
+) -> bool:
+    """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
+
+    For an `argument`, whether its cotangent is, whatever the others are. `roughly` is the part of the largest
+    number that lost digits may take away.
+    """
+    rng = np.random.default_rng(7)
+    forward = subject.reverse is None
+    again = (probe_forward if forward else probe_reverse)(subject, probe.point, probe.truth, rng)
+    if again.failure is not None:
+        return False
+    close = _without_small(closeness(again, Tolerance.of(again), forward), roughly)
+    if argument is not None:
+        return all(leaf.name != argument for leaf in close.wrong_leaves())
+    if close.wrong.any() or not _same_value(again):
+        return False
+    if any(True for _ in kink_findings(subject, again, close, rng)):
+        return False
+    return not with_effects or not any(True for _ in effects_of(subject, again, None))
+
+
+def _without_small(close: Closeness, roughly: float) -> Closeness:
+    if not roughly or not close.wrong.any():
+        return close
+    with np.errstate(all="ignore"):
+        sizes = np.where(close.known, np.abs(close.expected), 0.0).max(1, initial=0.0, keepdims=True)
+        near = np.abs(close.found - close.expected) <= roughly * sizes
+    return dataclasses.replace(close, wrong=close.wrong & ~near)
+
+
+def _same_value(probe: Probe) -> bool:
+    try:
+        one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+    except (TypeError, ValueError):  # an edit may have made anything of the value
+        return False
+    if one.shape != other.shape or _array_shape(probe.truth.y) != _array_shape(probe.y):
+        return False
+    limit = Tolerance.of(probe)
+    return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
+
+
+def _array_shape(y: object) -> tuple[int, ...] | None:
+    """The shape of an array; None for a number, which an array of no dimensions is not."""
+    return y.shape if isinstance(y, np.ndarray) else None
