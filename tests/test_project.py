@@ -113,7 +113,7 @@ def test_make_knows_its_targets_and_says_so(repository):
     text = (repository / "Makefile").read_text()
     targets = {
         "lab", "test", "test-core", "test-oldest", "test-pythons", "lint", "bench", "bench-duels", "docs",
-        "support-table", "magics-table", "vocabulary-table", "proved-table", "mutants", "load",
+        "support-table", "magics-table", "vocabulary-table", "proved-table", "mutants", "rule-corpus", "load",
         "programs", "docstrings", "points", "clean",
     }  # fmt: skip
     assert targets <= set(RECIPE.findall(text))
