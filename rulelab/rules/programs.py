@@ -579,11 +579,11 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
         all_dots = (*dots, *[words_dot[name] for name in names])
 
     y, x_bars = vjp(f, args, seed, words)
-    first = run_of(f, args, words, y)
+    run = run_of(f, args, words, y)
 
     def along(*xs):
         again, y_dot = push(f, f_dot, (*xs, *values), all_dots, names, None)
-        check_run(first, again)  # the very run that gives the second derivative
+        check_run(run, again)  # the very run that gives the second derivative
         return y_dot
 
     y_dot, bars = vjp(along, args, plain_seed(seed, y, f, args))
@@ -606,8 +606,9 @@ def run_of(f, args, words, y):
     return Run(f, args, words, y)
 
 
-def check_run(first, again):
-    check_value(first.f, first.y, again)
+def check_run(run, again):
+    """NotDifferentiableError where the next run gave something else."""
+    check_value(run.f, run.y, again)
 
 
 TABLE.non_differentiable(names_of, run_of, check_run)
