@@ -13,7 +13,7 @@ from ..compiler.operands import describe
 from ..compiler.pushing import inner_of, natural_of
 from ..errors import KeywordError, NotDifferentiableError
 from ..rules.house import RuleTable
-from ..rules.programs import check_same, check_unchanged, moment_of
+from ..rules.programs import check_same, check_unchanged, moment_of, run_of
 from ..tangents.algebra import is_number
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import derivatives, forward, matrices, reverse
@@ -92,11 +92,12 @@ def pullback_(f, args=(), *, cache=None, **words):
     g = with_words(f, words)
     y = g(*args)
     moment = moment_of(g, args)
+    run = run_of(f, args, words, y)
 
     def back(y_bar):
         check_unchanged(moment, f)
         again, x_bars = VJP(g, args, y_bar)
-        check_same(moment, f, y, again)
+        check_same(moment, run, again)
         return x_bars
 
     return y, back

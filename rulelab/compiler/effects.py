@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import RuleLabError
 from ..tangents.holding import held_by, inside
-from ..tangents.moments import not_repeatable, run_behind
+from ..tangents.moments import EFFECTS, not_repeatable, run_behind
 from . import ir
 from .types import ANY, FUNCTION, Types
 
@@ -31,7 +31,6 @@ class Noted(IntEnum):
 
 
 LOUD = [0]  # how many effects and rules of users have come to notice: as long as it stays, nothing happened
-EFFECTS = [0]  # how many effects alone
 
 
 class Watch:

@@ -11,7 +11,7 @@ from ..rules.calling import checked_pair, watch_of_frule
 from ..rules.programs import Seed, made_object
 from ..tangents.holding import carrier
 from ..tangents.missing import not_implemented
-from ..tangents.moments import Moment, check_value, not_repeatable
+from ..tangents.moments import Moment, Run, not_repeatable
 from ..tangents.pairings import in_form_of, stated_tangent
 from ..tangents.shadows import inner
 from ..tangents.structural import make
@@ -172,6 +172,7 @@ def pulled(pullbacks: Pullbacks, vjp: Vjp, place: Place | None, active: tuple[bo
         y, x_bars = vjp(f, args, seed, words)
         if any(map(heap.is_own, moment.changed())):  # where what varies may have been kept
             raise not_repeatable(f, "changes what it captures or is given")
+        run = Run(f, args, words, y)
         names, values = tuple(words or ()), tuple((words or {}).values())
         y_bar = seed(y, f, args) if isinstance(seed, Seed) else seed
 
@@ -191,7 +192,9 @@ def pulled(pullbacks: Pullbacks, vjp: Vjp, place: Place | None, active: tuple[bo
                     wanted = (of_f, False, (*(True,) * len(args), *(of_words,) * len(names)), False)
                     with running_again(f, args, words):
                         (again, y_dot), back = pushed(pullbacks, place, wanted)(*call)
-                    check_value(f, y, again)
+                    run.check_value(again)
+                    if f_dot is NO:
+                        run.check_slope(x_bars[1:] if vjp.own else x_bars, dots, y_bar, y_dot)
                     got = back(make(tuple, {0: u} if still else {0: u, 1: y_bar}, 2))
             finally:
                 heap.leave(outer)

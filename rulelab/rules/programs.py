@@ -18,7 +18,7 @@ from ..errors import MutationError, NotDifferentiableError
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, inside
 from ..tangents.in_step import check_in_step
-from ..tangents.moments import Moment, Run, check_value
+from ..tangents.moments import Moment, Run
 from ..tangents.pairings import (
     added,
     cotangent_from,
@@ -586,7 +586,10 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
         check_run(run, again)  # the very run that gives the second derivative
         return y_dot
 
-    y_dot, bars = vjp(along, args, plain_seed(seed, y, f, args))
+    y_bar = plain_seed(seed, y, f, args)
+    y_dot, bars = vjp(along, args, y_bar)
+    if is_none(f_dot) and is_none(words_dot):
+        check_slope(run, x_bars[1:] if vjp.own else x_bars, dots, y_bar, y_dot)
     second = moving(bars)
     if vjp.own:  # what `along` holds is f, among others
         second = (part_at(second[0], "f"), *second[1:])
@@ -608,10 +611,15 @@ def run_of(f, args, words, y):
 
 def check_run(run, again):
     """NotDifferentiableError where the next run gave something else."""
-    check_value(run.f, run.y, again)
+    run.check_value(again)
 
 
-TABLE.non_differentiable(names_of, run_of, check_run)
+def check_slope(run, x_bars, dots, seed, y_dot):
+    """NotDifferentiableError where the next run had another derivative."""
+    run.check_slope(x_bars, dots, seed, y_dot)
+
+
+TABLE.non_differentiable(names_of, run_of, check_run, check_slope)
 
 
 def plain_seed(seed, y, f, args):
@@ -882,9 +890,9 @@ def check_unchanged(moment, f):
         )
 
 
-def check_same(moment, f, y, again):
+def check_same(moment, run, again):
     """NotDifferentiableError where a function gives something else each time it runs."""
-    check_value(f, y, again)
+    run.check_value(again)
     moment.take()
 
 
@@ -913,11 +921,12 @@ def frule_via_ad(config, tangents, f, args=(), **words):
 def rrule_via_ad(config, f, args=(), **words):
     y, vjp = f(*args, **words), vjp_of(config)
     moment = moment_of(f, (args, words))
+    run = run_of(f, args, words, y)
 
     def back(y_bar):
         check_unchanged(moment, f)
         again, bars = vjp(f, args, y_bar, words)
-        check_same(moment, f, y, again)
+        check_same(moment, run, again)
         return bars
 
     return y, back

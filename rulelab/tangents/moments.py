@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..errors import NotDifferentiableError
 from .classes import made_by_python
 from .contents import contents_of, fill
 from .holding import UNBOUND, contents, inside
+from .pairings import moving, pairing
 
 # It remembers what it has compiled.
 _MACHINERY = ("rulelab.compiler", "rulelab.rules", "rulelab.tangents.moments")
@@ -127,20 +128,41 @@ def _fill(x: Any, state: Any) -> None:
         x.cell_contents = state[0]
 
 
-def check_value(f: Any, y: Any, again: Any) -> None:
-    """NotDifferentiableError where a second run of `f` gave something else."""
-    if not agree(y, again):
-        raise not_repeatable(f, "gives another value when it runs again")
+EFFECTS = [0]  # how many effects have come to notice: draws, prints, code that nobody can follow
+_LAST_DIGITS = 1e-6  # two ways to the same value may differ by so much
+_SAME = 1e-12  # the same where code has run that may give something else each time
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A call that has been made, and its value."""
+    """A call that has been made, and its value; `effects` had come to notice when it was over."""
 
     f: Any
     args: tuple[Any, ...]
     words: dict[str, Any] | None
     y: Any
+    effects: int = field(default_factory=lambda: EFFECTS[0])
+
+    def check_value(self, again: Any) -> None:
+        """NotDifferentiableError where the next run gave something else."""
+        if not agree(self.y, again, _LAST_DIGITS if self._was_quiet() else _SAME):
+            raise not_repeatable(self.f, "gives another value when it runs again")
+
+    def check_slope(self, x_bars: Any, x_dots: Any, y_bar: Any, y_dot: Any) -> None:
+        """The same where the value hardly depends on what was different: the gradient of this run has to say
+        of `x_dots` what the directional derivative of the next one says of `y_bar`, <x̄, ẋ> = <ȳ, ẏ>.
+        """
+        if self._was_quiet():
+            return
+        pairs = zip(self.args, moving(tuple(x_bars)), x_dots, strict=True)
+        terms = [float(pairing(x, x_bar, x_dot)) for x, x_bar, x_dot in pairs]
+        slope = float(pairing(self.y, moving(y_bar), y_dot))
+        if abs(sum(terms) - slope) > _LAST_DIGITS * (sum(map(abs, terms)) + abs(slope)):
+            raise not_repeatable(self.f, "has another derivative when it runs again")
+
+    def _was_quiet(self) -> bool:
+        """Whether nothing has happened since that may change the next run."""
+        return self.effects == EFFECTS[0]
 
 
 def run_behind(g: Any) -> Run | None:
@@ -160,13 +182,13 @@ def not_repeatable(f: Any, what: str) -> NotDifferentiableError:
     )
 
 
-def agree(a: Any, b: Any) -> bool:
-    """Whether two runs of a function gave the same value, up to the last digits."""
+def agree(a: Any, b: Any, within: float = _LAST_DIGITS) -> bool:
+    """Whether two runs of a function gave the same value, up to a relative difference."""
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(map(agree, a, b))
+        return len(a) == len(b) and all(agree(x, y, within) for x, y in zip(a, b, strict=True))
     if isinstance(a, (int, float, complex, np.number, np.ndarray)) and np.shape(a) == np.shape(b):
         if getattr(a, "dtype", np.dtype(float)).kind not in "fciub":
             return True
         most = float(np.max(np.abs(a), initial=1.0))
-        return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9 * most, equal_nan=True))
+        return bool(np.allclose(a, b, rtol=within, atol=1e-3 * within * most, equal_nan=True))
     return np.shape(a) == np.shape(b) if isinstance(a, np.ndarray) else True
