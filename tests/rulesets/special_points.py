@@ -214,8 +214,11 @@ ROUNDING = 1e-10
 
 
 def along(point, step):
-    """`t -> the weighted sum of outer(f(x + t step))`, a plain function; NaN outside of the domain."""
+    """`t -> the weighted sum of outer(f(x + t step))`, a plain function; NaN outside of the domain, and where
+    what was real is complex, as a power of a negative number whose exponent moves.
+    """
     outer = OUTER[point.outer][0]
+    real = [not is_complex(weight) for weight in point.weights]
 
     def psi(t):
         args = point.case.args
@@ -226,6 +229,8 @@ def along(point, step):
         except Exception:
             return math.nan
         if [np.shape(part) for part in parts] != [np.shape(w) for w in point.weights]:
+            return math.nan
+        if any(is_complex(part) and was_real for part, was_real in zip(parts, real, strict=True)):
             return math.nan
         return sum(inner(w, outer(part)) for w, part in zip(point.weights, parts, strict=True))
 
@@ -323,22 +328,36 @@ def near_by(point, rng):
     """The least and the largest second derivative by `v` and `u` at points close by, and 0, the convention.
 
     At one that is not smooth a rule may take any piece of the function, and how two of them are told apart is
-    the order of the numbers, as a rule; so that is one of the ways to leave it.
+    the order of the numbers or that of the arguments, as a rule; so these are among the ways to leave it. Any
+    number will do where the function jumps: the signs of `qr` at a column that is zero below its diagonal are
+    found there alone.
     """
     shift = {path: np.reshape(np.arange(1.0, np.size(a) + 1), np.shape(a)) for path, a in point.v.items()}
     found = [0.0]
     with np.errstate(all="ignore"):
-        for k in range(18):
-            if k > 1:
+        for k in range(20):
+            if k == 2:
+                shift = {path: np.full(np.shape(a), 1.0 + i) for i, (path, a) in enumerate(point.v.items())}
+            elif k > 3:
                 shift = {path: rng.normal(size=np.shape(a)) for path, a in point.v.items()}
-            away = {path: NEAR * (-1) ** k * a / np.max(np.abs(a), initial=1.0) for path, a in shift.items()}
+            most = max(np.max(np.abs(a), initial=1.0) for a in shift.values())
+            away = {path: NEAR * (-1) ** k * a / most for path, a in shift.items()}
             corners = [
                 along(point, _sum(away, _sum(point.v, point.u, t), s * STEP))(1.0)
                 for s, t in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
             ]
             found.append((corners[0] + corners[2] - corners[1] - corners[3]) / (4 * STEP**2))
+            if _jumps(point, away):
+                return -math.inf, math.inf
     found = [c for c in found if math.isfinite(c)]
     return (min(found), max(found)) if len(found) > 9 else (-math.inf, math.inf)  # there is nothing close by
+
+
+def _jumps(point, away):
+    """Whether the function comes to another value on the way from a point close by."""
+    psi = along(point, away)
+    here, far, near = psi(0.0), psi(1.0), psi(1e-6)
+    return abs(near - here) > 1e-3 * max(1.0, abs(here)) and abs(near - here) > 0.1 * abs(far - here)
 
 
 # --- what the rules say -------------------------------------------------------------------------------------
