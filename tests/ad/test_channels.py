@@ -356,7 +356,7 @@ TWICE = [
 
 @pytest.mark.parametrize(("door", "channel"), TWICE)
 @pytest.mark.parametrize("mode", [mode for mode in MODES if " over " in mode])
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 def test_second_order(mode, door, channel):
     """The same of derivatives of derivatives of derivatives."""
     check(door, channel, mode)
@@ -422,6 +422,7 @@ NOT_READ = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("read", READ)
 def test_what_a_callable_holds(read):
     """Read as an attribute, it is what it is by its own name: it varies."""

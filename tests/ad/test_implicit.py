@@ -417,6 +417,7 @@ def called_with_global_arguments():
     return FUNCTION(*ARGUMENTS, **KEYWORDS)  # noqa: F821 (set by the test)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", programs())
 def test_programs_agree_with_the_explicit_style(case):
     """Every program of the corpus has the same gradient when its arrays are reached and not handed in."""

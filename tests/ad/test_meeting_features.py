@@ -326,6 +326,7 @@ def test_params_through_features(f, ask):
     assert np.ravel(found[V]) == pytest.approx(W * W)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "f",
     [

@@ -247,6 +247,7 @@ def test_three_depths_of_variables(word):
     assert a(outermost)(1.3) == pytest.approx(30 * 1.3**4 + 6 * 1.3)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("word", ["DD", "FF", "DF", "FD", "PV"])
 def test_a_function_nested_in_itself(word):
     """The same function is differentiated inside of its own derivative."""
@@ -864,6 +865,7 @@ STRUCTURES = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("make", "used", "part"), STRUCTURES.values(), ids=STRUCTURES)
 def test_back_of_a_seed_that_varies(make, used, part):
     """Where the function leaves parts of its argument alone: 2 t⁵ has the slope 10 t⁴, by any mixture."""

@@ -55,7 +55,7 @@ def reader(browser):
         one.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.campaign)])
 def test_the_manual_is_read_without_a_network(reader, manual, scheme):
     """Pages show their text and their formulas, in light and dark, and nothing is asked of anybody."""
     one = reader(scheme)
@@ -75,6 +75,7 @@ def test_the_manual_is_searched_without_a_network(reader, manual):
     assert (one.elsewhere, one.errors) == ([], [])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("options", [(), ("--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=")])
 def test_an_exported_notebook_is_read_without_a_network(reader, repository, tmp_path, options):
     """Its text is there at once; without formulas' script, they stand there as TeX."""

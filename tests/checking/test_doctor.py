@@ -107,6 +107,7 @@ WORDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("text", "args", "words"), WORDS, ids=[words for _, _, words in WORDS])
 def test_mistakes_are_said_in_exact_words(text, args, words):
     """The sentence names the argument, the factor, the axis, the side of the branch."""

@@ -49,6 +49,7 @@ def test_a_nan_at_a_kink_is_a_convention_too():
     assert at(modulus, modulus_rrule(np.nan), np.array([0.0, 1.5]))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("x", [[2.0, 2.0], [1.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]])
 def test_ties_of_a_maximum(x):
     """One of them, or a part for each; not all of it for each."""

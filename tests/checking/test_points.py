@@ -138,6 +138,7 @@ RIGHT = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 @pytest.mark.parametrize("f, rule, at", RIGHT, ids=lambda x: getattr(x, "__name__", ""))
 def test_right_rules_are_right_at_first_try(f, rule, at, depth):
@@ -424,6 +425,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name, f, rule, at", WRONG, ids=[case[0] for case in WRONG])
 def test_wrong_rules_are_caught_given_nothing(name, f, rule, at):
     """And at arguments that hide the mistake."""

@@ -18,7 +18,7 @@ from rulelab.checking.spreading import AGAIN, ExecutorError
 
 from . import written_modules as texts
 
-JOBS = shipped_jobs(["sin", "matmul", "np.max", "solve"])[::13]
+JOBS = shipped_jobs(["sin", "matmul", "np.max", "solve"])[::17]
 FEW = JOBS[::3]
 
 
@@ -30,7 +30,7 @@ def spawned(workers):
 def serial():
     """The reports of JOBS and of FEW, made here one after the other."""
     whole = check_all(JOBS)
-    assert len(JOBS) > 12 and len(FEW) > 4
+    assert len(JOBS) > 9 and len(FEW) > 3
     return {JOBS: whole, FEW: dataclasses.replace(whole, outcomes=whole.outcomes[::3])}
 
 

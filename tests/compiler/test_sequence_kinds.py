@@ -166,7 +166,7 @@ def differences(f, x, h=1e-5):
 
 
 @pytest.mark.parametrize("kind, use", CASES)
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 def test_every_use_of_every_kind(kind, use):
     """A sequence made of an array's entries: gradient, pushforward and Hessian are those of the numbers."""
 

@@ -54,6 +54,7 @@ def test_help_shows_usage_plain_python_options_and_examples(name):
     assert all(mark + name in example for example in examples_of(text))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", MAGICS)
 def test_the_examples_of_the_help_run(notebook, name):
     """Each, as it stands there, in a notebook that has the functions it names."""
@@ -70,6 +71,7 @@ def test_the_examples_of_the_help_run(notebook, name):
         rl.refresh("auto")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", MAGICS)
 def test_the_plain_spelling_runs(name, notebook):
     """What the help calls the same in plain Python is."""
@@ -172,6 +174,7 @@ def test_every_magic_has_a_result_in_these_tests():
     assert set(RESULTS) == set(MAGICS)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", MAGICS)
 def test_every_result_has_five_faces(notebook, name):
     """Text, HTML without script, Markdown, LaTeX and JSON that says what `to_dict` does."""

@@ -22,6 +22,7 @@ LN2 = math.log(2.0)
 EACH = 1  # points of each function in the default suite; the campaign takes all
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("points", by_function(forward_cases()), ids=str)
 def test_second_derivatives_agree_with_finite_differences(points):
     """The cotangents of the tangents and of the arguments of every forward rule, at some check points."""
@@ -210,6 +211,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("outer", [lambda y: y**2, lambda y: y * y, np.cos, lambda y: np.exp(-(y**2))])
 def test_what_is_smooth_though_made_of_a_kink_has_no_wrong_second_derivative(size, outer):

@@ -22,6 +22,7 @@ def _ended_in_time(started, limit, left):
     assert left() == set()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_check_ends_in_time(name, left):
     """Towers, large powers, loops without end, deaf and dying programs: a verdict within the limit, no
@@ -68,6 +69,7 @@ def test_memory_that_is_not_there_is_no_verdict_on_the_rule():
     assert "MemoryError" in prove(f, rule_from(f, *cotangents), time_limit=10).verdict.sentence()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", A_FEW)
 def test_deriving_and_scanning_end_in_time(name, left):
     """The other two questions to a hopeless function end with an answer or an error of ours."""

@@ -210,6 +210,7 @@ FINE = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", FINE)
 def test_no_false_alarm_at_subgradients_and_true_singularities(name):
     """A rule that gives a subgradient at a kink, a derivative where there is one, and no number where there

@@ -196,6 +196,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_rules_are_proved(name):
     """A right rule of a function I would write is proved, in about a second at most."""

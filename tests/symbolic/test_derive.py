@@ -195,6 +195,7 @@ SPECIAL = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SPECIAL)
 def test_special_functions(name):
     """Against mpmath's derivative of the same function."""
@@ -317,7 +318,7 @@ BEYOND = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", BEYOND)
 def test_a_derived_rule_takes_nothing_from_the_ad(name, registered):
     """With the rule, gradients and second derivatives are those without it."""

@@ -63,6 +63,7 @@ def rule({name}):
     return namespace["f"], namespace["rule"]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", sampled(NAMES, {*NAMES[::5], "E", "pi", "I"}))
 def test_a_right_rule_is_proved_whatever_the_name_of_its_argument(name):
     """An argument called E, pi or I is a number like any other."""
@@ -71,6 +72,7 @@ def test_a_right_rule_is_proved_whatever_the_name_of_its_argument(name):
     assert isinstance(prove(*right).verdict, Proved)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_an_argument_is_no_constant_whatever_its_name(name):
     """A rule that holds only if the name were that constant is refuted."""
@@ -94,6 +96,7 @@ def test_an_argument_and_the_constant_of_its_name_are_told_apart(name):
 SOME = ["I", "E", "pi", "gamma", "Symbol", "exp", "y_bar", "back", "f_rrule", "_", "__class__", "λ"]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "name", [*SOME, *(pytest.param(n, marks=pytest.mark.campaign) for n in NAMES if n not in SOME)]
 )
@@ -334,6 +337,7 @@ def _written(payload, canary):
     return payload.replace("{canary}", str(canary)).replace("{{", "{").replace("}}", "}")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
 def test_payloads_are_words(payload, nothing_runs):
     """A payload as name, docstring, module, file, default, object, error and title: nothing runs, and every
@@ -345,6 +349,7 @@ def test_payloads_are_words(payload, nothing_runs):
     harmless(refuted)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("payload", sampled(PAYLOADS, PAYLOADS[::4]), ids=range(len(PAYLOADS)))
 def test_payloads_in_errors_are_words(payload, nothing_runs):
     """A payload in what a function raises, and in one that cannot be followed."""

@@ -19,7 +19,7 @@ def test_a_sample_of_our_rules_is_proved(case):
 
 
 @pytest.mark.parametrize("case", PLANE, ids=str)
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 def test_a_sample_of_our_rules_is_proved_for_complex_arguments(case):
     """Conjugates stand where they belong in rules that take complex numbers."""
     found = judge(case, 20.0)

@@ -62,6 +62,7 @@ def composed(area):
     return program
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("slope", RIGHT.values(), ids=RIGHT)
 def test_a_program_with_a_right_rule_in_it_is_proved(slope):
     """And the rule is named: the proof is of the program with it."""
@@ -71,7 +72,7 @@ def test_a_program_with_a_right_rule_in_it_is_proved(slope):
 
 
 @pytest.mark.parametrize("slope", WRONG.values(), ids=WRONG)
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 def test_a_program_with_a_wrong_rule_in_it_is_refuted(slope):
     """Whatever is wrong with the rule, the gradient made with it is wrong, and shown to be."""
     program = composed(with_rule(slope))
@@ -168,6 +169,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("f", "args"), PROGRAMS)
 def test_programs_of_many_kinds_are_proved(f, args):
     """Containers, objects, keywords, loops, branches, items, linear algebra."""

@@ -214,6 +214,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_rule_is_proved_for_the_kinds_it_is_for(name):
     """Without arguments given: kinds and sizes are found, and the headline names them, briefly."""
@@ -477,6 +478,7 @@ def clocks_run(monkeypatch, times):
         monkeypatch.setattr(time, name, lambda clock=clock: clock() * times)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["softmax", "a branch", "an integral"])
 def test_a_proof_is_the_same_by_clocks_that_run_a_thousand_times_as_fast(name, monkeypatch):
     """How much is tried, its cells and its notes, is counted in work and asks no clock."""

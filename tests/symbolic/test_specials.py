@@ -49,6 +49,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_on_arrays_as_on_numbers(name):
     """Proved for a number, for a vector, and for more entries than SymPy is asked about."""
@@ -59,7 +60,7 @@ def test_on_arrays_as_on_numbers(name):
         assert isinstance(judge(f, slopes, *at, domain=(0, 1)), Proved)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", specials._SPECIAL)
 def test_a_wrong_slope_is_refuted_for_every_function_in_the_table(name):
     """None ends with "traced numbers cannot follow it", given an array or a number."""
@@ -85,6 +86,7 @@ OF_ARRAYS = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", OF_ARRAYS)
 def test_functions_of_whole_arrays(name):
     """A right pullback is proved, one that is a tenth too large refuted."""

@@ -99,6 +99,7 @@ BAD = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_formula_is_found_with_its_cause_and_a_better_one(name):
     """The region holds the number the textbook names, and the better formula is measured."""
