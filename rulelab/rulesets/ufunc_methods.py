@@ -117,8 +117,14 @@ def _check_way_back(ufunc, before, y):
 
 
 def _zero_where(ended, bar):
-    """A cotangent, 0 where a power of 0 has ended the chain: `y ** 0` is 1 whatever `y` is, and its slope."""
-    return bar if is_zero(bar) or not np.any(ended) else np.where(ended, 0.0, bar)
+    """A tangent or cotangent, 0 where a power of 0 has ended the chain and it is not finite: `y ** 0` is 1
+    whatever `y` is, and its slope. Finite ones stay, since they have derivatives of their own: that of
+    `y ** p` by both is `1 / y` at p = 0.
+    """
+    if is_zero(bar) or not np.any(ended):
+        return bar
+    lost = ended & ~np.isfinite(bar)
+    return np.where(lost, 0.0, bar) if np.any(lost) else bar
 
 
 class Chain:

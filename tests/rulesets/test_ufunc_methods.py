@@ -157,3 +157,30 @@ def test_a_power_of_zero_ends_a_chain_of_powers():
         assert [push(step) for step in np.eye(4)] == [0.0, 0.0, 0.0, 0.0]
     links = rl.gradient(lambda x: np.sum(np.float_power.accumulate(x)), np.array([2.0, 0.0, 3.0]))[0]
     np.testing.assert_allclose(links, [1.0, 4.0 * np.log(2.0), 0.0])  # what is asked of a link counts
+
+
+POWERS = {
+    "reduce": np.float_power.reduce,
+    "accumulate": lambda x: np.float_power.accumulate(x)[-1],
+    "reduceat": lambda x: np.float_power.reduceat(x, [0])[0],
+    "outer": lambda x: np.float_power.outer(np.float_power.reduce(x[:-1]), x[-1:])[0],
+}
+
+
+def jacobian_of_gradient(f, x):
+    return rl.jacobian(lambda x: rl.gradient(f, x)[0], x)[0]
+
+
+@pytest.mark.parametrize("second", [rl.hessian, jacobian_of_gradient])
+@pytest.mark.parametrize("x", [[0.5, 0.0], [0.5, 2.0, 0.0], [0.5, 0.0, 1.5], [1.5, 0.0, 0.0]])
+@pytest.mark.parametrize("method", POWERS)
+def test_second_derivatives_where_a_power_of_zero_ends_the_chain(method, x, second):
+    """`y ** 0` is 1 whatever y is, but its slope by y does not stay 0 as the exponent moves."""
+    chained, x, h = POWERS[method], np.array(x), 1e-4
+
+    def slope(u, x):
+        return (chained(x + u) - chained(x - u)) / (2 * h)
+
+    steps = h * np.eye(len(x))
+    wanted = [[(slope(u, x + v) - slope(u, x - v)) / (2 * h) for u in steps] for v in steps]
+    np.testing.assert_allclose(second(chained, x), wanted, rtol=1e-4, atol=1e-5)
