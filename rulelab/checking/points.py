@@ -418,9 +418,9 @@ def _with_vectors(
     first where the function makes one number of them.
 
     A rule that lacks a sum, or has one too many, is right for numbers. Of several arguments some may be meant
-    to be numbers: the rule is looked at with those vectors for which it seems right, else with all. There are
-    none where the function does not broadcast, as one that puts its arguments in a list, and where the time
-    until `end` was too short to find out.
+    to be numbers: the rule is looked at with those vectors for which it seems right, else with all that it
+    has an answer for. There are none where the function does not broadcast, as one that puts its arguments in
+    a list, and where the time until `end` was too short to find out.
     """
     first, names = found[0], required_names(f)
     free = [
@@ -443,9 +443,27 @@ def _with_vectors(
     else:
         if len(taken) < 2:  # no share, or all arguments but not some: it does not broadcast
             return found
+        taken = [one for one in taken if _answers_for(f, one[1], kwargs, asked)]
+        if not taken:
+            return found
     kinds, args = taken[0]
     is_one_number = to_vec(plainly(f, args, kwargs))[0].size == 1
     return tuple(dict.fromkeys((kinds, *found) if is_one_number else (*found, kinds)))
+
+
+def _answers_for(
+    f: Callable, args: tuple, kwargs: Mapping[str, Any], asked: tuple[str, Any, Registry]
+) -> bool:
+    """Whether a rule has cotangents of the right shapes for some numbers and some vectors, or the function
+    makes one number of these.
+
+    What is an array in place of a number was broadcast by us, if the value has the shape of the vectors: a
+    rule for arrays of one shape (`a * x**n`) is no wrong rule for that. In a sum over vectors it is one.
+    """
+    target, _ = resolve(f)
+    if to_vec(plainly(f, args, kwargs))[0].size == 1:
+        return True
+    return _rule_takes(target, args, kwargs, asked)
 
 
 MOST_SHARES = 8

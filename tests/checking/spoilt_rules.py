@@ -771,3 +771,138 @@ return np.sin(x), back""",
     ("state", "slope = np.cos(x)", "slope = kept.setdefault('slope', np.cos(x))", "stateful"),
     ("state", "NO, slope", "NO, (kept.setdefault('n', []).append(1) or len(kept['n'])) * slope", "stateful"),
 )  # fmt: skip
+
+# --- as strangers to the doctor wrote them ------------------------------------------------------------------
+
+base("log of base two", "vector n", "x", "np.log2(1 + x**2)", """
+q = 1 + x**2
+def back(y_bar):
+    return NO, y_bar * 2 * x / (q * np.log(2))
+return np.log2(q), back""",
+    ("log base", "(q * np.log(2))", "q", "factor"),
+    ("log base", "np.log(2)", "np.log(10)", "factor"),
+    ("chain factor", "y_bar * 2 * x /", "y_bar /", "factor"),
+)  # fmt: skip
+base("degrees", "vector n", "x", "np.sin(np.pi * x / 180)", """
+rad = np.pi * x / 180
+def back(y_bar):
+    slope = np.cos(rad) * np.pi / 180
+    return NO, y_bar * slope
+return np.sin(rad), back""",
+    ("degrees", "np.cos(rad) * np.pi / 180", "np.cos(rad)", "factor"),
+    ("degrees", "np.cos(rad)", "np.cos(x)", "wrong_variable"),
+    ("function", "np.cos(rad)", "np.sin(rad)", "other_function factor"),
+)  # fmt: skip
+base("damped", "number, number, number", "t, w, k", "np.exp(-k * t) * np.cos(w * t)", """
+e, c, s = np.exp(-k * t), np.cos(w * t), np.sin(w * t)
+def back(y_bar):
+    t_bar = y_bar * (-k * e * c - w * e * s)
+    w_bar = -y_bar * t * e * s
+    k_bar = -y_bar * t * e * c
+    return NO, t_bar, w_bar, k_bar
+return e * c, back""",
+    ("function", "-y_bar * t * e * s", "-y_bar * t * e * c ", "wrong_variable factor other_function"),
+    ("chain factor", "- w * e * s", "- e * s", "factor"),
+    ("swapped", "t_bar, w_bar, k_bar", "t_bar, k_bar, w_bar", "swapped_arguments"),
+    ("seed", "k_bar = -y_bar * t", "k_bar = -t", "ignores_cotangent"),
+    ("dropped term", "(-k * e * c - w * e * s)", "(-k * e * c)", "lacks_term"),
+)  # fmt: skip
+base("gelu", "vector n", "x", "0.5 * x * (1 + np.tanh(0.8 * (x + 0.05 * x**3)))", """
+t = np.tanh(0.8 * (x + 0.05 * x**3))
+def back(y_bar):
+    inner = 0.8 * (1 + 3 * 0.05 * x**2)
+    slope = 0.5 * (1 + t) + 0.5 * x * (1 - t**2) * inner
+    return NO, slope * y_bar
+return 0.5 * x * (1 + t), back""",
+    ("factor", "3 * 0.05", "0.05", "factor"),
+    ("power", "1 - t**2", "1 - t", "factor power"),
+    ("chain factor", " * inner\n", "\n", "factor"),
+)  # fmt: skip
+base("van der Waals", "number, number, number, number", "v, t, a, b", "t / (v - b) - a / v**2", """
+def back(y_bar):
+    v_bar = y_bar * (2 * a / v**3 - t / (v - b) ** 2)
+    t_bar = y_bar / (v - b)
+    a_bar = -y_bar / v**2
+    b_bar = y_bar * t / (v - b) ** 2
+    return NO, v_bar, t_bar, a_bar, b_bar
+return t / (v - b) - a / v**2, back""",
+    ("parentheses", "y_bar / (v - b)\n", "y_bar / v - b\n", "parentheses additive_constant nonlinear"),
+    ("power", "2 * a / v**3", "2 * a / v**2", "power factor lacks_term"),
+    ("dropped", "a_bar, b_bar\n", "a_bar, rl.ZeroTangent()\n", "dropped_argument"),
+    ("sign", "b_bar = y_bar", "b_bar = -y_bar", "sign"),
+)  # fmt: skip
+base("half angle", "number, number", "p, q", "np.arcsin(np.sqrt(0.1 + 0.2 * np.sin(p - q) ** 2))", """
+h = 0.1 + 0.2 * np.sin(p - q) ** 2
+def back(y_bar):
+    h_bar = y_bar / (2 * np.sqrt(h * (1 - h)))
+    p_bar = h_bar * 0.4 * np.sin(p - q) * np.cos(p - q)
+    return NO, p_bar, -p_bar
+return np.arcsin(np.sqrt(h)), back""",
+    ("root", "np.sqrt(h * (1 - h))", "(h * (1 - h))", "power factor"),
+    ("sign", "p_bar, -p_bar", "p_bar, p_bar", "sign"),
+    ("function", "* np.cos(p - q)", "* np.sin(p - q)", "other_function factor"),
+)  # fmt: skip
+base("cosine similarity", "vector n, vector n", "a, b", "a @ b / (np.linalg.norm(a) * np.linalg.norm(b))", """
+s, t = np.linalg.norm(a), np.linalg.norm(b)
+c = a @ b / (s * t)
+def back(y_bar):
+    a_bar = y_bar * (b / (s * t) - c * a / s**2)
+    b_bar = y_bar * (a / (s * t) - c * b / t**2)
+    return NO, a_bar, b_bar
+return c, back""",
+    ("power", "c * b / t**2", "c * b / t", "power factor"),
+    ("wrong variable", "c * a / s**2", "c * b / s**2", "wrong_variable"),
+    ("swapped", "a_bar, b_bar\n", "b_bar, a_bar\n", "swapped_arguments"),
+)  # fmt: skip
+base("distances", "matrix m p, matrix n p", "X, Y",
+     "return np.sqrt(((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=-1) + 0.1)", """
+D = X[:, None, :] - Y[None, :, :]
+R = np.sqrt((D**2).sum(axis=-1) + 0.1)
+def back(y_bar):
+    G = (y_bar / R)[:, :, None] * D
+    return NO, G.sum(axis=1), -G.sum(axis=0)
+return R, back""",
+    ("axis", "G.sum(axis=1)", "G.sum(axis=0)", "wrong_axis shape raises"),
+    ("sign", "-G.sum", "G.sum", "sign"),
+)  # fmt: skip
+base("first order filter", "vector n, number", "x, a", """
+y, last = np.zeros(len(x)), 0.0
+for i in range(len(x)):
+    last = a * last + x[i]
+    y[i] = last
+return y""", """
+y = f(x, a)
+def back(y_bar):
+    x_bar, a_bar, acc = np.zeros(len(x)), 0.0, 0.0
+    for i in range(len(x) - 1, -1, -1):
+        acc = y_bar[i] + a * acc
+        x_bar[i] = acc
+        if i > 0:
+            a_bar += acc * y[i - 1]
+    return NO, x_bar, a_bar
+return y, back""",
+    ("chain factor", "y_bar[i] + a * acc", "y_bar[i] + acc", "factor"),
+    ("wrong variable", "acc * y[i - 1]", "acc * x[i - 1]", "wrong_variable"),
+    ("off by one", "acc * y[i - 1]", "acc * y[i]", "off_by_one"),
+)  # fmt: skip
+base("running sum", "vector n", "x", "np.cumsum(x**2)", """
+def back(y_bar):
+    return NO, 2 * x * np.cumsum(y_bar[::-1])[::-1]
+return np.cumsum(x**2), back""",
+    ("order", "np.cumsum(y_bar[::-1])[::-1]", "np.cumsum(y_bar)", "off_by_one part_of_cotangent"),
+    ("sum", "np.cumsum(y_bar[::-1])[::-1]", "y_bar", "lacks_sum"),
+)  # fmt: skip
+base("rank one", "vector n", "x", "np.outer(x, x)", """
+def back(y_bar):
+    return NO, (y_bar + y_bar.T) @ x
+return np.outer(x, x), back""",
+    ("symmetry", "(y_bar + y_bar.T) @ x", "2 * y_bar @ x", "transposed"),
+    ("dropped term", "(y_bar + y_bar.T) @ x", "y_bar @ x", "transposed lacks_term factor"),
+)  # fmt: skip
+base("weights reversed", "vector n, vector n", "w, x", "np.sum(w * x[::-1])", """
+def back(y_bar):
+    return NO, y_bar * x[::-1], (y_bar * w)[::-1]
+return np.sum(w * x[::-1]), back""",
+    ("order", "y_bar * x[::-1]", "y_bar * x", "off_by_one"),
+    ("order", "(y_bar * w)[::-1]", "y_bar * w", "off_by_one"),
+)  # fmt: skip

@@ -221,3 +221,64 @@ def test_a_value_of_another_kind_is_called_that_and_not_corrected_by_a_change_el
     assert report.verdict == "wrong"
     assert "an array of shape () for a float" in report.reason and "1 times it" not in str(report)
     assert "-no" not in str(report)
+
+
+def of_lines(f, above, pullback, parameters="x"):
+    """A text: a function of one expression, and a rule of several lines."""
+    lines = "".join(f"        {line}\n" for line in above)
+    return (
+        f"def f({parameters}):\n    return {f}\n"
+        f"@rl.rrule_for(f, registry=registry)\ndef f_rrule({parameters}):\n    y = {f}\n"
+        f"    def f_pullback(y_bar):\n{lines}        return rl.NoTangent(), {pullback}\n"
+        "    return y, f_pullback\n"
+    )
+
+
+GIVEN_NOTHING = {
+    "a constant that is a logarithm": (
+        rule("np.log2(1 + x**2)", "y_bar * 2 * x / (1 + x**2)"), "factor", "/ np.log(2)"),
+    "a constant that is a quotient of pi": (
+        rule("np.sin(np.pi * x / 180)", "y_bar * np.cos(np.pi * x / 180)"), "factor", "* np.pi / 180"),
+    "one name for another in several places": (
+        rule("np.exp(x) * x", "y_bar * np.exp(y) * (1 + y)"), "wrong_variable", "np.exp(x) * (1 + x)"),
+    "a number of elements, where numbers are asked too": (
+        rule("np.mean((a - b)**2)", "2 * (a - b) * y_bar, -2 * (a - b) * y_bar", "a, b"), "factor", None),
+    "a name for what is returned as zero": (
+        of_lines("a * b", ["b_bar = y_bar * a"], "y_bar * b, rl.NoTangent()", "a, b"),
+        "dropped_argument", "b_bar"),
+    "a running sum that runs back": (
+        rule("np.cumsum(x**2)", "2 * x * np.cumsum(y_bar)"), "off_by_one", "np.cumsum(y_bar[::-1])[::-1]"),
+    "where the function divides by zero": (
+        rule("np.exp(-((x / s) ** 2))", "-2 * y * x / s**2 * y_bar, 2 * y * x / s**3 * y_bar", "x, s"),
+        "factor", None),
+    "a conjugate too many, at whole numbers too": (
+        rule("(x * np.conj(x)).real", "2 * np.conj(x) * y_bar"), "conjugate", "2 * x * y_bar"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "mistake", "line"), GIVEN_NOTHING.values(), ids=GIVEN_NOTHING)
+def test_a_small_mistake_is_named_and_corrected_given_nothing(text, mistake, line):
+    """What one writes wrongly by hand: the check draws its arguments, and offers the right line."""
+    first = judged(text).diagnoses[0]
+    assert first.mistake == mistake, first
+    if line is not None:
+        assert line in first.diff.splitlines()[-1], first
+    assert judged(corrected(text, first.diff)).verdict == "right"
+
+
+def test_no_correction_is_offered_that_keeps_what_it_should_not():
+    """A rule that reads what another call has left gives right numbers when it is asked once."""
+    text = (
+        "KEPT = {}\ndef f(x):\n    return np.sum(np.exp(x))\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x):\n    KEPT['e'] = np.exp(x)\n"
+        "    def f_pullback(y_bar):\n        return rl.NoTangent(), y_bar * KEPT['e']\n"
+        "    return np.sum(KEPT['e']), f_pullback\n"
+    )
+    first = judged(text).diagnoses[0]
+    assert first.mistake == "stateful" and not first.diff
+
+
+def test_a_rule_for_arrays_of_one_shape_is_not_wrong_for_a_mixture_that_was_drawn():
+    """`n` is drawn as a number beside vectors: no sum over what nobody repeated is missing."""
+    text = rule("a * x**n", "a * n * x**(n - 1) * y_bar, x**n * y_bar, y * np.log(x) * y_bar", "x, a, n")
+    assert judged(text).verdict == "right"

@@ -31,6 +31,7 @@ from ..subjects import Subject, codes_of
 from .edits import (
     Edit,
     code_of,
+    conjugates_left_out,
     dump_of,
     exchanged,
     is_stored,
@@ -42,18 +43,24 @@ from .edits import (
     other_operators,
     other_slices,
     other_updates,
+    regrouped,
+    renamed,
     replaced,
     times,
     unread,
     with_edits,
     with_one_more,
+    with_term,
 )  # fmt: skip
 from .evidence import Seen
+from .formulas import OF_CONSTANTS
 from .reading import Reading
 from .verifying import ROUGHLY, Unseen, is_right_at
 
 MOST_TRIED = 1200
 """Single changes of a rule that are tried."""
+MOST_NAMES = 8
+"""Names of a rule of which a forgotten term may be made."""
 SECONDS = 20.0
 """Of the processor, beyond which no correction is looked for: far above what so many tries take, so that
 the machine decides nothing."""
@@ -124,6 +131,8 @@ class Surgery(Reading):
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)
+        if one.mistake == "conjugate":
+            yield from conjugates_left_out(sites)
         if one.mistake in PLAIN:
             yield from self._of_mistake(one, sites)
         if len(names) > 1 or one.mistake == "swapped_arguments":
@@ -132,6 +141,8 @@ class Surgery(Reading):
                     yield from exchanged(answer.node)
         for node in self._expressions(sites, elsewhere=False):
             yield from self._neighbours(node)
+        for site in sites:
+            yield from renamed(site, self._other_names)
         if one.mistake not in PLAIN:
             yield from self._of_mistake(one, sites)
         yield from self._of_unread([*sites, *targets])
@@ -139,6 +150,20 @@ class Surgery(Reading):
             yield from self._with_factor(node)
         for node in self._expressions([*sites, *targets], elsewhere=True):
             yield from self._neighbours(node)
+        for node in targets if one.mistake not in PLAIN else ():
+            yield from self._with_term(node)
+
+    def _with_term(self, node: ast.expr) -> Iterator[Edit]:
+        """A cotangent and one more term, a product of the cotangent of the value and of what the rule has:
+        that of a product rule is easily forgotten.
+        """
+        known = dict.fromkeys((*self.anatomy.values, *self.anatomy.parameters))
+        names = [n for n in known if n.isidentifier() and n not in self.bars()][:MOST_NAMES]
+        while isinstance(node, ast.Name) and node.id in self.made:
+            node = self.made[node.id]
+        for count, bar in itertools.product((1, 2, 3), self.bars() if node not in self.returned() else ()):
+            for factors in itertools.combinations(names, count):
+                yield from with_term(node, (bar, *factors))
 
     def _of_mistake(self, seen: Seen, sites: list[ast.expr]) -> Iterator[Edit]:
         sites = [site for site in sites if isinstance(site, ast.expr)]
@@ -150,6 +175,7 @@ class Surgery(Reading):
     def _of_unread(self, sites: list[ast.expr]) -> Iterator[Edit]:
         """What was computed and is never used, put back into the cotangent."""
         for name in unread(self.anatomy.node):
+            yield from (Edit(site, ast.Name(name, ast.Load())) for site in sites if _is_zero(site))
             others = [n for n in (*self.anatomy.values, *self.anatomy.parameters, *self.bars()) if n != name]
             for node in self._expressions(sites, elsewhere=False):
                 yield from with_one_more(node, name, others)
@@ -160,7 +186,8 @@ class Surgery(Reading):
             return
         if isinstance(node, ast.Attribute) and node.attr != "T":
             return
-        yield from times(node, (ast.Constant(2),))
+        whole = (2, *(int(m) for m in self.marks if 2 < m <= 12 and m == int(m)))
+        yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
         names = [n for n in (*self.anatomy.values, *self.anatomy.parameters, *self.made) if n.isidentifier()]
         names = [n for n in dict.fromkeys(names) if self.made.get(n) is not node]
         yield from times(node, (ast.Name(n, ast.Load()) for n in names))
@@ -198,13 +225,18 @@ class Surgery(Reading):
         return next((name for name, value in space.items() if value is np and name.isidentifier()), None)
 
     def _filled(self, text: str, it: ast.expr, bar: str) -> ast.expr | None:
-        """A template with IT, BAR and NP filled in; None where something of it has no name in the rule."""
+        """A template with IT, BAR and NP filled in, and constants such as `log(2)`; None where something of
+        it has no name in the rule.
+        """
         node = parse(text, mode="eval").body
         bar_node = ast.Name(bar, ast.Load())
-        known = {"IT": it, "BAR": bar_node, "y_bar": bar_node}
+        known: dict[str, ast.expr] = {"IT": it, "BAR": bar_node, "y_bar": bar_node}
         numpy = self._numpy()
         if numpy is not None:
             known["NP"] = known["np"] = ast.Name(numpy, ast.Load())
+            own = {*self.anatomy.local_names, *self.function.__globals__}
+            for name in OF_CONSTANTS - own:
+                known[name] = ast.Attribute(known["NP"], name, ast.Load())
 
         class Fill(ast.NodeTransformer):
             def visit_Name(self, name: ast.Name) -> ast.expr:
@@ -248,6 +280,7 @@ class Surgery(Reading):
 
         if isinstance(node, ast.BinOp):
             yield from other_operators(node)
+            yield from regrouped(node)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield made(node.operand, "sign")
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
@@ -259,8 +292,15 @@ class Surgery(Reading):
             yield from other_comparisons(node, self.marks)
         elif isinstance(node, ast.Call):
             yield from other_calls(node)
+            for name, whole in self.made.items():
+                if isinstance(whole, ast.Call) and whole is not node and _is_same_call(whole, node):
+                    yield made(ast.Name(name, ast.Load()), "wrong_variable")
         elif isinstance(node, ast.Attribute) and node.attr == "T":
             yield made(node.value, "transposed")
+        elif isinstance(node, ast.Attribute) and node.attr in ("real", "imag"):
+            other = ast.Attribute(node.value, "imag" if node.attr == "real" else "real", ast.Load())
+            yield made(node.value, "conjugate")
+            yield made(other, "conjugate")
         elif isinstance(node, ast.Name):
             yield from (made(other, "wrong_variable") for other in self._other_names(node))
             whole = self.made.get(node.id)
@@ -293,6 +333,12 @@ class Surgery(Reading):
             return
         if self._is_complex():
             yield made(_call(numpy, "conj", node), "conjugate")
+        names = {name for code in codes_of(self.subject.primal) for name in code.co_names}
+        if isinstance(node, ast.Name) and node.id in self.bars() and "cumsum" in names:
+            text = f"{numpy}.cumsum({node.id}[::-1])[::-1]"
+            yield made(parse(text, mode="eval").body, "lacks_sum")
+        if isinstance(node, ast.BinOp):
+            yield made(_call(numpy, "sqrt", node), "power")
         if isinstance(node, ast.Name) and node.id in self.made:
             return  # what it stands for gets the sum
         if self._is_ranked(None):
@@ -329,8 +375,9 @@ class Surgery(Reading):
 
     @cached_property
     def _is_array(self) -> bool:
-        """Whether a matrix is among the arguments somewhere."""
-        return any(isinstance(x, np.ndarray) and x.ndim == 2 for p in self.probes for x in p.point.inputs)
+        """Whether a matrix is among the arguments, or is the value, somewhere."""
+        values = (x for p in self.probes for x in (*p.point.inputs, p.truth.y))
+        return any(isinstance(x, np.ndarray) and x.ndim == 2 for x in values)
 
     def _is_complex(self) -> bool:
         return any(
@@ -377,7 +424,8 @@ class Surgery(Reading):
         if changed is None or not _answers_once(changed, self.probes[0], argument):
             return False
         first = self.probes[0]
-        if not all(is_right_at(changed, p, argument, p is first) for p in self.probes):
+        other = next((p for p in self.probes[1:] if p.failure is None), None)
+        if not all(is_right_at(changed, p, argument, p is first, other=other) for p in self.probes):
             return False
         if argument is not None:  # the others are verified with it
             return True
@@ -465,6 +513,17 @@ def _part(node: ast.expr, argument: str | None) -> ast.expr:
         return next((k.value for k in node.keywords if k.arg == dots[1]), node)
     at = int(dots[2]) + 1  # after the type
     return node.args[at] if at < len(node.args) else node
+
+
+def _is_same_call(one: ast.Call, other: ast.Call) -> bool:
+    return ast.dump(one.func) == ast.dump(other.func)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    """Whether an expression is a zero of ours: `rl.ZeroTangent()`, `NoTangent()`, also when given a name."""
+    called = node.func if isinstance(node, ast.Call) and not node.args else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name in ("ZeroTangent", "NoTangent")
 
 
 def _text(edit: Edit, lines: list[str]) -> str:

@@ -45,6 +45,7 @@ MISTAKES = {
     "off_by_one": "an index, a length or a power is off by one",
     "wrong_element": "another element is picked than that of the function",
     "wrong_variable": "a variable stands where another belongs",
+    "parentheses": "parentheses are missing, or stand elsewhere",
     "triangle": "the other triangle of a matrix is taken",
     "branch": "the rule is wrong on one side of a branch, or at some points only",
     "kink": "the rule is wrong at a kink or at a tie",

@@ -7,7 +7,7 @@ import copy
 import itertools
 import textwrap
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +104,13 @@ def left_out(within: ast.expr) -> Iterator[Edit]:
                 yield Edit(node, node.right, "factor", _instead(node.right, node))
 
 
+def conjugates_left_out(sites: Iterable[Any]) -> Iterator[Edit]:
+    """Without one of its conjugates, which reads better than a second one around it."""
+    for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call) and len(n.args) == 1):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("conj", "conjugate"):
+            yield Edit(node, node.args[0], "conjugate", _instead(node.args[0], node))
+
+
 def is_stored(node: ast.expr) -> bool:
     return isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
 
@@ -151,6 +158,10 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
         number: Any = node.right.value
         for value in (number + 1, number - 1) if isinstance(number, (int, float)) else ():
             yield made(ast.BinOp(node.left, node.op, ast.Constant(value)), "power")
+    elif isinstance(node.op, ast.Pow):
+        for step in (ast.Sub(), ast.Add()):
+            exponent = ast.BinOp(node.right, step, ast.Constant(1))
+            yield made(ast.BinOp(node.left, node.op, exponent), "power")
     for operator in OTHER_OPERATORS.get(type(node.op), ()):
         mistake = _OF_OPERATORS.get((type(node.op), operator), "factor")
         yield made(ast.BinOp(node.left, operator(), node.right), mistake)
@@ -163,6 +174,24 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
         yield made(node.left, mistake)
         if not isinstance(node.op, ast.Pow):
             yield made(node.right, mistake)
+
+
+_LOOSER: dict[type, tuple[type, ...]] = {
+    ast.Add: (ast.Sub, ast.Mult, ast.Div, ast.Pow), ast.Sub: (ast.Sub, ast.Mult, ast.Div, ast.Pow),
+    ast.Mult: (ast.Div, ast.Pow, ast.Add, ast.Sub), ast.Div: (ast.Div, ast.Pow, ast.Add, ast.Sub),
+}  # fmt: skip
+"""Beside which operators parentheses are what makes an operator come first."""
+
+
+def regrouped(node: ast.BinOp) -> Iterator[Edit]:
+    """The same with other parentheses: `a / (b - c)` for `a / b - c`, `(a + b) * c` for `a + b * c`."""
+    first, last = node.left, node.right
+    if isinstance(first, ast.BinOp) and isinstance(first.op, _LOOSER.get(type(node.op), ())):
+        new = ast.BinOp(first.left, first.op, ast.BinOp(first.right, node.op, last))
+        yield Edit(node, new, "parentheses", f"has other parentheses: {_instead(new, node)}")
+    if isinstance(last, ast.BinOp) and isinstance(last.op, _LOOSER.get(type(node.op), ())):
+        new = ast.BinOp(ast.BinOp(first, node.op, last.left), last.op, last.right)
+        yield Edit(node, new, "parentheses", f"has other parentheses: {_instead(new, node)}")
 
 
 def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[ast.expr]) -> Iterator[Edit]:
@@ -193,7 +222,8 @@ def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edi
 def other_slices(node: ast.Slice) -> Iterator[Edit]:
     """The part of an array that lies one further on, or one before."""
     one, minus = ast.Constant(1), ast.UnaryOp(ast.USub(), ast.Constant(1))
-    for lower, upper in ((one, None), (None, minus)):
+    two, less = ast.Constant(2), ast.UnaryOp(ast.USub(), ast.Constant(2))
+    for lower, upper in ((one, None), (None, minus), (one, minus), (two, None), (None, less)):
         new = ast.Slice(lower, upper, None)
         if node.step is None and ast.dump(new) != ast.dump(node):
             yield Edit(node, new, "off_by_one", f"is off by one: {_instead(new, node)}")
@@ -220,12 +250,17 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
             yield made(new, _OF_FUNCTIONS.get((called.attr, name), "other_function"))
         if called.attr in ("conj", "conjugate") and not node.args:
             yield made(called.value, "conjugate")
+        if called.attr in ("cumsum", "cumprod") and len(node.args) == 1:
+            backwards = ast.Call(called, [_reversed(node.args[0])], node.keywords)
+            yield made(_reversed(backwards), "off_by_one")
     for keyword in node.keywords:
         if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant):
             for axis in {0, 1, -1} - {keyword.value.value}:
                 others = [k for k in node.keywords if k is not keyword]
                 new = ast.Call(called, node.args, [*others, ast.keyword("axis", ast.Constant(axis))])
                 yield made(new, "wrong_axis")
+    if isinstance(called, ast.Attribute) and called.attr in _REDUCING:
+        yield from (made(new, "wrong_axis") for new in _along(node))
     if len(node.args) == 1 and not node.keywords:
         conj = isinstance(called, ast.Attribute) and called.attr in ("conj", "conjugate")
         yield made(node.args[0], "conjugate" if conj else "other_function")
@@ -234,6 +269,28 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
         branch = isinstance(called, ast.Attribute) and called.attr == "where" and len(rest) == 1
         args = [first, rest[0], second] if branch else [second, first, *rest]
         yield made(ast.Call(called, args, node.keywords), "branch" if branch else "transposed")
+
+
+def _reversed(node: ast.expr) -> ast.expr:
+    step = ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))
+    return ast.Subscript(node, step, ast.Load())
+
+
+_REDUCING = frozenset(("sum", "mean", "max", "min", "prod", "amax", "amin", "norm"))
+
+
+def _along(node: ast.Call) -> Iterator[ast.expr]:
+    """A sum over one axis where it goes over all; with its axis kept, or dropped."""
+    names = [keyword.arg for keyword in node.keywords]
+    keep = ast.keyword("keepdims", ast.Constant(True))
+    if "axis" not in names and not names:
+        for axis in (-1, 0, 1):
+            along = ast.keyword("axis", ast.Constant(axis))
+            yield ast.Call(node.func, node.args, [along, keep])
+            yield ast.Call(node.func, node.args, [along])
+    elif "axis" in names:
+        others = [keyword for keyword in node.keywords if keyword.arg != "keepdims"]
+        yield ast.Call(node.func, node.args, others if "keepdims" in names else [*others, keep])
 
 
 def unread(function: Any) -> list[str]:
@@ -255,6 +312,42 @@ def with_one_more(node: ast.expr, name: str, others: Iterable[str]) -> Iterator[
             mistake = "factor" if isinstance(operator, (ast.Mult, ast.Div)) else "lacks_term"
             yield Edit(node, new, mistake, f"never uses {name}: {_instead(new, node)}")
 
+def with_term(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
+    """An expression and the product of some names, or less it."""
+    term: ast.expr = ast.Name(names[0], ast.Load())
+    for name in names[1:]:
+        term = ast.BinOp(term, ast.Mult(), ast.Name(name, ast.Load()))
+    for operator in (ast.Add(), ast.Sub()):
+        new = ast.BinOp(node, operator, term)
+        yield Edit(node, new, "lacks_term", f"lacks a term: {_instead(new, node)}")
+
+
+def renamed(within: Any, others: Callable[[ast.Name], Iterable[ast.expr]]) -> Iterator[Edit]:
+    """Another name for one that an expression has several times, wherever it stands there: who takes the
+    value for the argument does so throughout a formula.
+    """
+    for places in _several(within):
+        wanted = set(map(id, places))
+        holder = min(
+            (n for n in ast.walk(within) if isinstance(n, ast.expr) and wanted <= set(map(id, ast.walk(n)))),
+            key=lambda n: sum(1 for _ in ast.walk(n)),
+            default=None,
+        )
+        if holder is None:
+            continue
+        for other in others(places[0]):
+            new = copy.deepcopy(holder, dict.fromkeys(wanted, other))
+            words = f"has `{places[0].id}` where `{ast.unparse(other)}` belongs"
+            yield Edit(holder, new, "wrong_variable", words)
+
+
+def _several(within: Any) -> list[list[ast.Name]]:
+    """The names that are read more than once in an expression, each with all its places."""
+    found: dict[str, list[ast.Name]] = {}
+    for node in ast.walk(within):
+        if isinstance(node, ast.Name) and not is_stored(node):
+            found.setdefault(node.id, []).append(node)
+    return [places for places in found.values() if len(places) > 1]
 
 
 def times(node: ast.expr, factors: Iterable[ast.expr]) -> Iterator[Edit]:

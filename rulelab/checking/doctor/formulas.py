@@ -125,6 +125,8 @@ class Sample:
         for name, each in values:
             shapes = [np.shape(v) if isinstance(v, np.ndarray) else () for v in each]
             if any(shape == () for shape in shapes):
+                if any(shapes):  # numbers here and arrays there: a number has the size 1
+                    yield f"np.size({name})", self._repeated([math.prod(shape) for shape in shapes])
                 continue
             yield f"len({name})", self._repeated([shape[0] for shape in shapes])
             if all(len(shape) > 1 for shape in shapes):
@@ -263,6 +265,9 @@ _BASES = (("", 1.0), ("pi", math.pi), ("1/pi", 1 / math.pi), ("sqrt(2)", math.sq
           ("sqrt(pi)", math.sqrt(math.pi)),
           ("1/sqrt(pi)", 1 / math.sqrt(math.pi)), ("log(2)", math.log(2)), ("log(10)", math.log(10)),
           ("1/log(2)", 1 / math.log(2)), ("1/log(10)", 1 / math.log(10)))  # fmt: skip
+
+OF_CONSTANTS = frozenset(("pi", "sqrt", "log"))
+"""The names in constants, which are NumPy's."""
 
 
 def named_constant(c: float) -> str:

@@ -82,13 +82,13 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if fit.constant is not None and abs(fit.constant - 1) < 1e-3:
         return
-    if "np." in fit.text:
+    of_size = "len(" in fit.text or ".size" in fit.text or ".shape" in fit.text
+    if "np." in fit.text and not of_size:
         other = next(other_function(evidence, case), None)
         if other is not None:
             yield other
             return
     dividing = _dividing(fit.text) if _is_python(fit.text) else ()
-    of_size = "len(" in fit.text or ".size" in fit.text or ".shape" in fit.text
     if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
         yield Seen("size", f"is made for one size: off by a factor {fit.words}", case.name, dividing)
         return
@@ -117,7 +117,7 @@ def _parts(node: ast.expr) -> tuple[list[str], list[str]]:
 
 def _plain_sizes(evidence: Evidence) -> set[str]:
     names = (*evidence.subject.names, "y")
-    forms = ("len({})", "{}.size", "{}.shape[1]")
+    forms = ("len({})", "{}.size", "{}.shape[1]", "np.size({})")
     return {start + form.format(name) for name in names for form in forms for start in ("", "1/")}
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ..closeness import Closeness, Tolerance, closeness
 from ..effects import effects_of
 from ..kinks import kink_findings
-from ..perturb import exactly, jittered, revalued
+from ..perturb import exactly, fresh, jittered, revalued
 from ..points import odd_points, usable
-from ..probes import Point, Probe, probe_forward, probe_reverse, truth_at
+from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject
 from ..variants import has_arrays, of_other_lengths, same_numbers
 from ..vectors import to_vec
@@ -53,7 +55,7 @@ class Unseen:
         for point in itertools.islice((p for p in turns if p is not None), MOST):
             try:
                 y = usable(self.subject, point, like)
-                if y is not None:
+                if y is not None and not _is_at_pole(self.subject, point):
                     yield Probe(point, truth_at(self.subject, point, self._rng, y))
             except Exception:
                 continue  # what cannot be measured there says nothing
@@ -70,6 +72,36 @@ class Unseen:
         layouts = same_numbers(point, base.truth.y) if has_arrays(point) else iter(())
         kinds = [lengths, zeros, scaled, odd_points(self.subject, point, rng), zero, layouts]
         return [_as_far_as_they_go(kind) for kind in kinds]
+
+
+def _is_at_pole(subject: Subject, point: Point) -> bool:
+    """Whether the function divides by zero on its way, and comes out at a number by luck: `exp(-(x / s)**2)`
+    at `s = 0`.
+
+    No change of a rule in which the same quotient stands does there. It is no excuse for a rule that has an
+    answer there itself.
+    """
+    with np.errstate(divide="raise", invalid="raise"):
+        try:
+            subject.primal(*fresh(point.floats), **copy.deepcopy(dict(point.kwargs)))
+            return False
+        except FloatingPointError:
+            pass
+    return not np.all(np.isfinite(_answer(subject, point)))
+
+
+def _answer(subject: Subject, point: Point) -> np.ndarray:
+    """What a rule says at a point, to ones; nan where it fails."""
+    with quiet():
+        try:
+            if subject.reverse is None:
+                assert subject.forward is not None
+                tangents = revalued(point.floats, np.ones_like)
+                return to_vec(subject.forward(tangents, *fresh(point.floats), **dict(point.kwargs))[1])[0]
+            y, back = subject.reverse(*fresh(point.floats), **copy.deepcopy(dict(point.kwargs)))
+            return reverse_answer(back, y, np.ones_like(to_vec(y)[0]), point)
+        except Exception:
+            return np.array([np.nan])
 
 
 def _as_far_as_they_go(points: Iterator[Point]) -> Iterator[Point]:
@@ -107,11 +139,13 @@ def is_right_at(
     argument: str | None = None,
     with_effects: bool = False,
     roughly: float = 0.0,
+    other: Probe | None = None,
 ) -> bool:
     """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
 
-    For an `argument`, whether its cotangent is, whatever the others are. `roughly` is the part of the largest
-    number that lost digits may take away.
+    For an `argument`, whether its cotangent is, whatever the others are. Effects are looked at with `other`
+    asked about in between: what a rule keeps from call to call shows then alone. `roughly` is the part of the
+    largest number that lost digits may take away.
     """
     rng = np.random.default_rng(7)
     forward = subject.reverse is None
@@ -125,7 +159,7 @@ def is_right_at(
         return False
     if any(True for _ in kink_findings(subject, again, close, rng)):
         return False
-    return not with_effects or not any(True for _ in effects_of(subject, again, None))
+    return not with_effects or not any(True for _ in effects_of(subject, again, other))
 
 
 def _without_small(close: Closeness, roughly: float) -> Closeness:
@@ -139,13 +173,20 @@ def _without_small(close: Closeness, roughly: float) -> Closeness:
 
 def _same_value(probe: Probe) -> bool:
     try:
-        one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+        one, other = to_vec(probe.truth.y)[0], to_vec(_in_floats(probe.y))[0]
     except (TypeError, ValueError):  # an edit may have made anything of the value
         return False
     if one.shape != other.shape or _array_shape(probe.truth.y) != _array_shape(probe.y):
         return False
     limit = Tolerance.of(probe)
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
+
+
+def _in_floats(y: Any) -> Any:
+    """A value that is made of whole numbers, as floats: those of a truth are, whatever was asked."""
+    if isinstance(y, np.ndarray) and y.dtype.kind in "iu":
+        return y.astype(float)
+    return float(y) if isinstance(y, (int, np.integer)) and not isinstance(y, bool) else y
 
 
 def _array_shape(y: object) -> tuple[int, ...] | None:
