@@ -224,7 +224,7 @@ class RuleLab(ManneredMagics, Settings):
         self.session.remember_comparison(names, compared)
 
     def _remarks(self, name: str, target, rule) -> tuple[str, ...]:
-        """What is to be said under a rule that was just defined: which others answer, and advice if wanted."""
+        """What is said under a rule that was just defined: which others answer, and advice if wanted."""
         others = self.session.beside(name, target, rule)
         return (*others, *(self._advised(name, target, rule) if self.advice else ()))
 

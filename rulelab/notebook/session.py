@@ -172,8 +172,8 @@ class Session:
         return [*gone, *behind]
 
     def beside(self, name: str, target, function: Callable) -> tuple[str, ...]:
-        """What other rules of a target go on answering for, now that it has the rule or partials `function`: a
-        line for each whose types have some in common with its own.
+        """What other rules of a target go on answering for, now that it has the rule or partials `function`:
+        a line for each whose types have some in common with its own.
         """
         stated = self.stated(target)
         new = [rule for rule in stated if function in (rule.function, rule.partials)]

@@ -33,11 +33,15 @@ def test_a_forward_rule_that_replaces_another_says_so(notebook):
     assert "in the place of f(x) by f_frule at cell In [3], line 2, in f_frule." in notebook.text
 
 
-BY_TYPES = "%%rrule f\ndef f_{name}(x{note}):\n    return x * x, lambda y_bar: (rl.NoTangent(), {by} * x * y_bar)\n"
+BY_TYPES = """\
+%%rrule f
+def f_{name}(x{note}):
+    return x * x, lambda y_bar: (rl.NoTangent(), {by} * x * y_bar)
+"""
 
 
 def test_a_rule_beside_which_another_answers_says_so(notebook):
-    """An earlier one for floats, as a derived one is, goes on answering for them: with its cell and a way out."""
+    """An earlier one for floats, as a derived one is, goes on answering: with its cell and a way out."""
     notebook.ok(F)
     notebook.ok(BY_TYPES.format(name="derived", note=": float", by=10))
     assert "still" not in notebook.text
