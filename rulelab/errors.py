@@ -307,8 +307,11 @@ class RuleDtypeError(RuleError):
 class RuleEffectsError(RuleError):
     """A rule changed something that it was only lent: an argument or a cotangent.
 
-    Work on a copy.
+    Work on a copy. `is_sharing` where it changed nothing, and what it returned is not its own: it shares
+    memory with something, or cannot be written to.
     """
+
+    is_sharing = False
 
 
 class DerivationError(RuleError):

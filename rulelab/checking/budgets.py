@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import NamedTuple
 
@@ -17,7 +18,9 @@ LONGEST_WAIT = 0.1
 
 
 class Budget:
-    """Seconds used since it was made: of the processor by this thread, and half of those spent in waiting.
+    """Seconds used since it was made: of the processor by this thread, and half of those in which it slept.
+
+    To be ready and have no core is no sleep: a busy machine would use up what a search may take.
 
     >>> 0.0 <= Budget().used() < 1.0
     True
@@ -25,11 +28,15 @@ class Budget:
 
     def __init__(self) -> None:
         self._own, self._clock, self._waits = time.thread_time(), time.perf_counter(), _waits()
+        self._ready = _without_a_core()
 
     def used(self) -> float:
         """Seconds of the processor, and half of those in which the thread slept."""
-        own, clock = time.thread_time() - self._own, time.perf_counter() - self._clock
-        return own + min(max(0.0, clock - own), LONGEST_WAIT * (_waits() - self._waits)) / WAITING
+        own, waits = time.thread_time() - self._own, _waits() - self._waits
+        if not waits:  # it never gave up the processor by itself
+            return own
+        asleep = time.perf_counter() - self._clock - own - (_without_a_core() - self._ready)
+        return own + min(max(0.0, asleep), LONGEST_WAIT * waits) / WAITING
 
 
 class Limit(Budget):
@@ -52,7 +59,7 @@ class Spent(NamedTuple):
 
 
 def spent_by(pid: int) -> Spent | None:
-    """What the first thread of a process has spent until now; None where nobody tells.
+    """What a thread has spent until now, the first one of a process by its number; None where nobody tells.
 
     What is missing to the time on the wall it has waited by itself: asleep, or for a lock or a device.
     """
@@ -94,6 +101,12 @@ class Watched:
     def on_the_wall(self) -> float:
         """Seconds that a clock on the wall has gone on."""
         return time.monotonic() - self._clock
+
+
+def _without_a_core() -> float:
+    """Seconds in which this thread was ready to run and others did; 0.0 where nobody tells."""
+    spent = spent_by(threading.get_native_id())
+    return 0.0 if spent is None else spent.ready
 
 
 def _waits() -> int:

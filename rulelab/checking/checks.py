@@ -20,6 +20,7 @@ from ..errors import (
 )
 from ..pieces import Progress
 from ..tables import engineering
+from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import doctor, effects
 from .budgets import Budget
@@ -30,7 +31,7 @@ from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
 from .perturb import nudged, plainly, revalued, vouched
-from .points import Source, lines_of, odd_points, reaching, usable
+from .points import ATTEMPTS_APART, Source, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
     Probe,
@@ -366,7 +367,7 @@ class Checking:
 
     def _look_somewhere(self, number: int) -> None:
         for attempt in range(4):
-            point = self._point(number + 7 * attempt)
+            point = self._point(number + ATTEMPTS_APART * attempt)
             y = self._usable(point)
             if y is not None:
                 self._look(point, y)
@@ -731,16 +732,36 @@ def _may_be_the_guess(probe: Probe) -> bool:
     """
     error = probe.failure
     if isinstance(error, RuleShapeError):
-        return _looks_at_part(probe.truth)
+        return _looks_at_part(probe)
     return type(error) is not NameError and not isinstance(error, RuleError)
 
 
-def _looks_at_part(truth: Truth) -> bool:
-    """Whether the function does not change with some numbers of an argument, and does with others."""
-    if not truth.whole:
+def _looks_at_part(probe: Probe) -> bool:
+    """Whether the function does not change with some numbers of an argument, and does with others, so that it
+    may be meant for other sizes. It is not where an array of more axes has an answer of another shape and is
+    looked at in each of its rows and columns, as a trace does.
+    """
+    if not probe.truth.whole:
         return False
-    met = np.any(truth.slopes.value != 0, axis=0)
-    return any(0 < met[leaf.start : leaf.stop].sum() < leaf.stop - leaf.start for leaf in truth.inputs)
+    met = np.any(probe.truth.slopes.value != 0, axis=0)
+    if not any(0 < met[leaf.start : leaf.stop].sum() < leaf.stop - leaf.start for leaf in probe.truth.inputs):
+        return False
+    bars = probe.raw if isinstance(probe.raw, tuple) else ()
+    start, own = 0, bars[max(0, len(bars) - len(probe.point.floats)) :]
+    for i, (x, x_bar) in enumerate(zip(probe.point.floats, own)):
+        size = 0 if i in probe.point.constant else to_vec(x)[0].size
+        if isinstance(x, np.ndarray) and x.ndim > 1 and size == x.size:
+            is_met = met[start : start + size].reshape(x.shape)
+            if np.shape(unthunk(x_bar)) != x.shape and _is_met_throughout(is_met):
+                return False
+        start += size
+    return True
+
+
+def _is_met_throughout(met: np.ndarray) -> bool:
+    """Whether there is something at each place of each axis."""
+    axes = range(met.ndim)
+    return all(met.any(axis=tuple(other for other in axes if other != axis)).all() for axis in axes)
 
 
 def _is_off_by_digits(probe: Probe) -> bool:

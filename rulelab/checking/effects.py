@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ad import reverse
-from ..errors import MutatedAfterCaptureError, RuleError, RuleLabError
+from ..errors import MutatedAfterCaptureError, RuleEffectsError, RuleError, RuleLabError
 from ..rules.lent import Lent
 from ..tangents.thunks import Thunk, unthunk
 from .findings import UNKNOWN, Finding
@@ -69,7 +69,7 @@ def _is_sharing(error: RuleError) -> bool:
 
     The AD copies what it is handed before it writes there: `return NoTangent(), y_bar, y_bar` is right.
     """
-    return any(words in error.found for words in ("shares memory with", "that cannot be written to"))
+    return isinstance(error, RuleEffectsError) and error.is_sharing
 
 
 def _writes(subject: Subject, probe: Probe) -> Iterator[Finding]:

@@ -294,6 +294,48 @@ _POSITIVE_NAMES = frozenset(
 _UNIT_NAMES = frozenset(("p", "prob", "probability"))
 
 
+_ARRAY_NAMES = frozenset(("v", "vec", "vector", "xs", "values", "samples", "signal", "image"))
+_SCALAR_NAMES = frozenset(
+    ("shift", "offset", "factor", "scalar", "alpha", "lam", "lambda_", "eps", "epsilon", "temperature")
+)
+_SCALAR_BESIDE_ARRAYS = frozenset(("s", "c", "k", "t", "const", "constant", "scale"))
+_VECTOR_BESIDE_MATRICES = frozenset(("b", "bias"))
+
+
+def scalar_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Which of several parameters mean a number by their names, where others are arrays: those of which that
+    is known, as another has the name of an array, and those of which it is likely.
+
+    >>> scalar_names(("v", "s"))
+    (frozenset({'s'}), frozenset())
+    >>> scalar_names(("x", "shift"))
+    (frozenset(), frozenset({'shift'}))
+    """
+    arrays = _ARRAY_NAMES.intersection(names) | _MATRIX_NAMES.intersection(names)
+    if arrays:
+        return (_SCALAR_NAMES | _SCALAR_BESIDE_ARRAYS).intersection(names), frozenset()
+    return frozenset(), _SCALAR_NAMES.intersection(names)
+
+
+def vector_names(names: tuple[str, ...]) -> frozenset[str]:
+    """Which of several parameters mean a vector by their names, as the bias beside a matrix does.
+
+    >>> sorted(vector_names(("X", "b"))), sorted(vector_names(("a", "b")))
+    (['b'], [])
+    """
+    others = _MATRIX_NAMES.intersection(names)
+    return _VECTOR_BESIDE_MATRICES.intersection(names) if others else frozenset()
+
+
+def are_as_named(names: tuple[str, ...], kinds: tuple[Kind, ...]) -> bool:
+    """Whether kinds are those that names such as `X` and `b` speak of: a matrix, a vector like its rows."""
+    vectors = vector_names(names)
+    return bool(vectors) and all(
+        kind.form == ("columns" if name in vectors else "matrix" if name in _MATRIX_NAMES else "")
+        for name, kind in zip(names, kinds)
+    )
+
+
 def is_matrix_name(name: str) -> bool:
     """Whether a parameter of this name is likely to be a matrix."""
     return name in _MATRIX_NAMES
@@ -448,6 +490,19 @@ def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tup
         yield revalued(args, moved)
 
 
+def beyond(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
+    """The same arguments with all numbers on the other side of zero, further away than a landmark."""
+    size = abs(landmark)
+    return revalued(args, lambda vector: _few_digits(-size * rng.uniform(1.0625, 1.5, vector.size)))
+
+
+def mirrored(args: tuple) -> Iterator[tuple]:
+    """The same arguments, in each one of them with the other sign."""
+    for i, x in enumerate(args):
+        if to_vec(x)[0].size:
+            yield (*args[:i], *revalued((x,), np.negative), *args[i + 1 :])
+
+
 def exactly(args: tuple, mark: float) -> Iterator[tuple]:
     """The same arguments, in each the first number of one of them exactly a landmark."""
 
@@ -491,7 +546,8 @@ def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: 
         if flips:
             signs = rng.choice([-1.0, 1.0], vector.size)
             signs[rng.integers(vector.size)] = -1.0
-            factors = factors * signs
+            # A single number is as far from zero as before: nearer, it may be in another branch.
+            factors = factors * signs if vector.size > 1 else -np.ones(1)
         zero = vector == 0
         return _few_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
 

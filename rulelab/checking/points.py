@@ -29,19 +29,23 @@ from .perturb import (
     Kind,
     WithTangent,
     all_equal,
+    are_as_named,
     between,
+    beyond,
     draw_all,
     exactly,
     guesses,
     is_matrix_name,
     jittered,
     landmarks,
+    mirrored,
     narrow_gaps,
     narrowed,
     near,
     opposed,
     plainly,
     rand_tangent,
+    scalar_names,
     tied,
     vouched,
     with_all_digits,
@@ -58,6 +62,8 @@ class NoInputsError(RuleLabError):
     """A check could not find arguments that the function takes."""
 
 
+ATTEMPTS_APART = 7
+"""By how much the numbers of two points differ of which the second is looked at if the first is refused."""
 FAR = 4.0
 """How many times larger or smaller than usual arguments are drawn from where digits may be lost."""
 
@@ -146,11 +152,26 @@ class Source:
 
     def _moved(self, number: int) -> tuple:
         if not self.choices:
-            return jittered(self.args, self.rng, flips=number % 3 == 2)
+            return self._near_those_given(number)
         size, choice = divmod(number, len(self.choices))
         kinds = self.choices[choice]
         drawn = draw_all(kinds, self.rng, size, self._scale(number))
         return opposed(drawn, self.args, kinds) if number == 1 else drawn
+
+    def _near_those_given(self, number: int) -> tuple:
+        """Those given, moved; at some points all change their signs, and where that is refused, or the time
+        after, one of them does: `delta` may have to be positive, and `x` not.
+        """
+        attempt, turn = divmod(number, ATTEMPTS_APART)
+        if turn % 3 != 2:
+            return jittered(self.args, self.rng)
+        flipped = jittered(self.args, self.rng, flips=True)
+        if turn == 2 and not attempt:
+            return flipped
+        moving = [i for i, x in enumerate(self.args) if to_vec(x)[0].size]
+        alone = moving[(attempt - (turn == 2)) % len(moving)] if moving else 0
+        same = jittered(self.args, self.rng)
+        return tuple(flipped[i] if i == alone else x for i, x in enumerate(same))
 
     def _scale(self, number: int) -> float:
         return DRAWN_SCALES[number % len(DRAWN_SCALES)] if self.choices else 1.0
@@ -258,7 +279,8 @@ def _kinds_taken(
     relations: dict[str, tuple[bool, bool]] = {}
     refused: list[tuple[Kind, ...]] = []
     for accepted in [*accepts, None]:
-        for guessed in guesses(names, accepted, domain):
+        likeliest = sorted(guesses(names, accepted, domain), key=lambda ks: not are_as_named(names, ks))
+        for guessed in likeliest:
             for kinds in narrowed(guessed):
                 forms = tuple(kind.form for kind in kinds)
                 if end.is_over():
@@ -277,6 +299,9 @@ def _kinds_taken(
                         continue
                     if _takes(f, kinds, kwargs, rng):
                         if len(refused) < MOST_REFUSED and not _rule_takes(target, args, kwargs, asked):
+                            largest = max(map(np.shape, args), key=len)
+                            if are_as_named(names, kinds) and np.shape(y) == largest:
+                                return (kinds,)  # broadcast: what the names say is meant, and to be judged
                             if not any(kind.made for kind in kinds):  # arrays in objects may be of any rank
                                 refused.append(kinds)
                             continue
@@ -429,6 +454,8 @@ def _with_vectors(
     ]
     if not all(kind.form in ("number", "integer") for kind in first):
         return found
+    meant = _meant_numbers(f, first, free, kwargs, rng)
+    free = [is_free and i not in meant for i, is_free in enumerate(free)]
     taken: list[tuple[tuple[Kind, ...], tuple]] = []
     for kinds in _some_as(first, free, "vector"):
         if end.is_over():
@@ -464,6 +491,42 @@ def _answers_for(
     if to_vec(plainly(f, args, kwargs))[0].size == 1:
         return True
     return _rule_takes(target, args, kwargs, asked)
+
+
+def _meant_numbers(
+    f: Callable,
+    first: tuple[Kind, ...],
+    free: list[bool],
+    kwargs: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> frozenset[int]:
+    """The positions of the arguments that mean numbers by their names and are broadcast against vectors: the
+    value has the same shape as with vectors for all.
+
+    Where no other name speaks of an array this is so only if the function makes one number of the vectors,
+    for then they are meant: else all may be numbers.
+    """
+    names = required_names(f)
+    known, likely = scalar_names(names)
+    those = frozenset(i for i, name in enumerate(names) if free[i] and name in known | likely)
+    if not those or len(those) == sum(free):
+        return frozenset()
+    shares = ([i in those for i in range(len(free))], [not is_free for is_free in free])
+    values = []
+    for numbers in shares:
+        vectors = (dataclasses.replace(kind, form="vector", dims=()) for kind in first)
+        kinds = tuple(k if is_number else v for k, v, is_number in zip(first, vectors, numbers))
+        try:
+            values.append(plainly(f, draw_all(kinds, rng), kwargs))
+        except Exception:  # it does not broadcast
+            return frozenset()
+    is_one_number = to_vec(values[0])[0].size == 1
+    alike = _shapes(values[0]) == _shapes(values[1])
+    return those if alike and _is_finite(values[0]) and (known or is_one_number) else frozenset()
+
+
+def _shapes(y: Any) -> list[tuple[int, ...]]:
+    return [leaf.shape for leaf in leaves(y)]
 
 
 MOST_SHARES = 8
@@ -729,9 +792,13 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
     for low, high in narrow_gaps(marks):
         yield point.moved(between(point.inputs, low, high, rng), f"between {low:g} and {high:g}")
+    for inputs in mirrored(point.inputs):
+        yield point.moved(inputs, "with another sign")
     for mark in marks[:8]:
         for inputs in near(point.inputs, mark, rng):
             yield point.moved(inputs, f"around {mark:g}")
+        if mark > 0 and -mark not in marks:  # abs(x) <= mark parts there, too
+            yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
 
 
 def reaching(

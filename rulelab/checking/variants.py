@@ -135,7 +135,8 @@ def of_other_lengths(
     """
     there = sorted(dict.fromkeys(_lengths(point.floats)))
     marked = tuple(_lengths_in(codes))
-    square = iter([_all_of_one_length(point, there, rng)] if len(there) > 1 else [])
+    matrices = any(isinstance(x, np.ndarray) and x.ndim > 1 for x in point.floats)
+    square = iter([_all_of_one_length(point, there, rng)] if len(there) > 1 and matrices else [])
     for new in (*usual, *marked):
         for old in there:
             if new == old or (new in there and len(there) > 1):

@@ -21,6 +21,7 @@ from ..checking.reports import RIGHT, WRONG, RuleCheck
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
 from ..tables import Page, Report, Table, name_latex
+from ..verdicts import headed
 
 _LIBRARIES = (
     str(Path(__file__).parents[1]),
@@ -360,8 +361,8 @@ class Defined(Report):
         copy = f", a copy of {self.of}," if self.of is not None else ""
         before = f", in the place of {', '.join(self.replaced)}" if self.replaced else ""
         lead = f"{self.name}{copy} now has the {self.kind} {self.rule}{before}."
-        checked = () if self.check is None else (self._checked(),)
-        proved = () if self.proof is None else (self._proved(),)
+        checked = () if self.check is None else headed(self._checked(), self.name, self.rule)
+        proved = () if self.proof is None else headed(self._proved(), self.name, self.rule)
         return Page((lead, *checked, *proved), (), self.remarks)
 
     def _checked(self) -> str:

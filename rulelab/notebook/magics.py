@@ -141,7 +141,7 @@ class RuleLab(ManneredMagics, Settings):
         replaced = self.session.attach(name, target, run.function, label, of)
         if of is not None:
             self.shell.user_ns[name] = target
-        remarks = self._advised(name, target, run.function) if self.advice else ()
+        remarks = self._remarks(name, target, run.function)
         return Defined(name, run.function.__name__, label, of, remarks, replaced)
 
     def _checked(self, method, args, defined: Defined, mode: str = "rrule") -> Defined:
@@ -223,6 +223,11 @@ class RuleLab(ManneredMagics, Settings):
         compared = ComparedAt(given.args, given.kwargs, method.spelled, cell_label(self.shell))
         self.session.remember_comparison(names, compared)
 
+    def _remarks(self, name: str, target, rule) -> tuple[str, ...]:
+        """What is said under a rule that was just defined: which others answer, and advice if wanted."""
+        others = self.session.beside(name, target, rule)
+        return (*others, *(self._advised(name, target, rule) if self.advice else ()))
+
     def _advised(self, name: str, target, rule) -> tuple[str, ...]:
         """The advices on a rule that was just defined, a line for each."""
         try:
@@ -257,7 +262,7 @@ class RuleLab(ManneredMagics, Settings):
         target = self._target(self.frule, args.name, run.function)
         label = cell_label(self.shell)
         replaced = self.session.attach_frule(args.name, target, run.function, label)
-        remarks = self._advised(args.name, target, run.function) if self.advice else ()
+        remarks = self._remarks(args.name, target, run.function)
         defined = Defined(args.name, run.function.__name__, label, None, remarks, replaced, "forward rule")
         return self._checked(self.frule, args, defined, "frule")
 
@@ -319,7 +324,8 @@ class RuleLab(ManneredMagics, Settings):
         target = self._target(self.scalar_rule, name, partials)
         label = cell_label(self.shell)
         replaced = self.session.attach_scalar(name, target, partials, label)
-        defined = Defined(name, said, label, None, (), replaced, "scalar rule")
+        remarks = self.session.beside(name, target, partials)
+        defined = Defined(name, said, label, None, remarks, replaced, "scalar rule")
         return self._checked(self.scalar_rule, args, defined)
 
     @line_magic

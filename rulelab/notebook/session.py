@@ -171,6 +171,19 @@ class Session:
         behind = [f"the house's {house[0].function.__name__}"] if house and not before else []
         return [*gone, *behind]
 
+    def beside(self, name: str, target, function: Callable) -> tuple[str, ...]:
+        """What other rules of a target go on answering for, now that it has the rule or partials `function`:
+        a line for each whose types have some in common with its own.
+        """
+        stated = self.stated(target)
+        new = [rule for rule in stated if function in (rule.function, rule.partials)]
+        lines = []
+        for old in stated:
+            met = next((r for r in new if r.mode == old.mode and r.requires == old.requires), None)
+            if met is not None and not any(old is r for r in new):
+                lines.append(_shared(name, old, met))
+        return tuple(dict.fromkeys(filter(None, lines)))
+
     def undo(self, name: str, target) -> authoring.Undone:
         """Make the rules of a target what they were; names are followed by what is there now."""
         undone = authoring.undo_rule(target, registry=self.registry)
@@ -299,6 +312,22 @@ def lookup(name: str, namespace: Mapping) -> Any:
     for part in rest:
         found = getattr(found, part, None)
     return found
+
+
+def _shared(name: str, old: Rule, new: Rule) -> str:
+    """Which of two rules answers for what, in a line; empty where no call fits both."""
+    count = max(len(old.accepts.parameters), len(new.accepts.parameters))
+    cell = f" of {old.place.label().partition(', line')[0]}" if old.place is not None else ""
+    other = f"{getattr(old.partials or old.function, '__name__', 'a rule')}{cell}"
+    alone = f"rl.remove_rule({name}), and this cell again, leave the new rule alone."
+    if new.accepts.covers(old.accepts, count):
+        return f"For {old.accepts} the earlier {other} still answers: its types are narrower. {alone}"
+    if old.accepts.covers(new.accepts, count):
+        return f"For all but {new.accepts} the earlier {other} still answers. {alone}"
+    pairs = [(old.accepts.at(i), new.accepts.at(i)) for i in range(count)]
+    if not all(any(a.covers(b) or b.covers(a) for a in olds for b in news) for olds, news in pairs):
+        return ""
+    return f"Calls that fit both {old.accepts} of {other} and {new.accepts} are refused as ambiguous. {alone}"
 
 
 def _takes(f: Callable, compared: Compared) -> bool:

@@ -285,18 +285,28 @@ def _own_arrays(pullback):
 
 def _check_own(wrong, name, leaf, known):
     if not leaf.flags.writeable and leaf.size:
-        raise wrong(
-            f"returned an array for {name} that cannot be written to",
-            "return a new array: np.array(x_bar)",
-            kind=RuleEffectsError,
+        raise _of_sharing(
+            wrong(
+                f"returned an array for {name} that cannot be written to",
+                "return a new array: np.array(x_bar)",
+                kind=RuleEffectsError,
+            )
         )
     for other, array in known:
         if shares(leaf, array):
-            raise wrong(
-                f"returned an array for {name} that shares memory with {other}",
-                "return a new array: x_bar.copy()",
-                kind=RuleEffectsError,
+            raise _of_sharing(
+                wrong(
+                    f"returned an array for {name} that shares memory with {other}",
+                    "return a new array: x_bar.copy()",
+                    kind=RuleEffectsError,
+                )
             )
+
+
+def _of_sharing(error):
+    """The error, told apart from those about what a rule changed."""
+    error.is_sharing = True
+    return error
 
 
 def shares(one, other):
@@ -365,9 +375,8 @@ class ForwardWatch:
         for leaf in _arrays(y_dot):
             for name, array in known:
                 if shares(leaf, array):
-                    raise self._wrong(
-                        f"returned a tangent that shares memory with {name}", "return a new array"
-                    )
+                    words = f"returned a tangent that shares memory with {name}"
+                    raise _of_sharing(self._wrong(words, "return a new array"))
         given = [leaf for lent in (self.args, self.tangents) for _, leaf, _, _ in lent.leaves]
         given += list(_arrays(y))
         numbers = [leaf for _, leaf in _leaves(unthunk(y_dot))]

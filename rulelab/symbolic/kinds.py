@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 
-from ..checking.perturb import guesses
+from ..checking.perturb import guesses, scalar_names, vector_names
 from .cells import Static, Symmetric
 
 SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})
@@ -25,6 +25,7 @@ _SHAPES = {
     "positive definite": ("positive definite",),
     "integer": (SUPPOSED,),
 }
+_MATRICES = ("matrix", "square", "positive definite")
 
 
 def array_specs(names, held, domain=None):
@@ -32,8 +33,14 @@ def array_specs(names, held, domain=None):
     fixed, else None. `domain` maps names to the kinds they are known to have."""
     free = tuple(name for name, static in zip(names, held, strict=True) if static is None)
     yielded = []
+    vectors, numbers = vector_names(free), _numbers(free)
     for kinds in guesses(free, None, domain or {}):
         if any(kind.form not in _SHAPES for kind in kinds):
+            continue
+        pairs = list(zip(free, kinds, strict=True))
+        if any(name in vectors and kind.form in _MATRICES for name, kind in pairs):
+            continue
+        if any(name in numbers and kind.form not in ("number", "integer") for name, kind in pairs):
             continue
         for shapes in itertools.product(*(_SHAPES[kind.form] for kind in kinds)):
             specs = tuple(_filled(held, [_spec(s, size) for s in shapes]) for size in SIZES)
@@ -48,15 +55,27 @@ def array_specs(names, held, domain=None):
                 return
 
 
-def vector_specs(held):
-    """Specs at several lengths for vectors in the place of all numbers, then of some; `held` as above."""
-    free = sum(static is None for static in held)
-    shares = [s for s in itertools.product((True, False), repeat=min(free, MOST_SHARED)) if any(s)]
+def vector_specs(names, held):
+    """Specs at several lengths for vectors in the place of all numbers, then of some; `held` as above.
+
+    What means a number beside arrays by its name is one there: a rule that lacks a sum is right for vectors.
+    """
+    those = [name for name, static in zip(names, held, strict=True) if static is None]
+    numbers = _numbers(those)
+    shares = [s for s in itertools.product((True, False), repeat=min(len(those), MOST_SHARED)) if any(s)]
     for share in shares:
-        share = (*share, *[True] * (free - len(share)))
+        share = (*share, *[True] * (len(those) - len(share)))
+        if any(is_vector and name in numbers for name, is_vector in zip(those, share, strict=True)):
+            continue
         yield tuple(
             _filled(held, [(n,) if is_vector else "scalar" for is_vector in share]) for n in VECTOR_LENGTHS
         )
+
+
+def _numbers(names):
+    """Which of these names mean numbers beside the others."""
+    known, likely = scalar_names(tuple(names))
+    return known | likely if set(names) - known - likely else frozenset()
 
 
 def _spec(shape, size):

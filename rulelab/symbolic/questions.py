@@ -153,7 +153,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     if any(complex_ones := _meant_complex(f, names, defaults)):
         wide = zip(scalar, complex_ones, strict=True)
         return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
-    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(held)]
+    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(names, held)]
     arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(names, held, kinds)]
     # Symmetric ones hide a transpose: only where no others fit.
     arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))

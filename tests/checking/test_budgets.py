@@ -24,6 +24,30 @@ def test_work_counts_and_so_does_sleep():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="looks into /proc")
+def test_a_thread_that_others_keep_from_running_has_used_what_it_ran():
+    """Beside busy processes on its one core, with short waits in between: they make it slower, not dearer."""
+    core = {min(os.sched_getaffinity(0))}
+    others = [subprocess.Popen([sys.executable, "-c", "while True: 1"]) for _ in range(3)]
+    usual = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, core)
+        for other in others:
+            os.sched_setaffinity(other.pid, core)
+        budget, own, clock = Budget(), time.thread_time(), time.perf_counter()
+        while time.thread_time() - own < 0.1:
+            time.sleep(1e-6)  # a wait by itself, and then its turn has to come
+            sum(range(20_000))
+        used, ran, passed = budget.used(), time.thread_time() - own, time.perf_counter() - clock
+        assert passed > 1.5 * ran  # else there was no load
+        assert used < ran + 0.25 * (passed - ran)
+    finally:
+        os.sched_setaffinity(0, usual)
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="looks into /proc")
 def test_a_process_that_sleeps_waits_and_one_that_works_does_not():
     """From outside, whatever else the machine has to do."""
     sleeps, burns = "print(flush=True); import time; time.sleep(60)", "print(flush=True)\nwhile True: 1"

@@ -181,3 +181,39 @@ def test_memory_that_is_shared_is_right_with_the_ad(f, rule):
 
     found = np.concatenate(rl.gradient(loss, X, X + 1))
     np.testing.assert_allclose(found, np.ravel(fd_gradient(plain, np.concatenate([X, X + 1]))), rtol=1e-7)
+
+
+def cotangent_shared(x):
+    return 2.0 * x, lambda y_bar: (rl.NoTangent(), y_bar[:])
+
+
+def cotangent_read_only(x):
+    return np.sum(x), lambda y_bar: (rl.NoTangent(), np.broadcast_to(y_bar, x.shape))
+
+
+def cotangent_written(x):
+    def pullback(y_bar):
+        y_bar *= 2.0
+        return rl.NoTangent(), y_bar.copy()
+
+    return 2.0 * x, pullback
+
+
+@pytest.mark.parametrize(
+    ("rule", "f", "shared"),
+    [
+        (cotangent_shared, lambda x: 2.0 * x, True),
+        (cotangent_read_only, np.sum, True),
+        (cotangent_written, lambda x: 2.0 * x, False),
+    ],
+)
+def test_debug_mode_tells_shared_memory_by_an_attribute(rule, f, shared):
+    """To share is no mistake, as the AD copies what it is handed: a check asks for that, not for words."""
+
+    def primal(x):
+        return f(x)
+
+    rl.rrule_for(primal)(rule)
+    with pytest.raises(rl.RuleEffectsError) as caught, rl.debug_mode():
+        rl.gradient(lambda x: np.sum(primal(x)), np.ones(3))
+    assert caught.value.is_sharing is shared

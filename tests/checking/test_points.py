@@ -544,3 +544,158 @@ def test_a_rule_for_vectors_is_not_judged_by_matrices():
 def test_real_rules_of_real_functions_need_no_conjugate():
     """Complex numbers are asked about only where somebody speaks of them."""
     assert judged(square, square_with(lambda x, s: 1.0)).verdict == "right"
+
+
+# -- what is broadcast ---------------------------------------------------------------------------------------
+
+
+def scaled(v, s):
+    return v * s
+
+
+def shifted_norm(x, shift):
+    return np.sum((x + shift) ** 2)
+
+
+def add_bias(X, b):
+    return X + b
+
+
+def scaled_with(reduce):
+    return lambda v, s: (v * s, lambda y_bar: (NO, y_bar * s, reduce(y_bar * v)))
+
+
+def shifted_norm_with(reduce):
+    def rule(x, shift):
+        def pullback(y_bar):
+            slope = 2 * y_bar * (x + shift)
+            return NO, slope, reduce(slope)
+
+        return shifted_norm(x, shift), pullback
+
+    return rule
+
+
+def add_bias_with(reduce):
+    return lambda X, b: (X + b, lambda y_bar: (NO, y_bar, reduce(y_bar)))
+
+
+def kept(x):
+    return x
+
+
+def summed_over_rows(x):
+    return x.sum(axis=0)
+
+
+@pytest.mark.parametrize("depth", ["quick", "normal", "deep"])
+@pytest.mark.parametrize(
+    "f, made, right",
+    [
+        (scaled, scaled_with, np.sum),
+        (shifted_norm, shifted_norm_with, np.sum),
+        (add_bias, add_bias_with, summed_over_rows),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_a_sum_over_what_was_broadcast_is_asked_for_where_names_tell_it(f, made, right, depth):
+    """A number beside a vector, a bias beside a matrix: with arrays of one shape no sum is missed."""
+    assert judged(f, made(right), depth=depth).verdict == "right"
+    assert judged(f, made(kept), depth=depth).verdict == "wrong"
+
+
+def products(a, b):
+    return a * b
+
+
+def scalar_product(v, c):
+    return np.dot(v, c)
+
+
+def paired(v, s):
+    return np.sum(np.array([v, s]))
+
+
+def leaky(x, alpha):
+    return np.where(x > 0, x, alpha * x)
+
+
+@pytest.mark.parametrize(
+    "f, rule",
+    [
+        (products, lambda a, b: (a * b, lambda y_bar: (NO, y_bar * b, y_bar * a))),
+        (scalar_product, lambda v, c: (np.dot(v, c), lambda y_bar: (NO, y_bar * c, y_bar * v))),
+        (paired, lambda v, s: (np.sum(np.array([v, s])), lambda y_bar: (NO, *2 * [y_bar + 0 * v]))),
+        (
+            leaky,
+            lambda x, alpha: (
+                leaky(x, alpha),
+                lambda y_bar: (NO, y_bar * np.where(x > 0, 1, alpha), y_bar * np.where(x > 0, 0, x)),
+            ),
+        ),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_a_rule_for_arrays_of_one_shape_is_right(f, rule):
+    """Where names do not say that a number is meant, or the function is another one for a number."""
+    assert judged(f, rule).verdict == "right"
+
+
+# -- given arguments, elsewhere ------------------------------------------------------------------------------
+
+
+def trace(A):
+    return np.trace(A)
+
+
+def trace_with(eye):
+    return lambda A: (np.trace(A), lambda y_bar: (NO, y_bar * eye(len(A))))
+
+
+@pytest.mark.parametrize("depth", ["quick", "normal"])
+def test_a_size_that_stands_in_a_rule_is_found_at_another_one(depth):
+    """Though most entries of the matrix do not count, and a cotangent may be shorter where they do not."""
+    given = np.arange(9.0).reshape(3, 3)
+    assert judged(trace, trace_with(np.eye), given, depth=depth).verdict == "right"
+    assert judged(trace, trace_with(lambda _: np.eye(3)), given, depth=depth).verdict == "wrong"
+
+
+def huber(x):
+    return np.where(np.abs(x) <= 1, x * x / 2, np.abs(x) - 0.5)
+
+
+def huber_with(sign):
+    return lambda x: (huber(x), lambda y_bar: (NO, y_bar * np.where(np.abs(x) <= 1, x, sign(x))))
+
+
+@pytest.mark.parametrize(("x", "depth"), [(3.0, "quick"), (1.01, "quick"), (0.5, "normal"), (3.0, "normal")])
+def test_a_number_is_tried_with_the_other_sign_and_beyond_the_numbers_of_the_code(x, depth):
+    """As far from zero as it was given, and where `abs` of it parts the branches."""
+    assert judged(huber, huber_with(np.sign), x, depth=depth).verdict == "right"
+    assert judged(huber, huber_with(lambda x: 1.0), x, depth=depth).verdict == "wrong"
+
+
+def clipped_loss(x, width):
+    if width <= 0:
+        raise ValueError("a width is positive")
+    return np.where(np.abs(x) <= width, x * x / 2, width * (np.abs(x) - width / 2))
+
+
+def clipped_loss_with(sign):
+    def rule(x, width):
+        y, inside = clipped_loss(x, width), np.abs(x) <= width
+
+        def pullback(y_bar):
+            x_bar = np.where(inside, x, width * sign(x))
+            return NO, y_bar * x_bar, y_bar * np.where(inside, 0.0, np.abs(x) - width)
+
+        return y, pullback
+
+    return rule
+
+
+@pytest.mark.parametrize("depth", ["quick", "normal"])
+def test_a_function_that_takes_one_sign_of_another_argument_is_asked_with_that(depth):
+    """Numbers change their sign one at a time, too."""
+    assert judged(clipped_loss, clipped_loss_with(np.sign), 3.0, 1.0, depth=depth).verdict == "right"
+    assert judged(clipped_loss, clipped_loss_with(lambda x: 1.0), 3.0, 1.0, depth=depth).verdict == "wrong"

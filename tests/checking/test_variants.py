@@ -65,3 +65,11 @@ def test_complex_numbers_have_both_parts():
     assert np.all(point.inputs[0].imag != 0) and point.inputs[1].imag
     assert in_complex(Point((X,), bounds=((0.0, np.inf),)), rng()) is None
     assert in_complex(Point((np.arange(3),)), rng()) is None
+
+
+def test_vectors_of_two_lengths_are_not_brought_to_one():
+    """A quaternion is not as long as a vector; a matrix may be square, and there a rule may be another."""
+    rng = np.random.default_rng(0)
+    for inputs, is_tried in (((np.ones(4), np.ones(3)), False), ((np.ones((4, 3)), np.ones(3)), True)):
+        origins = [point.origin for point in of_other_lengths(Point(inputs), (), rng)]
+        assert origins and ("of one length, 3" in origins) == is_tried

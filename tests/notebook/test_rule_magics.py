@@ -33,6 +33,51 @@ def test_a_forward_rule_that_replaces_another_says_so(notebook):
     assert "in the place of f(x) by f_frule at cell In [3], line 2, in f_frule." in notebook.text
 
 
+BY_TYPES = """\
+%%rrule f
+def f_{name}(x{note}):
+    return x * x, lambda y_bar: (rl.NoTangent(), {by} * x * y_bar)
+"""
+
+
+def test_a_rule_beside_which_another_answers_says_so(notebook):
+    """An earlier one for floats, as a derived one is, goes on answering: with its cell and a way out."""
+    notebook.ok(F)
+    notebook.ok(BY_TYPES.format(name="derived", note=": float", by=10))
+    assert "still" not in notebook.text
+    notebook.ok(BY_TYPES.format(name="own", note="", by=20))
+    (line,) = [line for line in notebook.text.splitlines() if "still" in line]
+    assert line == (
+        "For (x: float) the earlier f_derived of cell In [3] still answers: its types are narrower. "
+        "rl.remove_rule(f), and this cell again, leave the new rule alone."
+    )
+    assert notebook.ok("rl.gradient(f, 1.0)") == (10.0,)
+    notebook.ok("rl.remove_rule(f)")
+    notebook.ok(BY_TYPES.format(name="own", note="", by=20))
+    assert "still" not in notebook.text
+    assert notebook.ok("rl.gradient(f, 1.0)") == (20.0,)
+
+
+def test_a_rule_for_some_types_says_which_one_answers_for_the_others(notebook):
+    """An earlier one for everything; one for other types has nothing to do with it."""
+    notebook.ok(F)
+    notebook.ok(BY_TYPES.format(name="own", note="", by=20))
+    notebook.ok(BY_TYPES.format(name="for_floats", note=": float", by=10))
+    assert "For all but (x: float) the earlier f_own of cell In [3] still answers." in notebook.text
+    notebook.ok("rl.remove_rule(f)")
+    notebook.ok(BY_TYPES.format(name="for_floats", note=": float", by=10))
+    notebook.ok(BY_TYPES.format(name="for_arrays", note=": np.ndarray", by=10))
+    assert "still" not in notebook.text
+
+
+def test_scalar_and_forward_rules_say_who_answers_too(notebook):
+    """In each mode that both have."""
+    notebook.ok(F)
+    notebook.ok(FRULE.replace("tangents, x", "tangents, x: float"))
+    notebook.ok("%scalar_rule f(x): 30 * x")
+    assert "For (x: float) the earlier f_frule of cell In [3] still answers" in notebook.text
+
+
 @pytest.mark.parametrize("magic", ["%%frule f", "%%scalar_rule f"])
 @pytest.mark.parametrize(
     "broken", ["    oops(", "1 / 0\n", "raise KeyboardInterrupt\n", "x = 1\nf_frule = 3\n"]

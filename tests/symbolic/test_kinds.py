@@ -3,7 +3,7 @@
 import numpy as np
 
 from rulelab.symbolic.cells import Static, Symmetric, shape_of
-from rulelab.symbolic.kinds import MOST, array_specs
+from rulelab.symbolic.kinds import MOST, array_specs, vector_specs
 
 
 def test_matrices_come_at_two_sizes_that_are_not_square():
@@ -27,3 +27,12 @@ def test_positive_definite_ones_are_tried_and_what_is_held_stays():
     found = list(array_specs(("a", "axis"), (None, Static(1))))
     assert ((Symmetric(2), Static(1)), (Symmetric(3), Static(1))) in found
     assert all(spec[1] == Static(1) for specs in found for spec in specs)
+
+
+def test_what_a_name_says_is_a_number_is_no_vector_beside_one():
+    """A proof for vectors of one length says nothing of a sum that is lacking for a number."""
+    assert {spec for specs in vector_specs(("v", "s"), (None, None)) for spec in specs} == {
+        ((n,), "scalar") for n in (2, 3, 5)
+    }
+    assert ((2,), (2,)) in next(vector_specs(("a", "b"), (None, None)))
+    assert all(len(b) < 2 or b == "scalar" for (_, b), _ in array_specs(("X", "b"), (None, None)))
