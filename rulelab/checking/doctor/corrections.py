@@ -303,9 +303,9 @@ class Surgery(Reading):
             yield made(other, "conjugate")
         elif isinstance(node, ast.Name):
             yield from (made(other, "wrong_variable") for other in self._other_names(node))
-            whole = self.made.get(node.id)
-            if isinstance(whole, ast.BinOp):  # a part of what the name stands for
-                yield from (made(part, "factor") for part in (whole.left, whole.right))
+            stands_for = self.made.get(node.id)
+            if isinstance(stands_for, ast.BinOp):  # a part of what the name stands for
+                yield from (made(part, "factor") for part in (stands_for.left, stands_for.right))
         elif isinstance(node, ast.Slice):
             yield from other_slices(node)
         elif isinstance(node, ast.AugAssign):
