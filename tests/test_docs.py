@@ -258,13 +258,10 @@ def test_the_miniature_compiler_is_right(repository, tmp_path):
 
 
 NOTEBOOKS = sorted(Path(__file__).parents[1].glob("notebooks/*.ipynb"))
-IN_CAMPAIGNS = [
-    pytest.param(path, id=path.stem, marks=() if path.stem.startswith("01") else pytest.mark.campaign)
-    for path in NOTEBOOKS
-]
 
 
-@pytest.mark.parametrize("notebook", IN_CAMPAIGNS)
+@pytest.mark.campaign  # each is executed in tests/notebook, and an export is read in tests/browser
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_an_exported_notebook_can_be_read_without_a_network(notebook, tmp_path):
     """Text, tables and pictures are in the file; what it asks for are two scripts, that it can do without."""
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", str(tmp_path)]

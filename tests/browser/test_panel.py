@@ -296,6 +296,7 @@ def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     lab_page.unharmed()
 
 
+@pytest.mark.campaign  # what stands in the file is read in tests/notebook/test_widgets.py
 def test_without_a_kernel_what_the_panel_showed_can_be_read(lab_page):
     """The kernel is gone and the page is opened anew: tables and figures are there, as text and pictures."""
     lab_page.open("%rule_lab mse mse_cr --run --at y, yh")

@@ -35,7 +35,7 @@ def chol_rrule(half=True, lower=False):
     return rule
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize(
     "at, domain",

@@ -65,7 +65,7 @@ def test_forward_is_reverse_is_finite_differences(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
-@pytest.mark.every(5)  # the whole takes two thirds of a minute
+@pytest.mark.every(10)  # the whole takes two thirds of a minute
 def test_second_derivatives(case):
     """The derivative of the gradient along a direction, against differences of gradients."""
     args = case.points[0]
@@ -91,7 +91,7 @@ ORDINARY = [case for case in CASES if case.name.startswith("ordinary.") and case
 
 
 @pytest.mark.parametrize("case", ORDINARY, ids=[case.name for case in ORDINARY])
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 def test_every_way_to_a_second_derivative(case):
     """Each mode over each gives the derivative of the gradient along a direction, or its component there."""
     args = case.points[0]
