@@ -525,7 +525,9 @@ def _asks_domain(results, argument, relation):
             continue
         seen.add(id(node))
         known = ELEMENTARY.get(node.op)
-        if known is not None and node.args[0] is argument and relation in dict(known.borders):
+        borders = known.borders if known is not None else ()
+        asked = (node.args[b.which] for b in borders if b.relation == relation and b.which < len(node.args))
+        if any(a is argument for a in asked):
             return True
         stack.extend(node.args)
     return False

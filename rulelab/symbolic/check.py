@@ -51,6 +51,7 @@ from .runs import Visit, makes_a_number, plain_value, visit
 from .scalars import CONTEXT, Stop
 from .scopes import except_at, headline, kinds_of, scope, sizes_of
 from .tracing import mentions, reads_one_triangle
+from .transcendents import is_open
 from .trials import Trials, names_an_axis, with_whole_numbers
 from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
@@ -815,6 +816,9 @@ class _Cell:
 
     def settle(self, i, difference, derivative, visit):
         name = visit.leaves[i].args
+        if is_open(derivative):
+            self.why = self.why or f"SymPy has no closed form of the derivative by {name}"
+            return
         if not _agrees(derivative, visit, i):
             self.why = self.why or f"SymPy's derivative for {name} differs from the difference quotient"
             return

@@ -19,8 +19,9 @@ from typing import Any
 
 import sympy as sp
 
-from .formulas import constant_expression
+from .formulas import constant_expression, graph_of
 from .scalars import Constant
+from .transcendents import IN_SYMPY, REDUCED, slopes_of, step_from, written_out
 from .zerotest import ROOTS, SEEDS_NEEDED, SEEDS_TRIED, FieldModel, NoValue, P, Q
 
 ERROR = "below 1e-100"
@@ -265,6 +266,7 @@ class _Field:
         self.bound = {}  # the variables of the integrals around, by id: their values
         self.complex_arguments: dict[str, tuple] = {}
         self.turns: dict[tuple, tuple] = {}
+        self.kept: list[Any] = []
 
     def at(self, variable, value):
         """The same homomorphism with a value for the variable of an integral."""
@@ -273,6 +275,7 @@ class _Field:
         inside.bound = {**self.bound, id(variable): value}
         inside.values = dict(inside.bound)
         inside.complex_arguments, inside.turns = self.complex_arguments, self.turns
+        inside.kept = []
         return inside
 
     # --- values ---
@@ -309,7 +312,25 @@ class _Field:
             return {"sin": sin, "cos": cos}[op] if op != "tan" else sin * self.model.inverse(cos)
         if op in ("sinh", "cosh", "tanh"):
             return self.hyperbolic(op, args[0])
+        if (kind := _KINDS.get(op)) in REDUCED:
+            step = step_from(kind, *self.constant_part(args[0]))
+            if step is not None:
+                symbols, neighbours = written_out(step, len(args))
+                return self.written(symbols, neighbours, args)
         return self.model.random(op, *(self.values[id(a)] for a in args))
+
+    def constant_part(self, node):
+        """(the rational number among the terms of a node, whether that is all of it)."""
+        terms = self.sum_of(node)
+        constant, _ = terms.get(("one",), (Fraction(0), None))
+        return constant, len(terms) == bool(constant)
+
+    def written(self, symbols, expr, nodes):
+        """The value of an expression with the nodes of a graph for its symbols: so that the angles and
+        exponents in it are told as those of the rule are."""
+        made = graph_of(expr, nodes[0].trace, dict(zip(symbols, nodes, strict=True)))
+        self.kept.append(made)  # what `values` is keyed by must not die
+        return self.value(made)
 
     def inside(self, variable, lower, upper):
         """The functional that stands for an integral: weights, and this field at the nodes."""
@@ -542,10 +563,23 @@ class _Field:
             return (sign * 2 * self.model.value(1 / sp.sqrt(sp.pi)) * self.gauss(node.args[0]),)
         if node.op == "erfinv":
             return (self.model.value(sp.sqrt(sp.pi) / 2) * self.model.inverse(self.gauss(node)),)
+        if node.op in IN_SYMPY:
+            return self.special_slopes(node, *args)
         try:
             return _SLOPES[node.op](self, self.values[id(node)], *args)
         except KeyError:
             raise NotImplementedError(node.op) from None
+
+    def special_slopes(self, node, *args):
+        """Those of SymPy; where it has no closed form of one, some number of the field."""
+        symbols, slopes = slopes_of(IN_SYMPY[node.op], len(args))
+        for i, (argument, slope) in enumerate(zip(node.args, slopes, strict=True)):
+            if argument.is_constant:
+                yield 0
+            elif slope is None:
+                yield self.model.random("slope", i, node.op, *args)
+            else:
+                yield self.written(symbols, slope, node.args)
 
     def power_slopes(self, node, base, exponent):
         inverse = self.model.inverse
@@ -575,7 +609,9 @@ _EXP_OF: dict[str, Callable] = {
     "asinh": lambda f, x: (x + f.root(x * x + 1)) % P,
     "acosh": lambda f, x: (x + f.root(x * x - 1)) % P,
     "atanh": lambda f, x: f.root((1 + x) * f.model.inverse(1 - x) % P),
+    "LambertW": lambda f, x: x * f.model.inverse(f.model.random("LambertW", x)) % P,
 }
+_KINDS = {**IN_SYMPY, "gamma": sp.gamma}
 
 _SLOPES: dict[str, Callable] = {
     "add": lambda f, v, a, b: (1, 1),
@@ -598,8 +634,6 @@ _SLOPES: dict[str, Callable] = {
     "gamma": lambda f, v, x: (v * f.model.random("digamma", x),),
     "loggamma": lambda f, v, x: (f.model.random("digamma", x),),
     "digamma": lambda f, v, x: (f.model.random("trigamma", x),),
-    "besseli0": lambda f, v, x: (f.model.random("besseli1", x),),
-    "besseli1": lambda f, v, x: (f.model.random("besseli0", x) - v * f.model.inverse(x),),
 }
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from fractions import Fraction
 
 import sympy as sp
 
 from ..tables import name_latex
-from .scalars import CannotTrace
+from .scalars import CannotTrace, Constant, Scalar
+from .transcendents import IN_SYMPY
 
 MAX_NODES = 3000  # beyond this SymPy's differentiation is slower than any patience
 MAX_SHOWN = 220  # operations; longer formulas are not read by anyone
@@ -38,8 +41,6 @@ _OPERATIONS = {
     "neg": lambda a: -a,
     "pow": sp.Pow,
     "sqrt": sp.sqrt,
-    "besseli0": lambda a: sp.besseli(0, a),
-    "besseli1": lambda a: sp.besseli(1, a),
     "integral": lambda integrand, t, a, b: sp.Integral(integrand, (t, a, b)),
 } | {
     name: getattr(sp, name)
@@ -47,7 +48,7 @@ _OPERATIONS = {
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma "
         "digamma trigamma erfinv atan2"
     ).split()
-}
+} | IN_SYMPY
 
 
 def expression(node, symbols, memo):
@@ -73,6 +74,29 @@ def expression(node, symbols, memo):
                 raise TooLarge(f"more than {MAX_NODES} operations")
             memo[id(top)] = _OPERATIONS[top.op](*(memo[id(a)] for a in top.args))
     return memo[id(node)]
+
+
+_OPERATION_OF = {made: op for op, made in _OPERATIONS.items() if isinstance(made, type)} | {sp.Pow: "pow"}
+
+
+def graph_of(expr, trace, nodes):
+    """The graph of a SymPy expression, with `nodes` for its symbols: its shape alone, it has no shadows.
+
+    NotImplementedError for what no graph has.
+    """
+    if expr in nodes:
+        return nodes[expr]
+    if expr.is_Rational:
+        return Scalar(trace, "constant", Constant(Fraction(int(expr.p), int(expr.q))), None)
+    if expr is sp.pi:
+        return Scalar(trace, "constant", Constant(Fraction(1), "pi"), None)
+    parts = [graph_of(a, trace, nodes) for a in expr.args]
+    if expr.is_Add or expr.is_Mul:
+        op = "add" if expr.is_Add else "mul"
+        return functools.reduce(lambda a, b: Scalar(trace, op, (a, b), None), parts)
+    if expr.func not in _OPERATION_OF:
+        raise NotImplementedError(expr.func.__name__)
+    return Scalar(trace, _OPERATION_OF[expr.func], tuple(parts), None)
 
 
 class TooLarge(Exception):

@@ -12,14 +12,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .scalars import CONTEXT, NoRealValue, Scalar
+from . import special_values, transcendents
+from .scalars import CONTEXT, CannotTrace, NoRealValue, Scalar
+from .work import COUNTER
+
+
+class Border(NamedTuple):
+    """What a function asks of its argument number `which`."""
+
+    relation: str
+    bound: int | Fraction
+    which: int = 0
 
 
 class Elementary(NamedTuple):
     """One function of the graph: `evaluate` on mpmath numbers; `borders` name where its real domain ends."""
 
     evaluate: Callable
-    borders: tuple = ()  # of (relation, bound): the argument must satisfy each
+    borders: tuple[Border, ...] = ()
 
 
 def _log_of_size_of_gamma(x):
@@ -27,38 +37,80 @@ def _log_of_size_of_gamma(x):
     return CONTEXT.loggamma(x) if x > 0 else CONTEXT.log(abs(CONTEXT.gamma(x)))
 
 
-def _remembered(evaluate):
+def _remembered(evaluate, work=0):
     """A slow function, which knows its last values: the entries of an array are asked for again and again
-    while one of them moves."""
-    known = functools.lru_cache(4096)(lambda x, precision: evaluate(x))
-    return lambda x: known(x, CONTEXT.prec)
+    while one of them moves. Others count as so much `work` (for each number of arguments, where that is a
+    tuple) at the usual number of digits."""
 
+    @functools.lru_cache(4096)
+    def known(precision, *xs):
+        once = work[len(xs) - 1] if isinstance(work, tuple) else work
+        COUNTER.done += int(once * (precision / _USUAL_PRECISION) ** 1.5)
+        return evaluate(*xs)
+
+    return lambda *xs: known(CONTEXT.prec, *xs)
+
+
+_USUAL_PRECISION = CONTEXT.prec
+
+# Special functions: how much work they are at the usual number of digits, their values, their borders.
+_SLOW: dict[str, tuple] = {
+    "besselj": (30, CONTEXT.besselj),
+    "bessely": (150, special_values.bessely, Border(">", 0, 1)),
+    "besseli": (30, CONTEXT.besseli),
+    "besselk": (150, special_values.besselk, Border(">", 0, 1)),
+    "LambertW": (20, CONTEXT.lambertw),
+    "elliptic_k": (10, CONTEXT.ellipk, Border("<", 1)),
+    "elliptic_e": ((20, 200), CONTEXT.ellipe),
+    "elliptic_f": (100, CONTEXT.ellipf, Border("<=", 1, 1)),
+    "expint": (20, CONTEXT.expint, Border(">=", 0, 1)),
+    "Ei": (10, CONTEXT.ei),
+    "Shi": (20, CONTEXT.shi),
+    "Chi": (20, lambda x: CONTEXT.chi(abs(x))),
+    "Si": (10, CONTEXT.si),
+    "Ci": (10, lambda x: CONTEXT.ci(abs(x))),
+    "fresnels": (30, CONTEXT.fresnels),
+    "fresnelc": (30, CONTEXT.fresnelc),
+    "zeta": (400, CONTEXT.zeta),
+    "gammainc": (30, transcendents.gammainc.evaluate, Border(">", 0), Border(">=", 0, 1)),
+    "gammaincc": (40, transcendents.gammaincc.evaluate, Border(">", 0), Border(">=", 0, 1)),
+    "betainc": (
+        80, transcendents.betainc.evaluate,
+        Border(">", 0), Border(">", 0, 1), Border(">=", 0, 2), Border("<=", 1, 2),
+    ),
+    "struve": (30, transcendents.struve.evaluate),
+    "modstruve": (30, transcendents.modstruve.evaluate),
+    "jacobi_am": (150, transcendents.jacobi_am.evaluate, Border(">=", 0, 1), Border("<=", 1, 1)),
+    "hyp1f1": (20, transcendents.hyp1f1.evaluate),
+    "hyp2f1": (100, transcendents.hyp2f1.evaluate, Border("<=", 1, 3)),
+}  # fmt: skip
 
 ELEMENTARY = {
     "sin": Elementary(CONTEXT.sin),
     "cos": Elementary(CONTEXT.cos),
     "tan": Elementary(CONTEXT.tan),
-    "asin": Elementary(CONTEXT.asin, ((">=", -1), ("<=", 1))),
-    "acos": Elementary(CONTEXT.acos, ((">=", -1), ("<=", 1))),
+    "asin": Elementary(CONTEXT.asin, (Border(">=", -1), Border("<=", 1))),
+    "acos": Elementary(CONTEXT.acos, (Border(">=", -1), Border("<=", 1))),
     "atan": Elementary(CONTEXT.atan),
     "sinh": Elementary(CONTEXT.sinh),
     "cosh": Elementary(CONTEXT.cosh),
     "tanh": Elementary(CONTEXT.tanh),
     "asinh": Elementary(CONTEXT.asinh),
-    "acosh": Elementary(CONTEXT.acosh, ((">=", 1),)),
-    "atanh": Elementary(CONTEXT.atanh, ((">", -1), ("<", 1))),
+    "acosh": Elementary(CONTEXT.acosh, (Border(">=", 1),)),
+    "atanh": Elementary(CONTEXT.atanh, (Border(">", -1), Border("<", 1))),
     "exp": Elementary(CONTEXT.exp),
-    "log": Elementary(CONTEXT.log, ((">", 0),)),
-    "sqrt": Elementary(CONTEXT.sqrt, ((">=", 0),)),
+    "log": Elementary(CONTEXT.log, (Border(">", 0),)),
+    "sqrt": Elementary(CONTEXT.sqrt, (Border(">=", 0),)),
     "erf": Elementary(_remembered(CONTEXT.erf)),
     "erfc": Elementary(_remembered(CONTEXT.erfc)),
     "gamma": Elementary(_remembered(CONTEXT.gamma)),
     "digamma": Elementary(_remembered(lambda x: CONTEXT.psi(0, x))),
-    "besseli0": Elementary(_remembered(lambda x: CONTEXT.besseli(0, x))),
-    "besseli1": Elementary(_remembered(lambda x: CONTEXT.besseli(1, x))),
     "loggamma": Elementary(_remembered(_log_of_size_of_gamma)),
     "trigamma": Elementary(_remembered(lambda x: CONTEXT.polygamma(1, x))),
-    "erfinv": Elementary(_remembered(CONTEXT.erfinv), ((">", -1), ("<", 1))),
+    "erfinv": Elementary(_remembered(CONTEXT.erfinv), (Border(">", -1), Border("<", 1))),
+} | {
+    name: Elementary(_remembered(evaluate, work), tuple(borders))
+    for name, (work, evaluate, *borders) in _SLOW.items()
 }
 
 _HOLDS = {
@@ -69,26 +121,47 @@ _HOLDS = {
 }
 
 
+def require(x, relation, bound, name, raising=False):
+    """Decides that a number is inside of the real domain of the function called `name`. Outside: ValueError,
+    as `math` does, or no real value, as NumPy's nan."""
+    inside = bool(_HOLDS[relation](x.shadow, bound))
+    if not x.is_constant:
+        x.trace.decide(x, relation, x.trace.constant(bound), inside)
+    if not inside and raising:
+        raise ValueError("math domain error")
+    if not inside:
+        x.trace.halt(NoRealValue(f"{name} outside its domain"))
+
+
 def apply(name, x, raising=True):
     """`name(x)` as a traced number. Outside the domain: ValueError as `math` does, or no real value as
     NumPy's nan."""
     if x.op == "complex":
         return x.apply(name)
-    for relation, bound in ELEMENTARY[name].borders:
-        inside = bool(_HOLDS[relation](x.shadow, bound))
-        if not x.is_constant:
-            x.trace.decide(x, relation, x.trace.constant(bound), inside)
-        if not inside and raising:
-            raise ValueError("math domain error")
-        if not inside:
-            x.trace.halt(NoRealValue(f"{name} outside its domain"))
+    return _applied(name, (x,), raising)
+
+
+def apply_to(name, *xs):
+    """The same of several traced numbers; outside the domain no real value."""
+    for x in xs:
+        if x.op == "complex":
+            x.trace.halt(CannotTrace(f"{name} of a complex number"))
+    return _applied(name, xs, False)
+
+
+def _applied(name, xs, raising):
+    trace = xs[0].trace
+    known = ELEMENTARY[name]
+    for border in known.borders:
+        if border.which < len(xs):
+            require(xs[border.which], border.relation, border.bound, name, raising)
     try:
-        value = ELEMENTARY[name].evaluate(x.shadow)
-    except ValueError:  # at a pole
+        value = known.evaluate(*(x.shadow for x in xs))
+    except (ValueError, CONTEXT.NoConvergence):  # at a pole, or where a series does not end
         if not raising:
-            x.trace.halt(NoRealValue(f"{name} at a pole"))
+            trace.halt(NoRealValue(f"{name} at a pole"))
         raise
-    return x.trace.node(name, (x,), value)
+    return trace.node(name, xs, value)
 
 
 def _unary(name):
@@ -313,7 +386,7 @@ _NUMPY_OWN = {
     "around": lambda x: float(round(x)),
     "heaviside": lambda x, h: 1.0 if x > 0 else (0.0 if x < 0 else h),
     "conjugate": lambda x: x.conjugate(),
-    "i0": lambda x: apply("besseli0", x),
+    "i0": lambda x: apply_to("besseli", x.trace.constant(0), x),
     "sinc": lambda x: apply("sin", x * math.pi) / (x * math.pi),
 }
 

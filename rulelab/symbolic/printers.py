@@ -19,8 +19,10 @@ import numpy as np
 import sympy as sp
 from sympy.codegen import cfunctions
 
+from . import transcendents
 from .scalars import recognise
 from .specials import has_scipy
+from .transcendents import is_open
 
 
 def name_tree(name):
@@ -71,7 +73,22 @@ FUNCTIONS: dict[Any, Homes] = {
     sp.polygamma: Homes(None, None, "polygamma"),
     sp.digamma: Homes(None, None, "digamma"),
     sp.erfinv: Homes(None, None, "erfinv"),
-}
+} | {
+    kind: Homes(None, None, name)
+    for kind, name in {
+        sp.besselj: "jv", sp.bessely: "yv", sp.besseli: "iv", sp.besselk: "kv",
+        sp.elliptic_k: "ellipk", sp.elliptic_e: "ellipe", sp.elliptic_f: "ellipkinc",
+        sp.expint: "expn", sp.Ei: "expi", sp.Si: "sici", sp.Ci: "sici", sp.Shi: "shichi", sp.Chi: "shichi",
+        sp.fresnels: "fresnel", sp.fresnelc: "fresnel", sp.zeta: "zeta", sp.LambertW: "lambertw",
+        transcendents.jacobi_am: "ellipj",
+    }.items()
+} | {
+    own: Homes(None, None, own.__name__)
+    for own in transcendents.NAMED_AS_IN_SCIPY
+}  # fmt: skip
+_PART_OF_RESULT = {
+    sp.Si: 0, sp.Ci: 1, sp.Shi: 0, sp.Chi: 1, sp.fresnels: 0, sp.fresnelc: 1, transcendents.jacobi_am: 3,
+}  # fmt: skip
 _CONSTANTS = {sp.pi: "pi", sp.E: "e"}
 _RECIPROCALS = {
     sp.cot: sp.tan, sp.sec: sp.cos, sp.csc: sp.sin, sp.coth: sp.tanh, sp.sech: sp.cosh, sp.csch: sp.sinh,
@@ -289,7 +306,15 @@ class Printer:
                 return self.apply(sp.digamma, x)
             if not order.is_Integer:
                 raise Unprintable("polygamma of a changing order")
-        return self.apply(kind, *expr.args)
+        if is_open(expr):
+            raise Unprintable(f"{sp.sstr(expr)}, which has no closed form that SymPy knows")
+        if kind is sp.elliptic_e and len(expr.args) == 2:
+            word = self.spelling.word("scipy.special", "ellipeinc")
+            return ast.Call(word, [self.tree(a) for a in expr.args], [])
+        made = self.apply(kind, *expr.args)
+        if kind in _PART_OF_RESULT:
+            return ast.Subscript(made, ast.Constant(_PART_OF_RESULT[kind]), ast.Load())
+        return attribute_tree(made, "real") if kind is sp.LambertW else made
 
     def apply(self, kind, *args):
         return ast.Call(self.spelling.function(kind), [self.tree(a) for a in args], [])
@@ -322,6 +347,9 @@ def _is_decimal(number):
 _WEIGHTS = {ast.Add: 1.0, ast.Sub: 1.0, ast.Mult: 1.0, ast.Div: 1.3, ast.Pow: 3.0, ast.USub: 0.7}
 
 
+_SLOW = {homes.special for homes in FUNCTIONS.values() if homes.special} - {"erf", "erfc"}
+
+
 def cost(*trees):
     """About how long the code takes, in additions; what stands there twice is worked out once."""
     total = 0.0
@@ -333,9 +361,7 @@ def cost(*trees):
             total += _WEIGHTS.get(type(node.op), 1.0)
         elif isinstance(node, ast.Call):
             total += 3.0 if _last(node.func) in ("sqrt", "abs", "fabs") else 4.0
-            total += (
-                20.0 if _last(node.func) in ("digamma", "polygamma", "gamma", "gammaln", "erfinv") else 0.0
-            )
+            total += 20.0 if _last(node.func) in _SLOW else 0.0
     return total
 
 

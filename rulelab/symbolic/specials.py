@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import math
 import sys
+from fractions import Fraction
 
 import numpy as np
 
-from .functions import MATH, apply, element_version
-from .scalars import Scalar
+from .functions import MATH, apply, apply_to, element_version, require
+from .scalars import CannotTrace, NoRealValue, Scalar
 
 
 def _half_root(x):
@@ -79,12 +81,99 @@ def _pseudo_huber(delta, r):
     return delta * delta * (apply("sqrt", 1 + (r / delta) ** 2) - 1)
 
 
-def _bessel(name, scaled=False):
-    def of(x):
-        value = apply(name, x)
-        return value * apply("exp", -abs(x)) if scaled else value
+def _bessel(name, order=None, times=None):
+    """A Bessel or Struve function of a given `order`, or of an order and a number; `times(x)` is a factor.
+    Below zero it has values for whole orders only."""
+
+    def of(*xs):
+        v, x = xs if order is None else (xs[0].trace.constant(order), *xs)
+        if not _is_whole(v):
+            require(x, ">=", 0, name)
+        value = apply_to(name, v, x)
+        return value if times is None else value * times(x)
+
+    return _lifted(of)
+
+
+def _is_whole(x):
+    return x.is_constant and x.shadow == int(x.shadow)
+
+
+def _of_whole_order(on_scalars):
+    """Of a function whose order SciPy cuts off to a whole number: given another one, the trace stops."""
+
+    def of(n, x):
+        return on_scalars(n, x) if _is_whole(n) else n.__float__()
+
+    return _lifted(of)
+
+
+def _bessel_slope(value, sign):
+    """The n-th derivative: n times over, that of lower order plus `sign` times that of higher, halved."""
+
+    def of(v, x, n=1):
+        if n == 0:
+            return value(v, x)
+        return (of(v - 1, x, n - 1) + sign * of(v + 1, x, n - 1)) / 2
 
     return of
+
+
+def _decaying(x):
+    return apply("exp", -abs(x))
+
+
+def _growing(x):
+    return apply("exp", x)
+
+
+def _lambertw(x, k=0, tol=1e-8):
+    if k != 0 or isinstance(k, Scalar):
+        another = CannotTrace("scipy.special.lambertw of another branch", "the principal one is known")
+        x.trace.halt(another)
+    if x <= -apply("exp", x.trace.constant(-1)):
+        x.trace.halt(NoRealValue("lambertw outside its domain"))
+    return apply("LambertW", x, False)
+
+
+def _zeta(x, q=None):
+    return apply_to("zeta", x) if q is None else _lifted(_hurwitz)(x, q)
+
+
+def _hurwitz(x, q):
+    require(x, ">", 1, "zeta")
+    require(q, ">", 0, "zeta")
+    return apply_to("zeta", x, q)
+
+
+def _ellipe(m):
+    require(m, "<=", 1, "ellipe")
+    return apply_to("elliptic_e", m)
+
+
+def _ellipeinc(phi, m):
+    require(m, "<=", 1, "ellipeinc")
+    return apply_to("elliptic_e", phi, m)
+
+
+def _ellipj(u, m):
+    amplitude = apply_to("jacobi_am", u, m)
+    sn = apply("sin", amplitude)
+    return sn, apply("cos", amplitude), (1 - m * sn * sn) ** Fraction(1, 2), amplitude
+
+
+def _with_pole(name, other):
+    """A function with a value at 0 beside another one, which is minus infinity there."""
+
+    def of(x):
+        at_pole = x.trace.constant(-math.inf) if x.shadow == 0 else apply_to(other, x)
+        return apply_to(name, x), at_pole
+
+    return of
+
+
+def _named(name):
+    return _lifted(functools.partial(apply_to, name))
 
 
 def _in_degrees(name):
@@ -147,10 +236,57 @@ _SPECIAL = {
     "sindg": _in_degrees("sin"),
     "cosdg": _in_degrees("cos"),
     "tandg": _in_degrees("tan"),
-    "i0": _bessel("besseli0"),
-    "i1": _bessel("besseli1"),
-    "i0e": _bessel("besseli0", scaled=True),
-    "i1e": _bessel("besseli1", scaled=True),
+    "j0": _bessel("besselj", 0),
+    "j1": _bessel("besselj", 1),
+    "jv": _bessel("besselj"),
+    "jn": _bessel("besselj"),
+    "jve": _bessel("besselj"),
+    "y0": _bessel("bessely", 0),
+    "y1": _bessel("bessely", 1),
+    "yv": _bessel("bessely"),
+    "yve": _bessel("bessely"),
+    "yn": _of_whole_order(_bessel("bessely")),
+    "i0": _bessel("besseli", 0),
+    "i1": _bessel("besseli", 1),
+    "iv": _bessel("besseli"),
+    "i0e": _bessel("besseli", 0, _decaying),
+    "i1e": _bessel("besseli", 1, _decaying),
+    "ive": _bessel("besseli", None, _decaying),
+    "k0": _bessel("besselk", 0),
+    "k1": _bessel("besselk", 1),
+    "kv": _bessel("besselk"),
+    "kn": _of_whole_order(_bessel("besselk")),
+    "k0e": _bessel("besselk", 0, _growing),
+    "k1e": _bessel("besselk", 1, _growing),
+    "kve": _bessel("besselk", None, _growing),
+    "struve": _bessel("struve"),
+    "modstruve": _bessel("modstruve"),
+    "gammainc": _named("gammainc"),
+    "gammaincc": _named("gammaincc"),
+    "betainc": _named("betainc"),
+    "betaincc": _lifted(lambda a, b, x: apply_to("betainc", b, a, 1 - x)),
+    "lambertw": _lambertw,
+    "wrightomega": lambda x: apply("LambertW", apply("exp", x)),
+    "ellipk": _named("elliptic_k"),
+    "ellipkm1": lambda p: apply_to("elliptic_k", 1 - p),
+    "ellipe": _ellipe,
+    "ellipkinc": _named("elliptic_f"),
+    "ellipeinc": _lifted(_ellipeinc),
+    "ellipj": _lifted(_ellipj),
+    "expn": _of_whole_order(_named("expint")),
+    "exp1": lambda x: apply_to("expint", x.trace.constant(1), x),
+    "expi": _named("Ei"),
+    "shichi": _with_pole("Shi", "Chi"),
+    "sici": _with_pole("Si", "Ci"),
+    "fresnel": lambda x: (apply_to("fresnels", x), apply_to("fresnelc", x)),
+    "zeta": _zeta,
+    "zetac": lambda x: apply_to("zeta", x) - 1,
+    "hyp1f1": _named("hyp1f1"),
+    "hyp2f1": _named("hyp2f1"),
+    "jvp": _bessel_slope(_bessel("besselj"), -1),
+    "yvp": _bessel_slope(_bessel("bessely"), -1),
+    "ivp": _bessel_slope(_bessel("besseli"), 1),
+    "kvp": lambda v, x, n=1: (-1) ** n * _bessel_slope(_bessel("besselk"), 1)(v, x, n),
 }
 
 
@@ -206,8 +342,13 @@ def _known(table):
 
 
 def _over_elements(original, on_element):
-    one = element_version(original, on_element)
-    return lambda *xs: np.frompyfunc(one, len(xs), 1)(*(np.asarray(x, object) for x in xs))
+    one, signature = element_version(original, on_element), inspect.signature(original)
+
+    def of_arrays(*given, **options):
+        xs = signature.bind(*given, **options).args
+        return np.frompyfunc(one, len(xs), 1)(*(np.asarray(x, object) for x in xs))
+
+    return of_arrays
 
 
 def name_of(ufunc):

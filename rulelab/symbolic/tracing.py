@@ -14,7 +14,7 @@ from .cells import Array, ComplexNumber, Static, entry_name
 from .complexes import Complex, as_complex, is_complex
 from .endings import NotFollowed, Settled, Skipped
 from .field_graphs import same_everywhere
-from .functions import apply, element_version, scalar_version
+from .functions import apply, apply_to, element_version, scalar_version
 from .integrals import stand_ins
 from .plain import entries_of, is_zero, parts_that_move, quietly, seed_like
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
@@ -49,12 +49,12 @@ def _project_to(x):
     return project
 
 
-def _exactly(original, name):
-    """A function that a rule computes by a series, as the function it computes."""
+def _exactly(original, function):
+    """One that a rule computes by a series, as the `function` that it computes."""
 
     def on_scalar(x):
         x.trace.notes[f"{original.__name__} was taken as the exact function"] = None
-        return apply(name, x, False)
+        return function(x)
 
     def on_values(x):
         if isinstance(x, np.ndarray) and x.ndim:
@@ -65,8 +65,8 @@ def _exactly(original, name):
 
 
 STAND_INS = (
-    _exactly(python_math.digamma, "digamma"),
-    _exactly(numpy_elementwise.bessel_i1, "besseli1"),
+    _exactly(python_math.digamma, lambda x: apply("digamma", x, False)),
+    _exactly(numpy_elementwise.bessel_i1, lambda x: apply_to("besseli", x.trace.constant(1), x)),
     (projection.ProjectTo, _project_to),
     (projection.unbroadcast, _unbroadcast),
     (array_likes.check_plain, lambda items: None),

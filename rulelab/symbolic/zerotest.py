@@ -23,6 +23,7 @@ from fractions import Fraction
 import sympy as sp
 
 from .formulas import has_small_powers
+from .transcendents import REDUCED, step_from
 from .worker import TooLong, at_most
 
 P = 170141183460469231731687303715883955719  # a safe prime below 2**127 of which 2, 3, 5, 7 are squares
@@ -199,6 +200,8 @@ class FieldModel:
         for coefficient, rest in _linear_terms(sp.expand_log(exponent, force=True)):
             if isinstance(rest, sp.log):
                 factor = self.value(rest.args[0])
+            elif isinstance(rest, sp.LambertW):
+                factor = self.value(rest.args[0] / rest)
             else:
                 factor = self.residue("exp", self.value(rest))
             product = product * self.rational_power(factor, coefficient) % P
@@ -250,9 +253,17 @@ class FieldModel:
             }[expr.func]()
         if isinstance(expr, (sp.sinh, sp.cosh, sp.tanh, sp.coth)):
             return self.value(expr.rewrite(sp.exp))
+        if expr.func in REDUCED and (made := self.reduced(expr)) is not None:
+            return made
         if isinstance(expr, sp.Function):
             return self.random(expr.func.__name__, *(self.value(a) for a in expr.args))
         raise NotImplementedError
+
+    def reduced(self, expr):
+        """The value of a function of an order by its neighbours; None for one that stays as it is."""
+        constant, rest = expr.args[0].as_coeff_Add()
+        step = step_from(expr.func, constant, rest == 0) if constant.is_Rational else None
+        return None if step is None else self.value(step(*expr.args))
 
     def log(self, expr):
         expanded = sp.expand_log(expr, force=True)

@@ -1,0 +1,236 @@
+"""The special functions of one argument or more in a graph: their SymPy form, and what relates the neighbours
+of an order.
+
+SciPy's convention of arguments is the one that is kept: the parameter m = k**2 of elliptic integrals,
+regularised incomplete gamma and beta functions, the order first. What SymPy has is taken from it, with its
+slopes; what it lacks is a class here. A slope that nobody has in closed form (that of a Bessel function by
+its order) stays an unevaluated `Derivative`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import sympy as sp
+
+from . import special_values
+from .scalars import CONTEXT
+
+# --- what SymPy lacks, or has with other arguments ----------------------------------------------------------
+
+
+class _OfScipy(sp.Function):
+    """A function with the name and arguments that SciPy gives it; `slope(i, *args)` is that by the i-th."""
+
+    evaluate: Callable
+    latex_name = ""
+
+    def fdiff(self, argindex=1):
+        """Its slope by an argument, counted from 1; not evaluated where there is no closed form."""
+        slope = self.slope(argindex, *self.args)
+        return sp.Function.fdiff(self, argindex) if slope is None else slope
+
+    def slope(self, i, *args):
+        return None
+
+    def _eval_evalf(self, prec):
+        numbers = [sp.Float(a, 60) if a.is_Rational else a.evalf(60) for a in self.args]
+        if not all(n.is_Float for n in numbers):
+            return None
+        try:
+            value = type(self).evaluate(*(CONTEXT.make_mpf(n._mpf_) for n in numbers))
+        except (ArithmeticError, ValueError):
+            return None
+        return sp.Float._new(value._mpf_, prec) if isinstance(value, CONTEXT.mpf) else None
+
+    def _latex(self, printer, exp=None):
+        shown = rf"{self.latex_name}\left({', '.join(map(printer._print, self.args))}\right)"
+        return shown if exp is None else rf"{shown}^{{{exp}}}"
+
+
+class gammainc(_OfScipy):
+    """The lower incomplete gamma function over the gamma function."""
+
+    nargs, latex_name = 2, "P"
+    evaluate = staticmethod(special_values.gammainc)
+
+    def slope(self, i, a, x):
+        return sp.exp(-x) * x ** (a - 1) / sp.gamma(a) if i == 2 else None
+
+
+class gammaincc(_OfScipy):
+    """One minus `gammainc`, also where that is nearly one."""
+
+    nargs, latex_name = 2, "Q"
+    evaluate = staticmethod(special_values.gammaincc)
+
+    def slope(self, i, a, x):
+        return -gammainc(a, x).fdiff(i)
+
+
+class betainc(_OfScipy):
+    """The incomplete beta function from 0 to x over the beta function."""
+
+    nargs, latex_name = 3, "I"
+    evaluate = staticmethod(lambda a, b, x: CONTEXT.betainc(a, b, 0, x, regularized=True))
+
+    def slope(self, i, a, b, x):
+        if i != 3:
+            return None
+        return x ** (a - 1) * (1 - x) ** (b - 1) * sp.gamma(a + b) / (sp.gamma(a) * sp.gamma(b))
+
+
+class struve(_OfScipy):
+    """Struve's function of an order, first, and a number."""
+
+    nargs, latex_name = 2, r"\mathbf{H}"
+    evaluate = staticmethod(CONTEXT.struveh)
+
+    def slope(self, i, v, x):
+        return struve(v - 1, x) - v / x * struve(v, x) if i == 2 else None
+
+
+class modstruve(_OfScipy):
+    """The modified one."""
+
+    nargs, latex_name = 2, r"\mathbf{L}"
+    evaluate = staticmethod(CONTEXT.struvel)
+
+    def slope(self, i, v, x):
+        return modstruve(v - 1, x) - v / x * modstruve(v, x) if i == 2 else None
+
+
+class jacobi_am(_OfScipy):
+    """The amplitude of u with the parameter m: Jacobi's three functions are its sine, cosine and a root."""
+
+    nargs, latex_name = 2, r"\operatorname{am}"
+    evaluate = staticmethod(special_values.jacobi_am)
+
+    def slope(self, i, u, m):
+        sn, cn = sp.sin(self), sp.cos(self)
+        dn = sp.sqrt(1 - m * sn**2)
+        if i == 1:
+            return dn
+        return (((1 - m) * u - sp.elliptic_e(self, m)) * dn + m * sn * cn) / (2 * m * (1 - m))
+
+
+class hyp1f1(_OfScipy):
+    """Kummer's function."""
+
+    nargs, latex_name = 3, r"{}_1F_1"
+    evaluate = staticmethod(CONTEXT.hyp1f1)
+
+    def slope(self, i, a, b, x):
+        return a / b * hyp1f1(a + 1, b + 1, x) if i == 3 else None
+
+
+class hyp2f1(_OfScipy):
+    """Gauss' function."""
+
+    nargs, latex_name = 4, r"{}_2F_1"
+    evaluate = staticmethod(special_values.hyp2f1)
+
+    def slope(self, i, a, b, c, x):
+        return a * b / c * hyp2f1(a + 1, b + 1, c + 1, x) if i == 4 else None
+
+
+NAMED_AS_IN_SCIPY = (gammainc, gammaincc, betainc, struve, modstruve, hyp1f1, hyp2f1)
+IN_SYMPY: dict[str, Callable] = {
+    name: getattr(sp, name)
+    for name in (
+        "besselj bessely besseli besselk LambertW elliptic_k elliptic_e elliptic_f expint Ei Shi Chi Si Ci "
+        "fresnels fresnelc zeta"
+    ).split()
+} | {own.__name__: own for own in (*NAMED_AS_IN_SCIPY, jacobi_am)}
+"""By the operation in a graph: what makes the SymPy form of its operands' forms."""
+
+# --- neighbours of an order ---------------------------------------------------------------------------------
+
+MOST_STEPS = 12
+
+
+def _half_power(v, x):
+    return (x / 2) ** v / (sp.sqrt(sp.pi) * sp.gamma(v + sp.Rational(3, 2)))
+
+
+def _two_back(f, sign, factor=2, extra=None):
+    """(from below, from above) where f(v - 1) + sign*f(v + 1) = factor*v/x*f(v) + extra(v)."""
+
+    def rest(v, x):
+        return factor * v / x * f(v, x) + (extra(v, x) if extra else 0)
+
+    return (
+        lambda v, x: sign * (rest(v - 1, x) - f(v - 2, x)),
+        lambda v, x: rest(v + 1, x) - sign * f(v + 2, x),
+    )
+
+
+# How many neighbours are independent; what the function is by those below it, and by those above.
+_NEIGHBOURS: dict[type, tuple[int, Callable, Callable]] = {
+    sp.besselj: (2, *_two_back(sp.besselj, 1)),
+    sp.bessely: (2, *_two_back(sp.bessely, 1)),
+    sp.besseli: (2, *_two_back(sp.besseli, -1)),
+    sp.besselk: (2, *_two_back(sp.besselk, -1, factor=-2)),
+    struve: (2, *_two_back(struve, 1, extra=_half_power)),
+    modstruve: (2, *_two_back(modstruve, -1, extra=_half_power)),
+    gammainc: (
+        1,
+        lambda a, x: gammainc(a - 1, x) - x ** (a - 1) * sp.exp(-x) / sp.gamma(a),
+        lambda a, x: gammainc(a + 1, x) + x**a * sp.exp(-x) / sp.gamma(a + 1),
+    ),
+    sp.expint: (
+        2,
+        lambda n, x: (sp.exp(-x) - x * sp.expint(n - 1, x)) / (n - 1),
+        lambda n, x: (sp.exp(-x) - n * sp.expint(n + 1, x)) / x,
+    ),
+    sp.gamma: (1, lambda x: (x - 1) * sp.gamma(x - 1), lambda x: sp.gamma(x + 1) / x),
+}
+# What is another function, at each order (None) or at one that is this number.
+_ANOTHER: dict[tuple[type, int | None], Callable] = {
+    (gammaincc, None): lambda a, x: 1 - gammainc(a, x),
+    (gammainc, 0): lambda a, x: sp.Integer(1),
+    (sp.gamma, 1): lambda x: sp.Integer(1),
+    (sp.expint, 0): lambda n, x: sp.exp(-x) / x,
+    (sp.expint, 1): lambda n, x: -sp.Ei(-x),
+}
+REDUCED = frozenset((*_NEIGHBOURS, *(kind for kind, _ in _ANOTHER)))
+
+
+def step_from(kind, constant, alone):
+    """The step from a function of an order to those neighbours that it is made of, or to another function;
+    None for what stays as it is. `constant` is the rational part of the order, `alone` if it has no other."""
+    for order in (None, constant) if alone else (None,):
+        if (kind, order) in _ANOTHER:
+            return _ANOTHER[kind, order]
+    if kind not in _NEIGHBOURS:
+        return None
+    independent, from_below, from_above = _NEIGHBOURS[kind]
+    whole = constant.numerator // constant.denominator
+    if abs(whole) > MOST_STEPS or 0 <= whole < independent:
+        return None
+    return from_below if whole > 0 else from_above
+
+
+@functools.cache
+def written_out(step, count):
+    """(symbols, expression) of a step for `count` arguments."""
+    symbols = sp.symbols(f"a:{count}", cls=sp.Dummy)
+    return symbols, step(*symbols)
+
+
+@functools.cache
+def slopes_of(kind, count):
+    """(symbols, slopes) of a function by each of its arguments; None for one without a closed form."""
+    symbols = sp.symbols(f"a:{count}", cls=sp.Dummy)
+    value = kind(*symbols)
+    return symbols, tuple(_closed(sp.diff(value, symbol)) for symbol in symbols)
+
+
+def _closed(slope):
+    return None if is_open(slope) else slope
+
+
+def is_open(slope):
+    """Whether there is something in a derivative that SymPy has no closed form of."""
+    return slope.has(sp.Derivative, sp.Subs, sp.meijerg)
