@@ -35,6 +35,9 @@ class Static(NamedTuple):
     def __eq__(self, other):
         return isinstance(other, Static) and self._known() == other._known()
 
+    def __ne__(self, other):  # a tuple has one of its own
+        return not self == other
+
     def __hash__(self):
         return hash(self._known())
 

@@ -47,7 +47,7 @@ from .limits import ONE_SIZE
 from .plain import plain_argument
 from .questions import ARRAYS, NUMBERS, VECTORS, NoRuleFound, Plan, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
-from .runs import Visit, makes_a_number, plain_value, visit
+from .runs import Visit, makes_a_number, not_derived, plain_value, visit
 from .scalars import CONTEXT, Stop
 from .scopes import except_at, headline, kinds_of, scope, sizes_of
 from .tracing import mentions, reads_one_triangle
@@ -561,6 +561,8 @@ class Judge:
         codes = frozenset().union(*(v.codes for v in visits))
         rounded = of_constants(dict.fromkeys(c for v in visits for c in v.trace.rounded), codes)
         self.say(Undecided(digits, self.took_more("the proof")), (), notes, rounded)
+        if underived := dict.fromkeys(name for v in visits for name in v.underived):
+            return self.say(Undecided(digits, not_derived(underived)), (), notes, rounded)
         known = min((v.digits for v in visits if not v.vague), default=EXACT_DIGITS)
         if known < EXACT_DIGITS:
             return self.say(Agrees(known, _why_no_identity(known, rounded)), (), notes, rounded)

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from ..tangents import thunks, zeros
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.structural import Tangent
 from .cells import Array, ComplexNumber, Static
 from .endings import Settled
@@ -122,12 +123,17 @@ def padded(question, cotangents, count):
     return cotangents
 
 
-def opened(returned, sample):
-    """The cotangents of the arguments, thunks opened; nobody asks for those of what is held fixed."""
-    return [
-        zeros.NoTangent() if isinstance(value, Static) else thunks.unthunk(c)
-        for c, value in zip(returned[1:], sample, strict=True)
-    ]
+def opened(returned, sample, underived=None):
+    """The cotangents of the arguments, thunks opened; nobody asks for those of what is held fixed. With a
+    list `underived` there is none of what the rule says it has not derived, and its place goes there."""
+    cotangents = []
+    for i, (cotangent, value) in enumerate(zip(returned[1:], sample, strict=True)):
+        cotangent = zeros.NoTangent() if isinstance(value, Static) else thunks.unthunk(cotangent)
+        if underived is not None and isinstance(cotangent, NotImplementedTangent):
+            cotangent = zeros.NoTangent()
+            underived.append(i)
+        cotangents.append(cotangent)
+    return cotangents
 
 
 def is_zero(cotangent):

@@ -80,6 +80,7 @@ class Visit:
     path: tuple
     codes: frozenset  # the author's code objects that were run
     vague: bool = False  # the digits are fewer than an identity's, and no more of the slope are known
+    underived: tuple = ()  # the names of arguments whose cotangents are not implemented, and not judged
 
 
 def visit(question, sample, seed):
@@ -104,9 +105,11 @@ def visit(question, sample, seed):
     y_bar, seed_leaves = traced_seed(trace, question.names, plain_y, seeds)
     rule = question.rule_through(lambda f: swap.value(f, "rule"))
 
+    places: list[int] = []
+
     def run_rule():
         rule_y, pullback = rule(*arguments)
-        return rule_y, opened(padded(question, pullback(y_bar), len(sample)), sample)
+        return rule_y, opened(padded(question, pullback(y_bar), len(sample)), sample, places)
 
     rule_y, cotangents = run_traced(trace, swap, question, run_rule)
     skip_ties(trace)
@@ -119,16 +122,34 @@ def visit(question, sample, seed):
         difference_quotients, question, sample, leaves, seed_leaves, path, quadratures=quadratures, wide=wide
     )
     expected = quotients()
+    if missing := tuple(question.names[i] for i in places):
+        found = [_own_or(leaf, missing, *pair) for leaf, *pair in zip(leaves, found, expected, strict=True)]
     vague = bool(quadratures) and is_vague(quotients, quadratures, expected, [f.shadow for f in found])
     digits = _check_gradient(
         question, sample, plain_y, seeds, leaves, found, expected, y_flat, seed_leaves,
         None if quadratures else quotients, vague,
     )  # fmt: skip
-    digits = min(digits, trace.known_digits)
+    digits = min(digits, trace.known_digits) if len(missing) < _moving(sample) else 0
     return Visit(
         sample, trace, y_flat, rule_y, seed_leaves, leaves, found, expected, digits, trace.path(),
-        frozenset(swap.codes), vague,
+        frozenset(swap.codes), vague, missing,
     )  # fmt: skip
+
+
+def _moving(sample):
+    """How many arguments are not held."""
+    return sum(not isinstance(value, Static) for value in sample)
+
+
+def not_derived(names):
+    """What is said of arguments for which a rule has no cotangent."""
+    return f"the cotangent of {' and '.join(names)} is not implemented in the rule"
+
+
+def _own_or(leaf, missing, found, expected):
+    """The cotangent of a leaf; where there is none a number that stands for the right one."""
+    name = leaf.args.partition("[")[0].removesuffix(".real").removesuffix(".imag")
+    return leaf.trace.argument("not_implemented", expected) if name in missing else found
 
 
 def _held_beyond(leading, sample):
@@ -205,8 +226,8 @@ def plain_run(question, sample, seed_for):
         try:
             first = padded(question, pullback(y_bar), len(sample))
             _check_form(question, sample, first)
-            kept = [np.array(plain_number(c), copy=True) for c in opened(first, sample)]
-            again = opened(padded(question, pullback(y_bar), len(sample)), sample)
+            kept = [np.array(plain_number(c), copy=True) for c in opened(first, sample, [])]
+            again = opened(padded(question, pullback(y_bar), len(sample)), sample, [])
         except (Settled, Misfit):
             raise
         except Exception as raised:
@@ -267,7 +288,7 @@ def _check_form(question, sample, returned):
                     "arity", f"the cotangent of {name} is None: NoTangent() and ZeroTangent() say nothing"
                 )
             )
-    for name, value, cotangent in zip(question.names, sample, opened(returned, sample), strict=True):
+    for name, value, cotangent in zip(question.names, sample, opened(returned, sample, []), strict=True):
         if isinstance(value, Static) or is_zero(cotangent):
             continue
         shape = value.shape if isinstance(value, Array) else ()

@@ -294,7 +294,7 @@ def _takes_fraction(question, given, i):
 def _has_no_tangent(question, sample, i):
     """Whether the rule says so, or does not take a fraction."""
     try:
-        return isinstance(opened(_returned(question, sample, i), sample)[i], NoTangent)
+        return isinstance(opened(_returned(question, sample, i), sample, [])[i], NoTangent)
     except Exception:
         return True
 

@@ -48,3 +48,11 @@ def test_one_entry_of_an_array_is_moved_beside_what_it_was_compared_with():
     assert {entries[0] > 100 for entries in found} == {True, False}
     assert {entries[1:] for entries in found} == {(2, 3)}
     assert list(beside_borders(sample, ("x",), trace.decisions, moved)) == []
+
+
+def test_what_is_held_can_be_told_apart_whatever_it_is():
+    """Arrays and lists by their identity, numbers by their value; samples with them go into sets."""
+    held = np.array([[0], [1]])
+    assert len({(Static(held), Fraction(1)), (Static(held), Fraction(1))}) == 1
+    assert Static([1]) != Static([1]) and Static(2) == Static(2)
+    assert Static(held) != Static(held.copy()) and Static(2) != 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, derive_rule, prove, specials
+from rulelab.tangents.missing import not_implemented
 from rulelab.tangents.zeros import NoTangent
 
 special = pytest.importorskip("scipy.special")
@@ -280,6 +281,33 @@ def test_an_order_that_is_held_needs_no_slope():
         assert isinstance(prove(f, rule(NoTangent()), at=(2, x)).verdict, Proved)
         assert isinstance(prove(f, rule(NoTangent(), 2), at=(2, x)).verdict, Refuted)
         assert isinstance(prove(f, rule(0.0), at=(2.5, x)).verdict, Refuted)
+
+
+def test_a_slope_that_is_not_implemented_is_not_judged():
+    """By an order that varies: what is judged are the others. Where all are missing, nothing was compared."""
+
+    def f(v, x):
+        return special.jv(v, x)
+
+    def rule(sign):
+        def on_arguments(v, x):
+            def pullback(y_bar):
+                slope = (special.jv(v - 1, x) + sign * special.jv(v + 1, x)) / 2
+                return NoTangent(), not_implemented("by the order"), y_bar * slope
+
+            return f(v, x), pullback
+
+        return on_arguments
+
+    for options in ({}, {"at": (2.5, 0.7)}, {"at": (2.5, HERE)}):
+        verdict = prove(f, rule(-1), **options).verdict
+        assert isinstance(verdict, Undecided) and verdict.digits == 40
+        assert "cotangent of v is not implemented" in verdict.sentence()
+        verdict = prove(f, rule(1), **options).verdict
+        assert isinstance(verdict, Refuted) and verdict.kind == "gradient"
+    assert isinstance(prove(f, rule(-1), at=(2, 0.7)).verdict, Proved)
+    verdict = prove(f, lambda *xs: (f(*xs), lambda b: (NoTangent(), *[not_implemented()] * 2))).verdict
+    assert isinstance(verdict, Undecided) and verdict.digits == 0
 
 
 def test_orders_that_are_an_array_and_held():
