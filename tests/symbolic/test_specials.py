@@ -1,6 +1,7 @@
 """Rules of functions that call `scipy.special`, on numbers and on arrays."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -197,6 +198,15 @@ def test_a_wrong_slope_is_refuted_for_every_function_in_the_table(name):
     for x in (0.45, HERE):
         verdict = judge(f, lambda x: 0.123 + 0 * x, x, domain=(0, 1))
         assert isinstance(verdict, Refuted) and verdict.kind == "gradient"
+
+
+def test_the_manual_lists_what_is_known(repository):
+    """Each function in the table, and nothing else that SciPy has."""
+    page = (repository / "docs" / "reference" / "proving.md").read_text(encoding="utf-8")
+    section = page.split("## Special functions")[1].split("\n## ")[0]
+    rows = [line.split("|")[2] for line in section.splitlines() if line.startswith("| ")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert listed == set(specials._SPECIAL) | set(specials._OF_ARRAYS)
 
 
 OF_ARRAYS = {
