@@ -140,6 +140,8 @@ class _Point:
         self.slopes: list[_Slopes] = []
         self.limits: list[_Limits] = []  # of the first of them, once there is a doubt
         self.directions = _directions(len(self.leaves), rng)
+        self.quadratures: dict[tuple, tuple] = {}  # of the integrals, by path
+        self.last_path: tuple | None = None
 
     def judge(self):
         """None, a Refuted, or (what is at fault, its caveat): the first of what is wrong here."""
@@ -235,10 +237,10 @@ class _Point:
         beside = _moved(self.sample, [u * distance for u in direction])
         with CONTEXT.workdps(DIGITS):
             step = CONTEXT.mpf(STEP.numerator) / STEP.denominator
-            value, path = self.traced_values(beside)
+            value, path, quadratures = self.values_beside(beside)
             columns = []
             for i in range(len(self.leaves)):
-                ahead, other = self.traced_values(beside, (i, step))
+                ahead, other, _ = self.traced_values(beside, (i, step), quadratures)
                 if other != path:
                     raise Skipped("on the border between two cells")
                 columns.append([float((a - b) / step) for a, b in zip(ahead, value, strict=True)])
@@ -246,11 +248,28 @@ class _Point:
         slopes[np.abs(slopes) < NOTHING] = 0  # it is on its way there
         return np.array([float(v) for v in value]), slopes
 
-    def traced_values(self, sample, moved=None):
-        trace, *_, y = trace_primal(self.question, sample, moved)
+    def values_beside(self, beside):
+        """(values, path, how its integrals were worked out), which on one path is always alike: then these
+        values are by the same sums as those ahead of them."""
+        guess = self.quadratures.get(self.last_path, ())
+        value, path, found = self.traced_values(beside, None, guess)
+        if path not in self.quadratures:
+            if guess:
+                value, _, found = self.traced_values(beside)
+            self.quadratures[path], guess = found, ()
+        known = self.quadratures[path]
+        if known and not (guess and path == self.last_path):
+            value, *_ = self.traced_values(beside, None, known)
+        self.last_path = path
+        return value, path, known
+
+    def traced_values(self, sample, moved=None, quadratures=()):
+        """(values, path, how its integrals were worked out) beside the point, or with one number `moved`; the
+        same sums as in `quadratures` differ in two runs by as little as their limits do."""
+        trace, *_, y = trace_primal(self.question, sample, moved, quadratures)
         if moved is None:
             skip_ties(trace)
-        return [v.shadow for v in flat_numbers(trace, y)], trace.path()
+        return [v.shadow for v in flat_numbers(trace, y)], trace.path(), tuple(trace.quadratures)
 
     # --- judging
 

@@ -94,8 +94,19 @@ def test_a_name_that_is_taken_is_not_used():
 
 def test_functions_that_nobody_has_are_refused():
     """With their name."""
-    with pytest.raises(Unprintable, match="zeta"):
-        printed(sp.zeta(x))
+    with pytest.raises(Unprintable, match="airyai"):
+        printed(sp.airyai(x))
+
+
+def test_special_functions_keep_the_arguments_of_scipy():
+    """One of several results by its place; a slope without a closed form is refused in words."""
+    pytest.importorskip("scipy.special")
+    assert printed(sp.besselj(2, x)).endswith("jv(2, x)")
+    assert printed(sp.Ci(x)).endswith("sici(x)[1]")
+    assert printed(sp.LambertW(x)).endswith("lambertw(x).real")
+    assert printed(sp.elliptic_e(x, sp.Rational(1, 4))).endswith("ellipeinc(x, 0.25)")
+    with pytest.raises(Unprintable, match="no closed form"):
+        printed(sp.Derivative(sp.besselj(x, 2), x))
 
 
 def test_what_stands_twice_costs_once():
