@@ -141,7 +141,7 @@ class _Point:
         self.limits: list[_Limits] = []  # of the first of them, once there is a doubt
         self.directions = _directions(len(self.leaves), rng)
         self.quadratures: dict[tuple, tuple] = {}  # of the integrals, by path
-        self.last_path: tuple | None = None
+        self.last_path: tuple = ()
 
     def judge(self):
         """None, a Refuted, or (what is at fault, its caveat): the first of what is wrong here."""

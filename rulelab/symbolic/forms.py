@@ -3,6 +3,7 @@ in it, factored, simplified, without exponentials that overflow."""
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from dataclasses import dataclass, field
@@ -199,7 +200,7 @@ def forms(derivative, values, thorough=True):
         slow = (sp.factor, _cancelled, sp.powsimp, sp.simplify, _without_growing) if thorough else ()
         for step in (*slow, _one_exponent):
             plain.append(attempted(step, derivative))
-    for form in filter(lambda f: f is not None, plain):
+    for form in dict.fromkeys(f for f in plain if f is not None):
         seen[form] = None
         for replaced in (*_with_values(form, values, thorough), *_divided(form, values)):
             seen[replaced] = None
@@ -207,6 +208,7 @@ def forms(derivative, values, thorough=True):
     return [form for form in seen if form is derivative or form.count_ops() <= room]
 
 
+@functools.lru_cache(2048)  # several ways lead to the same form, which takes as long each time
 def attempted(step, *args):
     """What a step of SymPy's gives, or None: its heuristics may raise almost anything, or not end."""
     try:
