@@ -54,9 +54,9 @@ _CASES_OF: dict[tuple[Path, str], int] = {}
 def pytest_configure() -> None:
     """Whatever the environment says, bytecode is kept, and Ctrl-C, which many tests press, is heard.
 
-    Containers forbid bytecode by `PYTHONDONTWRITEBYTECODE`; then each process of the suite compiles the tests,
-    and each of the hundreds that tests start the package. What a shell without job control starts in its
-    background is deaf to Ctrl-C.
+    Containers forbid bytecode by `PYTHONDONTWRITEBYTECODE`; then each process of the suite compiles the
+    tests, and each of the hundreds that tests start the package. What a shell without job control starts in
+    its background is deaf to Ctrl-C.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False

@@ -140,7 +140,7 @@ def _future_flags(code: types.CodeType) -> int:
         flag = getattr(__future__, name).compiler_flag
         if code.co_flags & flag:
             flags |= flag
-    return flags
+    return flags & ~inspect.CO_NESTED  # the flag of `nested_scopes` says of a function that it is in another
 
 
 def _compiled(filename: str, text: str, flags: int) -> _File | None:

@@ -244,6 +244,17 @@ def test_a_text_that_nests_too_deep_is_named_as_such(monkeypatch):
         raise RecursionError
 
     monkeypatch.setattr(source, "parse", too_deep)
+    monkeypatch.setattr(source, "_FILES", {})
     with pytest.raises(SourceNotFoundError, match=r"nests deeper .* can") as caught:
         find_source(test_two_lambdas_of_a_line.__code__.replace(co_name="new"))
     assert "break up the longest expression" in str(caught.value)
+
+
+def test_a_file_is_compiled_once_for_functions_within_functions_too(monkeypatch):
+    """Where each kind is asked for after the other: a long file takes long to read."""
+    read = []
+    monkeypatch.setattr(source, "parse", lambda text, filename: read.append(filename) or ast.parse(text))
+    monkeypatch.setattr(source, "_FILES", {})
+    for f in (lambda x: x + 1, twice, lambda x: x + 2, text_of):
+        source._search(f.__code__)
+    assert read == [__file__]
