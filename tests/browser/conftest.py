@@ -1,6 +1,7 @@
 """Chromium on a running JupyterLab: open a notebook, type, run, read what came out.
 
-The tests of a module are one visit: JupyterLab is loaded once, and each test opens a notebook of its own.
+All tests of this folder are one visit: JupyterLab is loaded once, and each test opens a notebook of its own. Who
+fails, or leaves something on the page, leaves it to nobody: then the next one loads JupyterLab anew.
 """
 
 from __future__ import annotations
@@ -160,10 +161,58 @@ def chromium_path() -> str:
     return found or missing("no Chromium on this machine (set RULELAB_CHROMIUM to its path)")
 
 
-# Not for the whole session: while Playwright's event loop is up, no other test of the process can start one.
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Headless Chromium, the machine's own."""
+class Shared:
+    """One Chromium and one visit to JupyterLab, for as long as tests of this folder follow each other."""
+
+    def __init__(self) -> None:
+        self._ends = contextlib.ExitStack()
+        self._ends_of_visit = contextlib.ExitStack()
+        self._browser: Any = None
+        self._visit: Any = None
+        self.spoilt = False  # by a test that failed, or that left something on the page
+
+    def browser(self) -> Any:
+        """Headless Chromium, the machine's own."""
+        if self._browser is None:
+            self._browser = self._ends.enter_context(chromium())
+        return self._browser
+
+    def visit(self, lab: Any) -> Any:
+        """A page with JupyterLab up and no notebook open."""
+        if self.spoilt:
+            self._end_visit()
+        if self._visit is None:
+            self._visit = self._ends_of_visit.enter_context(visiting(self.browser(), lab))
+        return self._visit
+
+    def _end_visit(self) -> None:
+        self._visit, self.spoilt = None, False
+        with contextlib.suppress(Exception):   # what failed before must be what is reported
+            self._ends_of_visit.close()
+
+    def end(self) -> None:
+        self._end_visit()
+        self._browser = None
+        self._ends.close()
+
+
+_SHARED = Shared()
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures of the test
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """While Playwright's event loop is up, no other test of the process can start one: so it ends here."""
+    if nextitem is None or not nextitem.path.is_relative_to(Path(__file__).parent):
+        _SHARED.end()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """What a test that failed has left on the page is nobody's."""
+    _SHARED.spoilt |= report.failed
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -191,11 +240,23 @@ def visiting(browser: Any, lab: Any) -> Iterator[Any]:
     context.close()
 
 
-@pytest.fixture(scope="module")
-def visit(browser: Any, lab: Any) -> Iterator[Any]:
-    """JupyterLab, loaded once for the tests of a module."""
-    with visiting(browser, lab) as page:
-        yield page
+@pytest.fixture(scope="session")
+def shared() -> Iterator[Shared]:
+    """What the tests share, ended at the latest with the session, also where that is cut short."""
+    yield _SHARED
+    _SHARED.end()
+
+
+@pytest.fixture
+def browser(shared: Shared) -> Any:
+    """Headless Chromium, the machine's own."""
+    return shared.browser()
+
+
+@pytest.fixture
+def visit(shared: Shared, lab: Any) -> Any:
+    """JupyterLab, loaded once for all of these tests."""
+    return shared.visit(lab)
 
 
 @pytest.fixture

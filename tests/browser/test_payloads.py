@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 
 import pytest
 
 from tests.notebook.payloads import WORDS
-
-from .conftest import visiting
 
 pytestmark = pytest.mark.browser
 
@@ -83,9 +82,17 @@ class Watched:
 
     def __init__(self, page):
         self.page, self.happened = page, []
-        page.on("dialog", lambda dialog: (self.happened.append(dialog.message), dialog.dismiss()))
-        page.on("framenavigated", lambda frame: self.happened.append(f"went to {frame.url}"))
-        page.context.on("page", lambda other: self.happened.append(f"opened {other.url}"))
+        self._watching = (
+            (page, "dialog", lambda dialog: (self.happened.append(dialog.message), dialog.dismiss())),
+            (page, "framenavigated", lambda frame: self.happened.append(f"went to {frame.url}")),
+            (page.context, "page", lambda other: self.happened.append(f"opened {other.url}")),
+        )
+        for whom, event, note in self._watching:
+            whom.on(event, note)
+
+    def end(self):
+        for whom, event, note in self._watching:
+            whom.remove_listener(event, note)
 
     def calm(self, area=".jp-OutputArea-output"):
         """Nothing ran, nothing was asked of anybody, and the outputs have no element but ours."""
@@ -96,17 +103,14 @@ class Watched:
 
 
 @pytest.fixture
-def visit(browser, lab):
-    """A page for each test: what runs in one must not be taken for what runs in the next."""
-    with visiting(browser, lab) as page:
-        yield page
-
-
-@pytest.fixture
-def hostile(empty_notebook, lab, repository):
-    """An empty notebook beside which `payloads` can be imported."""
+def hostile(shared, empty_notebook, lab, repository):
+    """An empty notebook beside which `payloads` can be imported; the page is left to others if it is as before."""
     shutil.copyfile(repository / "tests" / "notebook" / "payloads.py", lab.root / "payloads.py")
-    return empty_notebook, Watched(empty_notebook.page)
+    watched = Watched(empty_notebook.page)
+    yield empty_notebook, watched
+    watched.end()
+    if watched.happened or empty_notebook.page.evaluate("() => window.ran !== undefined"):
+        shared.spoilt = True
 
 
 @pytest.mark.every(2)
@@ -127,19 +131,20 @@ def test_nothing_runs_in_the_outputs_nor_in_their_export(hostile, half, tmp_path
     assert notebook.page.locator(".jp-Toolbar").first.is_visible()
     assert notebook.errors == [] and notebook.outside == []
 
-    exported = opened_export(notebook, tmp_path)
-    asked = []
-    exported.page.on("request", lambda request: asked.append(request.url))
-    exported.page.goto((tmp_path / "page.html").as_uri())
-    exported.happened.clear()
-    assert exported.page.get_by_text("payloads.show").first.is_visible()
-    exported.calm(".jp-OutputArea-output")
+    with opened_export(notebook, tmp_path) as exported:
+        asked = []
+        exported.page.on("request", lambda request: asked.append(request.url))
+        exported.page.goto((tmp_path / "page.html").as_uri())
+        exported.happened.clear()
+        assert exported.page.get_by_text("payloads.show").first.is_visible()
+        exported.calm(".jp-OutputArea-output")
     outside = [url for url in asked if not url.startswith(("file:", "data:", *SCRIPTS_OF_NBCONVERT))]
     assert outside == []
 
 
+@contextlib.contextmanager
 def opened_export(notebook, folder):
-    """The notebook as an HTML page in a file, and a new page of the browser to open it in."""
+    """The notebook as an HTML page in a file, and a page of a visitor of its own to open it in."""
     import nbformat
     from nbconvert import HTMLExporter
 
@@ -147,9 +152,11 @@ def opened_export(notebook, folder):
     written = nbformat.from_dict({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     body, _ = HTMLExporter().from_notebook_node(written)
     (folder / "page.html").write_text(body)
-    page = notebook.page.context.new_page()
+    context = notebook.page.context.browser.new_context(viewport=notebook.page.viewport_size)
+    page = context.new_page()
     page.route("https://**", lambda route: route.abort())
-    return Watched(page)
+    yield Watched(page)
+    context.close()
 
 
 def test_nothing_runs_in_a_panel(hostile):
