@@ -1,7 +1,7 @@
 """Chromium on a running JupyterLab: open a notebook, type, run, read what came out.
 
-All tests of this folder are one visit: JupyterLab is loaded once, and each test opens a notebook of its own. Who
-fails, or leaves something on the page, leaves it to nobody: then the next one loads JupyterLab anew.
+All tests of this folder are one visit: JupyterLab is loaded once, and each test opens a notebook of its own.
+What a test that fails leaves on the page is left to nobody: the next one loads JupyterLab anew.
 """
 
 from __future__ import annotations

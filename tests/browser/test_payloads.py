@@ -104,7 +104,7 @@ class Watched:
 
 @pytest.fixture
 def hostile(shared, empty_notebook, lab, repository):
-    """An empty notebook beside which `payloads` can be imported; the page is left to others if it is as before."""
+    """An empty notebook beside which `payloads` can be imported; a page on which something ran is left."""
     shutil.copyfile(repository / "tests" / "notebook" / "payloads.py", lab.root / "payloads.py")
     watched = Watched(empty_notebook.page)
     yield empty_notebook, watched

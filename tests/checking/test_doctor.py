@@ -114,6 +114,7 @@ def test_mistakes_are_said_in_exact_words(text, args, words):
     assert judged(text, *args).diagnoses[0].words == words
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("text", "args", "words"), WORDS, ids=[words for _, _, words in WORDS])
 def test_a_correction_that_is_shown_is_right(text, args, words):
     """A diff is only given if the rule that it makes passes a whole check."""

@@ -588,6 +588,7 @@ def summed_over_rows(x):
     return x.sum(axis=0)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("depth", ["quick", "normal", "deep"])
 @pytest.mark.parametrize(
     "f, made, right",

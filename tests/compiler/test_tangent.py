@@ -41,7 +41,7 @@ def is_single(x):
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 def test_forward_is_reverse_is_finite_differences(case):
     """One pushforward for each coordinate gives the gradient, and the value, at every point."""
     if case.name in REFUSED_FORWARDS:
@@ -162,7 +162,7 @@ REFUSED_EVERYDAY = {
 
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_everyday_programs(f, word):
     """Closures, defaults, recursion, methods, containers and the rest: right at orders one and two."""
     g = f

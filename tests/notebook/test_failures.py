@@ -179,7 +179,8 @@ def test_nbmake_fails(names, tmp_path):
     for name in names:
         nbformat.write(failing(name), tmp_path / f"{name}.ipynb")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbmake", str(tmp_path)]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "nbmake.pytest_plugin"}
+    run = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=300)
     for name in names:
         assert re.search(rf"FAILED .*{name}\.ipynb", run.stdout), run.stdout[-3000:]
     assert run.returncode == 1 and f"{len(names)} failed" in run.stdout
@@ -249,6 +250,7 @@ def test_ctrl_c_at_the_terminal(terminal):
     assert "Interrupted: %grad_bench was stopped after" in shown.strip().splitlines()[-1]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["missing-argument", "refused-by-the-ad", "interrupt"])
 def test_a_script_ends_there(name, tmp_path):
     """`ipython script.ipy` ends with a status that a Makefile sees, and runs nothing after it."""

@@ -634,7 +634,7 @@ def rerun(monkeypatch, numbers):
     new_panel()
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(300, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("count", [10, pytest.param(300, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("how", ["closed", "cell run again"])
 def test_panels_leave_nothing_behind(how, count, monkeypatch):
     """300 of them keep at most half a megabyte; a few are tried each time."""

@@ -93,7 +93,7 @@ OPERATIONS = {
 
 @pytest.mark.parametrize("kind", ["function", "class", "ufunc"])
 @pytest.mark.parametrize("name", list(OPERATIONS))
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 def test_e3_every_instruction_of_a_registry_operation(name, kind):
     """Registering, removing, opting out and setting aside happen whole or not at all."""
     work = OPERATIONS[name]

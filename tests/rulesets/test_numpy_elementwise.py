@@ -23,6 +23,7 @@ def test_rules_agree_with_finite_differences(points):
     at_each(points, check)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "ufunc", [np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.hypot]
 )

@@ -24,6 +24,7 @@ def test_rules_agree_with_finite_differences(points):
     at_each(points, check)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "op", [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod]
 )

@@ -22,7 +22,7 @@ LN2 = math.log(2.0)
 EACH = 1  # points of each function in the default suite; the campaign takes all
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("points", by_function(forward_cases()), ids=str)
 def test_second_derivatives_agree_with_finite_differences(points):
     """The cotangents of the tangents and of the arguments of every forward rule, at some check points."""

@@ -318,7 +318,7 @@ BEYOND = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", BEYOND)
 def test_a_derived_rule_takes_nothing_from_the_ad(name, registered):
     """With the rule, gradients and second derivatives are those without it."""
