@@ -144,7 +144,7 @@ def test_what_a_job_has_started_ends_with_it(tmp_path):
         note.write_text(str(running.pid))
         running.wait()
 
-    assert worker.run(job, 1.5).cut
+    assert worker.run(job, 0.5).cut
     assert _soon(lambda: not _is_running(int(note.read_text())))
 
 
@@ -224,7 +224,7 @@ def test_ctrl_c_ends_a_check_at_once_and_its_process_with_it(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks into /proc")
 def test_a_worker_without_a_parent_ends_by_itself(tmp_path):
     """Where the notebook's kernel is killed in the middle of a check, the check ends at its own limit."""
-    parent, child = _checking(tmp_path / "pid", 0.4)
+    parent, child = _checking(tmp_path / "pid", 0.2)
     parent.kill()
     parent.communicate()
     assert _soon(lambda: not _is_running(child), 20)
