@@ -118,9 +118,9 @@ def repeated(times):
 
 
 def test_the_same_again_and_again():
-    """Ten rounds of forward mode and second derivatives, of functions made anew in each, keep nothing."""
-    repeated(5)
-    kept, before, after, _ = grown(lambda: repeated(10))
+    """Five rounds of forward mode and second derivatives, of functions made anew in each, keep nothing."""
+    repeated(3)
+    kept, before, after, _ = grown(lambda: repeated(5))
     assert kept < 1e5
     assert all(now <= then + 3 for now, then in zip(after, before)), (before, after)
 

@@ -1,5 +1,6 @@
 """Rules that are derived: what stands in the text, that it is right, what is refused and not guessed."""
 
+import functools
 import json
 import linecache
 import math
@@ -30,6 +31,12 @@ def huber(x):
     if abs(x) < LIMIT:
         return 0.5 * x * x
     return LIMIT * (abs(x) - 0.5 * LIMIT)
+
+
+@functools.cache
+def derived_once(f):
+    """For the tests that only read what was derived: to derive takes a second."""
+    return derive_rule(f)
 
 
 def leaky(x):
@@ -92,7 +99,7 @@ def gradient_of(derived, f, *args, seed=1.5, scope=None):
 
 def test_the_rule_calls_the_function_and_uses_its_value():
     """y * (1 - y) for the logistic function, and the cell is the same behind a magic."""
-    derived = derive_rule(logistic)
+    derived = derived_once(logistic)
     assert "y = logistic(x)" in derived.source
     assert "return rl.NoTangent(), y * (1 - y) * y_bar" in derived.source
     assert derived.cell.startswith("%%rrule logistic\n") and "\ndef logistic_rrule(x):\n" in derived.cell
@@ -107,7 +114,7 @@ def test_functions_are_spelled_as_the_author_spells_them():
 
 def test_branches_are_the_conditions_of_the_function():
     """With the name of the constant, so that the rule follows it when it changes."""
-    derived = derive_rule(huber)
+    derived = derived_once(huber)
     assert "if x < LIMIT:" in derived.source and "3" not in derived.source
     assert gradient_of(derived, huber, 1.0) == [1.5]
     assert gradient_of(derived, huber, 5.0) == [4.5] and gradient_of(derived, huber, -5.0) == [-4.5]
@@ -356,12 +363,12 @@ def test_no_square_of_what_the_results_are_made_of_overflows():
 
 def test_what_is_lost_is_said_in_the_cell():
     """Where, why, and a formula that loses less; not where nothing to speak of is lost."""
-    derived = derive_rule(logistic)
+    derived = derived_once(logistic)
     assert derived.source.startswith("# loses digits for x from ")
     assert derived.source.splitlines()[0].endswith("cancellation in 1 - y")
     assert derived.cell.startswith("%%rrule logistic\n# loses digits")
     assert any("a formula that loses less for x: math.exp(-math.fabs(x))" in note for note in derived.notes)
-    assert "#" not in derive_rule(huber).source
+    assert "#" not in derived_once(huber).source
 
 
 # -- refusals ------------------------------------------------------------------------------------------------
@@ -490,7 +497,7 @@ def test_an_endless_function_is_ended():
 
 def test_the_report_has_its_faces():
     """Text, HTML without script, JSON, and the verdicts in words in each."""
-    derived = derive_rule(logistic)
+    derived = derived_once(logistic)
     assert "PROVED" in str(derived) and "with differences" in str(derived)
     assert "PROVED" in derived._repr_html_() and "<script" not in derived._repr_html_()
     assert json.loads(derived.to_json())["cell"] == derived.cell
