@@ -35,9 +35,6 @@ button.on_click(lambda pressed: setattr(pressed, "description", f"{6 * 7} it is"
 button"""
 
 
-OFFERED = ".jp-Completer:not(.lm-mod-hidden) .jp-Completer-match"
-
-
 DERIVED = {
     "04-is-this-rule-right.ipynb": [
         "%%rrule logistic\n"
@@ -117,26 +114,11 @@ def test_a_reader_types_a_rule_and_compares_it(empty_notebook):
 
 
 def check_offered(notebook, text, *wanted):
-    """Tab at the end of `text` lists the words wanted; the cell is emptied again.
-
-    JupyterLab first lists words of the cell itself, and those of the kernel only if they come within a
-    second. On a busy machine the first ones do not, and one presses Tab again.
-    """
-    from playwright.sync_api import TimeoutError as NotThere
-
+    """Tab at the end of `text` lists the words wanted; the cell is emptied again."""
     cell = notebook.page.locator(".jp-CodeCell").last.locator(".cm-content")
     cell.click()
     notebook.page.keyboard.insert_text(text)
-    for last in (False, False, False, True):
-        notebook.page.keyboard.press("Tab")
-        try:
-            for word in wanted:
-                notebook.page.locator(OFFERED).get_by_text(word, exact=True).first.wait_for(timeout=5000)
-            break
-        except NotThere:
-            if last:
-                raise
-            notebook.page.keyboard.press("Escape")
+    notebook.press_tab(*wanted)
     notebook.page.keyboard.press("Escape")
     notebook.page.keyboard.press("ControlOrMeta+a")
     notebook.page.keyboard.press("Delete")

@@ -208,9 +208,7 @@ def test_nothing_runs_while_one_types(hostile):
     for text in ("%rule_symbolic n", "%grad_compare no", "n"):
         cell.click()
         notebook.page.keyboard.insert_text(text)
-        notebook.page.keyboard.press("Tab")
-        offered = ".jp-Completer:not(.lm-mod-hidden) .jp-Completer-match"
-        notebook.page.locator(offered).get_by_text("norm", exact=True).first.wait_for()
+        notebook.press_tab("norm")
         watched.calm(".jp-Completer")
         notebook.page.keyboard.press("Escape")
         notebook.page.keyboard.press("ControlOrMeta+a")
