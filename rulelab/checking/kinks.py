@@ -21,6 +21,9 @@ GROWTH = 4.0
 UNSEEN = 0.2
 """The part of the range of slopes by which the samples may have missed its ends."""
 _SLACK = 1e-3
+_ROUNDING = 64 * float(np.finfo(float).eps)
+"""Of the numbers that are added along a direction, what their sum may have lost: where a matrix is singular
+they are as large as 1e16, and cancel."""
 
 
 def kink_findings(
@@ -44,13 +47,15 @@ def kink_findings(
     near, wider = (_slopes(f, x + radius * away, STEP * size, directions) for radius in (RADIUS, WIDER))
     if near is None or wider is None or near.shape[2] != len(probe.matrix):
         return
-    if np.any(np.abs(near).max((0, 1)) > GROWTH * np.abs(wider).max((0, 1)) + 1e-9):
+    if any(np.any(size(near) > GROWTH * size(wider) + 1e-9) for size in (_largest, _usual)):
         return  # slopes that grow towards the point: a pole or a root, and no kink
     for direction, slopes in zip(directions, near):
         low, high = slopes.min(0), slopes.max(0)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             found = probe.matrix @ direction
+            lost = _ROUNDING * (np.abs(probe.matrix) @ np.abs(direction))
         slack = _SLACK * (1e-3 + np.abs(low) + np.abs(high)) + UNSEEN * (high - low)
+        slack += np.where(np.isfinite(lost), lost, 0.0)
         outside = np.where(np.isfinite(found), np.maximum(low - found, found - high), -np.inf) - slack
         if np.any(outside > 0):
             k = int(np.argmax(outside))
@@ -63,6 +68,15 @@ def kink_findings(
                 probe=probe,
             )
             return
+
+
+def _largest(slopes: np.ndarray) -> np.ndarray:
+    return np.abs(slopes).max((0, 1))
+
+
+def _usual(slopes: np.ndarray) -> np.ndarray:
+    """The size of most slopes: that of the largest is up to chance where a surface of poles is close by."""
+    return np.median(np.abs(slopes), (0, 1))
 
 
 def _directions(size: int) -> Iterator[np.ndarray]:

@@ -144,7 +144,9 @@ def of_arrays(evidence: Evidence) -> Iterator[Seen]:
 def _swapped(every: dict[str, list[Returned]], wrong: dict[str, list[Returned]]) -> Iterator[Seen]:
     for one, other in combinations(wrong, 2):
         pairs = list(zip(every[one], every[other]))
-        if all(a.gives(b.expected) and b.gives(a.expected) for a, b in pairs):
+        # One is the other but for its sign: then that is what is wrong.
+        only_signs = all(a.gives(-a.expected) and b.gives(-b.expected) for a, b in pairs)
+        if not only_signs and all(a.gives(b.expected) and b.gives(a.expected) for a, b in pairs):
             words = f"swaps the cotangents of {one} and {other}"
             yield Seen("swapped_arguments", words, one, whole=True)
             yield Seen("swapped_arguments", words, other, whole=True)

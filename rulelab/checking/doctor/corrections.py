@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...compiler.source import find_source
 from ...errors import Place, RuleLabError
 from ...parsing import parse
 from ...rules.calling import apply_frule, apply_rrule
@@ -30,23 +31,35 @@ from ..probes import Probe, quiet, reverse_answer
 from ..subjects import Subject, codes_of
 from .edits import (
     Edit,
+    Slots,
+    added,
     code_of,
+    conditions_of,
     conjugates_left_out,
     dump_of,
     exchanged,
+    halves,
     is_stored,
     left_out,
+    masked,
     matrix_times,
     other_calls,
     other_comparisons,
+    other_conditions,
+    other_indices,
     other_numbers,
     other_operators,
+    other_orders,
     other_slices,
+    other_transforms,
     other_updates,
+    rechained,
     regrouped,
     renamed,
     replaced,
+    rows_written,
     times,
+    turned_round,
     unread,
     with_edits,
     with_one_more,
@@ -57,13 +70,15 @@ from .formulas import OF_CONSTANTS
 from .reading import Reading
 from .verifying import ROUGHLY, Unseen, is_right_at
 
-MOST_TRIED = 1200
+MOST_TRIED = 2400
 """Single changes of a rule that are tried."""
 MOST_NAMES = 8
 """Names of a rule of which a forgotten term may be made."""
 SECONDS = 20.0
 """Of the processor, beyond which no correction is looked for: far above what so many tries take, so that
 the machine decides nothing."""
+LOOKS = 16
+"""Tries after which the time is looked at, which takes longer than many a try."""
 PLAIN = (
     "ignores_cotangent", "broadcast_sum", "none", "zero_class", "shape", "thunk", "stateful", "conjugate",
 )  # fmt: skip
@@ -76,12 +91,14 @@ class Surgery(Reading):
     def __init__(self, subject: Subject, probes: list[Probe], tries: int = MOST_TRIED) -> None:
         assert subject.rule is not None
         self.subject, self.probes, self.tries = subject, probes, tries
+        self._asked = list(probes)  # the same in the order in which edits are tried at them
         self.almost = ""  # a change that is right at every probe, and not elsewhere, in words
         self.nearest: Edit | None = None  # and that change
+        self.each: dict[str, Edit] = {}  # changes that make one of several cotangents right
         self.unseen, self._limit = Unseen(subject, probes), Limit(SECONDS)
         self.rule = subject.rule
         self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
-        self.function = self.anatomy.rule.function
+        self.function, self._slots = self.anatomy.rule.function, Slots(self.anatomy.node)
         super().__init__(self.anatomy.source, (*self.anatomy.pullbacks, self.anatomy.node), self.function)
 
     def _stated(self) -> Rule:
@@ -146,10 +163,14 @@ class Surgery(Reading):
         if one.mistake not in PLAIN:
             yield from self._of_mistake(one, sites)
         yield from self._of_unread([*sites, *targets])
+        for node in self._expressions([*sites, *targets], elsewhere=True):
+            yield from self._neighbours(node)
+        for node in self._expressions(sites, elsewhere=False):
+            yield from self._changed_more(node)
         for node in self._expressions(sites, elsewhere=False):
             yield from self._with_factor(node)
         for node in self._expressions([*sites, *targets], elsewhere=True):
-            yield from self._neighbours(node)
+            yield from self._changed_more(node)
         for node in targets if one.mistake not in PLAIN else ():
             yield from self._with_term(node)
 
@@ -191,6 +212,7 @@ class Surgery(Reading):
         names = [n for n in (*self.anatomy.values, *self.anatomy.parameters, *self.made) if n.isidentifier()]
         names = [n for n in dict.fromkeys(names) if self.made.get(n) is not node]
         yield from times(node, (ast.Name(n, ast.Load()) for n in names))
+        yield from masked(node, self._conditions)
         if self._is_array:
             yield from matrix_times(node, names)
         numpy = self._numpy()
@@ -268,7 +290,9 @@ class Surgery(Reading):
                 if id(node) in seen or (elsewhere and id(node) in inside):
                     continue
                 seen.add(id(node))
-                if isinstance(node, ast.AugAssign) or isinstance(node, ast.expr) and not is_stored(node):
+                if isinstance(node, (ast.Assign, ast.AugAssign)):
+                    yield node
+                elif isinstance(node, ast.expr) and not is_stored(node):
                     yield node
 
     def _neighbours(self, node: Any) -> Iterator[Edit]:
@@ -278,22 +302,31 @@ class Surgery(Reading):
             words = f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
             return Edit(node, new, mistake, words)
 
+        if id(node) in self._indices:
+            yield from other_indices(node, self._indexing)
+        if id(node) in self._gone_through:
+            yield from other_orders(node)
         if isinstance(node, ast.BinOp):
             yield from other_operators(node)
             yield from regrouped(node)
+            if isinstance(node.op, (ast.Mult, ast.Div)) and id(node) not in self._in_chains:
+                yield from rechained(node)
+                yield from halves(node, self._named)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield made(node.operand, "sign")
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            sizes = ("len({})", "{}.size", "{}.shape[0]", "{}.shape[1]")
-            names = list(filter(self._is_ranked, self.anatomy.parameters))
-            lengths = [parse(size.format(n), mode="eval").body for n in names for size in sizes]
+            lengths = self._lengths(("len({})", "{}.size", "{}.shape[0]", "{}.shape[1]"))
             yield from other_numbers(node, [m for m in self.marks if m != node.value], lengths)
         elif isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from other_comparisons(node, self.marks)
+            yield from other_conditions(node, self._conditions)
         elif isinstance(node, ast.Call):
             yield from other_calls(node)
+            yield from other_transforms(node, self._lengths(("len({})", "{}.shape[-1]", "{}.size")))
+            if self._is_ranked(None) and not self.is_module(node.func):
+                yield from turned_round(node)
             for name, whole in self.made.items():
-                if isinstance(whole, ast.Call) and whole is not node and _is_same_call(whole, node):
+                if isinstance(whole, ast.Call) and whole is not node and _calls_the_same(whole, node):
                     yield made(ast.Name(name, ast.Load()), "wrong_variable")
         elif isinstance(node, ast.Attribute) and node.attr == "T":
             yield made(node.value, "transposed")
@@ -310,17 +343,101 @@ class Surgery(Reading):
             yield from other_slices(node)
         elif isinstance(node, ast.AugAssign):
             yield from other_updates(node)
-        is_value = isinstance(node, (ast.Name, ast.BinOp, ast.Call)) and not self.is_module(node)
-        if is_value and self._is_array:
-            turned = ast.Attribute(node, "T", ast.Load())
-            yield made(turned, "transposed")
-        if is_value:
+            yield from rows_written(node, self._numpy())
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            yield from self._written(node)
+        if isinstance(node, ast.Subscript):
+            yield from turned_round(node)
+        if self._is_value(node):
+            if self._is_array:
+                yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
             yield made(ast.UnaryOp(ast.USub(), node), "sign")
-            yield from self._wrapped(node, made)
-        if isinstance(node, ast.Name) and is_value and self._is_array:
+
+    def _is_value(self, node: Any) -> bool:
+        return isinstance(node, (ast.Name, ast.BinOp, ast.Call)) and not self.is_module(node)
+
+    def _changed_more(self, node: Any) -> Iterator[Edit]:
+        """An expression with something around it that may have been forgotten."""
+        if not self._is_value(node):
+            return
+
+        def made(new: ast.expr, mistake: str) -> Edit:
+            words = f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
+            return Edit(node, new, mistake, words)
+
+        yield from self._wrapped(node, made)
+        if isinstance(node, ast.Name) and self._is_array:
             twice = ast.BinOp(node, ast.Add(), ast.Attribute(node, "T", ast.Load()))
             yield made(twice, "transposed")
             yield made(ast.BinOp(twice, ast.Div(), ast.Constant(2)), "transposed")
+
+    def _written(self, node: ast.Assign) -> Iterator[Edit]:
+        """An assignment that should add to what is there, or write elsewhere, or something else than zero."""
+        target = node.targets[0]
+        again = isinstance(target, ast.Name) and len(self.updates.get(target.id, ())) > 1
+        if isinstance(target, ast.Subscript) or again:
+            yield from added(node)
+        yield from rows_written(node, self._numpy())
+        if isinstance(target, ast.Subscript) and isinstance(node.value, ast.Constant):
+            for bar in filter(None, self.bars()):
+                new = ast.Subscript(ast.Name(bar, ast.Load()), target.slice, ast.Load())
+                words = f"has `{ast.unparse(node.value)}` where `{ast.unparse(new)}` belongs"
+                yield Edit(node.value, new, "lacks_term", words)
+
+    def _lengths(self, forms: tuple[str, ...]) -> list[ast.expr]:
+        """The lengths of the arguments that are arrays."""
+        names = filter(self._is_ranked, self.anatomy.parameters)
+        return [parse(form.format(name), mode="eval").body for name in names for form in forms]
+
+    @cached_property
+    def _named(self) -> list[str]:
+        """What a name may stand for in a formula: parameters, cotangents, what the rule has computed."""
+        known = dict.fromkeys((*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self.made))
+        return [name for name in known if name.isidentifier()]
+
+    @cached_property
+    def _indices(self) -> set[int]:
+        """What stands alone in brackets, or between commas there."""
+        inside = [n.slice for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript)]
+        return {id(part) for i in inside for part in (i.elts if isinstance(i, ast.Tuple) else [i])}
+
+    @cached_property
+    def _indexing(self) -> list[str]:
+        """The parameters that are whole numbers, such as indices."""
+        found = {}
+        for probe in self.probes:
+            for name, x in zip(self.subject.names, probe.point.inputs):
+                if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and name in self.anatomy.parameters:
+                    found[name] = True
+        return list(found)
+
+    @cached_property
+    def _gone_through(self) -> set[int]:
+        """What loops go through."""
+        loops = (n for n in ast.walk(self.anatomy.node) if isinstance(n, (ast.For, ast.comprehension)))
+        return {id(loop.iter) for loop in loops}
+
+    @cached_property
+    def _in_chains(self) -> set[int]:
+        """The products that are factors of another product."""
+        plain = (ast.Mult, ast.Div)
+        chains = [
+            n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.BinOp) and isinstance(n.op, plain)
+        ]
+        return {id(part) for n in chains for part in (n.left, n.right)}
+
+    @cached_property
+    def _conditions(self) -> list[ast.expr]:
+        """The conditions of the function, in names that the rule has."""
+        numpy = self._numpy()
+        try:
+            function = find_source(codes_of(self.subject.primal)[0]).node
+        except (RuleLabError, AttributeError, IndexError):
+            return []
+        known = {*self._named, numpy}
+        mine = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Compare) and len(n.ops) == 1]
+        found = [*conditions_of(function, numpy or ""), *mine]
+        return [one for one in found if names_in(one) <= known][:MOST_NAMES]
 
     def _wrapped(self, node: ast.expr, made: Callable[[ast.expr, str], Edit]) -> Iterator[Edit]:
         """A value in a call or a power that may have been forgotten."""
@@ -391,46 +508,83 @@ class Surgery(Reading):
         probe and wherever else it was asked, and the diff that shows them; None where there are none among so
         many tries.
         """
-        wrong = len({one.argument for one in seen})
-        found = self._searched(seen, None, self.tries if wrong < 2 else self.tries // 3)
+        arguments = list(dict.fromkeys(one.argument for one in seen))
+        found = self._searched(seen, arguments)
         edits = [found] if found is not None else []
-        if found is None and wrong > 1:
-            each = [self._searched([one], one.argument, self.tries // wrong) for one in seen]
-            edits = list({id(e.old): e for e in each if e is not None}.values())
-            if any(e is None for e in each) or not self._is_right(edits, None):
+        if found is None and len(arguments) > 1 and all(name in self.each for name in arguments):
+            edits = list({id(e.old): e for e in self.each.values()}.values())
+            if not self._is_right(edits):
                 return None
         text = self.diff(edits) if edits else ""
         return (edits, text) if text else None
 
-    def _searched(self, seen: list[Seen], argument: str | None, tries: int) -> Edit | None:
-        """The first edit that makes the cotangent of an argument right (None: the whole rule)."""
+    def _searched(self, seen: list[Seen], arguments: list[str | None]) -> Edit | None:
+        """The first edit that makes the whole rule right. Those that make the cotangent of one of several
+        wrong arguments right are kept as well.
+        """
         tried: set[tuple[int, str]] = set()
-        for edit in itertools.islice(self.edits(seen), tries):
+        several = len(arguments) > 1
+        for edit in self._by_likelihood(seen):
             key = (id(edit.old), ast.dump(edit.new))
             if key in tried:
                 continue
-            tried.add(key)
-            if self._limit.is_over():
+            if len(tried) % LOOKS == 0 and self._limit.is_over() or len(tried) == self.tries:
                 return None
-            if self._is_right([edit], argument):
+            if len(tried) > self.tries // 2 and several and all(name in self.each for name in arguments):
+                return None
+            tried.add(key)
+            changed = self._changed([edit])
+            answers = None if changed is None else _answered(changed, self._asked[0])
+            if answers is None or changed is None:
+                continue
+            if all(answers.values()) and self._is_right([edit], changed):
                 if self.diff([edit]):
                     return edit
                 self.nearest, self.almost = edit, ""  # right, and the text cannot show it
                 return None
+            for name in arguments if several else ():
+                if name is not None and name not in self.each and answers.get(name):
+                    if self._is_right_for(changed, name):
+                        self.each[name] = edit
         return None
 
-    def _is_right(self, edits: list[Edit], argument: str | None) -> bool:
-        changed = self._changed(edits)
-        if changed is None or not _answers_once(changed, self.probes[0], argument):
+    def _by_likelihood(self, seen: list[Seen]) -> Iterator[Edit]:
+        """The edits for all that is wrong together, those first that its mistakes ask for; then for each
+        argument that is wrong.
+        """
+        apart = list({one.argument: one for one in seen}.values())
+        if len(apart) > 1:
+            for one in apart:
+                yield from self._of_mistake(one, list(self.sites([one])))
+        yield from self.edits(seen)
+        if len(apart) > 1:
+            yield from itertools.chain.from_iterable(self.edits([one]) for one in apart)
+
+    def _is_right_for(self, changed: Subject, argument: str) -> bool:
+        """Whether a changed rule gives the right cotangent of an argument at every probe."""
+        return self._are_right(lambda probe: is_right_at(changed, probe, argument))
+
+    def _are_right(self, is_right: Callable[[Probe], bool]) -> bool:
+        for at, probe in enumerate(self._asked):
+            if not is_right(probe):
+                # What one edit fails at, the next one is likely to.
+                self._asked.insert(0, self._asked.pop(at))
+                return False
+        return True
+
+    def _is_right(self, edits: list[Edit], changed: Subject | None = None) -> bool:
+        """Whether the whole rule is right with some edits, at the probes and wherever else it was asked."""
+        changed = changed or self._changed(edits)
+        if changed is None or not self._are_right(lambda p: is_right_at(changed, p, with_kinks=False)):
             return False
         first = self.probes[0]
         other = next((p for p in self.probes[1:] if p.failure is None), None)
-        if not all(is_right_at(changed, p, argument, p is first, other=other) for p in self.probes):
+        if not all(is_right_at(changed, p, None, p is first, other=other) for p in self.probes):
             return False
-        if argument is not None:  # the others are verified with it
-            return True
         there = self.unseen.probes_there()
         bad = next((p for p in there if not is_right_at(changed, p, roughly=ROUGHLY)), None)
+        if bad is not None:
+            self.unseen.ask_first(bad)
         if bad is not None and not self.almost:
             text = " and ".join(f"`{ast.unparse(e.new)}` for `{ast.unparse(e.old)}`" for e in edits)
             where = f"is wrong elsewhere ({bad.point.origin})"
@@ -453,7 +607,12 @@ class Surgery(Reading):
 
         def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
             y, back = apply_rrule(changed, target, inputs, keywords)
-            return y, lambda y_bar: tuple(back(y_bar))[1:]
+
+            def answer(y_bar: Any) -> tuple:
+                return tuple(back(y_bar))[1:]
+
+            answer.__wrapped__ = back  # type: ignore[attr-defined]
+            return y, answer
 
         def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
             return apply_frule(changed, target, (NoTangent(), *tangents), inputs, keywords)
@@ -470,12 +629,15 @@ class Surgery(Reading):
 
         Only its code is compiled; no statement around it is run, so that nothing is bound anew.
         """
-        tree = with_edits(self.anatomy.node, edits)
+        old = self.function
         try:
-            code = code_of(tree, self.function.__code__)
+            if len(edits) == 1:
+                with self._slots.edited(edits[0]) as tree:
+                    code = code_of(tree, old.__code__)
+            else:
+                code = code_of(ast.fix_missing_locations(with_edits(self.anatomy.node, edits)), old.__code__)
         except (SyntaxError, ValueError, TypeError):
             return None
-        old = self.function
         cells = dict(zip(old.__code__.co_freevars, old.__closure__ or ()))
         if code is None or not set(code.co_freevars) <= set(cells):
             return None
@@ -515,7 +677,7 @@ def _part(node: ast.expr, argument: str | None) -> ast.expr:
     return node.args[at] if at < len(node.args) else node
 
 
-def _is_same_call(one: ast.Call, other: ast.Call) -> bool:
+def _calls_the_same(one: ast.Call, other: ast.Call) -> bool:
     return ast.dump(one.func) == ast.dump(other.func)
 
 
@@ -537,11 +699,14 @@ def _call(numpy: str, name: str, node: ast.expr, *keywords: ast.keyword) -> ast.
     return ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()), [node], list(keywords))
 
 
-def _answers_once(subject: Subject, probe: Probe, argument: str | None) -> bool:
-    """Whether the answer to one cotangent is right, roughly: a quick look that most edits do not pass."""
-    if subject.reverse is None or not len(probe.seeds):
-        return True
+def _answered(subject: Subject, probe: Probe) -> dict[str, bool] | None:
+    """Which cotangents are right, roughly, in the answer to one cotangent of the value: a quick look that
+    most edits do not pass. None where there is no answer.
+    """
     truth, seed = probe.truth, probe.seeds[-1:]
+    leaves = truth.inputs if truth.whole else truth.columns
+    if subject.reverse is None or not len(probe.seeds):
+        return {leaf.name: True for leaf in leaves}
     with quiet():
         try:
             _, back = subject.reverse(*fresh(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs)))
@@ -549,15 +714,14 @@ def _answers_once(subject: Subject, probe: Probe, argument: str | None) -> bool:
             expected, bars = weighted(seed, truth.slopes.value, truth.slopes.error)
             apart = np.abs((found if truth.whole else found @ truth.directions) - expected)
         except Exception:
-            return False
+            return None
         known = np.isfinite(expected) & np.isfinite(bars)
         size = np.abs(expected[known]).max(initial=0.0)
-        near = apart <= 2e-3 * size + 8 * bars + 1e-9
-    if argument is not None:
-        for leaf in truth.inputs if truth.whole else truth.columns:
-            if leaf.name != argument:
-                known[:, leaf.start : leaf.stop] = False
-    return bool(np.all(near | ~known))
+        near = (apart <= 2e-3 * size + 8 * bars + 1e-9) | ~known
+    right: dict[str, bool] = {}
+    for leaf in leaves:
+        right[leaf.name] = right.get(leaf.name, True) and bool(np.all(near[:, leaf.start : leaf.stop]))
+    return right
 
 
 def surgery(subject: Subject, probes: list[Probe], tries: int = MOST_TRIED) -> Surgery | None:

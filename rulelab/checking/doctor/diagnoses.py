@@ -44,6 +44,8 @@ MISTAKES = {
     "lacks_inverse": "an inverse is missing",
     "off_by_one": "an index, a length or a power is off by one",
     "wrong_element": "another element is picked than that of the function",
+    "overwrites": "something is overwritten that should be added to",
+    "order": "something is done, or stands, in the wrong order",
     "wrong_variable": "a variable stands where another belongs",
     "parentheses": "parentheses are missing, or stand elsewhere",
     "triangle": "the other triangle of a matrix is taken",
@@ -129,24 +131,37 @@ def diagnose(
     wrong = {id(finding.probe) for finding in evidence.wrong}
     ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
     operation = _tried(lambda: surgery(subject, ordered, MOST_TRIED if tries is None else tries))
-    diff = _tried(lambda: operation.correction(_leading(groups))) if operation else None
+    leading = _leading(groups)
+    diff = _tried(lambda: operation.correction(leading)) if operation else None
     reading = operation.place_of if operation else partial(place_elsewhere, subject)
     almost = operation.almost if operation is not None and diff is None else ""
     edit = diff[0][0] if diff is not None else operation.nearest if operation is not None else None
     of_arrays = any(b.leaf is not None and b.leaf.shape for case in evidence.cases for b in case.blocks)
+    of_one = diff is not None and len(diff[0]) == 1
+    several = len({one.argument for one in leading}) > 1
     for number, (one, same) in enumerate(groups):
+        vague = _is_vague(one, of_arrays)
+        if number and of_one and (vague or one.mistake in ("branch", "size")):
+            continue  # of the same mistake
         place = one.place or _tried(partial(reading, same))
-        if number == 0 and edit is not None and (diff is not None or _is_vague(one, of_arrays)):
-            place = operation.source.place(edit.old)
-            if _is_vague(one, of_arrays) and edit.mistake:
-                one = _told_by(evidence, one, same, edit)
+        shown = diff[1] if diff is not None and number == 0 else ""
+        telling = edit if number == 0 else None
+        if operation is not None and diff is None and several:
+            own = (operation.each[s.argument] for s in same if s.argument in operation.each)
+            telling = next(own, telling)
+        if operation is not None and telling is not None:
+            vague = vague or _is_coincidence(one, telling)
+            if shown or vague:
+                place = operation.source.place(telling.old)
+            if vague and telling.mistake:
+                one = _told_by(evidence, one, leading if shown and of_one else same, telling)
         yield Diagnosis(
             one.mistake,
             one.words,
             one.argument if len(same) == 1 else None,
             place,
-            diff[1] if diff is not None and number == 0 else "",
-            "" if diff is not None and number == 0 else _advice(evidence, one, almost if number == 0 else ""),
+            shown,
+            "" if shown else _advice(evidence, one, almost if number == 0 else ""),
         )
 
 
@@ -163,9 +178,14 @@ def _is_vague(seen: Seen, of_arrays: bool) -> bool:
     return seen.mistake in ("unexplained", "not_finite") or seen.words.startswith(regions.SOMEWHERE)
 
 
+def _is_coincidence(seen: Seen, edit: Edit) -> bool:
+    """Whether a condition on a size was seen where a change that is none of sizes puts all right."""
+    return seen.mistake == "size" and edit.mistake not in ("", "size")
+
+
 def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> Seen:
     """The mistake that a change of the rule puts right, in place of a vague one."""
-    names = [s.argument for s in same if s.argument]
+    names = list(dict.fromkeys(s.argument for s in same if s.argument))
     words = edit.words
     if names and len(names) < len(evidence.arguments):
         words = _naming(evidence, words, names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import itertools
 import textwrap
@@ -75,22 +76,61 @@ def with_edits(tree: Any, edits: list[Edit]) -> Any:
 
 
 def code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
-    """The code of a function or a lambda from its tree alone, its free names as cells of those that are.
-
-    The tree is used up.
-    """
+    """The code of a function or a lambda from its tree alone, its free names as cells of those that are."""
     if isinstance(tree, ast.Lambda):
-        inner: Any = ast.Expr(tree)
+        inner: Any = ast.copy_location(ast.Expr(tree), tree)
     else:
-        tree.decorator_list, inner = [], tree
-    binders = [ast.arg(name) for name in like.co_freevars]
+        inner = copy.copy(tree)
+        inner.decorator_list = []
+    binders = [ast.copy_location(ast.arg(name), tree) for name in like.co_freevars]
     arguments = ast.arguments([], binders, None, [], [], None, [])
-    outer = ast.FunctionDef("around", arguments, [inner], [], None)
-    module = ast.fix_missing_locations(ast.Module([outer], []))
-    code = compiled(module, f"<corrected rule {next(_numbers)}>")
+    outer = ast.copy_location(ast.FunctionDef("around", arguments, [inner], [], None), tree)
+    code = compiled(ast.Module([outer], []), f"<corrected rule {next(_numbers)}>")
     (around,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
     inside = [c for c in around.co_consts if isinstance(c, types.CodeType) and c.co_name == like.co_name]
     return inside[0] if len(inside) == 1 else None
+
+
+def _placed(made: Any, like: Any) -> Any:
+    """A node, and what it is made of, at the place of another, where it has none."""
+    for node in ast.walk(made):
+        if "lineno" in node._attributes and not hasattr(node, "lineno"):
+            ast.copy_location(node, like)
+    return made
+
+
+class Slots:
+    """Where each node of a tree hangs, so that another can hang there for as long as it is compiled.
+
+    A copy of the tree for each of a thousand edits would take most of the time of a diagnosis.
+    """
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+        self._of: dict[int, tuple[Any, str, int | None]] = {}
+        for node in ast.walk(tree):
+            for name, value in ast.iter_fields(node):
+                for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                    if isinstance(child, ast.AST):
+                        self._of[id(child)] = node, name, at
+
+    @contextlib.contextmanager
+    def edited(self, edit: Edit) -> Iterator[Any]:
+        """The tree with an edit made in it, until the end of the block."""
+        owner, name, at = self._of[id(edit.old)]
+        new = _placed(copy.deepcopy(edit.new), edit.old)  # what is new may hold what the old hangs in
+        try:
+            self._hang(owner, name, at, new)
+            yield self.tree
+        finally:
+            self._hang(owner, name, at, edit.old)
+
+    @staticmethod
+    def _hang(owner: Any, name: str, at: int | None, node: Any) -> None:
+        if at is None:
+            setattr(owner, name, node)
+        else:
+            getattr(owner, name)[at] = node
 
 
 def left_out(within: ast.expr) -> Iterator[Edit]:
@@ -198,13 +238,19 @@ def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[as
     """A number a little larger or smaller, one that stands in the function, or a length."""
     number: Any = node.value
     for value in (number + 1, number - 1):
-        new = ast.Constant(value)
+        new = _number(value)
         yield Edit(node, new, "off_by_one" if type(number) is int else "factor", _instead(new, node))
     for value in dict.fromkeys((2 * number, -number, number / 2, *marks)):
-        new = ast.Constant(value)
+        new = _number(value)
         yield Edit(node, new, "sign" if value == -number else "factor", _instead(new, node))
     for size in sizes:
         yield Edit(node, size, "size", f"is made for one size: {_instead(size, node)}")
+
+
+def _number(value: float) -> ast.expr:
+    """A number as it is written: a negative one has a minus in front of it."""
+    plain = ast.Constant(abs(value))
+    return ast.UnaryOp(ast.USub(), plain) if value < 0 else plain
 
 
 def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edit]:
@@ -215,7 +261,7 @@ def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edi
             new = ast.Compare(node.left, [operator()], [right])
             yield Edit(node, new, "branch", _instead(new, node))
     for mark in marks if isinstance(right, ast.Constant) else ():
-        new = ast.Compare(node.left, [op], [ast.Constant(mark)])
+        new = ast.Compare(node.left, [op], [_number(mark)])
         yield Edit(node, new, "branch", _instead(new, node))
 
 
@@ -230,11 +276,185 @@ def other_slices(node: ast.Slice) -> Iterator[Edit]:
 
 
 def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
-    """`-=` for `+=`, and the other way round."""
+    """`-=` for `+=`, and the other way round; `=` for either."""
     other = {ast.Add: ast.Sub, ast.Sub: ast.Add}.get(type(node.op))
     if other is not None:
         new = ast.AugAssign(node.target, other(), node.value)
         yield Edit(node, new, "sign", _instead(new, node))
+        plain = ast.copy_location(ast.Assign([node.target], node.value), node)
+        yield Edit(node, plain, "extra_term", _instead(plain, node))
+
+
+def added(node: ast.Assign) -> Iterator[Edit]:
+    """`+=` for `=`: what is there already is overwritten."""
+    for operator in (ast.Add(), ast.Sub()):
+        new = ast.AugAssign(node.targets[0], operator, node.value)  # type: ignore[arg-type]
+        yield Edit(node, new, "overwrites", f"overwrites what is there: {_instead(new, node)}")
+
+
+def other_orders(node: ast.expr) -> Iterator[Edit]:
+    """What a loop goes through, the other way round."""
+    words = "goes through a loop in the wrong order: "
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reversed":
+        backwards: ast.expr = node.args[0]
+    else:
+        backwards = ast.Call(ast.Name("reversed", ast.Load()), [node], [])
+    yield Edit(node, backwards, "order", words + _instead(backwards, node))
+
+
+def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
+    """What stands in brackets, one more or one less, or another index that there is."""
+    one = ast.Constant(1)
+    if isinstance(node, (ast.Name, ast.BinOp)):
+        for operator in (ast.Sub(), ast.Add()):
+            new = ast.BinOp(node, operator, one)
+            yield Edit(node, new, "off_by_one", f"is off by one: {_instead(new, node)}")
+    for name in names:
+        if not (isinstance(node, ast.Name) and node.id == name):
+            yield Edit(node, ast.Name(name, ast.Load()), "wrong_element", _instead(ast.Name(name), node))
+
+
+def rows_written(node: ast.Assign | ast.AugAssign, numpy: str | None) -> Iterator[Edit]:
+    """One element of each row, where one column is written for each row: `a[:, i]` for `a[rows, i]`."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if not isinstance(target, ast.Subscript) or numpy is None:
+        return
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [ast.Slice(), target.slice]
+    if len(parts) != 2 or not isinstance(parts[0], ast.Slice) or not isinstance(parts[1], ast.Name):
+        return
+    rows = parse(f"{numpy}.arange(len({ast.unparse(target.value)}))", mode="eval").body
+    new_target = ast.Subscript(target.value, ast.Tuple([rows, parts[1]], ast.Load()), ast.Store())
+    values = [node.value]
+    if isinstance(node.value, ast.Subscript):
+        values.append(node.value.value)
+    for value in values:
+        new: Any = ast.Assign([new_target], value)
+        if isinstance(node, ast.AugAssign):
+            new = ast.AugAssign(new_target, node.op, value)
+        ast.copy_location(new, node)
+        yield Edit(node, new, "wrong_element", f"writes to whole rows or columns: {_instead(new, node)}")
+
+
+def rechained(node: ast.BinOp) -> Iterator[Edit]:
+    """A product with some of its factors left out, or on the other side of the bar."""
+    above, below = _chain(node)
+    if len(above) + len(below) < 3:
+        return
+    for count in (2, 3):
+        for some in itertools.combinations(above, count):
+            rest = [f for f in above if f not in some]
+            new = _product(rest, [*below, *some])
+            if rest:
+                yield Edit(node, new, "factor", f"multiplies where it should divide: {_instead(new, node)}")
+            if rest and count == 2:
+                new = _product(rest, below)
+                yield Edit(node, new, "factor", f"has factors too many: {_instead(new, node)}")
+    for some in itertools.combinations(below, 2):
+        rest = [f for f in below if f not in some]
+        new = _product([*above, *some], rest)
+        yield Edit(node, new, "factor", f"divides where it should multiply: {_instead(new, node)}")
+        new = _product(above, rest)
+        yield Edit(node, new, "factor", f"has factors too many: {_instead(new, node)}")
+
+
+def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
+    """The sum of two things where twice one of them stands, as of something symmetric."""
+    above, below = _chain(node)
+    two = next((f for f in above if isinstance(f, ast.Constant) and f.value == 2), None)
+    for factor in above if two is not None else ():
+        if not isinstance(factor, ast.Name):
+            continue
+        turned = ast.Attribute(factor, "T", ast.Load())
+        for other in (turned, *(ast.Name(name, ast.Load()) for name in names if name != factor.id)):
+            both = ast.BinOp(factor, ast.Add(), other)
+            new = _product([both if f is factor else f for f in above if f is not two], below)
+            yield Edit(node, new, "lacks_term", f"takes two things for equal: {_instead(new, node)}")
+
+
+def _chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
+    """The factors of a product above and below its bar."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        (above, below), (more, less) = _chain(node.left), _chain(node.right)
+        return (above + more, below + less) if isinstance(node.op, ast.Mult) else (above + less, below + more)
+    return [node], []
+
+
+def _product(above: Sequence[ast.expr], below: Sequence[ast.expr]) -> ast.expr:
+    made: ast.expr = above[0] if above else ast.Constant(1)
+    for factor in above[1:]:
+        made = ast.BinOp(made, ast.Mult(), factor)
+    if not below:
+        return made
+    under = below[0]
+    for factor in below[1:]:
+        under = ast.BinOp(under, ast.Mult(), factor)
+    return ast.BinOp(made, ast.Div(), under)
+
+
+def masked(node: ast.expr, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
+    """An expression where a condition holds, and zero elsewhere."""
+    for condition in conditions:
+        new = ast.BinOp(node, ast.Mult(), condition)
+        yield Edit(node, new, "branch", f"lacks a mask: {_instead(new, node)}")
+
+
+def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
+    """One more condition, or another one."""
+    for condition in conditions:
+        if ast.dump(condition) == ast.dump(node):
+            continue
+        for operator in (ast.BitAnd(), ast.BitOr()):
+            new: ast.expr = ast.BinOp(node, operator, condition)
+            yield Edit(node, new, "branch", f"lacks a condition: {_instead(new, node)}")
+        yield Edit(node, condition, "branch", _instead(condition, node))
+
+
+def conditions_of(function: Any, numpy: str) -> list[ast.expr]:
+    """The conditions on which a function does one thing or another, as far as they stand in its text."""
+    found: list[ast.expr] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            found.append(node)
+        name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
+        args = node.args if isinstance(node, ast.Call) else []
+        if name == "clip" and len(args) == 3:
+            above = ast.Compare(args[0], [ast.Gt()], [args[1]])
+            below = ast.Compare(args[0], [ast.Lt()], [args[2]])
+            found += [above, below, ast.BinOp(above, ast.BitAnd(), below)]
+        elif name in ("maximum", "minimum", "fmax", "fmin") and len(args) == 2:
+            found += [ast.Compare(args[0], [op], [args[1]]) for op in (ast.Gt(), ast.Lt())]
+        elif name in ("abs", "absolute", "fabs") and len(args) == 1:
+            found.append(_of_numpy(numpy, "sign", args[0]))
+    return list({ast.dump(one): one for one in found}.values())
+
+
+def _of_numpy(numpy: str, name: str, *args: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()), list(args), [])
+
+
+_ADJOINT = {"fft": "ifft", "ifft": "fft", "fft2": "ifft2", "ifft2": "fft2", "fftn": "ifftn", "ifftn": "fftn"}
+
+
+def other_transforms(node: ast.Call, lengths: Sequence[ast.expr]) -> Iterator[Edit]:
+    """The transform back, which is the adjoint up to a length."""
+    called = node.func
+    if not isinstance(called, ast.Attribute) or called.attr not in _ADJOINT:
+        return
+    back = ast.Call(ast.Attribute(called.value, _ADJOINT[called.attr], ast.Load()), node.args, node.keywords)
+    yield Edit(node, back, "other_function", _instead(back, node))
+    for length in lengths:
+        for operator in (ast.Mult(), ast.Div()):
+            new = ast.BinOp(back, operator, length)
+            yield Edit(node, new, "other_function", _instead(new, node))
+
+
+def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
+    """What a call gives the other way round; an array as it is where it is turned round."""
+    if isinstance(node, ast.Call):
+        new: ast.expr = _reversed(node)
+        yield Edit(node, new, "order", f"is not turned round: {_instead(new, node)}")
+    elif ast.dump(node.slice) == ast.dump(_reversed(node).slice):
+        yield Edit(node, node.value, "order", f"is turned round: {_instead(node.value, node)}")
 
 
 def other_calls(node: ast.Call) -> Iterator[Edit]:
@@ -271,7 +491,7 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
         yield made(ast.Call(called, args, node.keywords), "branch" if branch else "transposed")
 
 
-def _reversed(node: ast.expr) -> ast.expr:
+def _reversed(node: ast.expr) -> ast.Subscript:
     step = ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))
     return ast.Subscript(node, step, ast.Load())
 
@@ -311,6 +531,7 @@ def with_one_more(node: ast.expr, name: str, others: Iterable[str]) -> Iterator[
             new = ast.BinOp(node, operator, term)
             mistake = "factor" if isinstance(operator, (ast.Mult, ast.Div)) else "lacks_term"
             yield Edit(node, new, mistake, f"never uses {name}: {_instead(new, node)}")
+
 
 def with_term(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
     """An expression and the product of some names, or less it."""

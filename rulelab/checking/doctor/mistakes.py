@@ -21,7 +21,7 @@ def dropped(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Zero, where the derivative is not."""
     known = [b for b in case.blocks if np.any(np.isfinite(b.error))]
     given = (b.given if b.look.forward else b.answers for b in case.blocks)
-    if known and not any(np.any(g) for g in given) and all(np.any(np.nan_to_num(b.right)) for b in known):
+    if known and not any(np.any(g) for g in given) and any(np.any(np.nan_to_num(b.right)) for b in known):
         words = f"drops {case.name}: its cotangent is zero, its derivative is not"
         if evidence.forward:
             words = f"drops the tangent of {case.name}, which the value depends on"
@@ -255,6 +255,9 @@ def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
     first, *others = [b for b in known if b.right.shape == known[0].right.shape]
     wrong = [b for b in others if not b.is_right]
     if len(wrong) < 2 or not any(not b.look.same(b.right, wrong[0].right) for b in wrong):
+        return
+    kept = first.right if first.is_right else first.given
+    if not np.any(kept):  # zero, whatever the arguments: nothing is kept
         return
     if first.is_right and _may_keep(evidence) and all(b.gives(first.right) for b in wrong):
         words = "keeps something between calls: its answers are those for the arguments that came first"

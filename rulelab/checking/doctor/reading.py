@@ -66,7 +66,8 @@ class Reading:
         names = list(dict.fromkeys(one.argument for one in seen))
         targets = [node for name in names for node in self.cotangents_of(name)]
         if not targets or seen[0].mistake in OF_ANSWER:
-            yield from targets
+            for name in names:
+                yield from (self._own(node, name) for node in self.cotangents_of(name))
             return
         wrong = {id(node) for node in targets}
         fine = [n for n in self.cotangents_of(None) if wrong.isdisjoint(map(id, ast.walk(n)))]
@@ -88,8 +89,54 @@ class Reading:
         for node in (*targets, *(self.made[n] for n in own)):
             found.setdefault(id(node), node)
         written = [node for name in self._feeding(targets) for node in self._written_to(name)]
-        found = {**{id(node): node for node in written}, **found}
+        looped = self._looped(names, fine)
+        found = {**{id(node): node for node in (*looped, *written)}, **found}
         yield from found.values()
+
+    def _own(self, node: ast.expr, argument: str | None) -> ast.expr:
+        """What the variable of an argument's cotangent stands for, if its name says that it is one: `dk` or
+        `k_bar` for `k`."""
+        while isinstance(node, ast.Name) and node.id in self.made and _is_called_after(node.id, argument):
+            node = self.made[node.id]
+        return node
+
+    def _looped(self, names: list[str | None], fine: list[ast.expr]) -> list[Any]:
+        """The statements that change a variable over and over, of which wrong cotangents are made: what they
+        all have in common first."""
+        feeding = [self._updating(self.cotangents_of(name)) for name in names]
+        others = self._updating([*fine, *self.values()])
+        found = list(dict.fromkeys(name for row in feeding for name in row))
+        shared = [name for name in found if all(name in row for row in feeding)]
+        known = [name for name in (*shared, *found) if name not in others or name in shared]
+        own = [name for name in known if name not in others]
+        return [node for name in dict.fromkeys((*own, *known)) for node in self.updates[name]]
+
+    @cached_property
+    def updates(self) -> dict[str, list[Any]]:
+        """The local names that are assigned more than once, with the statements that do so; starting values
+        come last."""
+        found: dict[str, list[Any]] = {}
+        for scope in self.scopes:
+            for node in own_nodes(scope):
+                targets = getattr(node, "targets", [getattr(node, "target", None)])
+                if isinstance(node, (ast.Assign, ast.AugAssign)):
+                    for target in targets:
+                        if isinstance(target, ast.Name) and target.id not in self.made:
+                            found.setdefault(target.id, []).append(node)
+        return {name: sorted(nodes, key=_starts) for name, nodes in found.items()}
+
+    def _updating(self, nodes: list[ast.expr]) -> list[str]:
+        """The names of `updates` that some expressions are made of, directly or not."""
+        found: dict[str, None] = {}
+        waiting: list[Any] = list(nodes)
+        while waiting:
+            for name in sorted(names_in(waiting.pop(0))):
+                if name not in found and (name in self.updates or name in self.made):
+                    found[name] = None
+                    waiting += [one.value for one in self.updates.get(name, ())]
+                    waiting += [self.made[name]] if name in self.made else []
+                    waiting += [one.value for one in self._written_to(name)]
+        return [name for name in found if name in self.updates]
 
     @cached_property
     def made(self) -> dict[str, ast.expr]:
@@ -104,6 +151,8 @@ class Reading:
         """The statements that write to elements of what a local name stands for."""
         found = []
         for node in ast.walk(self.scopes[-1]):
+            if not isinstance(node, (ast.Assign, ast.AugAssign)):
+                continue
             targets = getattr(node, "targets", [getattr(node, "target", None)])
             if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(targets[0], ast.Subscript):
                 owner = targets[0].value
@@ -162,6 +211,17 @@ class Foreign(Reading):
             elif positions:
                 found.append(node)
         return found
+
+
+def _is_called_after(name: str, argument: str | None) -> bool:
+    """Whether a variable is named as the cotangent of an argument."""
+    root = (argument or "").split(".")[0].split("[")[0]
+    return bool(root) and root in name
+
+
+def _starts(node: Any) -> bool:
+    """Whether a statement gives a starting value."""
+    return isinstance(node.value, ast.Constant)
 
 
 def _has_sign(node: ast.expr) -> bool:

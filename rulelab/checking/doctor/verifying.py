@@ -41,10 +41,14 @@ class Unseen:
 
     def probes_there(self) -> Iterator[Probe]:
         """Each point with its derivative, as a probe that nobody has answered yet."""
-        yield from self._made
+        yield from list(self._made)
         for probe in self._rest:
             self._made.append(probe)
             yield probe
+
+    def ask_first(self, probe: Probe) -> None:
+        """Puts a point, at which a rule has failed, before the others for the next one."""
+        self._made = [probe, *(p for p in self._made if p is not probe)]
 
     def _measured(self) -> Iterator[Probe]:
         bases = _bases(self.probes)
@@ -140,6 +144,7 @@ def is_right_at(
     with_effects: bool = False,
     roughly: float = 0.0,
     other: Probe | None = None,
+    with_kinks: bool = True,
 ) -> bool:
     """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
 
@@ -155,11 +160,29 @@ def is_right_at(
     close = _without_small(closeness(again, Tolerance.of(again), forward), roughly)
     if argument is not None:
         return all(leaf.name != argument for leaf in close.wrong_leaves())
-    if close.wrong.any() or not _same_value(again):
+    if close.wrong.any() or not _same_value(again) or _complex_for_real(subject, again):
         return False
-    if any(True for _ in kink_findings(subject, again, close, rng)):
+    if with_kinks and any(True for _ in kink_findings(subject, again, close, rng)):
         return False
     return not with_effects or not any(True for _ in effects_of(subject, again, other))
+
+
+def _complex_for_real(subject: Subject, probe: Probe) -> bool:
+    """Whether a rule returns complex numbers for a real argument; that their imaginary parts are dropped does
+    not make them right.
+    """
+    raw = probe.raw
+    if subject.reverse is None or not isinstance(raw, tuple) or len(raw) != 1 + len(probe.point.inputs):
+        return False
+    return any(_kind_of(bar) == "c" and _kind_of(x) in "fiu" for bar, x in zip(raw[1:], probe.point.inputs))
+
+
+def _kind_of(value: Any) -> str:
+    """The kind of the numbers of an array or of a number; "?" for what is neither."""
+    return value.dtype.kind if isinstance(value, (np.ndarray, np.generic)) else _KINDS.get(type(value), "?")
+
+
+_KINDS = {float: "f", int: "i", complex: "c"}
 
 
 def _without_small(close: Closeness, roughly: float) -> Closeness:
