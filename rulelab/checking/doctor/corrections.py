@@ -68,10 +68,13 @@ from .edits import (
 from .evidence import Seen
 from .formulas import OF_CONSTANTS
 from .reading import Reading
-from .verifying import ROUGHLY, Unseen, is_right_at
+from .terms import HOOK, Hook, Observation, hooked, observed, terms
+from .verifying import COMPLEX, ROUGHLY, Unseen, is_right_at, names_of
 
 MOST_TRIED = 2400
 """Single changes of a rule that are tried."""
+MOST_LOOKED_INTO = 6
+"""Expressions of which the numbers are looked at for what is missing."""
 MOST_NAMES = 8
 """Names of a rule of which a forgotten term may be made."""
 SECONDS = 20.0
@@ -166,13 +169,66 @@ class Surgery(Reading):
         for node in self._expressions([*sites, *targets], elsewhere=True):
             yield from self._neighbours(node)
         for node in self._expressions(sites, elsewhere=False):
+            yield from self._with_factor(node)
+        looked_into = self._answering(sites)[:MOST_LOOKED_INTO]
+        for node in looked_into:
+            yield from self._from_numbers(node, whole=False)
+        for node in self._expressions(sites, elsewhere=False):
             yield from self._changed_more(node)
         for node in self._expressions(sites, elsewhere=False):
-            yield from self._with_factor(node)
+            yield from self._with_function(node)
+        for node in looked_into:
+            yield from self._from_numbers(node, whole=True)
         for node in self._expressions([*sites, *targets], elsewhere=True):
             yield from self._changed_more(node)
         for node in targets if one.mistake not in PLAIN else ():
             yield from self._with_term(node)
+
+    def _answering(self, sites: list[ast.expr]) -> list[ast.expr]:
+        """The sites in the pullbacks, of which the answer is made; the parts of a sum after the whole."""
+        inside = {id(n) for pullback in self.anatomy.pullbacks for n in ast.walk(pullback)}
+        exprs = [site for site in sites if isinstance(site, ast.expr) and id(site) in inside]
+        plain = (ast.BinOp, ast.Name, ast.Call, ast.UnaryOp)
+        parts = [n for site in exprs for n in ast.walk(site) if isinstance(n, ast.BinOp) and n is not site]
+        found = {id(n): n for n in (*exprs, *parts) if isinstance(n, plain) and not _is_zero(n)}
+        return list(found.values())
+
+    def _from_numbers(self, node: ast.expr, whole: bool) -> Iterator[Edit]:
+        """An expression with the term that it lacks, as far as its numbers tell; what should stand there as a
+        `whole`.
+        """
+        numpy = self._numpy()
+        if numpy is None or self.subject.reverse is None or self.rule.partials is not None:
+            return
+
+        def make(hook: Hook) -> Subject | None:
+            return self._changed([around], {HOOK: hook})
+
+        if node not in self._looked_at:
+            around = hooked(node, self._at_hand)
+            self._looked_at[node] = observed(make, self._to_observe)
+        functions = {name for code in codes_of(self.subject.primal) for name in names_of(code)}
+        yield from terms(node, self._looked_at[node], numpy, functions, whole)
+
+    @cached_property
+    def _looked_at(self) -> dict[ast.expr, list[Observation]]:
+        return {}
+
+    @cached_property
+    def _to_observe(self) -> list[Probe]:
+        """The probes, and those in complex numbers before them: of real ones nothing tells of a conjugate."""
+        codes = codes_of(self.subject.primal)
+        if COMPLEX.isdisjoint(name for code in codes for name in names_of(code)):
+            return self.probes
+        more = (p for p in self.unseen.probes_there() if any(x.dtype.kind == "c" for x in p.truth.inputs))
+        return [*more, *self.probes]
+
+    @cached_property
+    def _at_hand(self) -> list[str]:
+        """The names that may stand for numbers within the pullbacks."""
+        inner = (n.id for p in self.anatomy.pullbacks for n in ast.walk(p) if isinstance(n, ast.Name))
+        local = [name for name in inner if name in self.anatomy.local_names]
+        return list(dict.fromkeys(filter(None, (*self.bars(), *self._named, *local))))
 
     def _with_term(self, node: ast.expr) -> Iterator[Edit]:
         """A cotangent and one more term, a product of the cotangent of the value and of what the rule has:
@@ -202,24 +258,33 @@ class Surgery(Reading):
                 yield from with_one_more(node, name, others)
 
     def _with_factor(self, node: Any) -> Iterator[Edit]:
-        """An expression times something of the rule or of its function, or a function of it."""
-        if not isinstance(node, (ast.BinOp, ast.Call, ast.Name, ast.Attribute)) or self.is_module(node):
+        """An expression times a number, or something of the rule, or where a condition holds."""
+        if self._is_factor(node):
+            whole = (2, *(int(m) for m in self.marks if 2 < m <= 12 and m == int(m)))
+            yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
+            yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
+            yield from masked(node, self._conditions)
+
+    def _with_function(self, node: Any) -> Iterator[Edit]:
+        """An expression times a matrix, or a function of something of the rule."""
+        if not self._is_factor(node):
             return
-        if isinstance(node, ast.Attribute) and node.attr != "T":
-            return
-        whole = (2, *(int(m) for m in self.marks if 2 < m <= 12 and m == int(m)))
-        yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
-        names = [n for n in (*self.anatomy.values, *self.anatomy.parameters, *self.made) if n.isidentifier()]
-        names = [n for n in dict.fromkeys(names) if self.made.get(n) is not node]
-        yield from times(node, (ast.Name(n, ast.Load()) for n in names))
-        yield from masked(node, self._conditions)
         if self._is_array:
-            yield from matrix_times(node, names)
+            yield from matrix_times(node, self._factors(node))
         numpy = self._numpy()
         if numpy is not None:
             insides = [*self._pieces(), *(ast.Name(n, ast.Load()) for n in self.anatomy.parameters)]
             for name in ("log", "cos", "sin", "exp"):
                 yield from times(node, (_call(numpy, name, inside) for inside in insides))
+
+    def _is_factor(self, node: Any) -> bool:
+        if not isinstance(node, (ast.BinOp, ast.Call, ast.Name, ast.Attribute)) or self.is_module(node):
+            return False
+        return not isinstance(node, ast.Attribute) or node.attr == "T"
+
+    def _factors(self, node: Any) -> list[str]:
+        names = [n for n in (*self.anatomy.values, *self.anatomy.parameters, *self.made) if n.isidentifier()]
+        return [n for n in dict.fromkeys(names) if self.made.get(n) is not node]
 
     def _pieces(self) -> list[ast.expr]:
         """The expressions that the rule hands to functions of one argument."""
@@ -592,9 +657,9 @@ class Surgery(Reading):
             self.almost = f"{text} would be right at the points of the check, and {where}"
         return bad is None
 
-    def _changed(self, edits: list[Edit]) -> Subject | None:
-        """The subject with the rule so edited, or None where that cannot be run."""
-        function = self._rebuilt(edits)
+    def _changed(self, edits: list[Edit], known: dict[str, Any] | None = None) -> Subject | None:
+        """The subject with the rule so edited, or None where that cannot be run; `known` are more globals."""
+        function = self._rebuilt(edits, known)
         if function is None or self.rule.requires:
             return None
         target, rule = self.subject.primal, self.rule
@@ -624,7 +689,7 @@ class Surgery(Reading):
             codes=(),
         )
 
-    def _rebuilt(self, edits: list[Edit]) -> types.FunctionType | None:
+    def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
         """The author's function with one expression changed, over the same globals and the same cells.
 
         Only its code is compiled; no statement around it is run, so that nothing is bound anew.
@@ -642,7 +707,8 @@ class Surgery(Reading):
         if code is None or not set(code.co_freevars) <= set(cells):
             return None
         closure = tuple(cells[name] for name in code.co_freevars)
-        made = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, closure)
+        space = old.__globals__ if known is None else {**old.__globals__, **known}
+        made = types.FunctionType(code, space, old.__name__, old.__defaults__, closure)
         made.__kwdefaults__ = old.__kwdefaults__
         return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import itertools
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,9 +18,13 @@ from ..perturb import exactly, fresh, jittered, revalued
 from ..points import odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject
-from ..variants import has_arrays, of_other_lengths, same_numbers
+from ..variants import as_matrices, has_arrays, in_complex, of_other_lengths, same_numbers
 from ..vectors import to_vec
 
+AXES = frozenset(("axis", "keepdims"))
+"""Names in the code of what is made for arrays of several dimensions."""
+COMPLEX = frozenset(("conj", "conjugate", "real", "imag", "angle"))
+"""Names in the code of what is made for complex numbers."""
 LENGTHS = (1, 2, 5, 9, 0)
 """Lengths of arrays at which a corrected rule has to be right, beside those of the check."""
 FACTORS = (1.0, -1.0, 30.0, -30.0, 1.0 / 30)
@@ -59,6 +64,8 @@ class Unseen:
         for point in itertools.islice((p for p in turns if p is not None), MOST):
             try:
                 y = usable(self.subject, point, like)
+                if y is None and any(_kind_of(x) == "c" for x in point.inputs):
+                    y = usable(self.subject, point, 1j)
                 if y is not None and not _is_at_pole(self.subject, point):
                     yield Probe(point, truth_at(self.subject, point, self._rng, y))
             except Exception:
@@ -74,8 +81,28 @@ class Unseen:
         # What is changed along one length alone shows which length it is that a rule depends on.
         lengths = of_other_lengths(point, codes, rng, LENGTHS) if has_arrays(point) else iter(())
         layouts = same_numbers(point, base.truth.y) if has_arrays(point) else iter(())
-        kinds = [lengths, zeros, scaled, odd_points(self.subject, point, rng), zero, layouts]
+        names = {name for code in codes for name in names_of(code)}
+        wider = iter([as_matrices(point, rng)] if not AXES.isdisjoint(names) else [])
+        matrices = (pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size)
+        more = (in_complex(point, rng) for _ in range(2 if not COMPLEX.isdisjoint(names) else 0))
+        # A rule that answers with real numbers there was written for real ones.
+        turned = (p for p in more if p is not None and np.any(self._answers(p)[1::2]))
+        kinds = [
+            matrices,
+            turned,
+            lengths,
+            zeros,
+            scaled,
+            odd_points(self.subject, point, rng),
+            zero,
+            layouts,
+        ]
         return [_as_far_as_they_go(kind) for kind in kinds]
+
+    def _answers(self, point: Point) -> np.ndarray:
+        """What the rule as it is says at a point; nothing where it was not written for such."""
+        answer = _answer(self.subject, point)
+        return answer if np.all(np.isfinite(answer)) else answer[:0]
 
 
 def _is_at_pole(subject: Subject, point: Point) -> bool:
@@ -126,6 +153,14 @@ def _bases(probes: list[Probe]) -> list[Probe]:
 def _scaled(point: Point, by: float, rng: np.random.Generator) -> Point:
     inputs = revalued(jittered(point.floats, rng), lambda vector: vector * by)
     return point.moved(inputs, "far away", far=abs(by) != 1.0)
+
+
+def names_of(code: types.CodeType) -> Iterator[str]:
+    """The names of attributes and of keywords in code."""
+    yield from code.co_names
+    for constant in code.co_consts:  # the keywords of a call are a tuple
+        if isinstance(constant, tuple):
+            yield from (name for name in constant if isinstance(name, str))
 
 
 def _zeroed(args: tuple) -> Iterator[tuple]:

@@ -1,0 +1,336 @@
+"""Which term or factor is missing in a cotangent, found from the numbers that the rule has at hand there."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...parsing import parse
+from ..closeness import weighted
+from ..perturb import fresh
+from ..probes import Probe, quiet, reverse_answer
+from ..subjects import Subject
+from .edits import Edit
+
+OBSERVED = 3
+"""Probes at which a term has to be right before it is tried as a correction."""
+MOST_NUMBERS, MOST_NAMES, MOST_BARS = 24, 9, 48
+"""Numbers of an expression, names that terms are made of, and parts of them with the cotangent."""
+_WEIGHT = 3
+_CONSTANTS = {1.0: "", 2.0: "2 * ", 0.5: "0.5 * ", 3.0: "3 * ", 4.0: "4 * ", 0.25: "0.25 * "}
+_CLOSE = 1e-7
+HOOK = "_rulelab_seen"
+
+
+@dataclass
+class Observation:
+    """What an expression was at one probe for one cotangent, with the names around it; `map` takes a change
+    of it to the change of what the rule answers, and `lacking` is the change that is wanted there."""
+
+    value: np.ndarray
+    names: dict[str, Any]
+    map: np.ndarray
+    lacking: np.ndarray
+
+
+@dataclass
+class Hook:
+    """Stands around an expression of a rule while it runs: keeps what it was, or adds to it."""
+
+    add: Any = None
+    value: Any = None
+    names: dict[str, Any] = field(default_factory=dict)
+    calls: int = 0
+
+    def __call__(self, value: Any, names: dict[str, Callable[[], Any]]) -> Any:
+        self.calls += 1
+        self.value = value
+        if self.add is not None:
+            return value + self.add
+        for name, get in names.items():
+            try:
+                self.names[name] = get()
+            except Exception:  # not bound yet
+                continue
+        return value
+
+
+def hooked(node: ast.expr, names: list[str]) -> Edit:
+    """An expression within a call that is told of it, and of what some names stand for there."""
+    asked = [ast.Constant(name) for name in names]
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    given: list[ast.expr] = [ast.Lambda(nothing, ast.Name(name, ast.Load())) for name in names]
+    table = ast.Dict(list(asked), given)
+    return Edit(node, ast.Call(ast.Name(HOOK, ast.Load()), [node, table], []))
+
+
+def observed(make: Callable[[Hook], Subject | None], probes: list[Probe]) -> list[Observation]:
+    """What an expression was at some probes; nothing where it is no part of a linear way to the answer."""
+    found: list[Observation] = []
+    usual = [p for p in probes if _is_usual(p)]
+    # Of real numbers nothing tells whether a conjugate is missing.
+    for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))[: 2 * OBSERVED]:
+        both = [_observed_at(make, probe, seed) for seed in _seeds(probe)]
+        found += [one for one in both if one is not None and None not in both]
+        if len(found) == 2 * OBSERVED:
+            break
+    return found
+
+
+def _is_usual(probe: Probe) -> bool:
+    leaves = (*probe.truth.inputs, *probe.truth.outputs)
+    whole = probe.truth.whole and probe.failure is None
+    exact = all(leaf.dtype.itemsize >= (16 if leaf.dtype.kind == "c" else 8) for leaf in leaves)
+    return whole and exact and probe.point.like is None and _size(probe) <= 4 * MOST_NUMBERS
+
+
+def _seeds(probe: Probe) -> np.ndarray:
+    outputs = probe.truth.outputs
+    return np.random.default_rng(3).normal(size=(2, outputs[-1].stop if outputs else 0))
+
+
+def _is_complex(probe: Probe) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in probe.truth.inputs)
+
+
+def _size(probe: Probe) -> int:
+    return probe.truth.inputs[-1].stop if probe.truth.inputs else 0
+
+
+def _observed_at(
+    make: Callable[[Hook], Subject | None], probe: Probe, seed: np.ndarray
+) -> Observation | None:
+    hook = Hook()
+    subject = make(hook)
+    if subject is None or subject.reverse is None:
+        return None
+
+    def answer(add: Any) -> np.ndarray:
+        hook.add, hook.calls = add, 0
+        assert subject is not None and subject.reverse is not None
+        _, back = subject.reverse(*fresh(probe.point.inputs), **dict(probe.point.kwargs))
+        return reverse_answer(back, probe.truth.y, seed, probe.point)
+
+    with quiet():
+        try:
+            given = answer(None)
+            value = np.asarray(hook.value)
+            if hook.calls != 1 or value.dtype.kind not in "fc" or not 0 < value.size <= MOST_NUMBERS:
+                return None
+            names = dict(hook.names)
+            units = [1.0, 1j] if value.dtype.kind == "c" else [1.0]
+            columns = [answer(step) - given for step in _steps(value, units)]
+            every = answer(sum(_steps(value, units))) - given
+        except Exception:
+            return None
+    expected, bars = weighted(seed[None, :], probe.truth.slopes.value, probe.truth.slopes.error)
+    table, lacking = np.array(columns).T, expected[0] - given
+    known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
+    if not np.all(np.isfinite(table)) or not np.allclose(table.sum(1), every, rtol=1e-6, atol=1e-9):
+        return None
+    table, lacking = table[known], lacking[known]
+    wanted = np.linalg.lstsq(table, lacking, rcond=None)[0]
+    if not np.allclose(
+        table @ wanted, lacking, rtol=0, atol=_CLOSE * (1e-3 + np.abs(expected[0][known]).max(initial=0))
+    ):
+        return None  # no change of this expression mends it
+    return Observation(value, names, table, lacking)
+
+
+def _steps(value: np.ndarray, units: Sequence[complex]) -> list[Any]:
+    steps = []
+    for number in range(value.size):
+        for unit in units:
+            step = np.zeros(value.shape, type(unit))
+            step.flat[number] = unit
+            steps.append(step if value.shape else step[()])
+    return steps
+
+
+def terms(
+    node: ast.expr, seen: list[Observation], numpy: str, functions: set[str], whole: bool
+) -> Iterator[Edit]:
+    """An expression with the term that it lacks, or what should stand in its place as a `whole`."""
+    if len(seen) < 4 or not any(np.abs(one.lacking).max(initial=0.0) > 1e-9 for one in seen):
+        return
+    search, text = _Search(seen, numpy, functions), ast.unparse(node)
+    texts = search.instead() if whole else (f"{text} {sign} {term}" for sign, term in search.lacking())
+    for changed in texts:
+        new = parse(changed, mode="eval").body
+        words = f"has `{text}` where `{ast.unparse(new)}` belongs"
+        yield Edit(node, new, "lacks_term", words if whole else f"lacks a term: {words}")
+
+
+class _Search:
+    """Products of the names at hand, one factor of them with the cotangent, and their numbers."""
+
+    def __init__(self, seen: list[Observation], numpy: str, functions: set[str]) -> None:
+        self.seen, self.numpy, self.functions = seen, numpy, functions
+        first = seen[0]
+        names = [n for n in first.names if all(_is_numeric(one.names.get(n)) for one in seen)]
+        moving = [n for n in names if not _same(first.names[n], seen[1].names[n])]
+        self.still = [n for n in names if n not in moving][:MOST_NAMES]
+        self.moving = moving[:4]
+        plain = [text for name in self.still for text in self._forms(name)]
+        turned = [text for name in self.moving for text in self._forms(name)]
+        self.bars = self._with_bar(turned, plain)[:MOST_BARS]
+        self.products = self._monomials(plain)
+
+    def _forms(self, name: str) -> list[str]:
+        value = np.asarray(self.seen[0].names[name])
+        found = [name]
+        if value.dtype.kind == "c":
+            found.append(f"{self.numpy}.conj({name})")
+        return found
+
+    def _with_bar(self, turned: list[str], plain: list[str]) -> list[str]:
+        """What is linear in the cotangent, the simplest first."""
+        np_ = self.numpy
+        found = list(turned)
+        sums = []
+        for bar in turned:
+            value = np.asarray(self._at(bar, 0))
+            if not value.ndim:
+                continue
+            # Along an axis only, where the function goes along one: of a vector it is the same.
+            along = ", axis=-1, keepdims=True" if value.ndim > 1 or "axis" in self.functions else ""
+            sums += [f"{np_}.sum({bar} * {other}{along})" for other in plain]
+            sums += [f"{np_}.sum({bar}{along})"]
+            found += sums[-len(plain) - 1 :]
+            pairs = [(bar, other) for other in plain] + [(other, bar) for other in plain]
+            if "cross" in self.functions:
+                found += [f"{np_}.cross({one}, {other})" for one, other in pairs]
+            if value.ndim > 1 or any(np.ndim(self._at(p, 0)) > 1 for p in plain):
+                found += [f"({one} @ {other})" for one, other in pairs]
+                found += [f"({bar}.T @ {other})" for other in plain if value.ndim > 1]
+        found += [f"({bar} - {total})" for bar in turned for total in sums if bar in total]
+        return [text for text in found if self._at(text, 0) is not None]
+
+    def _monomials(self, plain: list[str]) -> list[tuple[tuple[str, int], ...]]:
+        """Products of powers, the simplest first."""
+        found: list[tuple[tuple[str, int], ...]] = [()]
+        for count in range(1, _WEIGHT + 1):
+            for some in itertools.combinations(plain, count):
+                for powers in itertools.product((1, -1, 2, -2), repeat=count):
+                    if sum(map(abs, powers)) <= _WEIGHT + 1:
+                        found.append(tuple(zip(some, powers)))
+        return sorted(found, key=lambda product: sum(abs(power) + (power < 0) for _, power in product))
+
+    def _at(self, text: str, number: int) -> Any:
+        """What an expression is at one of the probes; None where it is nothing."""
+        try:
+            with np.errstate(all="ignore"):
+                value = eval(text, {self.numpy: np, **self.seen[number].names})
+            return value if np.all(np.isfinite(value)) else None
+        except Exception:
+            return None
+
+    def _tables(self) -> Iterator[tuple[str, np.ndarray]]:
+        """For each part with the cotangent, its products with all monomials at the first probe, as rows."""
+        shape = self.seen[0].value.shape
+        rows = []
+        with np.errstate(all="ignore"):
+            for product in self.products:
+                parts = [_as_row(self._once(text), shape) for text, _ in product]
+                row: Any = np.ones(int(np.prod(shape)))
+                for part, (_, power) in zip(parts, product):
+                    row = None if part is None or row is None else row * part ** float(power)
+                rows.append(row)
+        blank = np.full(int(np.prod(shape)), np.nan)
+        table = np.array([blank if row is None else row for row in rows])
+        for bar in self.bars:
+            row = _as_row(self._once(bar), shape)
+            if row is not None:
+                yield bar, table * row
+
+    def _once(self, text: str) -> Any:
+        if not hasattr(self, "_values"):
+            self._values: dict[str, Any] = {}
+        if text not in self._values:
+            self._values[text] = self._at(text, 0)
+        return self._values[text]
+
+    def lacking(self) -> Iterator[tuple[str, str]]:
+        """The terms that are missing, each with its sign."""
+        yield from itertools.islice(self._found(self.seen[0].lacking, False), 3)
+
+    def instead(self) -> Iterator[str]:
+        """What the whole expression should be."""
+        first = self.seen[0]
+        wanted = first.lacking + first.map @ _real(first.value.ravel(), first.value)
+        for sign, text in itertools.islice(self._found(wanted, True), 3):
+            yield text if sign == "+" else f"-{text}"
+
+    def _found(self, wanted: np.ndarray, whole: bool) -> Iterator[tuple[str, str]]:
+        first = self.seen[0]
+        size = np.abs(wanted).max(initial=0.0)
+        if not size > 1e-9:
+            return
+        fitting: list[tuple[str, float]] = []
+        for bar, table in self._tables():
+            with np.errstate(all="ignore"):
+                moved = _real(table, first.value) @ first.map.T
+                weight = (moved * moved).sum(1)
+                factors = (moved @ wanted) / weight
+                off = np.abs(moved * factors[:, None] - wanted).max(1)
+                apart = np.abs(np.abs(factors)[:, None] - np.array(list(_CONSTANTS))[None, :])
+            fits = (off <= _CLOSE * size) & (apart.min(1) <= 1e-6)
+            for row in np.flatnonzero(fits)[:6]:
+                text = list(_CONSTANTS.values())[int(apart[row].argmin())] + _written(bar, self.products[row])
+                fitting.append((text, float(np.sign(factors[row]))))
+        for text, sign in sorted(fitting, key=lambda one: len(one[0])):
+            if self._holds(text, sign, whole):
+                yield ("+" if sign > 0 else "-"), text
+
+    def _holds(self, text: str, sign: float, whole: bool) -> bool:
+        """Whether a term is the missing one at every other probe."""
+        for number, one in enumerate(self.seen):
+            value = _as_row(self._at(text, number), one.value.shape)
+            if value is None:
+                return False
+            wanted = one.lacking + (one.map @ _real(one.value.ravel(), one.value) if whole else 0.0)
+            off = one.map @ _real(sign * value, one.value) - wanted
+            if not np.all(np.abs(off) <= 1e-6 * (1e-3 + np.abs(wanted).max(initial=0.0))):
+                return False
+        return True
+
+
+def _written(bar: str, product: tuple[tuple[str, int], ...]) -> str:
+    above = [bar, *(f"{n}**{p}" if p > 1 else n for n, p in product if p > 0)]
+    below = [f"{n}**{-p}" if p < -1 else n for n, p in product if p < 0]
+    text = " * ".join(above)
+    return f"{text} / ({' * '.join(below)})" if len(below) > 1 else f"{text} / {below[0]}" if below else text
+
+
+def _is_numeric(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    return isinstance(value, (int, float, complex)) or (
+        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "ifc"
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return np.array_equal(np.asarray(one), np.asarray(other))
+
+
+def _as_row(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+    if value is None:
+        return None
+    try:
+        return np.broadcast_to(np.asarray(value), shape).ravel()
+    except ValueError:
+        return None
+
+
+def _real(rows: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Numbers as the real ones that a change is made of: of complex ones both parts, in turn."""
+    if like.dtype.kind != "c":
+        return np.real(rows).astype(float)
+    parts = np.stack([np.real(rows), np.imag(rows)], axis=-1)
+    return parts.reshape(*rows.shape[:-1], -1)
