@@ -906,3 +906,194 @@ return np.sum(w * x[::-1]), back""",
     ("order", "y_bar * x[::-1]", "y_bar * x", "off_by_one"),
     ("order", "(y_bar * w)[::-1]", "y_bar * w", "off_by_one"),
 )  # fmt: skip
+
+# --- terms, loops, masks ------------------------------------------------------------------------------------
+
+base("cosine", "vector n, vector n", "a, b", "a @ b / (np.linalg.norm(a) * np.linalg.norm(b))", """
+na, nb = np.linalg.norm(a), np.linalg.norm(b)
+c = a @ b / (na * nb)
+def back(y_bar):
+    a_bar = y_bar * (b / (na * nb) - c * a / na**2)
+    b_bar = y_bar * (a / (na * nb) - c * b / nb**2)
+    return NO, a_bar, b_bar
+return c, back""",
+    ("dropped term", "(b / (na * nb) - c * a / na**2)", "b / (na * nb)", "lacks_term"),
+    ("dropped term", "(a / (na * nb) - c * b / nb**2)", "(a / (na * nb))", "lacks_term"),
+)  # fmt: skip
+base("unit vector", "vector n", "x", "x / np.sqrt(np.sum(x**2) + 0.1)", """
+r = np.sqrt(np.sum(x**2) + 0.1)
+u = x / r
+def back(y_bar):
+    return NO, (y_bar - u * np.sum(u * y_bar)) / r
+return u, back""",
+    ("dropped term", "(y_bar - u * np.sum(u * y_bar)) / r", "y_bar / r", "lacks_term"),
+    ("sum", "np.sum(u * y_bar)", "(u * y_bar)", "lacks_sum elementwise_product"),
+)  # fmt: skip
+base("rows to one", "matrix m n", "X", """E = np.exp(X)
+return E / np.sum(E, axis=1, keepdims=True)""", """
+P = f(X)
+def back(y_bar):
+    total = np.sum(y_bar * P, axis=1, keepdims=True)
+    return NO, P * (y_bar - total)
+return P, back""",
+    ("diagonal", "P * (y_bar - total)", "P * (1 - P) * y_bar", "lacks_term"),
+    ("dropped term", "P * (y_bar - total)", "P * y_bar", "lacks_term"),
+    ("wrong axis", "total = np.sum(y_bar * P, axis=1", "total = np.sum(y_bar * P, axis=0", "wrong_axis"),
+)  # fmt: skip
+base("steps", "positive, positive", "u, k", """for _ in range(4):
+    u = u - 0.1 * k * u**2
+return u""", """
+us = [u]
+for _ in range(4):
+    us.append(us[-1] - 0.1 * k * us[-1] ** 2)
+def back(y_bar):
+    k_bar = 0.0
+    for v in reversed(us[:-1]):
+        k_bar = k_bar - y_bar * 0.1 * v**2
+        y_bar = y_bar * (1 - 2 * 0.1 * k * v)
+    return NO, y_bar, k_bar
+return us[-1], back""",
+    ("order", "reversed(us[:-1])", "us[:-1]", "order"),
+    ("off by one", "reversed(us[:-1])", "reversed(us[1:])", "off_by_one"),
+    ("chain factor", "2 * 0.1 * k", "0.1 * k", "factor"),
+    ("overwritten", "k_bar = k_bar - y_bar", "k_bar = -y_bar", "overwrites"),
+)  # fmt: skip
+base("recurrence backwards", "vector n, positive", "x, a", """
+y, last = np.zeros(len(x)), 0.0
+for i in range(len(x)):
+    last = a * last + x[i]
+    y[i] = last
+return y""", """
+y = f(x, a)
+def back(y_bar):
+    x_bar, a_bar, acc = np.zeros(len(x)), 0.0, 0.0
+    for i in range(len(x) - 1, -1, -1):
+        acc = y_bar[i] + a * acc
+        x_bar[i] = acc
+        if i > 0:
+            a_bar += acc * y[i - 1]
+    return NO, x_bar, a_bar
+return y, back""",
+    ("order", "range(len(x) - 1, -1, -1)", "range(len(x))", "order"),
+    ("off by one", "range(len(x) - 1, -1, -1)", "range(len(x) - 1, 0, -1)", "off_by_one"),
+    ("overwritten", "a_bar += acc", "a_bar = acc", "overwrites"),
+)  # fmt: skip
+base("squared differences", "vector n", "x", "np.sum((x[1:] - x[:-1]) ** 2)", """
+d = x[1:] - x[:-1]
+def back(y_bar):
+    x_bar = np.zeros(len(x))
+    x_bar[1:] += 2 * d * y_bar
+    x_bar[:-1] -= 2 * d * y_bar
+    return NO, x_bar
+return np.sum(d**2), back""",
+    ("overwritten", "x_bar[:-1] -= 2 * d", "x_bar[:-1] = -2 * d", "overwrites"),
+    ("sign", "x_bar[:-1] -=", "x_bar[:-1] +=", "sign"),
+)  # fmt: skip
+base("smoothed", "vector n", "x", """
+y = np.array(x)
+y[1:-1] = (x[:-2] + x[2:]) / 2
+return y""", """
+def back(y_bar):
+    x_bar = np.zeros(len(x))
+    x_bar[0] = y_bar[0]
+    x_bar[-1] = y_bar[-1]
+    x_bar[:-2] += y_bar[1:-1] / 2
+    x_bar[2:] += y_bar[1:-1] / 2
+    return NO, x_bar
+return f(x), back""",
+    ("edge", "x_bar[-1] = y_bar[-1]", "x_bar[-1] = 0.0", "lacks_term"),
+    ("off by one", "x_bar[:-2] += y_bar[1:-1]", "x_bar[:-2] += y_bar[:-2]", "off_by_one"),
+)  # fmt: skip
+base("clipped", "vector n", "x", "np.clip(x, -1.0, 1.0) ** 3", """
+c = np.clip(x, -1.0, 1.0)
+inside = (x > -1.0) & (x < 1.0)
+def back(y_bar):
+    c_bar = 3 * c**2 * y_bar
+    return NO, c_bar * inside
+return c**3, back""",
+    ("mask", "NO, c_bar * inside", "NO, c_bar", "factor branch"),
+    ("mask", "(x > -1.0) & (x < 1.0)", "x < 1.0", "branch"),
+)  # fmt: skip
+base("huber", "vector n, positive", "r, d", """
+return np.where(np.abs(r) <= d, 0.5 * r**2, d * (np.abs(r) - 0.5 * d))""", """
+inside = np.abs(r) <= d
+def back(y_bar):
+    r_bar = y_bar * np.where(inside, r, d * np.sign(r))
+    d_bar = np.sum(y_bar * np.where(inside, 0.0, np.abs(r) - d))
+    return NO, r_bar, d_bar
+return f(r, d), back""",
+    ("sign", "d * np.sign(r))", "d)", "branch sign"),
+    ("dropped", "r_bar, d_bar", "r_bar, NO", "dropped_argument"),
+)  # fmt: skip
+base("log of determinant", "regular n", "A", "np.linalg.slogdet(A)[1]", """
+def back(y_bar):
+    return NO, y_bar * np.linalg.inv(A).T
+return np.linalg.slogdet(A)[1], back""",
+    ("transposed", "np.linalg.inv(A).T", "np.linalg.inv(A)", "transposed"),
+    ("factor", "y_bar * np.linalg.inv", "y_bar * np.linalg.det(A) * np.linalg.inv", "factor"),
+)  # fmt: skip
+base("log of a share", "positive", "x", "np.log(x / (1 + x))", """
+def back(y_bar):
+    return NO, y_bar / (x * (1 + x))
+return np.log(x / (1 + x)), back""",
+    ("operator", "y_bar / (x * (1 + x))", "y_bar * x * (1 + x)", "factor"),
+)  # fmt: skip
+base("spectrum", "vector n", "x", """F = np.fft.fft(x)
+return F.real**2 + F.imag**2""", """
+F = np.fft.fft(x)
+def back(y_bar):
+    F_bar = 2 * F * y_bar
+    return NO, np.fft.ifft(F_bar).real * len(x)
+return F.real**2 + F.imag**2, back""",
+    ("transform", "np.fft.ifft(F_bar).real * len(x)", "np.fft.fft(F_bar).real", "other_function"),
+    ("part", ".real * len(x)", ".imag * len(x)", "conjugate"),
+)  # fmt: skip
+base("running sum, back", "vector n", "x", "np.cumsum(x**2)", """
+def back(y_bar):
+    return NO, 2 * x * np.cumsum(y_bar[::-1])[::-1]
+return np.cumsum(x**2), back""",
+    ("order", "np.cumsum(y_bar[::-1])[::-1]", "np.cumsum(y_bar[::-1])", "order"),
+)  # fmt: skip
+base("cross entropy", "vector n, vector n", "z, t", "np.sum(np.logaddexp(0, z) - t * z)", """
+p = 1 / (1 + np.exp(-z))
+def back(y_bar):
+    return NO, y_bar * (p - t), -y_bar * z
+return np.sum(np.logaddexp(0, z) - t * z), back""",
+    ("factor", "y_bar * (p - t)", "y_bar * (p - t) * p * (1 - p)", "factor"),
+)  # fmt: skip
+base("largest of rows", "matrix m n", "X", "X.max(axis=1)", """
+i = X.argmax(axis=1)
+def back(y_bar):
+    X_bar = np.zeros(X.shape)
+    X_bar[np.arange(len(X)), i] = y_bar
+    return NO, X_bar
+return X.max(axis=1), back""",
+    ("rows", "X_bar[np.arange(len(X)), i] = y_bar", "X_bar[:, i] = y_bar[:, None]", "wrong_element"),
+)  # fmt: skip
+base("polar", "number, number", "x, y", "(np.hypot(x, y), np.arctan2(y, x))", """
+r = np.hypot(x, y)
+def back(bars):
+    r_bar, phi_bar = bars
+    x_bar = r_bar * x / r - phi_bar * y / r**2
+    y_bar = r_bar * y / r + phi_bar * x / r**2
+    return NO, x_bar, y_bar
+return (r, np.arctan2(y, x)), back""",
+    ("dropped output", "r_bar * x / r - phi_bar * y / r**2", "r_bar * x / r", "lacks_term"),
+)  # fmt: skip
+base("scaled sum", "vector n, number", "x, a", "a * np.sum(x)", """
+def back(y_bar):
+    x_bar = y_bar * a * np.ones(len(x))
+    a_bar = y_bar * np.sum(x)
+    return NO, x_bar, a_bar
+return a * np.sum(x), back""",
+    ("seed", "a_bar = y_bar * np.sum(x)", "a_bar = np.sum(x)", "ignores_cotangent"),
+)  # fmt: skip
+base("quadratic form", "vector n, regular n", "x, A", "x @ A @ x", """
+u, v = A @ x, A.T @ x
+def back(y_bar):
+    x_bar = y_bar * (u + v)
+    return NO, x_bar, y_bar * np.outer(x, x)
+return x @ u, back""",
+    ("symmetry", "y_bar * (u + v)", "y_bar * 2 * u", "lacks_term wrong_variable"),
+    ("dropped term", "y_bar * (u + v)", "y_bar * u", "lacks_term"),
+)  # fmt: skip

@@ -283,3 +283,57 @@ def test_a_rule_for_arrays_of_one_shape_is_not_wrong_for_a_mixture_that_was_draw
     """`n` is drawn as a number beside vectors: no sum over what nobody repeated is missing."""
     text = rule("a * x**n", "a * n * x**(n - 1) * y_bar, x**n * y_bar, y * np.log(x) * y_bar", "x, a, n")
     assert judged(text).verdict == "right"
+
+
+def test_no_correction_is_offered_that_leaves_what_was_found():
+    """A rule that is right but for a nan at one point is not corrected by what changes nothing there."""
+    pullback = "np.where(x == 0.0, 0 * y_bar / y, 0.5 * y_bar / (y + (x <= 0)) * (x > 0))"
+    text = rule("np.sqrt(np.maximum(x, 0.0))", pullback)
+    for depth in ("quick", "normal"):
+        first = judged(text, 0.0, depth=depth).diagnoses
+        assert not first or "sum" not in first[0].diff, first
+
+
+def test_no_correction_gives_complex_numbers_for_a_real_argument():
+    """Their imaginary parts are dropped without a word, so that the numbers seem right."""
+    text = of_lines(
+        "np.fft.fft(x).real ** 2 + np.fft.fft(x).imag ** 2",
+        ["F_bar = 2 * np.fft.fft(x) * y_bar"], "np.fft.ifft(F_bar).imag * len(x)",
+    )  # fmt: skip
+    first = judged(text, np.array([0.3, -2.0, 1.7, 0.4])).diagnoses[0]
+    assert "np.fft.ifft(F_bar).real" in first.diff, first
+
+
+def test_a_correction_is_right_for_matrices_and_in_complex_numbers():
+    """Of vectors and of real numbers many a change is right that is none otherwise."""
+    softmax = rule("np.exp(x) / np.sum(np.exp(x), axis=-1, keepdims=True)", "y * (1 - y) * y_bar")
+    first = judged(softmax, np.array([0.3, -2.0, 1.7])).diagnoses[0]
+    assert first.mistake == "lacks_term" and "axis=-1" in first.diff, first
+    modulus = rule("x * a * np.conj(a)", "y_bar * a * np.conj(a), y_bar * np.conj(x) * a", "x, a")
+    diff = judged(modulus).diagnoses[0].diff
+    assert "conj(y_bar)" in diff or not diff, diff
+
+
+def test_what_is_zero_for_all_arguments_is_not_kept():
+    """A cotangent that is forgotten is the same everywhere, and nothing is kept between calls."""
+    pullback = "y_bar * np.where(np.abs(x) < d, x, d * np.sign(x)), rl.NoTangent()"
+    text = rule("np.where(np.abs(x) < d, x**2 / 2, d * np.abs(x) - d**2 / 2)", pullback, "x, d")
+    assert judged(text, 0.3, 1.0).diagnoses[0].mistake == "dropped_argument"
+
+
+def test_every_place_has_its_line():
+    """Also where it is known by the lines alone that ran."""
+    text = (
+        "def f(x):\n    return x * abs(x)\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x):\n"
+        "    def f_pullback(y_bar):\n        if x > 0:\n            return rl.NoTangent(), 2 * x * y_bar\n"
+        "        return rl.NoTangent(), np.cosh(x) * y_bar\n    return x * abs(x), f_pullback\n"
+    )
+    place = judged(text, -1.5).diagnoses[0].place
+    assert place.line == 8 and "cosh" in place.text
+
+
+def test_two_cotangents_of_the_other_sign_are_not_called_exchanged():
+    """Where one is the other but for its sign, a wrong sign is what one writes."""
+    text = of_lines("np.exp(a - b)", ["d = -y * y_bar"], "d, -d", "a, b")
+    assert judged(text).diagnoses[0].mistake == "sign"

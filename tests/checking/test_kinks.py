@@ -93,3 +93,21 @@ def test_only_some_neighbourhoods_are_searched():
     for _ in check.pieces():
         pass
     assert check.kinks <= checks.KINKS
+
+
+def log_of_determinant_rrule(a):
+    def pullback(y_bar):
+        return rl.NoTangent(), y_bar * np.linalg.inv(a).T
+
+    return np.linalg.slogdet(a)[1], pullback
+
+
+@pytest.mark.parametrize("number", [0.7729492187500001, 0.3, 1.1, -2.3])
+def test_what_a_singular_matrix_gives_by_rounding_is_no_kink(number):
+    """A pole that rounding has missed has slopes that grow towards it, and numbers that cancel."""
+
+    def log_of_determinant(a):
+        return np.linalg.slogdet(a)[1]
+
+    found = at(log_of_determinant, log_of_determinant_rrule, np.full((2, 2), number))
+    assert not any(f.check == "kink" for f in found.findings)

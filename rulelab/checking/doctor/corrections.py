@@ -27,7 +27,7 @@ from ..anatomy import Anatomy, anatomy_of, names_in, own_nodes, returns_of
 from ..budgets import Limit
 from ..closeness import weighted
 from ..perturb import fresh, landmarks
-from ..probes import Probe, quiet, reverse_answer
+from ..probes import Point, Probe, quiet, reverse_answer
 from ..subjects import Subject, codes_of
 from .edits import (
     Edit,
@@ -97,6 +97,7 @@ class Surgery(Reading):
         self._asked = list(probes)  # the same in the order in which edits are tried at them
         self.almost = ""  # a change that is right at every probe, and not elsewhere, in words
         self.nearest: Edit | None = None  # and that change
+        self.watched: list[Point] = []  # where it did what no rule may: a correction does not
         self.each: dict[str, Edit] = {}  # changes that make one of several cotangents right
         self.unseen, self._limit = Unseen(subject, probes), Limit(SECONDS)
         self.rule = subject.rule
@@ -400,6 +401,8 @@ class Surgery(Reading):
             yield made(node.value, "conjugate")
             yield made(other, "conjugate")
         elif isinstance(node, ast.Name):
+            if self._is_value(node):
+                yield made(ast.BinOp(node, ast.Pow(), ast.Constant(2)), "factor")
             yield from (made(other, "wrong_variable") for other in self._other_names(node))
             stands_for = self.made.get(node.id)
             if isinstance(stands_for, ast.BinOp):  # a part of what the name stands for
@@ -417,6 +420,9 @@ class Surgery(Reading):
             if self._is_array:
                 yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
             yield made(ast.UnaryOp(ast.USub(), node), "sign")
+        numpy = self._numpy()
+        if isinstance(node, ast.BinOp) and numpy is not None:
+            yield made(_call(numpy, "sqrt", node), "power")
 
     def _is_value(self, node: Any) -> bool:
         return isinstance(node, (ast.Name, ast.BinOp, ast.Call)) and not self.is_module(node)
@@ -439,7 +445,7 @@ class Surgery(Reading):
     def _written(self, node: ast.Assign) -> Iterator[Edit]:
         """An assignment that should add to what is there, or write elsewhere, or something else than zero."""
         target = node.targets[0]
-        again = isinstance(target, ast.Name) and len(self.updates.get(target.id, ())) > 1
+        again = isinstance(target, ast.Name) and target.id in self.updates
         if isinstance(target, ast.Subscript) or again:
             yield from added(node)
         yield from rows_written(node, self._numpy())
@@ -508,7 +514,6 @@ class Surgery(Reading):
         """A value in a call or a power that may have been forgotten."""
         numpy = self._numpy()
         if isinstance(node, ast.Name):
-            yield made(ast.BinOp(node, ast.Pow(), ast.Constant(2)), "factor")
             if self._is_ranked(None):
                 yield made(parse(f"{node.id}[::-1]", mode="eval").body, "off_by_one")
         if numpy is None:
@@ -519,8 +524,6 @@ class Surgery(Reading):
         if isinstance(node, ast.Name) and node.id in self.bars() and "cumsum" in names:
             text = f"{numpy}.cumsum({node.id}[::-1])[::-1]"
             yield made(parse(text, mode="eval").body, "lacks_sum")
-        if isinstance(node, ast.BinOp):
-            yield made(_call(numpy, "sqrt", node), "power")
         if isinstance(node, ast.Name) and node.id in self.made:
             return  # what it stands for gets the sum
         if self._is_ranked(None):
@@ -644,8 +647,10 @@ class Surgery(Reading):
             return False
         first = self.probes[0]
         other = next((p for p in self.probes[1:] if p.failure is None), None)
-        if not all(is_right_at(changed, p, None, p is first, other=other) for p in self.probes):
-            return False
+        for probe in self.probes:
+            watched = probe is first or any(probe.point is point for point in self.watched)
+            if not is_right_at(changed, probe, None, watched, other=other):
+                return False
         there = self.unseen.probes_there()
         bad = next((p for p in there if not is_right_at(changed, p, roughly=ROUGHLY)), None)
         if bad is not None:

@@ -132,6 +132,8 @@ def diagnose(
     ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
     operation = _tried(lambda: surgery(subject, ordered, MOST_TRIED if tries is None else tries))
     leading = _leading(groups)
+    if operation is not None:
+        operation.watched = [f.probe.point for f in evidence.of_check("effects") if f.probe is not None]
     diff = _tried(lambda: operation.correction(leading)) if operation else None
     reading = operation.place_of if operation else partial(place_elsewhere, subject)
     almost = operation.almost if operation is not None and diff is None else ""
@@ -178,9 +180,20 @@ def _is_vague(seen: Seen, of_arrays: bool) -> bool:
     return seen.mistake in ("unexplained", "not_finite") or seen.words.startswith(regions.SOMEWHERE)
 
 
+_RATHER = {
+    "transposed": ("order",),
+    "part_of_cotangent": ("lacks_term", "off_by_one", "wrong_element", "order", "overwrites"),
+    "additive_constant": ("parentheses",),
+}
+"""Mistakes that a change shows to be what only looked, in the numbers, like another."""
+
+
 def _is_coincidence(seen: Seen, edit: Edit) -> bool:
-    """Whether a condition on a size was seen where a change that is none of sizes puts all right."""
-    return seen.mistake == "size" and edit.mistake not in ("", "size")
+    """Whether what the numbers look like is less than a change tells that puts all right: such as a condition
+    on a size, where the change is none of sizes."""
+    if seen.mistake == "size" or seen.words.startswith(regions.THIS_LINE):
+        return edit.mistake not in ("", "size")
+    return edit.mistake in _RATHER.get(seen.mistake, ())
 
 
 def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> Seen:

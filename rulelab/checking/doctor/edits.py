@@ -237,10 +237,11 @@ def regrouped(node: ast.BinOp) -> Iterator[Edit]:
 def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[ast.expr]) -> Iterator[Edit]:
     """A number a little larger or smaller, one that stands in the function, or a length."""
     number: Any = node.value
+    half = number // 2 if type(number) is int and number % 2 == 0 else number / 2
     for value in (number + 1, number - 1):
         new = _number(value)
         yield Edit(node, new, "off_by_one" if type(number) is int else "factor", _instead(new, node))
-    for value in dict.fromkeys((2 * number, -number, number / 2, *marks)):
+    for value in dict.fromkeys((2 * number, -number, half, *marks)):
         new = _number(value)
         yield Edit(node, new, "sign" if value == -number else "factor", _instead(new, node))
     for size in sizes:
@@ -305,7 +306,8 @@ def other_orders(node: ast.expr) -> Iterator[Edit]:
 def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
     """What stands in brackets, one more or one less, or another index that there is."""
     one = ast.Constant(1)
-    if isinstance(node, (ast.Name, ast.BinOp)):
+    shifted = isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant)
+    if isinstance(node, (ast.Name, ast.BinOp)) and not shifted:
         for operator in (ast.Sub(), ast.Add()):
             new = ast.BinOp(node, operator, one)
             yield Edit(node, new, "off_by_one", f"is off by one: {_instead(new, node)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import itertools
+import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,7 +53,7 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
             yield Seen(kind, f"wrong where {words}{extra}", case.name, place=line)
             return
     if line is not None:
-        yield Seen("branch", f"wrong where this line of it runs{extra}", case.name, place=line)
+        yield Seen("branch", f"{THIS_LINE}{extra}", case.name, place=line)
         return
     if any(b.is_right and np.any(b.right) for b in blocks) and has_branches(evidence.subject):
         yield Seen("branch", f"{SOMEWHERE}{extra}", case.name)
@@ -143,6 +144,10 @@ MORE = 12
 """Points at which a rule is asked again before a condition is named."""
 SOMEWHERE = "wrong at some points and right at others"
 """What is said where no condition tells the points apart."""
+
+
+THIS_LINE = "wrong where this line of it runs"
+"""What is said where only the lines that run tell them apart."""
 
 
 def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Block]:
@@ -346,4 +351,5 @@ def _line_of_wrong(evidence: Evidence, blocks: list[Block]) -> Place | None:
     if not own:
         return None
     line, code = own[0]
-    return Place(code.co_filename, line, function=code.co_name)
+    text = linecache.getline(code.co_filename, line).rstrip("\n")
+    return Place(code.co_filename, line, function=code.co_name, text=text or None)

@@ -246,7 +246,9 @@ class _Search:
         for bar in self.bars:
             row = _as_row(self._once(bar), shape)
             if row is not None:
-                yield bar, table * row
+                with np.errstate(all="ignore"):
+                    turned = table * row
+                yield bar, turned
 
     def _once(self, text: str) -> Any:
         if not hasattr(self, "_values"):
