@@ -152,6 +152,7 @@ def diagnose(
             own = (operation.each[s.argument] for s in same if s.argument in operation.each)
             telling = next(own, telling)
         if operation is not None and telling is not None:
+            vague = vague and (diff is not None or one.mistake != "not_finite")
             vague = vague or _is_coincidence(one, telling)
             if shown or vague:
                 place = operation.source.place(telling.old)
