@@ -267,6 +267,11 @@ class Surgery(Reading):
             yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
             yield from masked(node, self._conditions)
+            values = (ast.Name(n, ast.Load()) for n in self.anatomy.values if n in self.made)
+            rests = [ast.BinOp(ast.Constant(1), ast.Sub(), value) for value in values]
+            yield from times(node, rests)
+        elif isinstance(node, ast.Constant) and type(node.value) is float and node.value:
+            yield from masked(node, self._conditions)
 
     def _with_function(self, node: Any) -> Iterator[Edit]:
         """An expression times a matrix, or a function of something of the rule."""
@@ -476,8 +481,8 @@ class Surgery(Reading):
 
     @cached_property
     def _indexing(self) -> list[str]:
-        """The parameters that are whole numbers, such as indices."""
-        found = {}
+        """The parameters that are whole numbers, such as indices, and what was computed and is never used."""
+        found = dict.fromkeys(unread(self.anatomy.node), True)
         for probe in self.probes:
             for name, x in zip(self.subject.names, probe.point.inputs):
                 if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and name in self.anatomy.parameters:

@@ -183,7 +183,7 @@ def _is_vague(seen: Seen, of_arrays: bool) -> bool:
 
 _RATHER = {
     "transposed": ("order",),
-    "part_of_cotangent": ("lacks_term", "off_by_one", "wrong_element", "order", "overwrites"),
+    "part_of_cotangent": ("lacks_term", "off_by_one", "wrong_element", "overwrites"),
     "additive_constant": ("parentheses",),
 }
 """Mistakes that a change shows to be what only looked, in the numbers, like another."""

@@ -370,7 +370,8 @@ def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
         for other in (turned, *(ast.Name(name, ast.Load()) for name in names if name != factor.id)):
             both = ast.BinOp(factor, ast.Add(), other)
             new = _product([both if f is factor else f for f in above if f is not two], below)
-            yield Edit(node, new, "lacks_term", f"takes two things for equal: {_instead(new, node)}")
+            mistake = "transposed" if other is turned else "lacks_term"
+            yield Edit(node, new, mistake, f"takes two things for equal: {_instead(new, node)}")
 
 
 def _chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:

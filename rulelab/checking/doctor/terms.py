@@ -159,11 +159,17 @@ def terms(
     if len(seen) < 4 or not any(np.abs(one.lacking).max(initial=0.0) > 1e-9 for one in seen):
         return
     search, text = _Search(seen, numpy, functions), ast.unparse(node)
-    texts = search.instead() if whole else (f"{text} {sign} {term}" for sign, term in search.lacking())
-    for changed in texts:
-        new = parse(changed, mode="eval").body
+    if whole:
+        found: Iterator[ast.expr] = (parse(changed, mode="eval").body for changed in search.instead())
+    else:
+        found = (_plus(node, sign, parse(term, mode="eval").body) for sign, term in search.lacking())
+    for new in found:
         words = f"has `{text}` where `{ast.unparse(new)}` belongs"
         yield Edit(node, new, "lacks_term", words if whole else f"lacks a term: {words}")
+
+
+def _plus(node: ast.expr, sign: str, term: ast.expr) -> ast.expr:
+    return ast.BinOp(node, ast.Add() if sign == "+" else ast.Sub(), term)
 
 
 class _Search:
