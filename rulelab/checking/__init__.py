@@ -22,6 +22,7 @@ from .gradients import (
     grad_check,
     test_gradient,
 )
+from .guessing import NoInputsError
 from .lint import Lint, rule_lint
 from .oracles import (
     Measured,
@@ -31,7 +32,6 @@ from .oracles import (
     mp_derivative,
 )
 from .perturb import DomainError, Kind, rand_tangent, with_tangent
-from .points import NoInputsError
 from .reports import InconclusiveCheckError, RuleCheck, WrongRuleError
 from .subjects import NoRuleError
 from .testers import (

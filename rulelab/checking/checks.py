@@ -51,6 +51,7 @@ from .variants import (
     in_complex,
     in_floats,
     in_whole_numbers,
+    meant_complex,
     mentions_complex,
     of_other_lengths,
     same_numbers,
@@ -116,6 +117,7 @@ class Checking:
         self.depth, self.rng, self.rtol, self.atol = depth, rng, rtol, atol
         self.probes: list[Probe] = []
         self.findings: list[Finding] = []
+        self.far_off: list[Finding] = []  # what was found far away, where nobody asked
         self.diagnoses: tuple[Diagnosis, ...] = ()
         self.compared: list[tuple[Probe, Closeness]] = []
         self.times: dict[str, int] = {}
@@ -146,6 +148,7 @@ class Checking:
         try:
             for done, words in enumerate(self._until_enough(), 1):
                 yield Progress(min(done, total), total, words)
+            self._settle_far_off()
             self._diagnose()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
@@ -156,6 +159,18 @@ class Checking:
             yield words
             if self._is_enough():
                 return
+
+    def _settle_far_off(self) -> None:
+        """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
+        the function itself may have lost its digits.
+        """
+        wrong = [finding for finding in self.far_off if finding.level == WRONG]
+        if not wrong or any(finding.level == WRONG for finding in self.findings):
+            self.findings += self.far_off
+            return
+        self.findings += [finding for finding in self.far_off if finding.level != WRONG]
+        words = f"right at ordinary numbers, and far from them not: {wrong[0].words}"
+        self.findings.append(dataclasses.replace(wrong[0], check="far away", words=words, level=UNKNOWN))
 
     def _is_enough(self) -> bool:
         wrong = any(finding.level == WRONG for finding in self.findings)
@@ -339,22 +354,26 @@ class Checking:
             yield points[0].origin
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
-        """Complex numbers, where the code has words for them; a rule that answers with real ones was written
-        for real ones.
+        """Complex numbers, where the code has words for them: for what it takes apart as one does with these,
+        and for all. A rule that answers with real numbers for some of all was written for these.
         """
-        point = in_complex(probe.point, self.rng)
-        if point is None or not point.is_inside():
-            return
+        meant = meant_complex(self.subject)
+        for positions in (meant, None) if meant else (None,):
+            point = in_complex(probe.point, self.rng, positions)
+            y = None if point is None or not point.is_inside() else self._in_complex_value(point)
+            if point is None or y is None:
+                continue
+            found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+            if found.failure is None and (positions is not None or _answers_in_complex(found)):
+                self._judge(found)
+                yield point.origin
+
+    def _in_complex_value(self, point: Point) -> Any:
         try:
             y = plainly(self.subject.primal, point.inputs, point.kwargs)
         except Exception:
-            return
-        if not to_vec(y)[0].size or not np.all(np.isfinite(to_vec(y)[0])):
-            return
-        found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
-        if found.failure is None and np.any(found.answers[:, 1::2]):
-            self._judge(found)
-            yield point.origin
+            return None
+        return y if to_vec(y)[0].size and np.all(np.isfinite(to_vec(y)[0])) else None
 
     def _inputs(self, args: tuple) -> tuple:
         """The inputs that go with arguments: the object of a method before them, defaults after."""
@@ -401,13 +420,39 @@ class Checking:
         if _is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
             self.refused.append(probe)
             return
-        if probe.failure is not None and probe.point.guessed and _may_be_the_guess(probe):
+        if probe.failure is not None and probe.point.guessed and self._may_be_the_guess(probe):
             self.unanswered.append(probe)
             return
         self.probes.append(probe)
         self.reached |= probe.lines
-        self.findings += self._of_probe(probe)
+        (self.far_off if probe.point.far else self.findings).extend(self._of_probe(probe))
         self._ask_effects_of_new(probe)
+
+    def _may_be_the_guess(self, probe: Probe) -> bool:
+        """Whether what a rule raised may be owing to arguments that it is not for, and is no mistake.
+
+        A name that is not there is one whatever the arguments, and so is an answer of another form, but for
+        one that leaves out what the function does not look at: a polynomial has as many coefficients as it
+        has.
+        """
+        error = probe.failure
+        if isinstance(error, RuleShapeError):
+            return _looks_at_part(probe) or self._ignores_the_rest(probe)
+        return type(error) is not NameError and not isinstance(error, RuleError)
+
+    def _ignores_the_rest(self, probe: Probe) -> bool:
+        """Whether the function does not change with the numbers of arrays beyond those for which the rule has
+        cotangents.
+        """
+        inputs, bars = probe.point.floats, probe.raw if isinstance(probe.raw, tuple) else ()
+        moved = tuple(map(_beyond, inputs, bars[max(0, len(bars) - len(inputs)) :]))
+        if len(moved) < len(inputs) or all(new is old for new, old in zip(moved, inputs)):
+            return False
+        try:
+            y = plainly(self.subject.primal, moved, probe.point.kwargs)
+        except Exception:
+            return False
+        return bool(np.array_equal(to_vec(y)[0], to_vec(probe.truth.y)[0]))
 
     def _ask_effects_of_new(self, probe: Probe) -> None:
         """What the rule does besides computing, where arrays come in another way than before."""
@@ -724,16 +769,10 @@ def _is_odd(point: Point) -> bool:
     return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
 
 
-def _may_be_the_guess(probe: Probe) -> bool:
-    """Whether what a rule raised may be owing to arguments that it was not written for, and is no mistake.
-
-    A name that is not there is one whatever the arguments, and so is an answer of another form, but for one
-    that leaves out what the function does not look at: a polynomial has as many coefficients as it has.
-    """
-    error = probe.failure
-    if isinstance(error, RuleShapeError):
-        return _looks_at_part(probe)
-    return type(error) is not NameError and not isinstance(error, RuleError)
+def _answers_in_complex(probe: Probe) -> bool:
+    """Whether each cotangent of a complex argument has an imaginary part."""
+    complexes = [leaf for leaf in probe.truth.inputs if leaf.dtype.kind == "c"]
+    return all(np.any(probe.answers[:, leaf.start + 1 : leaf.stop : 2]) for leaf in complexes)
 
 
 def _looks_at_part(probe: Probe) -> bool:
@@ -756,6 +795,19 @@ def _looks_at_part(probe: Probe) -> bool:
                 return False
         start += size
     return True
+
+
+def _beyond(x: Any, x_bar: Any) -> Any:
+    """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
+    shape = np.shape(unthunk(x_bar))
+    if not isinstance(x, np.ndarray) or len(shape) != x.ndim or not shape < x.shape:
+        return x
+    if any(found > size for found, size in zip(shape, x.shape)):
+        return x
+    moved = x + 1.0
+    kept = tuple(slice(0, size) for size in shape)
+    moved[kept] = x[kept]
+    return moved
 
 
 def _is_met_throughout(met: np.ndarray) -> bool:

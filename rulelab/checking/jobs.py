@@ -20,9 +20,9 @@ from ..rules.signatures import types_of
 from ..rules.targets import name_of
 from ..rulesets import catalogue
 from .budgets import Limit
+from .guessing import NoInputsError, required_names
 from .modules import ModuleError, Stated, Where, all_stated, load, located, rules_stated
 from .perturb import kind_named
-from .points import NoInputsError, required_names
 from .reports import RuleCheck
 from .testers import Checking, checking
 

@@ -10,7 +10,7 @@ import re
 import types
 import typing
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,9 +70,9 @@ class Kind:
     """A family of arguments to draw from: their form, and the interval that their numbers are in.
 
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
-    "list"; numbers lie strictly between `low` and `high`. `is_asked` says that the caller asked for the form.
-    `dims` are its lengths where they are said: numbers, or letters that mean the same in all arguments. An
-    "object" is one of the class `made`, with `parts` by their names.
+    "list", "indices", "mask"; numbers lie strictly between `low` and `high`. `is_asked` says that the caller
+    asked for the form. `dims` are its lengths where they are said: numbers, or letters that mean the same in
+    all arguments. An "object" is one of the class `made`, a dict too, with `parts` by their names.
     """
 
     form: str = "number"
@@ -90,6 +90,7 @@ class Kind:
         inside = _interval_words(self.low, self.high)
         plain = {
             "number": "a number", "integer": "an integer", "list": "a list of numbers",
+            "indices": "a vector of indices", "mask": "a vector of booleans",
             "columns": "a vector as long as a row of the matrix",
             "rows": "a vector as long as a column of the matrix",
         }  # fmt: skip
@@ -218,6 +219,8 @@ def draw_all(
     """
     letters = dict.fromkeys(d for kind in kinds for d in kind.dims if isinstance(d, str))
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
+    if any(kind.form in _SQUARE for kind in kinds):
+        lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
     return tuple(draw(kind, rng, size, scale, lengths) for kind in kinds)
 
 
@@ -239,12 +242,16 @@ def draw(
     vector, rows, columns = SIZES[size % len(SIZES)]
     shapes = {
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
-        "columns": (columns,), "rows": (rows,),
+        "columns": (columns,), "rows": ((lengths or {}).get("rows", rows),),
     }  # fmt: skip
     said = tuple(d if isinstance(d, int) else (lengths or {}).get(d, vector) for d in kind.dims)
     if kind.form == "integer":
         return int(rng.integers(1, 4))
-    if kind.form in ("square", "symmetric", "positive definite"):
+    if kind.form == "indices":
+        return rng.integers(0, vector, vector)
+    if kind.form == "mask":
+        return rng.random(vector) < 0.5
+    if kind.form in _SQUARE:
         n = said[0] if said else max(2, rows)
         drawn = _numbers(kind, rng, (n, n), scale)
         if kind.form == "square":
@@ -288,6 +295,8 @@ def _few_digits(x: np.ndarray) -> np.ndarray:
 
 _MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
 _INTEGER_NAMES = frozenset(("n", "axis", "order", "ord", "decimals"))
+_MASK_NAMES = frozenset(("mask", "masks", "cond", "condition"))
+_INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
 _POSITIVE_NAMES = frozenset(
     ("sigma", "scale", "var", "variance", "std", "rate", "tau", "weight", "temperature")
 )
@@ -336,27 +345,144 @@ def are_as_named(names: tuple[str, ...], kinds: tuple[Kind, ...]) -> bool:
     )
 
 
+_ORDERED = (
+    ("lo", "hi"), ("low", "high"), ("lower", "upper"), ("min", "max"), ("minimum", "maximum"),
+    ("vmin", "vmax"), ("xmin", "xmax"), ("a_min", "a_max"), ("start", "stop"), ("start", "end"),
+    ("left", "right"),
+)  # fmt: skip
+
+
+def ordered_pairs(names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """The positions of arguments of which the first is the smaller, by their names.
+
+    >>> ordered_pairs(("x", "lo", "hi"))
+    ((1, 2),)
+    """
+    return tuple((names.index(a), names.index(b)) for a, b in _ORDERED if a in names and b in names)
+
+
+def are_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> bool:
+    """Whether the numbers of the first of each pair of arguments are the smaller ones; yes, where they
+    cannot be compared.
+    """
+    for i, j in pairs:
+        first, second = args[i], args[j]
+        if all(isinstance(x, (int, float, np.ndarray)) for x in (first, second)):
+            if np.size(first) and np.size(second) and not np.max(first) < np.min(second):
+                return False
+    return True
+
+
+def put_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> tuple:
+    """The arguments with all numbers of the second of each pair above those of the first."""
+    found = list(args)
+    for i, j in pairs:
+        if not are_in_order(args, [(i, j)]):
+            found[j] = found[j] + (np.max(found[i]) - np.min(found[j]) + 0.5)
+    return tuple(found)
+
+
+def special_names(names: tuple[str, ...]) -> Mapping[str, str]:
+    """Which of several parameters mean booleans or indices by their names, and the form of each."""
+    masks = dict.fromkeys(_MASK_NAMES.intersection(names), "mask")
+    return masks | dict.fromkeys(_INDEX_NAMES.intersection(names), "indices")
+
+
 def is_matrix_name(name: str) -> bool:
     """Whether a parameter of this name is likely to be a matrix."""
     return name in _MATRIX_NAMES
 
 
+MOST_GUESSES = 200
+"""Mixtures of kinds that are guessed for the parameters of one function."""
+
+
 def guesses(
-    names: tuple[str, ...], accepts: Accepts | None, domain: Mapping[str, Kind]
+    names: tuple[str, ...],
+    accepts: Accepts | None,
+    domain: Mapping[str, Kind],
+    used: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
 ) -> Iterator[tuple[Kind, ...]]:
     """The kinds to try for the parameters of a function, likeliest first.
 
-    From the domain, where it names the parameter, else from the rule's annotation, else from the name.
+    From the domain, where it names the parameter, else from the rule's annotation, else from what the
+    function reads of it (`used`), else from the name.
     """
-    choices = [_choices(i, name, accepts, domain) for i, name in enumerate(names)]
+    choices = [_choices(i, name, accepts, domain, used.get(name, ())) for i, name in enumerate(names)]
     if not choices:
         return
-    same = [tuple(c[min(i, len(c) - 1)] for c in choices) for i in range(max(map(len, choices)))]
-    mixed = itertools.islice(itertools.product(*choices), 200)
-    yield from dict.fromkeys((*same, *mixed))
+    same = [tuple(map(_of_form(form), choices)) for form in (choices[0][0].form, *_OF_ALL)]
+    mixed = itertools.islice(filter(_is_told_apart, _likeliest_first(choices)), MOST_GUESSES)
+    said = () if accepts is None else map(accepts.at, range(len(names)))
+    is_free = not domain and not used and not any(map(_forms_by_annotation, said))
+    chained, systems = (_chained(names), _systems(names)) if is_free else ((), ())
+    yield from dict.fromkeys((*chained, *filter(_is_told_apart, same), *mixed, *systems))
 
 
-def _choices(index: int, name: str, accepts: Accepts | None, domain: Mapping[str, Kind]) -> tuple[Kind, ...]:
+def _systems(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
+    """Square matrices by their names, and vectors that go with them."""
+    if not _MATRIX_NAMES.isdisjoint(names):
+        square, vector = Kind("matrix", dims=("n", "n")), Kind("vector", dims=("n",))
+        yield tuple(square if name in _MATRIX_NAMES else vector for name in names)
+
+
+_OF_ALL = ("number", "vector", "matrix", "square", "positive definite", "list")
+"""The forms that all arguments of a function may have alike, likeliest first."""
+
+
+def _of_form(form: str) -> Callable[[tuple[Kind, ...]], Kind]:
+    """The choice among kinds that has a form, else the likeliest."""
+
+    def chosen(kinds: tuple[Kind, ...]) -> Kind:
+        if kinds[0].form in ("mask", "indices", "integer"):
+            return kinds[0]
+        return next((kind for kind in kinds if kind.form == form), kinds[0])
+
+    return chosen
+
+
+def _is_told_apart(kinds: tuple[Kind, ...]) -> bool:
+    """Whether vectors as long as a row of the matrix, or as a column, stand beside one."""
+    forms = {kind.form for kind in kinds}
+    if "matrix" in forms or "object" in forms:
+        return True
+    return "columns" not in forms and ("rows" not in forms or not forms.isdisjoint(_SQUARE))
+
+
+_SQUARE = ("square", "symmetric", "positive definite")
+
+
+def _chained(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
+    """Matrices by their names as a product of them takes them, with a bias as long as its rows."""
+    vectors, letters = vector_names(names), iter("lmnpqr")
+    matrices = [name for name in names if name in _MATRIX_NAMES]
+    if not 2 <= len(matrices) <= 4 or len(matrices) + len(vectors) < len(names):
+        return
+    sides = list(itertools.islice(letters, len(matrices) + 1))
+    kinds = {name: Kind("matrix", dims=pair) for name, pair in zip(matrices, itertools.pairwise(sides))}
+    yield tuple(kinds.get(name, Kind("vector", dims=(sides[-1],))) for name in names)
+
+
+def _likeliest_first(choices: Sequence[tuple[Kind, ...]]) -> Iterator[tuple[Kind, ...]]:
+    """All mixtures of the choices, those first in which each is among the first of its own."""
+    for total in range(sum(len(one) - 1 for one in choices) + 1):
+        yield from _of_rank(choices, total)
+
+
+def _of_rank(choices: Sequence[tuple[Kind, ...]], total: int) -> Iterator[tuple[Kind, ...]]:
+    """The mixtures whose places among the choices add up to `total`."""
+    if not choices:
+        yield from [()] if total == 0 else []
+        return
+    first, *others = choices
+    for place, kind in enumerate(first[: total + 1]):
+        for rest in _of_rank(others, total - place):
+            yield (kind, *rest)
+
+
+def _choices(
+    index: int, name: str, accepts: Accepts | None, domain: Mapping[str, Kind], used: tuple[Kind, ...]
+) -> tuple[Kind, ...]:
     if name in domain and (domain[name].is_asked or domain[name].form != "number"):
         return (domain[name],)
     low, high = (domain[name].low, domain[name].high) if name in domain else _interval_of_name(name)
@@ -366,6 +492,8 @@ def _choices(index: int, name: str, accepts: Accepts | None, domain: Mapping[str
     if objects:
         return objects
     forms = _forms_by_annotation(said)
+    if forms is None and used:
+        return used
     if forms is None:
         forms = _forms_by_name(name)
     elif "complex" in forms:
@@ -384,11 +512,42 @@ def _forms_by_name(name: str) -> tuple[str, ...]:
         return ("matrix", "square", "positive definite", "vector", "columns", "rows", "number")
     if name in _INTEGER_NAMES:
         return ("integer", "number", "vector", "matrix")
-    return ("number", "vector", "matrix", "square", "positive definite", "columns", "rows", "list", "integer")
+    if name in _MASK_NAMES:
+        return ("mask", "number", "vector", "matrix")
+    if name in _INDEX_NAMES:
+        return ("indices", "integer", "number", "vector", "matrix")
+    return ("number", "vector", "matrix", "columns", "rows", "square", "positive definite", "list", "integer")
 
 
 _IN_OBJECTS = {1: ("vector", "matrix"), 2: ("matrix", "rows", "vector", "columns")}
 """The forms of an array in an object, of one and of two such; of more they are as one is."""
+
+
+def objects_with(
+    classes: Iterable[type], attributes: Iterable[str], low: float = -math.inf, high: float = math.inf
+) -> tuple[Kind, ...]:
+    """The objects of those classes that have these attributes and are made of numbers and arrays."""
+    wanted = set(attributes)
+    fitting = (cls for cls in classes if wanted <= {*_needed_fields(cls)})
+    return tuple(kind for cls in fitting for kind in _objects_by_annotation(ClassAtom(cls), low, high))
+
+
+MOST_DICTS = 24
+"""Mixtures of kinds that are guessed for the values of a dict."""
+
+
+def dicts_of(keys: Iterable[str]) -> tuple[Kind, ...]:
+    """The dicts with numbers and arrays under these keys, likeliest first."""
+    names = tuple(keys)
+    forms = [tuple(f for f in _forms_by_name(name) if f in _IN_DICTS) for name in names]
+    kinds = [tuple(Kind(form) for form in one) for one in forms]
+    return tuple(
+        Kind("object", made=dict, parts=tuple(zip(names, parts)))
+        for parts in itertools.islice(_likeliest_first(kinds), MOST_DICTS)
+    )
+
+
+_IN_DICTS = frozenset(("number", "vector", "matrix", "columns", "rows"))
 
 
 def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -> tuple[Kind, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
 from .findiff import FiniteDifferenceMethod, estimate_step
-from .perturb import fresh, laid_out_like, laid_out_otherwise, landmarks, plainly
+from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks, plainly
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
 
@@ -36,7 +36,8 @@ class Point:
     `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are handed over
     are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
     and an `edge` where overflow is no mistake: on a number of the code, in single precision. Where it is
-    `turned`, cotangents are transposed in memory.
+    `turned`, cotangents are transposed in memory. `ordered` are pairs of positions of which the first has
+    the smaller numbers.
     """
 
     inputs: tuple
@@ -50,6 +51,7 @@ class Point:
     far: bool = False
     edge: bool = False
     turned: bool = False
+    ordered: tuple[tuple[int, int], ...] = ()
 
     @property
     def floats(self) -> tuple:
@@ -60,6 +62,8 @@ class Point:
         """Whether the numbers lie strictly within the bounds of their inputs, and matrices are as said."""
         pairs = zip(self.floats, self.bounds)
         if not all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs):
+            return False
+        if not are_in_order(self.floats, self.ordered):
             return False
         return all(forms.is_of_form(form, x) for form, x in zip(self.forms, self.floats))
 

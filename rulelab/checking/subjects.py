@@ -66,7 +66,7 @@ class Subject:
     @property
     def rule_codes(self) -> tuple[types.CodeType, ...]:
         """The code of the rule alone, with the functions defined in it."""
-        return codes_of(_author(self.rule)) if self.rule is not None else ()
+        return codes_of(author_of(self.rule)) if self.rule is not None else ()
 
 
 class NoRuleError(RuleError):
@@ -115,9 +115,9 @@ def subject_of(
             names=names,
             rule=rule,
             place=rule.place,
-            codes=tuple(dict.fromkeys((*codes_of(_author(rule)), *codes_of(target)))),
+            codes=tuple(dict.fromkeys((*codes_of(author_of(rule)), *codes_of(target)))),
             by=getattr(rule.function, "__name__", "the rule") if rule.partials is None else "the scalar rule",
-            helpers=helper_codes(_author(rule), target),
+            helpers=helper_codes(author_of(rule), target),
         ),
         tuple(inputs),
     )
@@ -187,7 +187,8 @@ def _no_rule(f: Any, args: tuple, mode: str, opted_out: bool) -> NoRuleError:
     )
 
 
-def _author(rule: Rule) -> Callable:
+def author_of(rule: Rule) -> Callable:
+    """The function that the author of a rule wrote: of a scalar rule, that of the partials."""
     return rule.function if rule.partials is None else rule.partials
 
 

@@ -18,8 +18,9 @@ from .checks import FINDING, POINTS, Checking
 from .configs import ad_config
 from .findiff import FiniteDifferenceMethod
 from .findings import Finding
-from .perturb import DomainError, Kind, WithTangent, kind_named
-from .points import Source, required_names
+from .guessing import required_names
+from .perturb import DomainError, Kind, WithTangent, are_in_order, kind_named, ordered_pairs
+from .points import Source
 from .probes import Point
 from .reports import RuleCheck
 from .subjects import NoRuleError, Subject, require_rule, rules_of, subject_of
@@ -62,7 +63,9 @@ def checking(
     forms = (*(None for _ in range(shift)), *source.forms) if source.forms else ()
     bounds = _bounds(names or subject.names, inputs, kinds)
     guessed = source.drawn and source.is_guessed
-    first = Point(inputs, kwargs, source.origin(0), held, bounds, forms, guessed=guessed)
+    pairs = ordered_pairs(names or subject.names)
+    ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
+    first = Point(inputs, kwargs, source.origin(0), held, bounds, forms, guessed=guessed, ordered=ordered)
     if not first.is_inside():
         raise DomainError(
             f"the arguments of {subject.name} do not lie in the domain", asked="a check of its rule"

@@ -13,7 +13,8 @@ import numpy as np
 from .forms import conformed
 from .perturb import in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point
-from .subjects import Subject
+from .subjects import Subject, author_of
+from .usage import taken_apart
 from .vectors import to_vec
 
 LAYOUTS = {
@@ -103,13 +104,24 @@ def mentions_complex(subject: Subject) -> bool:
     )
 
 
-def in_complex(point: Point, rng: np.random.Generator) -> Point | None:
-    """The point with an imaginary part added to each real number; None where there is none."""
+def meant_complex(subject: Subject) -> frozenset[int]:
+    """The positions of the inputs that the function or its rule takes apart, as complex numbers are."""
+    author = None if subject.rule is None else author_of(subject.rule)
+    names = [name for one in (subject.primal, author) if one is not None for name in taken_apart(one)]
+    return frozenset(i for i, name in enumerate(subject.names) if name in names)
+
+
+def in_complex(
+    point: Point, rng: np.random.Generator, positions: frozenset[int] | None = None
+) -> Point | None:
+    """The point with an imaginary part added to each real number, of those inputs alone at these positions
+    if some are named; None where there is none.
+    """
     if any(low > -np.inf or high < np.inf for low, high in point.bounds):
         return None
 
     def one(i: int, x: Any) -> Any:
-        if i in point.constant:
+        if i in point.constant or positions is not None and i not in positions:
             return x
         if isinstance(x, np.ndarray) and x.dtype == np.float64:
             found = x + 1j * rng.choice([-1.0, 1.0], x.shape) * rng.integers(1, 9, x.shape) / 4

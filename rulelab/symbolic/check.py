@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from ..checking.usage import names_an_axis
 from ..errors import RuleError
 from . import worker
 from .boundary import Borders
@@ -52,7 +53,7 @@ from .scalars import CONTEXT, Stop
 from .scopes import except_at, headline, kinds_of, scope, sizes_of
 from .tracing import mentions, reads_one_triangle
 from .transcendents import is_open
-from .trials import Trials, names_an_axis, with_whole_numbers
+from .trials import Trials, with_whole_numbers
 from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import types
 from fractions import Fraction
 
 import numpy as np
@@ -307,25 +306,3 @@ def _returned(question, sample, fraction=None):
     with quietly():
         y, back = question.rule_through(lambda f: f)(*arguments)
         return padded(question, back(_seeds(y)), len(sample))
-
-
-# --- what the code says -------------------------------------------------------------------------------------
-
-
-def names_an_axis(f):
-    """Whether the code of a function names an `axis`: then it is for arrays of several axes."""
-    codes = [getattr(f, "__code__", None)]
-    while codes:
-        code = codes.pop()
-        if code is None:
-            continue
-        words = {*code.co_names, *code.co_varnames}
-        for constant in code.co_consts:
-            if isinstance(constant, tuple):
-                words.update(part for part in constant if isinstance(part, str))
-            elif isinstance(constant, types.CodeType):
-                codes.append(constant)
-        if {"axis", "keepdims", "axes"} & words:
-            return True
-    return False
-
