@@ -328,8 +328,8 @@ class _Search:
         return True
 
     def _refuse(self, kinds: Kinds, args: tuple, y: Any) -> None:
-        largest = max(map(np.shape, args), key=len)
-        if are_as_named(self.guesser.names, kinds) and np.shape(y) == largest:
+        rows = {np.shape(x) for x in args if np.ndim(x) == 1}
+        if are_as_named(self.guesser.names, kinds) and np.ndim(y) == 2 and np.shape(y)[1:] in rows:
             self.named = kinds  # broadcast: what the names say is meant, and to be judged
         elif not any(kind.made for kind in kinds):  # arrays in objects may be of any rank
             self.refused.append(kinds)

@@ -337,9 +337,13 @@ def vector_names(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def are_as_named(names: tuple[str, ...], kinds: tuple[Kind, ...]) -> bool:
-    """Whether kinds are those that names such as `X` and `b` speak of: a matrix, a vector like its rows."""
+    """Whether kinds are those that names such as `X` and `b` speak of: a matrix, a vector like its rows; or
+    the factors of a product of matrices, and a vector like the rows of that.
+    """
     vectors = vector_names(names)
-    return bool(vectors) and all(
+    if not vectors or kinds in _chained(names):
+        return bool(vectors)
+    return all(
         kind.form == ("columns" if name in vectors else "matrix" if name in _MATRIX_NAMES else "")
         for name, kind in zip(names, kinds)
     )
