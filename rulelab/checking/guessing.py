@@ -266,11 +266,15 @@ class _Search:
         self.tried, self.last = 0, "no kind of number suits them"
 
     def candidates(self) -> Iterator[Kinds]:
-        """Each mixture of kinds once, the likeliest first."""
+        """Each mixture of kinds once, the likeliest first: those that annotations speak of, others where the
+        rule runs for none of these.
+        """
         guesser, seen = self.guesser, set()
         rules = rules_of(guesser.target, guesser.registry)
         of_rules: list[Accepts | None] = [rule.accepts for rule in rules if rule.mode == guesser.mode]
         for accepted in (*(_as_annotated(a, guesser.target) for a in of_rules or [None]), None):
+            if accepted is None and (self.right or self.wrong or self.named):
+                return
             guessed = guesses(guesser.names, accepted, guesser.domain, guesser.used)
             for kinds in sorted(guessed, key=self._place):
                 if kinds not in seen:
