@@ -118,14 +118,18 @@ class Guesser:
 
         A function of real numbers that gives complex ones here and there, as powers do, has left it there.
         """
-        values = []
-        for number in range(1, 5):
-            drawn = draw_all(kinds, self.rng, number)
-            for args in (drawn, revalued(drawn, np.abs))[: 2 if number == 1 else 1]:
-                with contextlib.suppress(Exception):
-                    values.append(self.value(args))
-        finite = list(filter(is_finite, values))
-        return len(finite) >= 3 and len({is_complex(y) for y in finite}) == 1
+        drawn = [draw_all(kinds, self.rng, number) for number in range(1, 5)]
+        finite = list(self._finite(drawn))
+        positive = self._finite([revalued(drawn[0], np.abs)])
+        return len(finite) >= 3 and len({is_complex(y) for y in (*finite, *positive)}) == 1
+
+    def _finite(self, drawn: list[tuple]) -> Iterator[Any]:
+        """The values at those arguments at which there are some."""
+        for args in drawn:
+            with contextlib.suppress(Exception):
+                y = self.value(args)
+                if is_finite(y):
+                    yield y
 
     def rule_for(self, args: tuple) -> Any:
         """The rule that is asked at these arguments; None where there is none."""
@@ -342,12 +346,20 @@ class _Search:
         """What is to be judged; nothing where the rule runs nowhere."""
         if self.named is not None:
             return (self.named,)
+        meant = [kinds for kinds in self.wrong if self._has_matrices(kinds)]
+        if meant and not any(map(self._has_matrices, self.right)):
+            return tuple(meant[:1])  # of a vector, too, a transpose is right
         if not self.right:
             return tuple(self.wrong[:1])
         if not self.several:
             return tuple(self.right[:1])
         others = self._of_axes() if self.guesser.of_axes else ()
         return (*self.right, *others)[:MOST_KINDS]
+
+    def _has_matrices(self, kinds: Kinds) -> bool:
+        """Whether some arguments have the names of matrices, and all of these are such."""
+        named = [kind for name, kind in zip(self.guesser.names, kinds) if is_matrix_name(name)]
+        return bool(named) and all(kind.form in MATRICES for kind in named)
 
     def _of_axes(self) -> Iterator[Kinds]:
         """Kinds for which the rule is wrong and that a function is meant for which names an axis: there the
@@ -438,6 +450,7 @@ def _rank(x: Any) -> int:
     return x.ndim if isinstance(x, np.ndarray) else 0
 
 
+MATRICES = ("matrix", "square", "symmetric", "positive definite")
 OWN_LENGTHS = (3, 4, 2, 5, 6)
 """Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some."""
 MOST_SIZED = 600

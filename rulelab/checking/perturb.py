@@ -415,7 +415,8 @@ def guesses(
     choices = [_choices(i, name, accepts, domain, used.get(name, ())) for i, name in enumerate(names)]
     if not choices:
         return
-    same = [tuple(map(_of_form(form), choices)) for form in (choices[0][0].form, *_OF_ALL)]
+    forms = _OF_ALL if _MATRIX_NAMES.isdisjoint(names) else _OF_MATRICES
+    same = [tuple(map(_of_form(form), choices)) for form in (choices[0][0].form, *forms)]
     mixed = itertools.islice(filter(_is_told_apart, _likeliest_first(choices)), MOST_GUESSES)
     said = () if accepts is None else map(accepts.at, range(len(names)))
     is_free = not domain and not used and not any(map(_forms_by_annotation, said))
@@ -431,7 +432,9 @@ def _systems(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
 
 
 _OF_ALL = ("number", "vector", "matrix", "square", "positive definite", "list")
-"""The forms that all arguments of a function may have alike, likeliest first."""
+_OF_MATRICES = ("matrix", "square", "positive definite", "vector", "number", "list")
+"""The forms that all arguments of a function may have alike, likeliest first; and where there are names of
+matrices."""
 
 
 def _of_form(form: str) -> Callable[[tuple[Kind, ...]], Kind]:
