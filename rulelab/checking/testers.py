@@ -15,6 +15,7 @@ from ..rules.registry import DEFAULT, Found, Registry
 from ..rules.targets import resolve
 from ..tangents.zeros import AbstractZero
 from .checks import FINDING, POINTS, Checking
+from .comparison import shortened
 from .configs import ad_config
 from .findiff import FiniteDifferenceMethod
 from .findings import Finding
@@ -24,7 +25,7 @@ from .points import Source
 from .probes import Point
 from .reports import RuleCheck
 from .subjects import NoRuleError, Subject, require_rule, rules_of, subject_of
-from .vectors import cotangent_vec
+from .vectors import cotangent_vec, to_vec
 
 
 def checking(
@@ -67,9 +68,7 @@ def checking(
     ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
     first = Point(inputs, kwargs, source.origin(0), held, bounds, forms, guessed=guessed, ordered=ordered)
     if not first.is_inside():
-        raise DomainError(
-            f"the arguments of {subject.name} do not lie in the domain", asked="a check of its rule"
-        )
+        raise _outside(subject, first)
     return Checking(
         subject,
         source,
@@ -83,6 +82,19 @@ def checking(
         output_tangent=output_tangent,
         fdm=fdm,
         other=_other_mode(f, source.args, kwargs, config, registry) if mode == "rrule" else None,
+    )
+
+
+def _outside(subject: Subject, point: Point) -> DomainError:
+    """The arguments that a domain does not have, and what it has."""
+    said = []
+    for name, x, (low, high) in zip(subject.names, point.floats, point.bounds):
+        numbers = to_vec(x)[0]
+        if not np.all((low < numbers) & (numbers < high)):
+            said.append(f"{name} = {shortened(x)} (it reads {low:g} < {name} < {high:g})")
+    words = f": {'; '.join(said)}" if said else ""
+    return DomainError(
+        f"the arguments of {subject.name} do not lie in the domain{words}", asked="a check of its rule"
     )
 
 

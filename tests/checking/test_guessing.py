@@ -387,3 +387,8 @@ def test_kinds_that_may_not_be_meant_are_told_and_condemn_no_rule():
     report = judged(mean_square, rule, depth="deep")
     assert report.verdict == "right"
     assert "not right for (x: a matrix), which may not be meant" in str(report)
+
+
+def test_an_argument_at_the_end_of_its_interval_is_named():
+    with pytest.raises(rl.RuleLabError, match=r"x = 3 \(it reads 0\.5 < x < 3\)"):
+        judged(np.sin, lambda x: (np.sin(x), lambda y_bar: (NO, y_bar * np.cos(x))), 3.0, domain=(0.5, 3.0))
