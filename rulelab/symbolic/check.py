@@ -349,6 +349,8 @@ class Judge:
             if misfit is not None:
                 self.misfits.append((plan, misfit))
             if specs:
+                if alone and specs == plan.specs:
+                    specs = (*specs, *trials.fitting(_squares(plan))[0])
                 self.guessed[specs] = plan.specs
                 yield plan._replace(specs=specs), question
                 if alone:
@@ -785,6 +787,13 @@ def _of_matrices(plan):
     return plan._replace(
         specs=tuple(tuple(k if isinstance(k, Static) else shape for k in kinds) for shape in ((2, 3), (3, 2)))
     )
+
+
+def _squares(plan):
+    """A square matrix for one that is none: a rule may do otherwise with as many rows as columns."""
+    if not _is_of_matrices(plan) or any(k[0] == k[1] for k in plan.specs[0] if not isinstance(k, Static)):
+        return ()
+    return (tuple(k if isinstance(k, Static) else (2, 2) for k in plan.specs[0]),)
 
 
 def _is_lower(plan, other):

@@ -12,7 +12,6 @@ from ..checking.perturb import guesses, scalar_names, vector_names
 from .cells import Static, Symmetric
 
 SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})
-SQUARE = {"n": 2, "m": 2, "p": 2}  # for one matrix: a rule may do otherwise with as many rows as columns
 VECTOR_LENGTHS = (2, 3, 5)
 SUPPOSED = Static(1)  # for an argument that may be a whole number: known by its identity
 MOST = 40  # shapes that are tried
@@ -30,7 +29,7 @@ _MATRICES = ("matrix", "square", "positive definite")
 
 
 def array_specs(names, held, domain=None):
-    """Specs, at each size, for arguments of these names; `held` has a Static for each that is held
+    """Pairs of specs, at both sizes, for arguments of these names; `held` has a Static for each that is held
     fixed, else None. `domain` maps names to the kinds they are known to have."""
     free = tuple(name for name, static in zip(names, held, strict=True) if static is None)
     yielded = []
@@ -44,8 +43,7 @@ def array_specs(names, held, domain=None):
         if any(name in numbers and kind.form not in ("number", "integer") for name, kind in pairs):
             continue
         for shapes in itertools.product(*(_SHAPES[kind.form] for kind in kinds)):
-            sizes = (*SIZES, SQUARE) if shapes == (("n", "m"),) else SIZES
-            specs = tuple(_filled(held, [_spec(s, size) for s in shapes]) for size in sizes)
+            specs = tuple(_filled(held, [_spec(s, size) for s in shapes]) for size in SIZES)
             if (
                 all(isinstance(s, (str, Static)) and s != "positive definite" for s in shapes)
                 or specs in yielded

@@ -66,13 +66,13 @@ RIGHT = {
     "softmax": (
         softmax,
         (lambda b, y, X: y * (b - (y * b).sum(axis=1, keepdims=True)),),
-        "(2, 3) and (3, 1)",
+        "(2, 3), (3, 1) and (2, 2)",
     ),
     "layernorm": (layernorm, (layernorm_cotangent,), "(2, 3)"),
     "mean of rows": (
         lambda X: X.mean(axis=1),
         (lambda b, y, X: np.repeat(b[:, None], X.shape[1], 1) / X.shape[1],),
-        "(2, 3) and (3, 1)",
+        "(2, 3), (3, 1) and (2, 2)",
     ),
     "logsumexp": (logsumexp, (lambda b, y, x: b * np.exp(x - y),), "(2,) and (3,)"),
     "normalize": (normalize, (lambda b, y, x: (b - y * (y @ b)) / np.linalg.norm(x),), "(3,) and (5,)"),
