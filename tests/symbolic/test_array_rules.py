@@ -66,7 +66,7 @@ RIGHT = {
     "softmax": (
         softmax,
         (lambda b, y, X: y * (b - (y * b).sum(axis=1, keepdims=True)),),
-        "(2, 3), (3, 1) and (2, 2)",
+        "(2, 3) and (3, 1)",
     ),
     "layernorm": (layernorm, (layernorm_cotangent,), "(2, 3)"),
     "mean of rows": (
