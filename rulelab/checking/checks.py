@@ -460,6 +460,10 @@ class Checking:
         if probe.failure is None and probe.truth.is_smooth and new not in self.effects_seen:
             self.effects_seen.add(new)
             self._ask_effects(probe, None)
+        elif probe.failure is None and self.subject.reverse is not None and any(new):
+            # By chance what is written may be what was there: `y_bar *= mask` where the mask is true.
+            if probe.point.origin in _PLAIN:
+                self.findings += effects.writes(self.subject, probe)
 
     def _of_probe(self, probe: Probe) -> Iterator[Finding]:
         forward = self.subject.reverse is None
@@ -617,8 +621,12 @@ class Checking:
             tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
             self.diagnoses = tuple(
-                doctor.diagnose(self.subject, probes, compared, self.findings, tries)
+                doctor.diagnose(self.subject, probes, compared, self.findings, tries, self._elsewhere())
             )
+
+    def _elsewhere(self) -> list[Point]:
+        """Points of other kinds than those judged, at which a corrected rule has to be right."""
+        return [self.first.moved(self._inputs(args), "of other kinds") for args in self.source.elsewhere]
 
     def _for_the_doctor(self) -> tuple[list[Probe], list[tuple[Probe, Closeness]]]:
         """The probes and what was compared, without odd points and odd cotangents if the mistake is seen

@@ -39,7 +39,7 @@ def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
     watched = _watched(subject, probe)
     if watched is not None:
         yield watched
-    yield from _writes(subject, probe)
+    yield from writes(subject, probe)
     if watched is None:
         yield from _one_buffer(subject, probe)
     yield from _state(subject, probe, other)
@@ -72,7 +72,7 @@ def _is_sharing(error: RuleError) -> bool:
     return isinstance(error, RuleEffectsError) and error.is_sharing
 
 
-def _writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
+def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
     """Inputs and cotangents that are not what they were before."""
     inputs = copy.deepcopy(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])

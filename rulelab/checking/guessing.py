@@ -8,15 +8,17 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import RuleLabError, RuleShapeError
 from ..rules.authoring import ask, rrule
-from ..rules.registry import Found, Registry
+from ..rules.registry import Found as FoundRule
+from ..rules.registry import Registry
 from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..rules.targets import name_of, resolve
+from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from .budgets import Limit
 from .findiff import fd_jvp
@@ -52,6 +54,8 @@ MOST_TAKEN = 24
 """Kinds that a rule may be wrong for before it is taken for wrong about all."""
 MOST_KINDS = 3
 """Kinds that are judged of a function that takes several."""
+MOST_OTHERS = 4
+"""Kinds besides those judged at which a correction is verified."""
 DRAWS = 20
 """Arguments that are drawn to find some at which the function has a value."""
 ROUGHLY = 1e-4
@@ -134,7 +138,7 @@ class Guesser:
     def rule_for(self, args: tuple) -> Any:
         """The rule that is asked at these arguments; None where there is none."""
         found = ask(self.target, args, dict(self.kwargs), self.mode, self.config, self.registry)
-        return found.rule if isinstance(found, Found) else None
+        return found.rule if isinstance(found, FoundRule) else None
 
     def answer(self, args: tuple) -> tuple[Any, Callable]:
         """The value and the pullback that the rule gives."""
@@ -202,22 +206,30 @@ def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:
     return float(cotangent_vec(x, x_bar) @ cotangent_vec(x, x_dot))
 
 
-def kinds_of(guesser: Guesser, several: bool) -> tuple[tuple[Kinds, ...], tuple[str, ...]]:
-    """The kinds at which a rule is judged that nobody gave arguments for, and notes on those left out.
-
-    Several kinds, if they are wanted or the function names an axis.
+class Found(NamedTuple):
+    """The kinds at which a rule is judged that nobody gave arguments for, others of numbers and vectors for
+    which it runs, and notes on those for which it is wrong and is not judged.
     """
+
+    kinds: tuple[Kinds, ...]
+    others: tuple[Kinds, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def kinds_of(guesser: Guesser, several: bool) -> Found:
+    """Where a rule is judged: at several kinds, if they are wanted or the function names an axis."""
     several = several or guesser.of_axes
-    found, notes = _taken(guesser, several)
-    moving = _moved_integers(guesser, found[0])
+    found = _taken(guesser, several)
+    moving = _moved_integers(guesser, found.kinds[0])
     if moving:
         numbers = tuple(map(Kind, ("number", "vector", "matrix")))
         guesser.used = {**guesser.used, **dict.fromkeys(moving, numbers)}
         with contextlib.suppress(NoInputsError):
-            others, more = _taken(guesser, several)
-            if any(moving.values()) or guesser.seems_right(guesser.drawn(others[0])):
-                found, notes = others, more
-    return _counting(guesser, _with_vectors(guesser, found)), notes
+            again = _taken(guesser, several)
+            if any(moving.values()) or guesser.seems_right(guesser.drawn(again.kinds[0])):
+                found = again
+    kinds = _with_vectors(guesser, found.kinds)
+    return found._replace(kinds=_counting(guesser, (*kinds, *_of_unlike_lengths(guesser, kinds))))
 
 
 def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
@@ -232,12 +244,11 @@ def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
     return {guesser.names[i]: bool(np.any(to_vec(bars[i + 1])[0])) for i in moved}
 
 
-def _taken(guesser: Guesser, several: bool) -> tuple[tuple[Kinds, ...], tuple[str, ...]]:
+def _taken(guesser: Guesser, several: bool) -> Found:
     """The first kinds that the function takes and for which the rule seems right; where it does for none, the
     first for which it runs, and where it does not run, the first that the function takes.
 
-    A rule is written for some kinds of arguments, and those that nobody gave may be of others. With notes on
-    kinds for which it is wrong and which are not judged.
+    A rule is written for some kinds of arguments, and those that nobody gave may be of others.
     """
     if guesser.bound:
         raise _none_found(guesser.f, "its object's numbers are not drawn")
@@ -250,10 +261,10 @@ def _taken(guesser: Guesser, several: bool) -> tuple[tuple[Kinds, ...], tuple[st
             break
     found = search.found()
     if found:
-        return found, search.notes(found)
+        return Found(found, search.others(found), search.notes(found))
     sized = _of_own_lengths(guesser)
     if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
-        return (sized or search.refused[0],), ()
+        return Found((sized or search.refused[0],))
     raise _none_found(guesser.f, search.why())
 
 
@@ -336,18 +347,29 @@ class _Search:
         return True
 
     def _refuse(self, kinds: Kinds, args: tuple, y: Any) -> None:
-        rows = {np.shape(x) for x in args if np.ndim(x) == 1}
-        if are_as_named(self.guesser.names, kinds) and np.ndim(y) == 2 and np.shape(y)[1:] in rows:
+        if are_as_named(self.guesser.names, kinds) and self._lacks_sums(args, y):
             self.named = kinds  # broadcast: what the names say is meant, and to be judged
-        elif not any(kind.made for kind in kinds):  # arrays in objects may be of any rank
+        elif not any(kind.made not in (None, dict) for kind in kinds):  # their arrays may be of any rank
             self.refused.append(kinds)
+
+    def _lacks_sums(self, args: tuple, y: Any) -> bool:
+        """Whether a value has rows like the vectors among the arguments, and the rule has cotangents of the
+        right shapes for all but these.
+        """
+        if np.ndim(y) != 2 or np.shape(y)[1:] not in {np.shape(x) for x in args if np.ndim(x) == 1}:
+            return False
+        bars = self.guesser.answered(args)[1:]
+        return len(bars) == len(args) and all(
+            np.ndim(x) == 1 or isinstance(bar, AbstractZero) or np.shape(unthunk(bar)) == np.shape(x)
+            for x, bar in zip(args, bars)
+        )
 
     def found(self) -> tuple[Kinds, ...]:
         """What is to be judged; nothing where the rule runs nowhere."""
         if self.named is not None:
             return (self.named,)
-        meant = [kinds for kinds in self.wrong if self._has_matrices(kinds)]
-        if meant and not any(map(self._has_matrices, self.right)):
+        meant = list(filter(self._is_as_named, self.wrong))
+        if meant and not any(map(self._is_as_named, self.right)):
             return tuple(meant[:1])  # of a vector, too, a transpose is right
         if not self.right:
             return tuple(self.wrong[:1])
@@ -356,10 +378,12 @@ class _Search:
         others = self._of_axes() if self.guesser.of_axes else ()
         return (*self.right, *others)[:MOST_KINDS]
 
-    def _has_matrices(self, kinds: Kinds) -> bool:
-        """Whether some arguments have the names of matrices, and all of these are such."""
-        named = [kind for name, kind in zip(self.guesser.names, kinds) if is_matrix_name(name)]
-        return bool(named) and all(kind.form in MATRICES for kind in named)
+    def _is_as_named(self, kinds: Kinds) -> bool:
+        """Whether some arguments have the names of matrices, masks or indices, and all of these are such."""
+        special, pairs = self.guesser.special, list(zip(self.guesser.names, kinds))
+        named = [kind.form in MATRICES for name, kind in pairs if is_matrix_name(name)]
+        named += [kind.form == special[name] for name, kind in pairs if name in special]
+        return bool(named) and all(named)
 
     def _of_axes(self) -> Iterator[Kinds]:
         """Kinds for which the rule is wrong and that a function is meant for which names an axis: there the
@@ -370,6 +394,12 @@ class _Search:
             if kinds[0].form not in forms:
                 forms.add(kinds[0].form)
                 yield kinds
+
+    def others(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+        """Numbers and vectors for which the rule runs, too: whoever mends it must not spoil it there."""
+        run = [kinds for kinds in (*self.right, *self.wrong) if kinds not in found]
+        plain = ("number", "vector", "integer", "mask", "indices")
+        return tuple(kinds for kinds in run if all(kind.form in plain for kind in kinds))[:MOST_OTHERS]
 
     def notes(self, found: tuple[Kinds, ...]) -> tuple[str, ...]:
         """On kinds that a function takes without meaning anything by it, perhaps."""
@@ -468,6 +498,8 @@ def _own_lengths(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[K
         return [said] if said.dims or not of_letters else [*of_letters, *fixed]
     matrices, vectors = ([Kind(form, dims=dims) for dims in RELATED[form]] for form in ("matrix", "vector"))
     kinds = [Kind(), *vectors, *(Kind("vector", dims=(n,)) for n in OWN_LENGTHS)]
+    if name in COUNTS:
+        kinds.insert(1, Kind("integer"))
     if is_matrix_name(name):
         kinds = [*matrices, *vectors]
     elif len(name) == 1 and name.isupper():
@@ -549,6 +581,27 @@ def _with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ..
             return found
     kinds, args = taken[0]
     return tuple(dict.fromkeys((kinds, *found) if _is_one_number(guesser.value(args)) else (*found, kinds)))
+
+
+def _of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """Vectors of a length of their own each, where there are several and the function and its rule take them:
+    of two vectors of one length a convolution makes a single number.
+    """
+    for kinds in found:
+        vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
+        free = [i for i in vectors if not guesser.is_asked(i)]
+        if 2 <= len(free) <= 3:
+            lengths = iter(UNLIKE)
+            unlike = tuple(
+                dataclasses.replace(k, dims=(next(lengths),)) if i in free else k for i, k in enumerate(kinds)
+            )
+            if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
+                yield unlike
+            return
+
+
+UNLIKE = (5, 3, 2)
+"""Lengths of vectors that need not be of one length."""
 
 
 def _is_one_number(y: Any) -> bool:

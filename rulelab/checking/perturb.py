@@ -248,7 +248,9 @@ def draw(
     if kind.form == "integer":
         return int(rng.integers(1, 4))
     if kind.form == "indices":
-        return rng.integers(0, vector, vector)
+        drawn = rng.integers(0, vector, vector)
+        drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
+        return drawn
     if kind.form == "mask":
         return rng.random(vector) < 0.5
     if kind.form in _SQUARE:
@@ -308,6 +310,7 @@ _SCALAR_NAMES = frozenset(
     ("shift", "offset", "factor", "scalar", "alpha", "lam", "lambda_", "eps", "epsilon", "temperature")
 )
 _SCALAR_BESIDE_ARRAYS = frozenset(("s", "c", "k", "t", "const", "constant", "scale"))
+_INPUTS_BESIDE_MATRICES = frozenset(("x", "h", "z", "inputs", "batch"))
 _VECTOR_BESIDE_MATRICES = frozenset(("b", "bias"))
 
 
@@ -460,14 +463,19 @@ _SQUARE = ("square", "symmetric", "positive definite")
 
 
 def _chained(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
-    """Matrices by their names as a product of them takes them, with a bias as long as its rows."""
-    vectors, letters = vector_names(names), iter("lmnpqr")
-    matrices = [name for name in names if name in _MATRIX_NAMES]
+    """Matrices by their names as a product of them takes them, with a bias as long as its rows; of two, the
+    second may be transposed.
+    """
+    vectors = vector_names(names)
+    inputs = _INPUTS_BESIDE_MATRICES if vectors else frozenset()
+    matrices = [name for name in names if name in _MATRIX_NAMES | inputs]
     if not 2 <= len(matrices) <= 4 or len(matrices) + len(vectors) < len(names):
         return
-    sides = list(itertools.islice(letters, len(matrices) + 1))
-    kinds = {name: Kind("matrix", dims=pair) for name, pair in zip(matrices, itertools.pairwise(sides))}
-    yield tuple(kinds.get(name, Kind("vector", dims=(sides[-1],))) for name in names)
+    sides = "lmnpq"[: len(matrices) + 1]
+    pairs = [tuple(pair) for pair in itertools.pairwise(sides)]
+    for turned in (pairs, [*pairs[:-1], pairs[-1][::-1]])[: 2 if len(pairs) == 2 else 1]:
+        kinds = {name: Kind("matrix", dims=pair) for name, pair in zip(matrices, turned)}
+        yield tuple(kinds.get(name, Kind("vector", dims=(sides[-1],))) for name in names)
 
 
 def _likeliest_first(choices: Sequence[tuple[Kind, ...]]) -> Iterator[tuple[Kind, ...]]:
@@ -546,7 +554,9 @@ MOST_DICTS = 24
 def dicts_of(keys: Iterable[str]) -> tuple[Kind, ...]:
     """The dicts with numbers and arrays under these keys, likeliest first."""
     names = tuple(keys)
-    forms = [tuple(f for f in _forms_by_name(name) if f in _IN_DICTS) for name in names]
+    usual = [tuple(filter(_IN_DICTS.__contains__, _forms_by_name(name))) for name in names]
+    pairs = zip(names, usual)
+    forms = [("matrix", "square") if name in _MATRIX_NAMES else those for name, those in pairs]
     kinds = [tuple(Kind(form) for form in one) for one in forms]
     return tuple(
         Kind("object", made=dict, parts=tuple(zip(names, parts)))

@@ -72,6 +72,7 @@ class Source:
         self.choices: tuple[tuple[Kind, ...], ...] = ()
         self.notes: tuple[str, ...] = ()
         self.whole: tuple | None = None
+        self.elsewhere: tuple[tuple, ...] = ()  # arguments of other kinds for which the rule runs
         self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
         self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
         guesser = Guesser(f, kwargs, domain, rng, mode, config, registry, Limit(seconds))
@@ -86,7 +87,8 @@ class Source:
             return
         self.ordered = guesser.ordered
         self.is_guessed = not all(map(guesser.is_asked, range(len(guesser.names))))
-        found, self.notes = kinds_of(guesser, several)
+        found, others, self.notes = kinds_of(guesser, several)
+        self.elsewhere = tuple(map(guesser.drawn, others))
         args = guesser.drawn(found[0])
         self.forms = _forms(f, args, kwargs, rng, [kind.form for kind in found[0]], drawn=True)
         self.choices = tuple(_of_forms(kinds, self.forms) if kinds == found[0] else kinds for kinds in found)

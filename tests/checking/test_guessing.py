@@ -392,3 +392,74 @@ def test_kinds_that_may_not_be_meant_are_told_and_condemn_no_rule():
 def test_an_argument_at_the_end_of_its_interval_is_named():
     with pytest.raises(rl.RuleLabError, match=r"x = 3 \(it reads 0\.5 < x < 3\)"):
         judged(np.sin, lambda x: (np.sin(x), lambda y_bar: (NO, y_bar * np.cos(x))), 3.0, domain=(0.5, 3.0))
+
+
+def windows(x, w):
+    return np.array([x[i : i + len(w)] @ w for i in range(len(x) - len(w) + 1)])
+
+
+def windows_with(adds):
+    def rule(x, w):
+        def pullback(y_bar):
+            x_bar, w_bar = np.zeros(len(x)), np.zeros(len(w))
+            for i, bar in enumerate(y_bar):
+                x_bar[i : i + len(w)] += bar * w
+                w_bar = adds * w_bar + bar * x[i : i + len(w)]
+            return NO, x_bar, w_bar
+
+        return windows(x, w), pullback
+
+    return rule
+
+
+def test_vectors_need_not_be_of_one_length():
+    """Of two of one length there is a single window, and what is overwritten there is nothing."""
+    assert judged(windows, windows_with(1)).verdict == "right"
+    assert judged(windows, windows_with(0), depth="quick").verdict == "wrong"
+
+
+def lines(x, W, b):
+    return x @ W.T + b
+
+
+def test_a_bias_beside_what_is_called_x_is_summed_over_the_rows():
+    def rule(total):
+        return lambda x, W, b: (lines(x, W, b), lambda y_bar: (NO, y_bar @ W, y_bar.T @ x, total(y_bar)))
+
+    assert judged(lines, rule(lambda y_bar: y_bar.sum(axis=0))).verdict == "right"
+    assert judged(lines, rule(lambda y_bar: y_bar), depth="quick").verdict == "wrong"
+
+
+def test_what_is_written_is_seen_where_it_is_another_number():
+    """At the first points a mask may be true throughout, so that multiplying by it changes nothing."""
+
+    def shrunk(x, t):
+        return np.sign(x) * np.maximum(np.abs(x) - t, 0.0)
+
+    def rule(x, t):
+        live = np.abs(x) > t
+
+        def pullback(y_bar):
+            y_bar *= live
+            return NO, y_bar, -np.sum(y_bar * np.sign(x) * live)
+
+        return shrunk(x, t), pullback
+
+    report = judged(shrunk, rule)
+    assert report.verdict == "wrong"
+    assert "its cotangent, which it was only lent" in str(report)
+
+
+def test_a_correction_is_right_for_numbers_beside_vectors_too():
+    """With a vector in the place of `beta` no sum is asked for, and one must not be taken away."""
+
+    def smooth(x, beta):
+        return np.logaddexp(0.0, beta * x) / beta
+
+    def rule(x, beta):
+        s, y = 1 / (1 + np.exp(-beta * x)), smooth(x, beta)
+        return y, lambda y_bar: (NO, y_bar * s * beta, np.sum(y_bar * (x * s - y)) / beta)
+
+    report = judged(smooth, rule)
+    assert report.verdict == "wrong"
+    assert all("np.sum" not in line for d in report.diagnoses for line in d.diff.splitlines())

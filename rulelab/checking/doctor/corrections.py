@@ -10,7 +10,7 @@ import difflib
 import itertools
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -93,7 +93,13 @@ PLAIN = (
 class Surgery(Reading):
     """The text of one rule, and what becomes of it after an edit."""
 
-    def __init__(self, subject: Subject, probes: list[Probe], tries: int = MOST_TRIED) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        probes: list[Probe],
+        tries: int = MOST_TRIED,
+        elsewhere: Sequence[Point] = (),
+    ) -> None:
         assert subject.rule is not None
         self.subject, self.probes, self.tries = subject, probes, tries
         self._asked = list(probes)  # the same in the order in which edits are tried at them
@@ -101,7 +107,7 @@ class Surgery(Reading):
         self.nearest: Edit | None = None  # and that change
         self.watched: list[Point] = []  # where it did what no rule may: a correction does not
         self.each: dict[str, Edit] = {}  # changes that make one of several cotangents right
-        self.unseen, self._limit = Unseen(subject, probes), Limit(SECONDS)
+        self.unseen, self._limit = Unseen(subject, probes, elsewhere), Limit(SECONDS)
         self.rule = subject.rule
         self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
         self.function, self._slots = self.anatomy.rule.function, Slots(self.anatomy.node)
@@ -808,7 +814,9 @@ def _answered(subject: Subject, probe: Probe) -> dict[str, bool] | None:
     return right
 
 
-def surgery(subject: Subject, probes: list[Probe], tries: int = MOST_TRIED) -> Surgery | None:
+def surgery(
+    subject: Subject, probes: list[Probe], tries: int = MOST_TRIED, elsewhere: Sequence[Point] = ()
+) -> Surgery | None:
     """The rule's text, ready to be changed; None where there is no rule of an author's, or no text.
 
     Corrections, at most so many `tries`, are tried at the probes in this order: those first at which the rule
@@ -818,6 +826,6 @@ def surgery(subject: Subject, probes: list[Probe], tries: int = MOST_TRIED) -> S
     if rule is None or rule.house:
         return None
     try:
-        return Surgery(subject, probes, tries)
+        return Surgery(subject, probes, tries, elsewhere)
     except (RuleLabError, AttributeError):
         return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ..closeness import Closeness
 from ..findings import Diagnosis, Finding
-from ..probes import Probe
+from ..probes import Point, Probe
 from ..subjects import Subject
 from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, surgery
@@ -117,9 +117,10 @@ def diagnose(
     compared: list[tuple[Probe, Closeness]],
     findings: list[Finding],
     tries: int | None = None,
+    elsewhere: Sequence[Point] = (),
 ) -> Iterator[Diagnosis]:
     """The mistakes that explain what was found, the likeliest first; usually one. `tries` limits the search
-    for a correction.
+    for a correction, which is right at the points `elsewhere`, too.
 
     Whatever fails in here costs a diagnosis and nothing else.
     """
@@ -130,7 +131,7 @@ def diagnose(
     groups = _grouped(evidence, seen)
     wrong = {id(finding.probe) for finding in evidence.wrong}
     ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
-    operation = _tried(lambda: surgery(subject, ordered, MOST_TRIED if tries is None else tries))
+    operation = _tried(lambda: surgery(subject, ordered, MOST_TRIED if tries is None else tries, elsewhere))
     leading = _leading(groups)
     if operation is not None:
         operation.watched = [f.probe.point for f in evidence.of_check("effects") if f.probe is not None]

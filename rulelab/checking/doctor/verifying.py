@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import itertools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ..closeness import Closeness, Tolerance, closeness
 from ..effects import effects_of
 from ..kinks import kink_findings
-from ..perturb import exactly, fresh, jittered, revalued
+from ..perturb import exactly, fresh, jittered, plainly, revalued
 from ..points import odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject
@@ -38,8 +38,8 @@ ROUGHLY = 1e-5
 class Unseen:
     """The points at which a corrected rule is verified, with the derivative there, made when asked for."""
 
-    def __init__(self, subject: Subject, probes: list[Probe]) -> None:
-        self.subject, self.probes = subject, probes
+    def __init__(self, subject: Subject, probes: list[Probe], elsewhere: Sequence[Point] = ()) -> None:
+        self.subject, self.probes, self.elsewhere = subject, probes, elsewhere
         self._rng = np.random.default_rng(29)
         self._made: list[Probe] = []
         self._rest = self._measured()
@@ -60,6 +60,7 @@ class Unseen:
         if not bases:
             return
         like, kinds = bases[0].truth.y, [self._kinds(base) for base in bases]
+        yield from self._elsewhere_measured()
         turns = (point for row in itertools.zip_longest(*itertools.chain(*kinds)) for point in row)
         for point in itertools.islice((p for p in turns if p is not None), MOST):
             try:
@@ -68,6 +69,15 @@ class Unseen:
                     y = usable(self.subject, point, 1j)
                 if y is not None and not _is_at_pole(self.subject, point):
                     yield Probe(point, truth_at(self.subject, point, self._rng, y))
+            except Exception:
+                continue  # what cannot be measured there says nothing
+
+    def _elsewhere_measured(self) -> Iterator[Probe]:
+        """The points of other kinds, where the value may be of another form."""
+        for point in self.elsewhere:
+            try:
+                y = plainly(self.subject.primal, point.inputs, point.kwargs)
+                yield Probe(point, truth_at(self.subject, point, self._rng, y))
             except Exception:
                 continue  # what cannot be measured there says nothing
 
