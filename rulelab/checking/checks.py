@@ -55,6 +55,7 @@ from .variants import (
     mentions_complex,
     of_other_lengths,
     same_numbers,
+    transforms,
 )
 from .vectors import cotangent_vec, leaves, to_vec
 
@@ -355,16 +356,18 @@ class Checking:
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
         """Complex numbers, where the code has words for them: for what it takes apart as one does with these,
-        and for all. A rule that answers with real numbers for some of all was written for these.
+        for each argument of Fourier's transformations, and for all. A rule that answers with real numbers for
+        some of them was written for these.
         """
         meant = meant_complex(self.subject)
-        for positions in (meant, None) if meant else (None,):
+        each = map(frozenset, zip(range(len(probe.point.inputs)))) if transforms(self.subject) else ()
+        for positions in (*([meant] if meant else []), *each, None):
             point = in_complex(probe.point, self.rng, positions)
             y = None if point is None or not point.is_inside() else self._in_complex_value(point)
             if point is None or y is None:
                 continue
             found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
-            if found.failure is None and (positions is not None or _answers_in_complex(found)):
+            if found.failure is None and (positions == meant or _answers_in_complex(found)):
                 self._judge(found)
                 yield point.origin
 

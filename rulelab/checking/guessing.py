@@ -481,8 +481,9 @@ def _rank(x: Any) -> int:
 
 
 MATRICES = ("matrix", "square", "symmetric", "positive definite")
-OWN_LENGTHS = (3, 4, 2, 5, 6)
-"""Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some."""
+OWN_LENGTHS = (6, 3, 4, 2, 5)
+"""Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
+with several divisors comes first, for functions that take parts of a vector together."""
 MOST_SIZED = 600
 RELATED = {"vector": (("n",), ("m",), ("p",)), "matrix": (("m", "n"), ("n", "m"), ("n", "p"), ("n", "n"))}
 """Lengths by letters: matrices and vectors that go together."""

@@ -13,7 +13,7 @@ import numpy as np
 from .forms import conformed
 from .perturb import in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point
-from .subjects import Subject, author_of
+from .subjects import Subject, author_of, codes_of
 from .usage import taken_apart
 from .vectors import to_vec
 
@@ -33,7 +33,7 @@ MATRIX = (3, 3)
 MOST_NUMBERS = 400
 """How many numbers the arguments of a point may have that is made for another length."""
 _OF_COMPLEX = frozenset(
-    ("conj", "conjugate", "imag", "iscomplexobj", "iscomplex", "vdot", "angle", "complex", "complex128")
+    "conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
 )
 _OF_LENGTHS = frozenset(("len", "shape", "size", "ndim"))
 
@@ -102,6 +102,11 @@ def mentions_complex(subject: Subject) -> bool:
         not _OF_COMPLEX.isdisjoint(code.co_names) or any(isinstance(c, complex) for c in code.co_consts)
         for code in (*subject.codes, *subject.helpers)
     )
+
+
+def transforms(subject: Subject) -> bool:
+    """Whether the function calls Fourier's transformations, of which one factor may be a spectrum."""
+    return any("fft" in name for code in codes_of(subject.primal) for name in code.co_names)
 
 
 def meant_complex(subject: Subject) -> frozenset[int]:
