@@ -426,13 +426,13 @@ def _compare(rule, function, plain, args, truth, rng, verdict, word):
                 verdict.say("writes", "to the cotangent or an argument")
                 return
             first = lent if first is None else first
-        _remembers(rule, function, plain, args, back, first, truth, verdict)
+        _remembers(rule, function, plain, args, back, first, truth, verdict, word)
     except Exception as error:
         if word != "integers":  # a rule that raises is loud, and one for floats may
             verdict.say(f"raises, {word}", repr(error))
 
 
-def _remembers(rule, function, plain, args, back, y_bar, truth, verdict):
+def _remembers(rule, function, plain, args, back, y_bar, truth, verdict, word):
     """Whether what the rule answers depends on its other calls."""
     for number in range(len(args)):
         other = tuple(rebuilt(a, numbers(a) * 1.01)[0] if i == number else a for i, a in enumerate(args))
@@ -441,7 +441,7 @@ def _remembers(rule, function, plain, args, back, y_bar, truth, verdict):
         if np.all(np.isfinite(results(with_other))) and not _same_value(y, with_other):
             verdict.say("state", "the value of another call")
         other_back(copy.deepcopy(y_bar))
-    _one(args, back, copy.deepcopy(y_bar), truth, verdict, "state")
+    _one(args, back, copy.deepcopy(y_bar), truth, verdict, f"{word}, asked again")
     held = [unthunk(b) for b in back(copy.deepcopy(y_bar))]
     kept = copy.deepcopy(held)
     back(2 * y_bar if not isinstance(y_bar, tuple) else tuple(2 * b for b in y_bar))
