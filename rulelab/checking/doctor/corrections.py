@@ -68,6 +68,27 @@ from .edits import (
 from .evidence import Seen
 from .formulas import OF_CONSTANTS
 from .reading import Reading
+from .slips import (
+    added_at,
+    all_transforms,
+    everywhere,
+    folded,
+    moved_cuts,
+    names_wherever,
+    other_axes,
+    other_buffers,
+    other_cuts,
+    other_entries,
+    other_lays,
+    other_letters,
+    other_modes,
+    other_statements,
+    other_targets,
+    swapped_parts,
+    transforms_around,
+    turned_sums,
+    wider_parts,
+)  # fmt: skip
 from .terms import HOOK, Hook, Observation, hooked, observed, terms
 from .verifying import COMPLEX, ROUGHLY, Unseen, is_right_at, names_of
 
@@ -88,6 +109,13 @@ PLAIN = (
     "ignores_cotangent", "broadcast_sum", "none", "zero_class", "shape", "thunk", "stateful", "conjugate",
 )  # fmt: skip
 """Mistakes of which the correction is known, before small changes are tried."""
+
+
+_FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
+_ALONG = frozenset("sum mean max min prod norm cumsum argmax argmin repeat stack concatenate softmax".split())
+_PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
+_TRIANGLES = frozenset(("tril", "triu"))
+_TRANSFORMS = ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")
 
 
 class Surgery(Reading):
@@ -168,10 +196,21 @@ class Surgery(Reading):
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
                     yield from exchanged(answer.node)
+                    for _, node in answer.cotangents:
+                        if isinstance(node, ast.Call) and len(names) > 1:
+                            yield from swapped_parts(node)
+        for pullback in self.anatomy.pullbacks:
+            yield from names_wherever(pullback, self.bars())
+            yield from other_statements(pullback)
+            yield from all_transforms(pullback)
         for node in self._expressions(sites, elsewhere=False):
             yield from self._neighbours(node)
         for site in sites:
             yield from renamed(site, self._other_names)
+        for node in self._expressions(sites, elsewhere=False):
+            yield from self._slips(node)
+        for node in {id(n): n for n in (*self.returned(), *sites)}.values():
+            yield from everywhere(node, self._neighbours)
         if one.mistake not in PLAIN:
             yield from self._of_mistake(one, sites)
         yield from self._of_unread([*sites, *targets])
@@ -188,6 +227,8 @@ class Surgery(Reading):
             yield from self._with_function(node)
         for node in looked_into:
             yield from self._from_numbers(node, whole=True)
+        for node in self._expressions([*sites, *targets], elsewhere=True):
+            yield from self._slips(node)
         for node in self._expressions([*sites, *targets], elsewhere=True):
             yield from self._changed_more(node)
         for node in targets if one.mistake not in PLAIN else ():
@@ -292,7 +333,7 @@ class Surgery(Reading):
                 yield from times(node, (_call(numpy, name, inside) for inside in insides))
 
     def _is_factor(self, node: Any) -> bool:
-        if not isinstance(node, (ast.BinOp, ast.Call, ast.Name, ast.Attribute)) or self.is_module(node):
+        if not isinstance(node, _FACTORS) or self.is_module(node):
             return False
         return not isinstance(node, ast.Attribute) or node.attr == "T"
 
@@ -437,6 +478,100 @@ class Surgery(Reading):
         if isinstance(node, ast.BinOp) and numpy is not None:
             yield made(_call(numpy, "sqrt", node), "power")
 
+    def _slips(self, node: Any) -> Iterator[Edit]:
+        """What an author may have meant by what has several parts, or is a part of something elsewhere."""
+        numpy = self._numpy() or "np"
+        if isinstance(node, (ast.List, ast.Tuple)) and id(node) in self._literals:
+            yield from other_entries(node)
+        elif isinstance(node, ast.AugAssign):
+            yield from added_at(node, numpy)
+        elif isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", "")
+            yield from other_letters(node)
+            yield from other_modes(node)
+            if called in _ALONG:
+                yield from other_axes(node)
+            yield from other_buffers(node, numpy, filter(self._is_ranked, self.anatomy.parameters))
+        elif isinstance(node, ast.Subscript):
+            yield from other_modes(node)
+            yield from folded(node)
+        if id(node) in self._indices:
+            yield from other_cuts(node, self._cuts)
+            if isinstance(node, ast.Slice):
+                yield from moved_cuts(node)
+        if not self._is_value(node) and not isinstance(node, ast.Subscript):
+            return
+        yield from wider_parts(node, self._wholes)
+        yield from turned_sums(node, numpy)
+        if self._is_array:
+            yield from other_lays(node)
+        names = [name for name in _TRANSFORMS if name in self._called]
+        if names and isinstance(node, (ast.Name, ast.BinOp)):
+            yield from transforms_around(node, numpy, names, self._lengths(("len({})",)))
+        if self._is_complex() and not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("conj", "conjugate")):
+            new = _call(numpy, "conj", node)
+            yield Edit(node, new, "conjugate", f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs")
+        for name in _TRIANGLES & self._called:
+            new = _call(numpy, name, node)
+            yield Edit(node, new, "triangle", f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs")
+
+    @cached_property
+    def _called(self) -> set[str]:
+        """The names of attributes that the function uses."""
+        return {name for code in codes_of(self.subject.primal) for name in code.co_names}
+
+    @cached_property
+    def _literals(self) -> set[int]:
+        """The literals that arrays are made of."""
+        calls = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Call) and n.args]
+        made = [c.args[0] for c in calls if getattr(c.func, "attr", "") in ("array", "asarray", "stack")]
+        return {id(n) for one in made for n in ast.walk(one) if isinstance(n, (ast.List, ast.Tuple))}
+
+    @cached_property
+    def _wholes(self) -> list[ast.expr]:
+        """The sums, products and calls that stand in the rule, and those of the function in names of the rule."""
+        known = {*self._named, *self._looping, self._numpy()}
+        roots = [self.anatomy.node, *([] if self._primal_node is None else [self._primal_node])]
+        found: dict[str, ast.expr] = {}
+        for node in (n for root in roots for n in ast.walk(root)):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) or (
+                isinstance(node, ast.Call) and len(node.args) == 1 and getattr(node.func, "attr", "") in _PLAIN_CALLS
+            ):
+                if names_in(node) <= known:
+                    found.setdefault(ast.dump(node), node)
+        return list(found.values())
+
+    @cached_property
+    def _cuts(self) -> list[ast.expr]:
+        """What stands in brackets in the rule and in the function, in names that the rule has."""
+        known = {*self._named, *self._looping, self._numpy()}
+        roots = [self.anatomy.node, *([] if self._primal_node is None else [self._primal_node])]
+        inside = [n.slice for root in roots for n in ast.walk(root) if isinstance(n, ast.Subscript)]
+        kept = {ast.dump(one): one for one in inside if names_in(one) <= known}
+        return [one for one in kept.values() if not (isinstance(one, ast.Constant) and isinstance(one.value, str))]
+
+    @cached_property
+    def _looping(self) -> list[str]:
+        """The names that loops, and sequences taken apart, give values to."""
+        targets = [n.target for n in ast.walk(self.anatomy.node) if isinstance(n, (ast.For, ast.comprehension))]
+        targets += [t for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Assign) for t in n.targets
+                    if isinstance(t, ast.Tuple)]  # fmt: skip
+        return list(dict.fromkeys(n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)))
+
+    @cached_property
+    def _primal_node(self) -> Any:
+        """The tree of the function, None where there is no text of it."""
+        try:
+            return find_source(codes_of(self.subject.primal)[0]).node
+        except (RuleLabError, AttributeError, IndexError):
+            return None
+
+    @cached_property
+    def _stored_into(self) -> set[int]:
+        """What is written to: the owners of the elements that statements store."""
+        stored = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript) and is_stored(n))
+        return {id(n.value) for n in stored}
+
     def _is_value(self, node: Any) -> bool:
         return isinstance(node, (ast.Name, ast.BinOp, ast.Call)) and not self.is_module(node)
 
@@ -462,6 +597,7 @@ class Surgery(Reading):
         if isinstance(target, ast.Subscript) or again:
             yield from added(node)
         yield from rows_written(node, self._numpy())
+        yield from other_targets(node)
         if isinstance(target, ast.Subscript) and isinstance(node.value, ast.Constant):
             for bar in filter(None, self.bars()):
                 new = ast.Subscript(ast.Name(bar, ast.Load()), target.slice, ast.Load())
@@ -513,15 +649,14 @@ class Surgery(Reading):
     @cached_property
     def _conditions(self) -> list[ast.expr]:
         """The conditions of the function, in names that the rule has."""
-        numpy = self._numpy()
-        try:
-            function = find_source(codes_of(self.subject.primal)[0]).node
-        except (RuleLabError, AttributeError, IndexError):
+        numpy, function = self._numpy(), self._primal_node
+        if function is None:
             return []
         known = {*self._named, numpy}
         mine = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Compare) and len(n.ops) == 1]
         found = [*conditions_of(function, numpy or ""), *mine]
-        return [one for one in found if names_in(one) <= known][:MOST_NAMES]
+        kept = [one for one in found if names_in(one) <= known][:MOST_NAMES]
+        return [*kept, *(ast.UnaryOp(ast.Invert(), one) for one in kept if isinstance(one, ast.Compare))]
 
     def _wrapped(self, node: ast.expr, made: Callable[[ast.expr, str], Edit]) -> Iterator[Edit]:
         """A value in a call or a power that may have been forgotten."""
@@ -551,9 +686,9 @@ class Surgery(Reading):
                 yield made(_call(numpy, "sum", node, *kept), "lacks_sum")
 
     def _other_names(self, node: ast.Name) -> Iterator[ast.expr]:
-        known = {*self.anatomy.parameters, *self.bars(), *self.anatomy.values}
+        known = (*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self._looping)
         if node.id in known:
-            for name in dict.fromkeys((*self.anatomy.parameters, *self.bars(), *self.anatomy.values)):
+            for name in dict.fromkeys(known):
                 if name and name != node.id:
                     yield ast.Name(name, ast.Load())
 
@@ -591,9 +726,9 @@ class Surgery(Reading):
         """
         arguments = list(dict.fromkeys(one.argument for one in seen))
         found = self._searched(seen, arguments)
-        edits = [found] if found is not None else []
+        edits = list(found.all) if found is not None else []
         if found is None and len(arguments) > 1 and all(name in self.each for name in arguments):
-            edits = list({id(e.old): e for e in self.each.values()}.values())
+            edits = list({id(e.old): e for each in self.each.values() for e in each.all}.values())
             if not self._is_right(edits):
                 return None
         text = self.diff(edits) if edits else ""
@@ -606,20 +741,20 @@ class Surgery(Reading):
         tried: set[tuple[int, str]] = set()
         several = len(arguments) > 1
         for edit in self._by_likelihood(seen):
-            key = (id(edit.old), ast.dump(edit.new))
-            if key in tried:
+            key = (id(edit.old), ast.dump(edit.new) + "".join(ast.dump(one.new) for one in edit.more))
+            if key in tried or any(self._is_lost(one) for one in edit.all):
                 continue
             if len(tried) % LOOKS == 0 and self._limit.is_over() or len(tried) == self.tries:
                 return None
             if len(tried) > self.tries // 2 and several and all(name in self.each for name in arguments):
                 return None
             tried.add(key)
-            changed = self._changed([edit])
+            changed = self._changed(list(edit.all))
             answers = None if changed is None else _answered(changed, self._asked[0])
             if answers is None or changed is None:
                 continue
-            if all(answers.values()) and self._is_right([edit], changed):
-                if self.diff([edit]):
+            if all(answers.values()) and self._is_right(list(edit.all), changed):
+                if self.diff(list(edit.all)):
                     return edit
                 self.nearest, self.almost = edit, ""  # right, and the text cannot show it
                 return None
@@ -628,6 +763,10 @@ class Surgery(Reading):
                     if self._is_right_for(changed, name):
                         self.each[name] = edit
         return None
+
+    def _is_lost(self, edit: Edit) -> bool:
+        """Whether an edit would write to what nobody reads: the elements of the value of an expression."""
+        return id(edit.old) in self._stored_into and not isinstance(edit.new, (ast.Name, ast.Attribute))
 
     def _by_likelihood(self, seen: list[Seen]) -> Iterator[Edit]:
         """The edits for all that is wrong together, those first that its mistakes ask for; then for each

@@ -140,7 +140,7 @@ def diagnose(
     almost = operation.almost if operation is not None and diff is None else ""
     edit = diff[0][0] if diff is not None else operation.nearest if operation is not None else None
     of_arrays = any(b.leaf is not None and b.leaf.shape for case in evidence.cases for b in case.blocks)
-    of_one = diff is not None and len(diff[0]) == 1
+    of_one = diff is not None and len(diff[0]) == len(diff[0][0].all)
     several = len({one.argument for one in leading}) > 1
     for number, (one, same) in enumerate(groups):
         vague = _is_vague(one, of_arrays)
@@ -183,9 +183,11 @@ def _is_vague(seen: Seen, of_arrays: bool) -> bool:
 
 
 _RATHER = {
-    "transposed": ("order",),
     "part_of_cotangent": ("lacks_term", "off_by_one", "wrong_element", "overwrites"),
     "additive_constant": ("parentheses",),
+    "nonlinear": ("dtype", "off_by_one", "wrong_element"),
+    "transposed": ("order", "conjugate"),
+    "off_by_one": ("swapped_arguments",),
 }
 """Mistakes that a change shows to be what only looked, in the numbers, like another."""
 

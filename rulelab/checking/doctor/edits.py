@@ -29,6 +29,13 @@ class Edit:
     new: ast.expr | ast.stmt
     mistake: str = ""
     words: str = ""
+    more: tuple[Edit, ...] = ()
+    """Others that belong to it: one mistake in several places."""
+
+    @property
+    def all(self) -> tuple[Edit, ...]:
+        """It and those that belong to it."""
+        return (self, *self.more)
 
 
 def replaced(lines: list[str], old: ast.expr | ast.stmt, text: str) -> list[str]:
@@ -137,18 +144,18 @@ def left_out(within: ast.expr) -> Iterator[Edit]:
     """A sign or a factor left out, which reads better than another one to make up for it."""
     for node in ast.walk(within):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            yield Edit(node, node.operand, "sign", _instead(node.operand, node))
+            yield Edit(node, node.operand, "sign", instead(node.operand, node))
         elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-            yield Edit(node, node.left, "factor", _instead(node.left, node))
+            yield Edit(node, node.left, "factor", instead(node.left, node))
             if isinstance(node.op, ast.Mult):
-                yield Edit(node, node.right, "factor", _instead(node.right, node))
+                yield Edit(node, node.right, "factor", instead(node.right, node))
 
 
 def conjugates_left_out(sites: Iterable[Any]) -> Iterator[Edit]:
     """Without one of its conjugates, which reads better than a second one around it."""
     for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call) and len(n.args) == 1):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("conj", "conjugate"):
-            yield Edit(node, node.args[0], "conjugate", _instead(node.args[0], node))
+            yield Edit(node, node.args[0], "conjugate", instead(node.args[0], node))
 
 
 def is_stored(node: ast.expr) -> bool:
@@ -168,12 +175,14 @@ _OTHER_FUNCTIONS = {
     "sin": ("cos",), "cos": ("sin",), "sinh": ("cosh",), "cosh": ("sinh",), "sum": ("mean",),
     "mean": ("sum",), "max": ("min",), "min": ("max",), "argmax": ("argmin",), "argmin": ("argmax",),
     "log": ("exp",), "exp": ("log",), "cumsum": ("cumprod",), "floor": ("ceil",),
+    "tile": ("repeat",), "repeat": ("tile",), "convolve": ("correlate",), "correlate": ("convolve",),
+    "deg2rad": ("rad2deg",), "rad2deg": ("deg2rad",), "real": ("imag",), "imag": ("real",),
     "tril": ("triu",), "triu": ("tril",), "maximum": ("minimum",), "minimum": ("maximum",),
 }  # fmt: skip
 _OF_FUNCTIONS = {
     ("mean", "sum"): "mean_for_sum", ("sum", "mean"): "sum_for_mean", ("triu", "tril"): "triangle",
     ("tril", "triu"): "triangle", ("argmin", "argmax"): "wrong_element",
-    ("argmax", "argmin"): "wrong_element",
+    ("argmax", "argmin"): "wrong_element", ("real", "imag"): "conjugate", ("imag", "real"): "conjugate",
 }  # fmt: skip
 _OF_OPERATORS: dict[tuple[type, type], str] = {
     (ast.Add, ast.Sub): "sign", (ast.Sub, ast.Add): "sign", (ast.Mult, ast.MatMult): "elementwise_product",
@@ -181,7 +190,7 @@ _OF_OPERATORS: dict[tuple[type, type], str] = {
 }  # fmt: skip
 
 
-def _instead(new: ast.AST, old: ast.AST) -> str:
+def instead(new: ast.AST, old: ast.AST) -> str:
     return f"has `{ast.unparse(old)}` where `{ast.unparse(new)}` belongs"
 
 
@@ -189,7 +198,7 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
     """Another operator, the operands exchanged, or one of them alone."""
 
     def made(new: ast.expr, mistake: str) -> Edit:
-        return Edit(node, new, mistake, _instead(new, node))
+        return Edit(node, new, mistake, instead(new, node))
 
     one_more = isinstance(node.right, ast.Constant) and node.right.value == 1
     if one_more and isinstance(node.op, (ast.Add, ast.Sub)):
@@ -228,10 +237,10 @@ def regrouped(node: ast.BinOp) -> Iterator[Edit]:
     first, last = node.left, node.right
     if isinstance(first, ast.BinOp) and isinstance(first.op, _LOOSER.get(type(node.op), ())):
         new = ast.BinOp(first.left, first.op, ast.BinOp(first.right, node.op, last))
-        yield Edit(node, new, "parentheses", f"has other parentheses: {_instead(new, node)}")
+        yield Edit(node, new, "parentheses", f"has other parentheses: {instead(new, node)}")
     if isinstance(last, ast.BinOp) and isinstance(last.op, _LOOSER.get(type(node.op), ())):
         new = ast.BinOp(ast.BinOp(first, node.op, last.left), last.op, last.right)
-        yield Edit(node, new, "parentheses", f"has other parentheses: {_instead(new, node)}")
+        yield Edit(node, new, "parentheses", f"has other parentheses: {instead(new, node)}")
 
 
 def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[ast.expr]) -> Iterator[Edit]:
@@ -240,12 +249,12 @@ def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[as
     half = number // 2 if type(number) is int and number % 2 == 0 else number / 2
     for value in (number + 1, number - 1):
         new = _number(value)
-        yield Edit(node, new, "off_by_one" if type(number) is int else "factor", _instead(new, node))
+        yield Edit(node, new, "off_by_one" if type(number) is int else "factor", instead(new, node))
     for value in dict.fromkeys((2 * number, -number, half, *marks)):
         new = _number(value)
-        yield Edit(node, new, "sign" if value == -number else "factor", _instead(new, node))
+        yield Edit(node, new, "sign" if value == -number else "factor", instead(new, node))
     for size in sizes:
-        yield Edit(node, size, "size", f"is made for one size: {_instead(size, node)}")
+        yield Edit(node, size, "size", f"is made for one size: {instead(size, node)}")
 
 
 def _number(value: float) -> ast.expr:
@@ -260,10 +269,10 @@ def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edi
     for operator in OTHER_COMPARISONS:
         if not isinstance(op, operator):
             new = ast.Compare(node.left, [operator()], [right])
-            yield Edit(node, new, "branch", _instead(new, node))
+            yield Edit(node, new, "branch", instead(new, node))
     for mark in marks if isinstance(right, ast.Constant) else ():
         new = ast.Compare(node.left, [op], [_number(mark)])
-        yield Edit(node, new, "branch", _instead(new, node))
+        yield Edit(node, new, "branch", instead(new, node))
 
 
 def other_slices(node: ast.Slice) -> Iterator[Edit]:
@@ -273,7 +282,7 @@ def other_slices(node: ast.Slice) -> Iterator[Edit]:
     for lower, upper in ((one, None), (None, minus), (one, minus), (two, None), (None, less)):
         new = ast.Slice(lower, upper, None)
         if node.step is None and ast.dump(new) != ast.dump(node):
-            yield Edit(node, new, "off_by_one", f"is off by one: {_instead(new, node)}")
+            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
 
 
 def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
@@ -281,16 +290,16 @@ def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
     other = {ast.Add: ast.Sub, ast.Sub: ast.Add}.get(type(node.op))
     if other is not None:
         new = ast.AugAssign(node.target, other(), node.value)
-        yield Edit(node, new, "sign", _instead(new, node))
+        yield Edit(node, new, "sign", instead(new, node))
         plain = ast.copy_location(ast.Assign([node.target], node.value), node)
-        yield Edit(node, plain, "extra_term", _instead(plain, node))
+        yield Edit(node, plain, "extra_term", instead(plain, node))
 
 
 def added(node: ast.Assign) -> Iterator[Edit]:
     """`+=` for `=`: what is there already is overwritten."""
     for operator in (ast.Add(), ast.Sub()):
         new = ast.AugAssign(node.targets[0], operator, node.value)  # type: ignore[arg-type]
-        yield Edit(node, new, "overwrites", f"overwrites what is there: {_instead(new, node)}")
+        yield Edit(node, new, "overwrites", f"overwrites what is there: {instead(new, node)}")
 
 
 def other_orders(node: ast.expr) -> Iterator[Edit]:
@@ -300,7 +309,7 @@ def other_orders(node: ast.expr) -> Iterator[Edit]:
         backwards: ast.expr = node.args[0]
     else:
         backwards = ast.Call(ast.Name("reversed", ast.Load()), [node], [])
-    yield Edit(node, backwards, "order", words + _instead(backwards, node))
+    yield Edit(node, backwards, "order", words + instead(backwards, node))
 
 
 def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
@@ -310,10 +319,10 @@ def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
     if isinstance(node, (ast.Name, ast.BinOp)) and not shifted:
         for operator in (ast.Sub(), ast.Add()):
             new = ast.BinOp(node, operator, one)
-            yield Edit(node, new, "off_by_one", f"is off by one: {_instead(new, node)}")
+            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
     for name in names:
         if not (isinstance(node, ast.Name) and node.id == name):
-            yield Edit(node, ast.Name(name, ast.Load()), "wrong_element", _instead(ast.Name(name), node))
+            yield Edit(node, ast.Name(name, ast.Load()), "wrong_element", instead(ast.Name(name), node))
 
 
 def rows_written(node: ast.Assign | ast.AugAssign, numpy: str | None) -> Iterator[Edit]:
@@ -334,7 +343,7 @@ def rows_written(node: ast.Assign | ast.AugAssign, numpy: str | None) -> Iterato
         if isinstance(node, ast.AugAssign):
             new = ast.AugAssign(new_target, node.op, value)
         ast.copy_location(new, node)
-        yield Edit(node, new, "wrong_element", f"writes to whole rows or columns: {_instead(new, node)}")
+        yield Edit(node, new, "wrong_element", f"writes to whole rows or columns: {instead(new, node)}")
 
 
 def rechained(node: ast.BinOp) -> Iterator[Edit]:
@@ -347,16 +356,16 @@ def rechained(node: ast.BinOp) -> Iterator[Edit]:
             rest = [f for f in above if f not in some]
             new = _product(rest, [*below, *some])
             if rest:
-                yield Edit(node, new, "factor", f"multiplies where it should divide: {_instead(new, node)}")
+                yield Edit(node, new, "factor", f"multiplies where it should divide: {instead(new, node)}")
             if rest and count == 2:
                 new = _product(rest, below)
-                yield Edit(node, new, "factor", f"has factors too many: {_instead(new, node)}")
+                yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
     for some in itertools.combinations(below, 2):
         rest = [f for f in below if f not in some]
         new = _product([*above, *some], rest)
-        yield Edit(node, new, "factor", f"divides where it should multiply: {_instead(new, node)}")
+        yield Edit(node, new, "factor", f"divides where it should multiply: {instead(new, node)}")
         new = _product(above, rest)
-        yield Edit(node, new, "factor", f"has factors too many: {_instead(new, node)}")
+        yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
 
 
 def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
@@ -371,7 +380,7 @@ def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
             both = ast.BinOp(factor, ast.Add(), other)
             new = _product([both if f is factor else f for f in above if f is not two], below)
             mistake = "transposed" if other is turned else "lacks_term"
-            yield Edit(node, new, mistake, f"takes two things for equal: {_instead(new, node)}")
+            yield Edit(node, new, mistake, f"takes two things for equal: {instead(new, node)}")
 
 
 def _chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
@@ -398,7 +407,7 @@ def masked(node: ast.expr, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
     """An expression where a condition holds, and zero elsewhere."""
     for condition in conditions:
         new = ast.BinOp(node, ast.Mult(), condition)
-        yield Edit(node, new, "branch", f"lacks a mask: {_instead(new, node)}")
+        yield Edit(node, new, "branch", f"lacks a mask: {instead(new, node)}")
 
 
 def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
@@ -408,8 +417,8 @@ def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Itera
             continue
         for operator in (ast.BitAnd(), ast.BitOr()):
             new: ast.expr = ast.BinOp(node, operator, condition)
-            yield Edit(node, new, "branch", f"lacks a condition: {_instead(new, node)}")
-        yield Edit(node, condition, "branch", _instead(condition, node))
+            yield Edit(node, new, "branch", f"lacks a condition: {instead(new, node)}")
+        yield Edit(node, condition, "branch", instead(condition, node))
 
 
 def conditions_of(function: Any, numpy: str) -> list[ast.expr]:
@@ -427,11 +436,11 @@ def conditions_of(function: Any, numpy: str) -> list[ast.expr]:
         elif name in ("maximum", "minimum", "fmax", "fmin") and len(args) == 2:
             found += [ast.Compare(args[0], [op], [args[1]]) for op in (ast.Gt(), ast.Lt())]
         elif name in ("abs", "absolute", "fabs") and len(args) == 1:
-            found.append(_of_numpy(numpy, "sign", args[0]))
+            found.append(of_numpy(numpy, "sign", args[0]))
     return list({ast.dump(one): one for one in found}.values())
 
 
-def _of_numpy(numpy: str, name: str, *args: ast.expr) -> ast.expr:
+def of_numpy(numpy: str, name: str, *args: ast.expr) -> ast.expr:
     return ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()), list(args), [])
 
 
@@ -444,20 +453,20 @@ def other_transforms(node: ast.Call, lengths: Sequence[ast.expr]) -> Iterator[Ed
     if not isinstance(called, ast.Attribute) or called.attr not in _ADJOINT:
         return
     back = ast.Call(ast.Attribute(called.value, _ADJOINT[called.attr], ast.Load()), node.args, node.keywords)
-    yield Edit(node, back, "other_function", _instead(back, node))
+    yield Edit(node, back, "other_function", instead(back, node))
     for length in lengths:
         for operator in (ast.Mult(), ast.Div()):
             new = ast.BinOp(back, operator, length)
-            yield Edit(node, new, "other_function", _instead(new, node))
+            yield Edit(node, new, "other_function", instead(new, node))
 
 
 def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
     """What a call gives the other way round; an array as it is where it is turned round."""
     if isinstance(node, ast.Call):
         new: ast.expr = _reversed(node)
-        yield Edit(node, new, "order", f"is not turned round: {_instead(new, node)}")
+        yield Edit(node, new, "order", f"is not turned round: {instead(new, node)}")
     elif ast.dump(node.slice) == ast.dump(_reversed(node).slice):
-        yield Edit(node, node.value, "order", f"is turned round: {_instead(node.value, node)}")
+        yield Edit(node, node.value, "order", f"is turned round: {instead(node.value, node)}")
 
 
 def other_calls(node: ast.Call) -> Iterator[Edit]:
@@ -465,7 +474,7 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
     called = node.func
 
     def made(new: ast.expr, mistake: str) -> Edit:
-        return Edit(node, new, mistake, _instead(new, node))
+        return Edit(node, new, mistake, instead(new, node))
 
     if isinstance(called, ast.Attribute):
         for name in _OTHER_FUNCTIONS.get(called.attr, ()):
@@ -533,7 +542,7 @@ def with_one_more(node: ast.expr, name: str, others: Iterable[str]) -> Iterator[
                 continue
             new = ast.BinOp(node, operator, term)
             mistake = "factor" if isinstance(operator, (ast.Mult, ast.Div)) else "lacks_term"
-            yield Edit(node, new, mistake, f"never uses {name}: {_instead(new, node)}")
+            yield Edit(node, new, mistake, f"never uses {name}: {instead(new, node)}")
 
 
 def with_term(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
@@ -543,7 +552,7 @@ def with_term(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
         term = ast.BinOp(term, ast.Mult(), ast.Name(name, ast.Load()))
     for operator in (ast.Add(), ast.Sub()):
         new = ast.BinOp(node, operator, term)
-        yield Edit(node, new, "lacks_term", f"lacks a term: {_instead(new, node)}")
+        yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
 
 
 def renamed(within: Any, others: Callable[[ast.Name], Iterable[ast.expr]]) -> Iterator[Edit]:
@@ -579,7 +588,7 @@ def times(node: ast.expr, factors: Iterable[ast.expr]) -> Iterator[Edit]:
     for factor in factors:
         for operator in (ast.Mult(), ast.Div()):
             new = ast.BinOp(node, operator, factor)
-            yield Edit(node, new, "factor", _instead(new, node))
+            yield Edit(node, new, "factor", instead(new, node))
 
 
 def matrix_times(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
@@ -588,7 +597,7 @@ def matrix_times(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
         plain = ast.Name(name, ast.Load())
         for matrix in (ast.Attribute(plain, "T", ast.Load()), plain):
             for new in (ast.BinOp(node, ast.MatMult(), matrix), ast.BinOp(matrix, ast.MatMult(), node)):
-                yield Edit(node, new, "factor", _instead(new, node))
+                yield Edit(node, new, "factor", instead(new, node))
 
 
 def exchanged(node: ast.Tuple) -> Iterator[Edit]:
@@ -597,4 +606,4 @@ def exchanged(node: ast.Tuple) -> Iterator[Edit]:
         parts = list(node.elts)
         parts[i], parts[j] = parts[j], parts[i]
         new = ast.Tuple(parts, ast.Load())
-        yield Edit(node, new, "swapped_arguments", _instead(new, node))
+        yield Edit(node, new, "swapped_arguments", instead(new, node))
