@@ -64,6 +64,7 @@ from .edits import (
     with_edits,
     with_one_more,
     with_term,
+    without_one,
 )  # fmt: skip
 from .evidence import Seen
 from .formulas import OF_CONSTANTS
@@ -96,6 +97,8 @@ MOST_TRIED = 2400
 """Single changes of a rule that are tried."""
 MOST_LOOKED_INTO = 6
 """Expressions of which the numbers are looked at for what is missing."""
+MOST_PRODUCTS = 24
+"""Products of a function of which a forgotten term may be made."""
 MOST_NAMES = 8
 """Names of a rule of which a forgotten term may be made."""
 SECONDS = 20.0
@@ -112,6 +115,8 @@ PLAIN = (
 
 
 _FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
+_CONSTANTS = ("{0}.sqrt(2 * {0}.pi)", "{0}.sqrt({0}.pi)", "(2 * {0}.pi)", "{0}.pi", "({0}.pi / 180)")
+"""Numbers of which one is easily forgotten beside a function."""
 _ALONG = frozenset("sum mean max min prod norm cumsum argmax argmin repeat stack concatenate softmax".split())
 _PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
 _TRIANGLES = frozenset(("tril", "triu"))
@@ -163,8 +168,29 @@ class Surgery(Reading):
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
                     of_root = [node for name, node in answer.cotangents if root in (None, name)]
-                    found += [_part(node, argument) for node in of_root]
+                    found += [self._part(node, argument) for node in of_root]
         return [node for node in found if not isinstance(node, ast.Starred)]
+
+    def _part(self, node: ast.expr, argument: str | None) -> ast.expr:
+        """The part of a structured cotangent that belongs to a part of an argument: `p.slope`, `p[1]`, `p["a"]`."""
+        dots = re.fullmatch(r"[^.\[]*(?:\.(\w+)|\[(\d+)\]|\[['\"](\w+)['\"]\])", argument or "")
+        if dots is None:
+            return node
+        while isinstance(node, ast.Name) and node.id in self.made:
+            node = self.made[node.id]
+        if isinstance(node, ast.Dict):
+            named = zip(node.keys, node.values)
+            return next((v for k, v in named if isinstance(k, ast.Constant) and k.value == dots[3]), node)
+        if not isinstance(node, ast.Call):
+            return node
+        if dots[1] is not None:
+            keyword = next((k.value for k in node.keywords if k.arg == dots[1]), None)
+            made = self.function.__globals__.get(getattr(node.func, "id", ""))
+            fields = list(getattr(made, "_fields", ()) or getattr(made, "__dataclass_fields__", ()))
+            at = fields.index(dots[1]) if dots[1] in fields else len(node.args)
+            return keyword or (node.args[at] if at < len(node.args) else node)
+        at = int(dots[2] or 0) + 1  # after the type
+        return node.args[at] if at < len(node.args) else node
 
     def _partials(self, root: str | None) -> list[ast.expr]:
         node = self.anatomy.node
@@ -203,6 +229,9 @@ class Surgery(Reading):
             yield from names_wherever(pullback, self.bars())
             yield from other_statements(pullback)
             yield from all_transforms(pullback)
+            for node in own_nodes(pullback):
+                if isinstance(node, ast.Assign):
+                    yield from other_targets(node)
         for node in self._expressions(sites, elsewhere=False):
             yield from self._neighbours(node)
         for site in sites:
@@ -288,9 +317,26 @@ class Surgery(Reading):
         names = [n for n in known if n.isidentifier() and n not in self.bars()][:MOST_NAMES]
         while isinstance(node, ast.Name) and node.id in self.made:
             node = self.made[node.id]
+        for bar, rest in itertools.product(filter(None, self.bars()), self._partial_products):
+            for operator in (ast.Add(), ast.Sub()):
+                new = ast.BinOp(node, operator, ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), rest))
+                words = f"lacks a term: has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
+                yield Edit(node, new, "lacks_term", words)
         for count, bar in itertools.product((1, 2, 3), self.bars() if node not in self.returned() else ()):
             for factors in itertools.combinations(names, count):
                 yield from with_term(node, (bar, *factors))
+
+    @cached_property
+    def _partial_products(self) -> list[ast.expr]:
+        """The products of the function and of its rule with one factor left out: of these derivatives are made."""
+        known = {*self._named, *self._looping, self._numpy()}
+        roots = [self.anatomy.node, *([] if self._primal_node is None else [self._primal_node])]
+        products = [n for root in roots for n in ast.walk(root) if isinstance(n, ast.BinOp)]
+        found: dict[str, ast.expr] = {}
+        for node in products:
+            if names_in(node) <= known and names_in(node).isdisjoint(self.bars()):
+                found |= {ast.dump(rest): rest for rest in without_one(node)}
+        return list(found.values())[:MOST_PRODUCTS]
 
     def _of_mistake(self, seen: Seen, sites: list[ast.expr]) -> Iterator[Edit]:
         sites = [site for site in sites if isinstance(site, ast.expr)]
@@ -314,6 +360,9 @@ class Surgery(Reading):
             yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
             yield from masked(node, self._conditions)
+            if isinstance(node, ast.Call) and self._numpy() is not None:
+                numpy = self._numpy()
+                yield from times(node, (parse(c.format(numpy), mode="eval").body for c in _CONSTANTS))
             values = (ast.Name(n, ast.Load()) for n in self.anatomy.values if n in self.made)
             rests = [ast.BinOp(ast.Constant(1), ast.Sub(), value) for value in values]
             yield from times(node, rests)
@@ -597,7 +646,6 @@ class Surgery(Reading):
         if isinstance(target, ast.Subscript) or again:
             yield from added(node)
         yield from rows_written(node, self._numpy())
-        yield from other_targets(node)
         if isinstance(target, ast.Subscript) and isinstance(node.value, ast.Constant):
             for bar in filter(None, self.bars()):
                 new = ast.Subscript(ast.Name(bar, ast.Load()), target.slice, ast.Load())
@@ -758,6 +806,8 @@ class Surgery(Reading):
                     return edit
                 self.nearest, self.almost = edit, ""  # right, and the text cannot show it
                 return None
+            if all(answers.values()) and self.nearest is None and self._is_right_in_numbers(changed):
+                self.nearest = edit
             for name in arguments if several else ():
                 if name is not None and name not in self.each and answers.get(name):
                     if self._is_right_for(changed, name):
@@ -819,6 +869,18 @@ class Surgery(Reading):
         there = itertools.islice(self.unseen.probes_there(), SOME)
         right = [is_right_at(changed, p, roughly=ROUGHLY, with_kinks=False) for p in there]
         return sum(right) >= NEARLY_ALL * len(right)
+
+    def _is_right_in_numbers(self, changed: Subject) -> bool:
+        """Whether a changed rule gives the right numbers wherever its own are wrong, be they complex for a real
+        argument: that is another matter than the mistake.
+        """
+        there = self._wrong_in_numbers
+        return len(there) > 1 and all(_in_numbers(changed, p) for p in there)
+
+    @cached_property
+    def _wrong_in_numbers(self) -> list[Probe]:
+        """The probes at which the numbers of the rule as it is are wrong."""
+        return [probe for probe in self.probes if not _in_numbers(self.subject, probe)]
 
     def _changed(self, edits: list[Edit], known: dict[str, Any] | None = None) -> Subject | None:
         """The subject with the rule so edited, or None where that cannot be run; `known` are more globals."""
@@ -895,17 +957,6 @@ class Surgery(Reading):
         return ""
 
 
-def _part(node: ast.expr, argument: str | None) -> ast.expr:
-    """The part of a structured cotangent that belongs to a part of an argument: `p.slope`, `p[1]`."""
-    dots = re.fullmatch(r"[^.\[]*(?:\.(\w+)|\[(\d+)\])", argument or "")
-    if dots is None or not isinstance(node, ast.Call):
-        return node
-    if dots[1] is not None:
-        return next((k.value for k in node.keywords if k.arg == dots[1]), node)
-    at = int(dots[2]) + 1  # after the type
-    return node.args[at] if at < len(node.args) else node
-
-
 def _calls_the_same(one: ast.Call, other: ast.Call) -> bool:
     return ast.dump(one.func) == ast.dump(other.func)
 
@@ -926,6 +977,11 @@ def _text(edit: Edit, lines: list[str]) -> str:
 
 def _call(numpy: str, name: str, node: ast.expr, *keywords: ast.keyword) -> ast.expr:
     return ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()), [node], list(keywords))
+
+
+def _in_numbers(subject: Subject, probe: Probe) -> bool:
+    """Whether the numbers of a rule are right at a probe, whatever their kind and whatever it does at kinks."""
+    return is_right_at(subject, probe, roughly=ROUGHLY, with_kinks=False, with_kinds=False)
 
 
 def _answered(subject: Subject, probe: Probe) -> dict[str, bool] | None:

@@ -391,6 +391,13 @@ def _chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
     return [node], []
 
 
+def without_one(node: ast.expr) -> Iterator[ast.expr]:
+    """A product with one of its factors left out."""
+    above, below = _chain(node)
+    for at in range(len(above)) if len(above) > 1 else ():
+        yield _product([*above[:at], *above[at + 1 :]], below)
+
+
 def _product(above: Sequence[ast.expr], below: Sequence[ast.expr]) -> ast.expr:
     made: ast.expr = above[0] if above else ast.Constant(1)
     for factor in above[1:]:

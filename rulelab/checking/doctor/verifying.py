@@ -190,12 +190,14 @@ def is_right_at(
     roughly: float = 0.0,
     other: Probe | None = None,
     with_kinks: bool = True,
+    with_kinds: bool = True,
 ) -> bool:
     """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
 
     For an `argument`, whether its cotangent is, whatever the others are. Effects are looked at with `other`
     asked about in between: what a rule keeps from call to call shows then alone. `roughly` is the part of the
-    largest number that lost digits may take away.
+    largest number that lost digits may take away. Without `with_kinds` complex numbers may be returned for a
+    real argument.
     """
     rng = np.random.default_rng(7)
     forward = subject.reverse is None
@@ -205,7 +207,9 @@ def is_right_at(
     close = _without_small(closeness(again, Tolerance.of(again), forward), roughly)
     if argument is not None:
         return all(leaf.name != argument for leaf in close.wrong_leaves())
-    if close.wrong.any() or not _same_value(again) or _complex_for_real(subject, again):
+    if close.wrong.any() or not _same_value(again):
+        return False
+    if with_kinds and _complex_for_real(subject, again):
         return False
     if with_kinks and any(True for _ in kink_findings(subject, again, close, rng)):
         return False
