@@ -1097,3 +1097,104 @@ return x @ u, back""",
     ("symmetry", "y_bar * (u + v)", "y_bar * 2 * u", "lacks_term wrong_variable"),
     ("dropped term", "y_bar * (u + v)", "y_bar * u", "lacks_term"),
 )  # fmt: skip
+base("guarded log", "spd n, vector n", "A, x", "np.sum(x * np.log2(np.diag(A) + 1e-3))", """
+a = np.diag(A)
+def back(y_bar):
+    A_bar = np.diag(y_bar * x / ((a + 1e-3) * np.log(2)))
+    return NO, A_bar, y_bar * np.log2(a + 1e-3)
+return np.sum(x * np.log2(a + 1e-3)), back""",
+    ("epsilon", "((a + 1e-3) * np.log(2))", "(a * np.log(2))", "lacks_term"),
+)  # fmt: skip
+base("covariance", "vector n, vector n", "x, y", "np.sum((x - x.mean()) * (y - y.mean())) / (len(x) + 1)", """
+n = len(x)
+u, v = x - x.mean(), y - y.mean()
+def back(c_bar):
+    return NO, c_bar * v / (n + 1), c_bar * u / (n + 1)
+return np.sum(u * v) / (n + 1), back""",
+    ("n for n + 1", "c_bar * v / (n + 1)", "c_bar * v / n", "off_by_one"),
+)  # fmt: skip
+base("lower times vector", "matrix n n, vector n", "A, x", "np.tril(A) @ x", """
+L = np.tril(A)
+def back(y_bar):
+    return NO, np.tril(np.outer(y_bar, x)), L.T @ y_bar
+return L @ x, back""",
+    ("triangle", "np.tril(np.outer(y_bar, x))", "np.outer(y_bar, x)", "triangle"),
+)  # fmt: skip
+base("log of sums of rows", "matrix m n", "X", "np.log(np.sum(np.exp(X), axis=1))", """
+e = np.exp(X)
+s = e.sum(axis=1)
+def back(y_bar):
+    return NO, y_bar[:, None] * e / e.sum(axis=1, keepdims=True)
+return np.log(s), back""",
+    ("axis and keepdims", "e.sum(axis=1, keepdims=True)", "e.sum(axis=0)", "wrong_axis"),
+    ("laid along rows", "y_bar[:, None] * e", "y_bar * e", "wrong_axis"),
+)  # fmt: skip
+base("running totals", "matrix m n", "X", "np.cumsum(X, axis=0)", """
+def back(y_bar):
+    return NO, np.cumsum(y_bar[::-1], axis=0)[::-1]
+return np.cumsum(X, axis=0), back""",
+    ("axis", "np.cumsum(y_bar[::-1], axis=0)[::-1]", "np.cumsum(y_bar[:, ::-1], axis=1)[:, ::-1]", "wrong_axis"),
+)  # fmt: skip
+base("neighbours", "vector n", "x", "np.sum(x[1:] * x[:-1])", """
+def back(y_bar):
+    x_bar = np.zeros(len(x))
+    x_bar[1:] += y_bar * x[:-1]
+    x_bar[:-1] += y_bar * x[1:]
+    return NO, x_bar
+return np.sum(x[1:] * x[:-1]), back""",
+    ("slices", "+= y_bar * x[:-1]", "+= y_bar * x[1:]", "wrong_element off_by_one"),
+)  # fmt: skip
+base("steps of a map", "number, number", "r, x", """for _ in range(4):
+    x = r * x * (1 - x)
+return x""", """
+xs = [x]
+for _ in range(4):
+    xs.append(r * xs[-1] * (1 - xs[-1]))
+def back(x_bar):
+    r_bar = 0.0
+    for t in reversed(range(4)):
+        r_bar += xs[t] * (1 - xs[t]) * x_bar
+        x_bar = r * (1 - 2 * xs[t]) * x_bar
+    return NO, r_bar, x_bar
+return xs[-1], back""",
+    ("order of statements", """        r_bar += xs[t] * (1 - xs[t]) * x_bar
+        x_bar = r * (1 - 2 * xs[t]) * x_bar""".replace("        ", "            "),
+     """            x_bar = r * (1 - 2 * xs[t]) * x_bar
+            r_bar += xs[t] * (1 - xs[t]) * x_bar""", "order"),
+)  # fmt: skip
+base("moments", "vector n", "x", """m = np.mean(x)
+return {"mean": m, "var": np.mean((x - m)**2)}""", """
+m = np.mean(x)
+d = x - m
+def back(bar):
+    return NO, bar["mean"] / x.size + bar["var"] * 2 * d / x.size
+return {"mean": m, "var": np.mean(d**2)}, back""",
+    ("exchanged parts", 'bar["mean"] / x.size + bar["var"] * 2', 'bar["var"] / x.size + bar["mean"] * 2',
+     "swapped_arguments"),
+    ("dropped part", ' + bar["var"] * 2 * d / x.size', " * np.ones(len(x))", "lacks_term"),
+)  # fmt: skip
+base("edges", "vector n", "x", "np.concatenate([x[:1], x, x[-1:]])", """
+def back(y_bar):
+    x_bar = y_bar[1:-1].copy()
+    x_bar[:1] += y_bar[:1]
+    x_bar[-1:] += y_bar[-1:]
+    return NO, x_bar
+return np.concatenate([x[:1], x, x[-1:]]), back""",
+    ("forgotten edge", "x_bar[-1:] += y_bar[-1:]", "pass", "branch"),
+)  # fmt: skip
+base("density", "number, positive", "x, s", "np.exp(-(x / s)**2 / 2) / np.sqrt(2 * np.pi)", """
+p = np.exp(-(x / s)**2 / 2) / np.sqrt(2 * np.pi)
+def back(y_bar):
+    p_bar = y_bar * np.exp(-(x / s)**2 / 2) / np.sqrt(2 * np.pi)
+    return NO, -p_bar * x / s**2, p_bar * x**2 / s**3
+return p, back""",
+    ("constant", "p_bar = y_bar * np.exp(-(x / s)**2 / 2) / np.sqrt(2 * np.pi)",
+     "p_bar = y_bar * np.exp(-(x / s)**2 / 2)", "factor"),
+)  # fmt: skip
+base("repeated rows", "vector n", "x", "np.repeat(x, 2)", """
+def back(y_bar):
+    return NO, y_bar.reshape(-1, 2).sum(axis=1)
+return np.repeat(x, 2), back""",
+    ("order of a reshape", "y_bar.reshape(-1, 2).sum(axis=1)", "y_bar.reshape(2, -1).sum(axis=0)", "order"),
+    ("the first alone", "y_bar.reshape(-1, 2).sum(axis=1)", "y_bar[::2]", "lacks_sum"),
+)  # fmt: skip

@@ -871,11 +871,11 @@ class Surgery(Reading):
         return sum(right) >= NEARLY_ALL * len(right)
 
     def _is_right_in_numbers(self, changed: Subject) -> bool:
-        """Whether a changed rule gives the right numbers wherever its own are wrong, be they complex for a real
+        """Whether a changed rule gives the right numbers nearly wherever its own are wrong, be they complex for a real
         argument: that is another matter than the mistake.
         """
         there = self._wrong_in_numbers
-        return len(there) > 1 and all(_in_numbers(changed, p) for p in there)
+        return len(there) > 1 and sum(_in_numbers(changed, p) for p in there) >= NEARLY_ALL * len(there)
 
     @cached_property
     def _wrong_in_numbers(self) -> list[Probe]:

@@ -214,6 +214,11 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
     for operator in OTHER_OPERATORS.get(type(node.op), ()):
         mistake = _OF_OPERATORS.get((type(node.op), operator), "factor")
         yield made(ast.BinOp(node.left, operator(), node.right), mistake)
+    if isinstance(node.op, ast.MatMult):
+        for side in (node.left, node.right):
+            if not (isinstance(side, ast.Attribute) and side.attr == "T"):
+                new = ast.Attribute(side, "T", ast.Load())
+                yield Edit(side, new, "transposed", instead(new, side))
     if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.Pow)):
         mistake = {ast.Sub: "sign", ast.MatMult: "transposed"}.get(type(node.op), "factor")
         yield made(ast.BinOp(node.right, node.op, node.left), mistake)

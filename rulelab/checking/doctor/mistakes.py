@@ -12,7 +12,7 @@ import numpy as np
 from ...parsing import parse
 from .evidence import Block, Case, Evidence, Seen
 from .formulas import Fit, Sample
-from .seeds import ignores, nonlinear, not_finite, part_of_cotangent, what_of
+from .seeds import drops_part, ignores, nonlinear, not_finite, part_of_cotangent, what_of
 
 Recogniser = Callable[[Evidence, Case], Iterator[Seen]]
 
@@ -301,7 +301,7 @@ def _sample(evidence: Evidence, case: Case) -> Sample:
 
 OF_COTANGENTS: tuple[Recogniser, ...] = (stale, not_finite, ignores, dropped, unused)
 OF_ARGUMENTS: tuple[Recogniser, ...] = (
-    imprecise, conjugate, part_of_cotangent, nonlinear, of_parts, shifted, factor, rough,
+    imprecise, conjugate, drops_part, part_of_cotangent, nonlinear, of_parts, shifted, factor, rough,
 )  # fmt: skip
 OF_EXPRESSIONS: tuple[Recogniser, ...] = (excess, other_function)
 

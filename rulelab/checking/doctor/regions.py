@@ -39,6 +39,10 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
     blocks = [b for b in blocks if b.leaf is None or b.leaf.shape == () or _is_long(b)] or blocks
     there = detail(evidence, case.only(blocks))
     extra = f", {there.words}" if there is not None else ""
+    end = _wrong_end(blocks)
+    if end is not None:
+        yield Seen("branch", f"{AT_END} {end}{extra}", case.name)
+        return
     line = _line_of_wrong(evidence, blocks)
     for spots in (
         _by_element(evidence, blocks), _by_probe(evidence, blocks), _by_probe(evidence, blocks, zeros=True)
@@ -57,6 +61,20 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if any(b.is_right and np.any(b.right) for b in blocks) and has_branches(evidence.subject):
         yield Seen("branch", f"{SOMEWHERE}{extra}", case.name)
+
+
+def _wrong_end(blocks: list[Block]) -> str | None:
+    """Which end of a vector is wrong, if nothing else of it is: an edge is easily forgotten."""
+    rows = [b.wrong.any(0) for b in blocks if b.leaf is not None and b.leaf.shape and not b.is_right]
+    if any(b.leaf is None or len(b.leaf.shape) != 1 for b in blocks):
+        return None
+    long = [row for row in rows if len(row) > 3]
+    if len(long) < 2 or len({len(row) for row in long}) < 2:
+        return None
+    for words, at in (("first", [0]), ("last", [-1]), ("first and last", [0, -1])):
+        if all(row[at].all() and row.sum() == len(at) for row in long):
+            return f"{words} element{'s' if len(at) > 1 else ''}, and right for the others"
+    return None
 
 
 def _is_long(block: Block) -> bool:
@@ -146,6 +164,8 @@ SOMEWHERE = "wrong at some points and right at others"
 """What is said where no condition tells the points apart."""
 
 
+AT_END = "wrong for the"
+"""What is said where an end of a vector is wrong."""
 THIS_LINE = "wrong where this line of it runs"
 """What is said where only the lines that run tell them apart."""
 

@@ -120,6 +120,26 @@ def _answers_as_if_reduced(block: Block, axis: int, reduce: Callable) -> bool:
     return _answers_as_if(block, changed)
 
 
+def drops_part(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """Of a value of several parts the cotangent of one is never used, and those of the others rightly."""
+    if evidence.forward or not case.all_of(lambda b: b.look.whole):
+        return
+    names = [{leaf.name for leaf in b.look.probe.truth.outputs} for b in case.blocks]
+    for name in sorted(set.intersection(*names)) if names and len(names[0]) > 1 else ():
+        if all(_drops(block, name) for block in case.blocks if not block.is_right):
+            yield Seen("lacks_term", f"never uses the cotangent of {name}, a part of the value", case.name)
+            return
+
+
+def _drops(block: Block, name: str) -> bool:
+    rows = np.zeros(len(block.right), bool)
+    for leaf in block.look.probe.truth.outputs:
+        rows[leaf.start : leaf.stop] |= leaf.name == name
+    if np.any(block.given[rows]) or not np.any(block.right[rows]):
+        return False
+    return not block.wrong[~rows].any()
+
+
 def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """An answer that is no linear function of the cotangent."""
     if not evidence.of_check("linear"):

@@ -197,7 +197,7 @@ def other_targets(node: ast.Assign) -> Iterator[Edit]:
     for i, j in itertools.combinations(range(len(target.elts)), 2):
         parts = list(target.elts)
         parts[i], parts[j] = parts[j], parts[i]
-        new = ast.Assign([ast.Tuple(parts, ast.Store())], node.value)
+        new = ast.copy_location(ast.Assign([ast.Tuple(parts, ast.Store())], node.value), node)
         yield Edit(node, new, "swapped_arguments", instead(new, node))
 
 

@@ -29,6 +29,8 @@ LENGTHS = (1, 2, 5, 9, 0)
 """Lengths of arrays at which a corrected rule has to be right, beside those of the check."""
 FACTORS = (1.0, -1.0, 30.0, -30.0, 1.0 / 30)
 """How many times larger than those of the check the arguments are."""
+COLUMNS = 3
+"""Columns of a matrix that takes the place of a vector."""
 MOST = 40
 """Points at most; the kinds of them take turns."""
 ROUGHLY = 1e-5
@@ -94,11 +96,13 @@ class Unseen:
         names = {name for code in codes for name in names_of(code)}
         wider = iter([as_matrices(point, rng)] if not AXES.isdisjoint(names) else [])
         matrices = (pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size)
+        wide = (made for made in [self._widened(point)] if made is not None)
         more = (in_complex(point, rng) for _ in range(2 if not COMPLEX.isdisjoint(names) else 0))
         # A rule that answers with real numbers there was written for real ones.
         turned = (p for p in more if p is not None and np.any(self._answers(p)[1::2]))
         kinds = [
             matrices,
+            wide,
             turned,
             lengths,
             zeros,
@@ -108,6 +112,28 @@ class Unseen:
             layouts,
         ]
         return [_as_far_as_they_go(kind) for kind in kinds]
+
+    def _widened(self, point: Point) -> Point | None:
+        """The point with a matrix in place of its one vector, where some cotangent of the rule as it is is right
+        there: then it was written for both.
+        """
+        vectors = [x for x in point.floats if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind == "f"]
+        if len(vectors) != 1 or self.subject.reverse is None or any(point.constant):
+            return None
+        wide = self._rng.uniform(0.5, 1.5, (len(vectors[0]), COLUMNS)) * vectors[0][:, None]
+        inputs = tuple(wide if x is vectors[0] else x for x in point.floats)
+        moved = point.having(inputs, "of a matrix for a vector")
+        try:
+            with quiet():
+                y = plainly(self.subject.primal, moved.inputs, moved.kwargs)
+                asked = probe_reverse(self.subject, moved, truth_at(self.subject, moved, self._rng, y), self._rng)
+            if asked.failure is not None:
+                return None
+            close = closeness(asked, Tolerance.of(asked), False)
+        except Exception:
+            return None
+        wrong = {leaf.name for leaf in close.wrong_leaves()}
+        return moved if {leaf.name for leaf in close.columns} - wrong else None
 
     def _answers(self, point: Point) -> np.ndarray:
         """What the rule as it is says at a point; nothing where it was not written for such."""
