@@ -1133,7 +1133,8 @@ base("running totals", "matrix m n", "X", "np.cumsum(X, axis=0)", """
 def back(y_bar):
     return NO, np.cumsum(y_bar[::-1], axis=0)[::-1]
 return np.cumsum(X, axis=0), back""",
-    ("axis", "np.cumsum(y_bar[::-1], axis=0)[::-1]", "np.cumsum(y_bar[:, ::-1], axis=1)[:, ::-1]", "wrong_axis"),
+    ("axis", "np.cumsum(y_bar[::-1], axis=0)[::-1]", "np.cumsum(y_bar[:, ::-1], axis=1)[:, ::-1]",
+     "wrong_axis"),
 )  # fmt: skip
 base("neighbours", "vector n", "x", "np.sum(x[1:] * x[:-1])", """
 def back(y_bar):

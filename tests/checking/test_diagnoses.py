@@ -71,7 +71,8 @@ def corrected(text, diff):
     lines, number = text.splitlines(), 0
     for line in diff.splitlines():
         if line.startswith("@@"):
-            number = int(line.split()[2].strip("+").split(",")[0]) - 1
+            start, *count = line.split()[2].strip("+").split(",")
+            number = int(start) - (count != ["0"])  # of no lines, the line before is named
         elif line.startswith("-") and not line.startswith("---"):
             assert lines[number] == line[1:], (lines[number], line)
             del lines[number]

@@ -39,6 +39,7 @@ from .edits import (
     dump_of,
     exchanged,
     halves,
+    instead,
     is_stored,
     left_out,
     masked,
@@ -118,6 +119,7 @@ _FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
 _CONSTANTS = ("{0}.sqrt(2 * {0}.pi)", "{0}.sqrt({0}.pi)", "(2 * {0}.pi)", "{0}.pi", "({0}.pi / 180)")
 """Numbers of which one is easily forgotten beside a function."""
 _ALONG = frozenset("sum mean max min prod norm cumsum argmax argmin repeat stack concatenate softmax".split())
+_CONJUGATES = ("conj", "conjugate")
 _PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
 _TRIANGLES = frozenset(("tril", "triu"))
 _TRANSFORMS = ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")
@@ -172,7 +174,7 @@ class Surgery(Reading):
         return [node for node in found if not isinstance(node, ast.Starred)]
 
     def _part(self, node: ast.expr, argument: str | None) -> ast.expr:
-        """The part of a structured cotangent that belongs to a part of an argument: `p.slope`, `p[1]`, `p["a"]`."""
+        """The part of a structured cotangent for a part of an argument: `p.slope`, `p[1]`, `p["a"]`."""
         dots = re.fullmatch(r"[^.\[]*(?:\.(\w+)|\[(\d+)\]|\[['\"](\w+)['\"]\])", argument or "")
         if dots is None:
             return node
@@ -229,9 +231,9 @@ class Surgery(Reading):
             yield from names_wherever(pullback, self.bars())
             yield from other_statements(pullback)
             yield from all_transforms(pullback)
-            for node in own_nodes(pullback):
-                if isinstance(node, ast.Assign):
-                    yield from other_targets(node)
+            for statement in own_nodes(pullback):
+                if isinstance(statement, ast.Assign):
+                    yield from other_targets(statement)
         for node in self._expressions(sites, elsewhere=False):
             yield from self._neighbours(node)
         for site in sites:
@@ -320,21 +322,17 @@ class Surgery(Reading):
         for bar, rest in itertools.product(filter(None, self.bars()), self._partial_products):
             for operator in (ast.Add(), ast.Sub()):
                 new = ast.BinOp(node, operator, ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), rest))
-                words = f"lacks a term: has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
-                yield Edit(node, new, "lacks_term", words)
+                yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
         for count, bar in itertools.product((1, 2, 3), self.bars() if node not in self.returned() else ()):
             for factors in itertools.combinations(names, count):
                 yield from with_term(node, (bar, *factors))
 
     @cached_property
     def _partial_products(self) -> list[ast.expr]:
-        """The products of the function and of its rule with one factor left out: of these derivatives are made."""
-        known = {*self._named, *self._looping, self._numpy()}
-        roots = [self.anatomy.node, *([] if self._primal_node is None else [self._primal_node])]
-        products = [n for root in roots for n in ast.walk(root) if isinstance(n, ast.BinOp)]
+        """The products of function and rule with one factor left out: of these derivatives are made."""
         found: dict[str, ast.expr] = {}
-        for node in products:
-            if names_in(node) <= known and names_in(node).isdisjoint(self.bars()):
+        for node in self._known_in_texts(ast.BinOp):
+            if names_in(node).isdisjoint(self.bars()):
                 found |= {ast.dump(rest): rest for rest in without_one(node)}
         return list(found.values())[:MOST_PRODUCTS]
 
@@ -360,8 +358,8 @@ class Surgery(Reading):
             yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
             yield from masked(node, self._conditions)
-            if isinstance(node, ast.Call) and self._numpy() is not None:
-                numpy = self._numpy()
+            numpy = self._numpy()
+            if isinstance(node, ast.Call) and numpy is not None:
                 yield from times(node, (parse(c.format(numpy), mode="eval").body for c in _CONSTANTS))
             values = (ast.Name(n, ast.Load()) for n in self.anatomy.values if n in self.made)
             rests = [ast.BinOp(ast.Constant(1), ast.Sub(), value) for value in values]
@@ -539,7 +537,7 @@ class Surgery(Reading):
             yield from other_letters(node)
             yield from other_modes(node)
             if called in _ALONG:
-                yield from other_axes(node)
+                yield from other_axes(node, self.is_module)
             yield from other_buffers(node, numpy, filter(self._is_ranked, self.anatomy.parameters))
         elif isinstance(node, ast.Subscript):
             yield from other_modes(node)
@@ -557,12 +555,12 @@ class Surgery(Reading):
         names = [name for name in _TRANSFORMS if name in self._called]
         if names and isinstance(node, (ast.Name, ast.BinOp)):
             yield from transforms_around(node, numpy, names, self._lengths(("len({})",)))
-        if self._is_complex() and not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("conj", "conjugate")):
-            new = _call(numpy, "conj", node)
-            yield Edit(node, new, "conjugate", f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs")
-        for name in _TRIANGLES & self._called:
+        around = dict.fromkeys(sorted(_TRIANGLES & self._called), "triangle")
+        if self._is_complex() and getattr(getattr(node, "func", None), "attr", "") not in _CONJUGATES:
+            around["conj"] = "conjugate"
+        for name, mistake in around.items():
             new = _call(numpy, name, node)
-            yield Edit(node, new, "triangle", f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs")
+            yield Edit(node, new, mistake, instead(new, node))
 
     @cached_property
     def _called(self) -> set[str]:
@@ -578,33 +576,32 @@ class Surgery(Reading):
 
     @cached_property
     def _wholes(self) -> list[ast.expr]:
-        """The sums, products and calls that stand in the rule, and those of the function in names of the rule."""
-        known = {*self._named, *self._looping, self._numpy()}
-        roots = [self.anatomy.node, *([] if self._primal_node is None else [self._primal_node])]
-        found: dict[str, ast.expr] = {}
-        for node in (n for root in roots for n in ast.walk(root)):
-            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) or (
-                isinstance(node, ast.Call) and len(node.args) == 1 and getattr(node.func, "attr", "") in _PLAIN_CALLS
-            ):
-                if names_in(node) <= known:
-                    found.setdefault(ast.dump(node), node)
-        return list(found.values())
+        """The sums and calls that stand in the rule, and those of the function in names of the rule."""
+        return [node for node in self._known_in_texts(ast.BinOp, ast.Call) if _is_whole(node)]
 
     @cached_property
     def _cuts(self) -> list[ast.expr]:
         """What stands in brackets in the rule and in the function, in names that the rule has."""
+        cuts = {ast.dump(n.slice): n.slice for n in self._known_in_texts(ast.Subscript)}  # type: ignore[attr-defined]
+        return [one for one in cuts.values() if not isinstance(getattr(one, "value", None), str)]
+
+    def _known_in_texts(self, *kinds: type) -> list[ast.expr]:
+        """The expressions of some kinds in the rule and in the function, in names that the rule has."""
         known = {*self._named, *self._looping, self._numpy()}
-        roots = [self.anatomy.node, *([] if self._primal_node is None else [self._primal_node])]
-        inside = [n.slice for root in roots for n in ast.walk(root) if isinstance(n, ast.Subscript)]
-        kept = {ast.dump(one): one for one in inside if names_in(one) <= known}
-        return [one for one in kept.values() if not (isinstance(one, ast.Constant) and isinstance(one.value, str))]
+        roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
+        found: dict[str, ast.expr] = {}
+        for node in (n for root in roots for n in ast.walk(root) if isinstance(n, kinds)):
+            if names_in(node.slice if isinstance(node, ast.Subscript) else node) <= known:
+                found.setdefault(ast.dump(node), node)  # type: ignore[arg-type]
+        return list(found.values())
 
     @cached_property
     def _looping(self) -> list[str]:
         """The names that loops, and sequences taken apart, give values to."""
-        targets = [n.target for n in ast.walk(self.anatomy.node) if isinstance(n, (ast.For, ast.comprehension))]
-        targets += [t for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Assign) for t in n.targets
-                    if isinstance(t, ast.Tuple)]  # fmt: skip
+        nodes = list(ast.walk(self.anatomy.node))
+        targets = [n.target for n in nodes if isinstance(n, (ast.For, ast.comprehension))]
+        assigned = [t for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
+        targets += [t for t in assigned if isinstance(t, ast.Tuple)]
         return list(dict.fromkeys(n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)))
 
     @cached_property
@@ -871,8 +868,8 @@ class Surgery(Reading):
         return sum(right) >= NEARLY_ALL * len(right)
 
     def _is_right_in_numbers(self, changed: Subject) -> bool:
-        """Whether a changed rule gives the right numbers nearly wherever its own are wrong, be they complex for a real
-        argument: that is another matter than the mistake.
+        """Whether a changed rule gives the right numbers nearly wherever its own are wrong, be they
+        complex for a real argument: that is another matter than the mistake.
         """
         there = self._wrong_in_numbers
         return len(there) > 1 and sum(_in_numbers(changed, p) for p in there) >= NEARLY_ALL * len(there)
@@ -957,6 +954,14 @@ class Surgery(Reading):
         return ""
 
 
+def _is_whole(node: ast.expr) -> bool:
+    """Whether an expression is a sum, or a function of one thing: a part may stand alone by mistake."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.Add, ast.Sub))
+    called = getattr(getattr(node, "func", None), "attr", "")
+    return isinstance(node, ast.Call) and len(node.args) == 1 and called in _PLAIN_CALLS
+
+
 def _calls_the_same(one: ast.Call, other: ast.Call) -> bool:
     return ast.dump(one.func) == ast.dump(other.func)
 
@@ -980,7 +985,7 @@ def _call(numpy: str, name: str, node: ast.expr, *keywords: ast.keyword) -> ast.
 
 
 def _in_numbers(subject: Subject, probe: Probe) -> bool:
-    """Whether the numbers of a rule are right at a probe, whatever their kind and whatever it does at kinks."""
+    """Whether the numbers of a rule are right at a probe, whatever their kind."""
     return is_right_at(subject, probe, roughly=ROUGHLY, with_kinks=False, with_kinds=False)
 
 

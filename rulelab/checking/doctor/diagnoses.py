@@ -179,7 +179,8 @@ def _is_vague(seen: Seen, of_arrays: bool) -> bool:
     """Whether the numbers alone did not tell which mistake it is."""
     if seen.mistake in ("lacks_term", "extra_term"):  # of an array a term is rarely what its author left out
         return of_arrays
-    return seen.mistake in ("unexplained", "not_finite") or seen.words.startswith((regions.SOMEWHERE, regions.AT_END))
+    somewhere = (regions.SOMEWHERE, regions.AT_END)
+    return seen.mistake in ("unexplained", "not_finite") or seen.words.startswith(somewhere)
 
 
 _RATHER = {

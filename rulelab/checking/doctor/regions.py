@@ -65,7 +65,9 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 def _wrong_end(blocks: list[Block]) -> str | None:
     """Which end of a vector is wrong, if nothing else of it is: an edge is easily forgotten."""
-    rows = [b.wrong.any(0) for b in blocks if b.leaf is not None and b.leaf.shape and not b.is_right]
+    rows = [
+        np.asarray(b.wrong.any(0)) for b in blocks if b.leaf is not None and b.leaf.shape and not b.is_right
+    ]
     if any(b.leaf is None or len(b.leaf.shape) != 1 for b in blocks):
         return None
     long = [row for row in rows if len(row) > 3]

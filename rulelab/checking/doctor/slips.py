@@ -44,7 +44,7 @@ def _signed_orders(parts: Sequence[ast.expr]) -> Iterator[tuple[list[ast.expr], 
     orders = list(itertools.permutations(range(len(parts))))
     whole = len(parts) < MOST_ENTRIES
     for order in orders:
-        for signs in itertools.product((False, True), repeat=len(parts)) if whole else [(False,) * len(parts)]:
+        for signs in itertools.product((False, True) if whole else (False,), repeat=len(parts)):
             new = [_negated(parts[i]) if sign else parts[i] for i, sign in zip(order, signs)]
             yield new, order != orders[0]
 
@@ -56,7 +56,7 @@ def _negated(node: ast.expr) -> ast.expr:
 
 
 def wider_parts(node: ast.expr, wholes: Iterable[ast.expr]) -> Iterator[Edit]:
-    """What an expression is a part of elsewhere: `q + 1e-3` for `q`, `n - 1` for `n`, `np.conj(z)` for `z`."""
+    """What an expression is a part of elsewhere: `q + 1e-3` for `q`, `n - 1` for `n`."""
     own = ast.dump(node)
     for whole in wholes:
         parts: list[ast.expr] = [whole.left, whole.right] if isinstance(whole, ast.BinOp) else []
@@ -74,10 +74,10 @@ def _of_whole(whole: ast.expr) -> str:
     return {"conj": "conjugate", "tril": "triangle", "triu": "triangle"}.get(name, "factor")
 
 
-def other_axes(node: ast.Call) -> Iterator[Edit]:
+def other_axes(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterator[Edit]:
     """Another axis, with the axis kept or dropped at once; also where it is given by its place alone."""
     names = [keyword.arg for keyword in node.keywords]
-    method = isinstance(node.func, ast.Attribute) and not _is_plain(node.func.value)
+    method = isinstance(node.func, ast.Attribute) and not is_module(node.func.value)
     place = 0 if method else 1
     by_place = "axis" not in names and len(node.args) == place + 1
     if not by_place and "axis" not in names:
@@ -88,7 +88,7 @@ def other_axes(node: ast.Call) -> Iterator[Edit]:
         more = [ast.keyword("keepdims", ast.Constant(True))] if keep else []
         new = ast.Call(node.func, args, [*rest, ast.keyword("axis", ast.Constant(axis)), *more])
         yield Edit(node, new, "wrong_axis", instead(new, node))
-    of = node.func.value if method and isinstance(node.func, ast.Attribute) else node.args[0]
+    of = node.func.value if method and isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
     if isinstance(of, ast.Call) and getattr(of.func, "attr", "") == "reshape" and len(of.args) == 2:
         inner = ast.Call(of.func, [of.args[1], of.args[0]], [])
         for axis in (0, 1):
@@ -98,11 +98,6 @@ def other_axes(node: ast.Call) -> Iterator[Edit]:
                 func = ast.Attribute(inner, func.attr, ast.Load())
             new = ast.Call(func, [] if method else [inner], axes)
             yield Edit(node, new, "order", f"takes numbers in the wrong order: {instead(new, node)}")
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Whether what a function is looked up in may be a module: `np`, `np.linalg`."""
-    return isinstance(node, ast.Name) and node.id in ("np", "numpy", "jnp")
 
 
 def turned_sums(node: ast.expr, numpy: str) -> Iterator[Edit]:
@@ -145,11 +140,13 @@ def other_modes(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
         yield Edit(node, new, "wrong_element", f"takes the wrong part: {instead(new, node)}")
 
 
-def transforms_around(node: ast.expr, numpy: str, names: Iterable[str], lengths: Sequence[ast.expr]):
+def transforms_around(
+    node: ast.expr, numpy: str, names: Iterable[str], lengths: Sequence[ast.expr]
+) -> Iterator[Edit]:
     """A transform, or the one back, of what was left as it is."""
     for name in names:
         for which in (_BACK[name], name):
-            door = ast.Attribute(ast.Attribute(ast.Name(numpy, ast.Load()), "fft", ast.Load()), which, ast.Load())
+            door = ast.Attribute(_attribute(numpy, "fft"), which, ast.Load())
             made = ast.Call(door, [node], [])
             yield Edit(node, made, "other_function", f"lacks a transform: {instead(made, node)}")
             for length in lengths:
@@ -161,7 +158,9 @@ def all_transforms(scope: Any) -> Iterator[Edit]:
     """Every transform of a pullback by the one back."""
     calls = [n for n in ast.walk(scope) if isinstance(n, ast.Attribute) and n.attr in _BACK]
     if len(calls) > 1:
-        yield _together([Edit(n, _other_name(n), "other_function", instead(_other_name(n), n)) for n in calls])
+        yield _together(
+            [Edit(n, _other_name(n), "other_function", instead(_other_name(n), n)) for n in calls]
+        )
 
 
 def _other_name(node: ast.Attribute) -> ast.Attribute:
@@ -175,7 +174,7 @@ def _together(edits: list[Edit]) -> Edit:
 
 
 def names_wherever(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
-    """Another part of a cotangent of several parts, wherever it is read: `bar["a"]` and `bar["b"]` exchanged."""
+    """Two parts of a cotangent of several, exchanged wherever they are read: `bar["a"]` and `bar["b"]`."""
     places: dict[str, list[ast.Constant]] = {}
     bars = set(names)
     for node in ast.walk(scope):
@@ -323,7 +322,7 @@ def everywhere(within: Any, edits: Callable[[Any], Iterable[Edit]], most: int = 
     for node in ast.walk(within):
         if isinstance(node, (ast.Subscript, ast.BinOp, ast.Call, ast.Slice)) and not is_stored(node):
             if sum(1 for _ in ast.walk(node)) <= 12:
-                found.setdefault(ast.dump(node), []).append(node)  # type: ignore[arg-type]
+                found.setdefault(ast.dump(node), []).append(node)
     for places in found.values():
         if len(places) < 2:
             continue
@@ -346,4 +345,3 @@ def swapped_parts(node: ast.Call) -> Iterator[Edit]:
         keywords[i], keywords[j] = ast.keyword(one.arg, other.value), ast.keyword(other.arg, one.value)
         new = ast.Call(node.func, node.args, keywords)
         yield Edit(node, new, "swapped_arguments", instead(new, node))
-

@@ -114,10 +114,11 @@ class Unseen:
         return [_as_far_as_they_go(kind) for kind in kinds]
 
     def _widened(self, point: Point) -> Point | None:
-        """The point with a matrix in place of its one vector, where some cotangent of the rule as it is is right
-        there: then it was written for both.
+        """The point with a matrix in place of its one vector, where some cotangent of the rule is right as it
+        stands: then it was written for both.
         """
-        vectors = [x for x in point.floats if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind == "f"]
+        arrays = [x for x in point.floats if isinstance(x, np.ndarray)]
+        vectors = [x for x in arrays if x.ndim == 1 and x.dtype.kind == "f"]
         if len(vectors) != 1 or self.subject.reverse is None or any(point.constant):
             return None
         wide = self._rng.uniform(0.5, 1.5, (len(vectors[0]), COLUMNS)) * vectors[0][:, None]
@@ -126,7 +127,8 @@ class Unseen:
         try:
             with quiet():
                 y = plainly(self.subject.primal, moved.inputs, moved.kwargs)
-                asked = probe_reverse(self.subject, moved, truth_at(self.subject, moved, self._rng, y), self._rng)
+                truth = truth_at(self.subject, moved, self._rng, y)
+                asked = probe_reverse(self.subject, moved, truth, self._rng)
             if asked.failure is not None:
                 return None
             close = closeness(asked, Tolerance.of(asked), False)
