@@ -361,7 +361,7 @@ class Checking:
         """
         meant = meant_complex(self.subject)
         each = map(frozenset, zip(range(len(probe.point.inputs)))) if transforms(self.subject) else ()
-        for positions in (*([meant] if meant else []), *each, None):
+        for positions in dict.fromkeys((*([meant] if meant else []), *each, None)):
             point = in_complex(probe.point, self.rng, positions)
             y = None if point is None or not point.is_inside() else self._in_complex_value(point)
             if point is None or y is None:

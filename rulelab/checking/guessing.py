@@ -8,6 +8,7 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from .budgets import Limit
 from .findiff import fd_jvp
 from .perturb import (
+    MATRICES,
     Kind,
     are_as_named,
     dicts_of,
@@ -92,10 +94,18 @@ class Guesser:
     def __post_init__(self) -> None:
         self.target, self.bound = resolve(self.f)
         self.names = required_names(self.f)
-        self.of_axes = names_an_axis(self.target)
-        self.used = kinds_used(self.target, self.registry)
         self.ordered = ordered_pairs(self.names)
         self.special = special_names(self.names)
+
+    @cached_property
+    def of_axes(self) -> bool:
+        """Whether the function names an axis."""
+        return names_an_axis(self.target)
+
+    @cached_property
+    def used(self) -> Mapping[str, tuple[Kind, ...]]:
+        """The kinds of those parameters of which the function reads parts."""
+        return kinds_used(self.target, self.registry)
 
     # -- what is asked of the function and of its rule -------------------------------------------------------
 
@@ -480,7 +490,6 @@ def _rank(x: Any) -> int:
     return x.ndim if isinstance(x, np.ndarray) else 0
 
 
-MATRICES = ("matrix", "square", "symmetric", "positive definite")
 OWN_LENGTHS = (6, 3, 4, 2, 5)
 """Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
 with several divisors comes first, for functions that take parts of a vector together."""

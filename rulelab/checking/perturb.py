@@ -219,7 +219,7 @@ def draw_all(
     """
     letters = dict.fromkeys(d for kind in kinds for d in kind.dims if isinstance(d, str))
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
-    if any(kind.form in _SQUARE for kind in kinds):
+    if any(kind.form in SQUARE for kind in kinds):
         lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
     return tuple(draw(kind, rng, size, scale, lengths) for kind in kinds)
 
@@ -253,7 +253,7 @@ def draw(
         return drawn
     if kind.form == "mask":
         return rng.random(vector) < 0.5
-    if kind.form in _SQUARE:
+    if kind.form in SQUARE:
         n = said[0] if said else max(2, rows)
         drawn = _numbers(kind, rng, (n, n), scale)
         if kind.form == "square":
@@ -456,10 +456,11 @@ def _is_told_apart(kinds: tuple[Kind, ...]) -> bool:
     forms = {kind.form for kind in kinds}
     if "matrix" in forms or "object" in forms:
         return True
-    return "columns" not in forms and ("rows" not in forms or not forms.isdisjoint(_SQUARE))
+    return "columns" not in forms and ("rows" not in forms or not forms.isdisjoint(SQUARE))
 
 
-_SQUARE = ("square", "symmetric", "positive definite")
+SQUARE = ("square", "symmetric", "positive definite")
+MATRICES = ("matrix", *SQUARE)
 
 
 def _chained(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:

@@ -18,13 +18,16 @@ _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
 def names_an_axis(f: Callable) -> bool:
     """Whether the code of a function names an `axis`: then it is for arrays of several axes."""
-    words: set[str] = set()
-    for code in codes_of(f):
-        words.update((*code.co_names, *code.co_varnames))
-        for constant in code.co_consts:
-            if isinstance(constant, tuple):
-                words.update(part for part in constant if isinstance(part, str))
-    return not words.isdisjoint(("axis", "keepdims", "axes"))
+    words = (word for code in codes_of(f) for word in (*names_of(code), *code.co_varnames))
+    return not {"axis", "keepdims", "axes"}.isdisjoint(words)
+
+
+def names_of(code: types.CodeType) -> Iterator[str]:
+    """The names of attributes and of keywords in code."""
+    yield from code.co_names
+    for constant in code.co_consts:  # the keywords of a call are a tuple
+        if isinstance(constant, tuple):
+            yield from (name for name in constant if isinstance(name, str))
 
 
 def keys_read(f: Callable) -> Mapping[str, tuple[str, ...]]:

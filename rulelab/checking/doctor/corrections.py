@@ -29,6 +29,7 @@ from ..closeness import weighted
 from ..perturb import fresh, landmarks
 from ..probes import Point, Probe, quiet, reverse_answer
 from ..subjects import Subject, codes_of
+from ..usage import names_of
 from .edits import (
     Edit,
     Slots,
@@ -92,7 +93,7 @@ from .slips import (
     wider_parts,
 )  # fmt: skip
 from .terms import HOOK, Hook, Observation, hooked, observed, terms
-from .verifying import COMPLEX, ROUGHLY, Unseen, is_right_at, names_of
+from .verifying import COMPLEX, ROUGHLY, Unseen, is_right_at
 
 MOST_TRIED = 2400
 """Single changes of a rule that are tried."""

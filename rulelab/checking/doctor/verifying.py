@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import itertools
-import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..perturb import exactly, fresh, jittered, plainly, revalued
 from ..points import odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject
+from ..usage import names_of
 from ..variants import as_matrices, has_arrays, in_complex, of_other_lengths, same_numbers
 from ..vectors import to_vec
 
@@ -191,14 +191,6 @@ def _bases(probes: list[Probe]) -> list[Probe]:
 def _scaled(point: Point, by: float, rng: np.random.Generator) -> Point:
     inputs = revalued(jittered(point.floats, rng), lambda vector: vector * by)
     return point.moved(inputs, "far away", far=abs(by) != 1.0)
-
-
-def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names of attributes and of keywords in code."""
-    yield from code.co_names
-    for constant in code.co_consts:  # the keywords of a call are a tuple
-        if isinstance(constant, tuple):
-            yield from (name for name in constant if isinstance(name, str))
 
 
 def _zeroed(args: tuple) -> Iterator[tuple]:
