@@ -33,19 +33,20 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTR
 
 # Set-up, import, the tour, what differentiates, the rules, the magics, and something of every library: what another
 # Python, or an older library, could break, in a few minutes.
-CORE := tests/test_project.py tests/test_tables.py tests/test_without_scipy.py \
+CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py tests/test_without_scipy.py \
 	tests/notebook/test_tour.py tests/notebook/test_cli.py tests/notebook/test_loading.py \
 	tests/notebook/test_magics.py tests/notebook/test_rule_magics.py tests/notebook/test_check_magics.py \
 	tests/notebook/test_symbolic_magics.py tests/notebook/test_figures.py tests/notebook/test_widgets.py \
-	tests/compiler/test_corpus.py tests/compiler/test_source.py tests/compiler/test_plainer.py \
+	tests/compiler/test_corpus.py tests/compiler/base/test_source.py tests/compiler/front/test_desugar.py \
 	tests/checking/test_spreading.py tests/symbolic/test_derive.py tests/bench/test_environment.py \
 	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants rule-corpus load programs docstrings points clean
+.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants rule-corpus load programs docstrings points clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
+	@echo "make check   the fast tests: the core, the rules, each construct, each magic; within two minutes"
 	@echo "make test    all tests: unit, doctests, notebooks, browser"
 	@echo "make test-core      the tests of what another Python could break, in two minutes"
 	@echo "make test-oldest    the same with the oldest versions of everything that pyproject.toml allows"
@@ -73,6 +74,10 @@ lab: $(VENV)/installed-lab
 # in tests/conftest.py. (Not loadgroup: with pytest 9 its groups are not kept, and its books cost 3 ms a test.)
 test: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+# What is run while one works: tests/check.txt lists it, and tests/test_fast_tier.py says what may not be missing.
+check: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest -n auto --dist worksteal @tests/check.txt $(ARGS)
 
 test-core: $(VENV)/installed-dev
 	@$(BIN)/python -V

@@ -4,6 +4,7 @@ import importlib.util
 
 import pytest
 
+import rulelab as rl
 from rulelab.errors import register_cell_label
 
 NEEDED = {"faults-in-autograd.md": ("autograd", "scipy")}
@@ -23,3 +24,12 @@ def examples_are_called_so(request):
     """Name the page's examples just before they run: the table of names is bounded."""
     for number in range(200):
         register_cell_label(f"<doctest {request.node.name}[{number}]>", "example")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_stale():
+    """A page begins as a session does, and one that fails leaves no mode behind."""
+    rl.refresh("auto")
+    rl.refresh()
+    yield
+    rl.refresh("auto")

@@ -1,6 +1,13 @@
 """A bench for people who write derivative rules: gradients of plain Python and NumPy, and rules one can
 compare and check.
 """
+
+from . import ad as _ad
+from . import compiler as _compiler
+from . import rules as _rules
+from . import rulesets as _rulesets
+from . import tangents as _tangents
+from .ad.asked import WithGradient
 from .ad.buffer import TABLE as _BUFFER
 from .ad.buffer import Buffer
 from .ad.checkpointed import checkpointed
@@ -21,12 +28,12 @@ from .ad.matrices import (
     withjacobian,
 )
 from .ad.nested import TABLE as _NESTED
-from .ad.reverse import WithGradient, debug_mode, grad, gradient, pullback, withgradient
+from .ad.reverse import debug_mode, grad, gradient, pullback, withgradient
 from .checking.comparison import compare
 from .checking.lint import rule_lint
 from .checking.testers import rule_check
-from .compiler.cache import StaleRuleWarning, refresh
-from .compiler.reading import adjoint_source
+from .compiler.calls.cache import StaleRuleWarning, refresh
+from .compiler.calls.reading import adjoint_source
 from .errors import (
     AmbiguousRuleError,
     CatchBlockError,
@@ -97,7 +104,7 @@ _MARKS.install(_REGISTRY)
 _NESTED.install(_REGISTRY)
 _MARK_TANGENTS.install(_REGISTRY)
 _BUFFER.install(_REGISTRY)
-_hold(tuple(f"{__name__}.{floor}." for floor in ("tangents", "rules", "rulesets", "compiler", "ad")))
+_hold(tuple(f"{floor.__name__}." for floor in (_tangents, _rules, _rulesets, _compiler, _ad)))
 
 
 def load_ipython_extension(ipython):
@@ -116,5 +123,3 @@ def unload_ipython_extension(ipython):
 
 def __getattr__(name):
     return _old_name(name)
-
-

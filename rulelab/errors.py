@@ -349,6 +349,18 @@ class NotDifferentiableError(RuleLabError):
     """
 
 
+def items_refused(kind, place=None, because="", do="make a list of them first"):
+    """The error for something of a class whose items have no cotangents: they have no positions."""
+    if not because and issubclass(kind, (set, frozenset)):
+        because = ": equal ones are one"
+    return NotDifferentiableError(
+        f"The items of a {kind.__name__} cannot be differentiated{because}",
+        place=place,
+        fixes=(do,),
+        read="limitations#iteration",
+    )
+
+
 class ThunkMutationError(RuleLabError):
     """A delayed value, a `Thunk`, was written to.
 

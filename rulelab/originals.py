@@ -1,7 +1,7 @@
 """The functions of NumPy and `math` as they were when this package was imported.
 
 Somebody may put a function of his own in the place of `np.sin`, to trace calls or to correct a result. It is
-then differentiated as what it is, where it is called; but the rules of the house, and what sums up their
+then differentiated as what it is, where it is called; but the built-in rules, and what sums up their
 cotangents, mean the function that NumPy came with. So their modules see NumPy by a copy of its namespace.
 """
 

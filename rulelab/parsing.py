@@ -1,4 +1,4 @@
-"""Python text to syntax trees and to code, by several threads at once.
+"""Python text to syntax trees and to code, by several threads at once; the nodes of a tree.
 
 CPython 3.11 counts the depth of its parser for all threads together, and raises SystemError where two meet
 there. So we take turns; and try again where we meet somebody who does not, such as `inspect.signature`.
@@ -10,7 +10,7 @@ import ast
 import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 _Result = TypeVar("_Result")
@@ -31,6 +31,18 @@ def compiled(source: ast.Module | str, filename: str, flags: int = 0) -> types.C
     return with_room(
         lambda: _in_turn(lambda: compile(source, filename, "exec", flags=flags, dont_inherit=True))
     )
+
+
+def compiled_within(function: ast.FunctionDef, filename: str, enclosing: Iterable[str]) -> types.CodeType:
+    """The code of a function that captures what it mentions of the variables `enclosing`, from its tree."""
+    around = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)) for name in enclosing]
+    outer = ast.FunctionDef("around", ast.arguments([], [], None, [], [], None, []), [*around, function], [])
+    for made in (outer, *around):
+        ast.copy_location(made, function)
+    code = compiled(ast.fix_missing_locations(ast.Module([outer], [])), filename)
+    for _ in (outer, function):
+        code = next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return code
 
 
 def with_room(work: Callable[[], _Result]) -> _Result:
@@ -54,6 +66,48 @@ def with_room(work: Callable[[], _Result]) -> _Result:
             _rooms.pop()
             if not _rooms and sys.getrecursionlimit() == max(_ROOM, before):
                 sys.setrecursionlimit(before)
+
+
+# Fields that hold no node, or one that stands for an operator or a context: these have no place and no parts.
+_PLAIN = {"ctx", "op", "ops", "id", "attr", "arg", "name", "asname", "module", "kind", "type_comment", "rest"}
+_PARTS = {
+    kind: tuple(field for field in kind._fields if field not in _PLAIN and kind is not ast.Constant)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+
+
+def children(node: ast.AST) -> list[Any]:
+    """The parts of a node, but for operators and contexts. `ast.iter_child_nodes` takes three times as long.
+
+    >>> [ast.unparse(part) for part in children(parse("f(x) + 1", mode="eval").body)]
+    ['f(x)', '1']
+    """
+    found: list[Any] = []
+    for field in _PARTS.get(type(node), node._fields):
+        part = getattr(node, field, None)
+        if type(part) is list:
+            found += [inner for inner in part if isinstance(inner, ast.AST)]
+        elif isinstance(part, ast.AST):
+            found.append(part)
+    return found
+
+
+def nodes_of(tree: ast.AST) -> list[Any]:
+    """A node and all below it, outer before inner, but for operators and contexts.
+
+    >>> [type(node).__name__ for node in nodes_of(parse("f(x) + 1", mode="eval").body)]
+    ['BinOp', 'Call', 'Constant', 'Name', 'Name']
+    """
+    nodes: list[Any] = [tree]
+    for node in nodes:  # which grow meanwhile; a call for each would take half of the time
+        for field in _PARTS.get(type(node), node._fields):
+            part = getattr(node, field, None)
+            if type(part) is list:
+                nodes += [inner for inner in part if isinstance(inner, ast.AST)]
+            elif isinstance(part, ast.AST):
+                nodes.append(part)
+    return nodes
 
 
 def _in_turn(build: Callable[[], _Result]) -> _Result:

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 import rulelab as rl
-from rulelab.compiler import heap
-from rulelab.compiler.cache import Cache
+from rulelab.compiler.calls.cache import Cache
+from rulelab.compiler.memory import heap
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ADDRESS = re.compile(r"(?P<base>http://127\.0\.0\.1:\d+)/\S*\?token=(?P<token>\w+)")
@@ -45,6 +46,10 @@ FIRST = ("reliability", "browser", "test_docs.py", "notebook")
 FORKING = ("symbolic", "checking")
 
 
+# jsonschema, without which no notebook is read, has a grammar of addresses compiled in each process, which
+# takes 1.6 s, and does without where it is not installed.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 gc.set_threshold(20_000, 20, 50)  # compiling makes many objects and few cycles: with 700, a sixth of all time
 
 
@@ -62,6 +67,21 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One more than there are cores, as browsers, kernels and commands are waited for; None: as it is set."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[None]:
+    """In a test nobody looks for an example: each file of tests is read once."""
+    found = yield
+    return [one for one in found if not isinstance(one, DoctestModule)]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -216,7 +236,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_for_address(process: subprocess.Popen[bytes], log: Path, seconds: float = 60.0) -> re.Match[str]:
+def wait_for_address(process: subprocess.Popen[bytes], log: Path, seconds: float = 300.0) -> re.Match[str]:
     """The address that the server prints once it is up."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
@@ -232,7 +252,7 @@ def shut_down(process: subprocess.Popen[bytes], found: re.Match[str] | None) -> 
         headers = {"Authorization": f"token {found['token']}"}
         request = urllib.request.Request(f"{found['base']}/api/shutdown", method="POST", headers=headers)
         with contextlib.suppress(OSError):
-            urllib.request.urlopen(request, timeout=5).close()
+            urllib.request.urlopen(request, timeout=5).close()  # is to end: there are signals
     for end in (signal.SIGTERM, signal.SIGKILL):
         try:
             process.wait(15 if found is not None else 1)

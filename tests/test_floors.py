@@ -1,7 +1,9 @@
-"""Tests of the house: imports point down, and importing it is light."""
+"""Tests of the layout: imports point down, in no ring, by no text; importing it is light."""
 
 import ast
+import functools
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -15,7 +17,8 @@ HEAVY = (
     "tqdm",
 )  # fmt: skip
 FLOORS = {
-    "errors": 0, "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4, "checking": 5, "bench": 5,
+    "errors": 0, "python_facts": 0, "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4,
+    "checking": 5, "bench": 5,
     "symbolic": 6, "portability": 6, "notebook": 7, "cli": 7,
 }  # fmt: skip
 DOORS = {  # the one place from which a heavy library may be imported when its own module is imported
@@ -24,6 +27,22 @@ DOORS = {  # the one place from which a heavy library may be imported when its o
     "sympy": ("symbolic/",), "scipy": ("rulesets/scipy_",), "numba": ("compiler/jit.py",),
     "tqdm": ("ad/progress.py",),
 }  # fmt: skip
+
+
+ROOMS = (
+    "base",
+    "memory",
+    "front",
+    "analysis",
+    "transform",
+    "implicit",
+    "calls",
+)  # of the compiler, lowest first
+
+
+@functools.cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def modules():
@@ -37,7 +56,7 @@ def floor_of(parts):
 def imported(path):
     """(line, the parts below rulelab) of each import from the package itself."""
     package = path.relative_to(ROOT.parent).with_suffix("").parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             names = (*base, *(node.module.split(".") if node.module else ()))
@@ -67,7 +86,7 @@ def test_imports_point_down(path):
 def test_heavy_libraries_have_one_door(path):
     """A heavy library is imported at the top of a module only where its door is."""
     here = str(path.relative_to(ROOT))
-    for node in ast.parse(path.read_text()).body:
+    for node in tree_of(path).body:
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -76,6 +95,154 @@ def test_heavy_libraries_have_one_door(path):
         for name in names:
             doors = DOORS.get(name.split(".")[0])
             assert doors is None or here.startswith(doors), f"{here} imports {name} at its top"
+
+
+# --- rings and rooms ----------------------------------------------------------------------------------------
+
+
+@functools.cache
+def modules_known():
+    """The file of each module, by its dotted name."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def asked_for(name, path, known):
+    """(line, module) of each import of a module: anywhere in it, for annotations too, by a text as well."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            start = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                inner = f"{start}.{alias.name}"
+                if inner in known or start in known:
+                    yield node.lineno, inner if inner in known else start
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = (
+                node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+            )
+            text = str(node.args[0].value)
+            if called in ("import_module", "__import__"):
+                full = ".".join(package) + text if text.startswith(".") else text
+                if full in known:
+                    yield node.lineno, full
+
+
+def rings(graph):
+    """The sets of nodes of which each leads to each other."""
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        stack.append(node)
+        for other in graph[node]:
+            if other not in number:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], number[other])
+        if low[node] == number[node]:
+            ring = set(stack[stack.index(node) :])
+            del stack[stack.index(node) :]
+            if len(ring) > 1:
+                found.append(sorted(ring))
+
+    for node in graph:
+        if node not in number:
+            visit(node)
+    return found
+
+
+def test_rings_are_found():
+    """What looks for rings finds those that there are, and no others."""
+    assert rings({"a": ["b"], "b": ["c"], "c": ["b", "d"], "d": []}) == [["b", "c"]]
+    assert rings({"a": ["b", "c"], "b": ["c"], "c": []}) == []
+
+
+def test_no_ring_of_imports():
+    """Whoever reads a module can first read what it stands on, and what that stands on, to an end."""
+    known = modules_known()
+    graph = {
+        name: sorted({other for _, other in asked_for(name, path, known)} - {name})
+        for name, path in known.items()
+    }
+    assert rings(graph) == []
+
+
+def test_rooms_of_the_compiler_import_downwards():
+    """A room stands on those before it, annotations and imports at the call included."""
+    known = modules_known()
+    above = {f"rulelab.compiler.{room}": number for number, room in enumerate(ROOMS)}
+    wrong = []
+    for name, path in known.items():
+        here = above.get(".".join(name.split(".")[:3]))
+        if here is None:
+            continue
+        for line, other in asked_for(name, path, known):
+            if above.get(".".join(other.split(".")[:3]), here) > here:
+                wrong.append(f"{name}:{line} imports {other}")
+    assert wrong == []
+
+
+def test_each_room_says_what_is_in_it():
+    """The compiler names its rooms, lowest first, and each room its modules: it is written where to begin."""
+    compiler = ROOT / "compiler"
+    assert (
+        tuple(re.findall(r"^\* `(\w+)`:", ast.get_docstring(tree_of(compiler / "__init__.py")), re.M))
+        == ROOMS
+    )
+    assert {path.name for path in compiler.iterdir() if path.suffix == ".py"} == {"__init__.py"}
+    for room in (*(f"compiler/{room}" for room in ROOMS), "ad", "rules", "tangents"):
+        words = set(re.findall(r"`(\w+)`", ast.get_docstring(tree_of(ROOT / room / "__init__.py"))))
+        there = {path.stem for path in (ROOT / room).glob("*.py")} - {"__init__"}
+        assert there - words == set(), f"the docstring of {room}/__init__.py does not name these"
+        assert words - there == set(), f"{room} names what it has not"
+
+
+def named_modules(path, known):
+    """(line, text) of each text that names a module or file of the package, docstrings left out."""
+    tree = tree_of(path)
+    words = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    files = {str(there.relative_to(ROOT)) for there in known.values()}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in words:
+            text = node.value
+            if text.rstrip(".") in known and "." in text.rstrip("."):
+                yield node.lineno, text
+            elif text in files and "/" in text:
+                yield node.lineno, text
+        elif isinstance(node, ast.JoinedStr):
+            shown = ast.unparse(node)
+            if re.search(r"\{__(name|package)__\}\.\{?\w", shown):
+                yield node.lineno, shown
+
+
+def test_texts_that_name_modules_are_found(tmp_path):
+    """What looks for names of modules in texts finds them as names, as paths, and put together."""
+    file = tmp_path / "one.py"
+    file.write_text(
+        '"""rulelab.ad"""\nA = ("rulelab.ad", "ad/marks.py", f"{__package__}.marks", "rulelab.rules.")\n'
+        'B = ("rulelab", "rulelab.rules()", "add", f"{A}.marks")\n'
+    )
+    found = [text for _, text in named_modules(file, modules_known())]
+    assert sorted(found) == sorted(["f'{__package__}.marks'", "rulelab.ad", "ad/marks.py", "rulelab.rules."])
+
+
+def test_no_module_is_known_by_its_name():
+    """What a module is to others it says itself (`own_code`), so that a renamed one behaves as before."""
+    known = modules_known()
+    found = {str(path.relative_to(ROOT)): list(named_modules(path, known)) for path in known.values()}
+    assert {name: texts for name, texts in found.items() if texts} == {}
 
 
 def test_importing_rulelab_is_light():
@@ -92,7 +259,7 @@ def test_the_lower_floors_import_alone():
     code = (
         "import sys, types; p = types.ModuleType('rulelab'); p.__path__ = [sys.argv[1]];"
         "sys.modules['rulelab'] = p;"
-        "import rulelab.rules.authoring, rulelab.rules.house, rulelab.rules.twins;"
+        "import rulelab.rules.authoring, rulelab.rules.rule_table, rulelab.rules.twins;"
         "up = ('rulelab.compiler', 'rulelab.ad', 'rulelab.notebook');"
         "print([m for m in sys.modules if m.startswith(up)])"
     )

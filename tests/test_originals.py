@@ -1,4 +1,4 @@
-"""What somebody puts in the place of a function of NumPy is his own; the rules of the house mean NumPy's."""
+"""What somebody puts in the place of a function of NumPy is his own; the built-in rules mean NumPy's."""
 
 import copy
 import math

@@ -112,9 +112,9 @@ def test_make_knows_its_targets_and_says_so(repository):
     """Each target exists, and plain `make` lists them."""
     text = (repository / "Makefile").read_text()
     targets = {
-        "lab", "test", "test-core", "test-oldest", "test-pythons", "lint", "bench", "bench-duels", "docs",
-        "support-table", "magics-table", "vocabulary-table", "proved-table", "mutants", "rule-corpus", "load",
-        "programs", "docstrings", "points", "clean",
+        "lab", "check", "test", "test-core", "test-oldest", "test-pythons", "lint", "bench", "bench-duels",
+        "docs", "support-table", "magics-table", "vocabulary-table", "proved-table", "mutants", "rule-corpus",
+        "load", "programs", "docstrings", "points", "clean",
     }  # fmt: skip
     assert targets <= set(RECIPE.findall(text))
     done = subprocess.run(["make", "-s"], cwd=repository, check=True, capture_output=True, text=True)

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.borrowed import may_meet, needs_copies
-from ..compiler.cache import Cache
-from ..compiler.effects import Noted, Watch, fields_of, holds_iterator
-from ..compiler.heap import enter, leave
-from ..compiler.lending import Lent, may_lend
-from ..compiler.operands import describe
-from ..compiler.pullbacks import Pullbacks
+from ..compiler.analysis.effects import Noted, Watch
+from ..compiler.calls.borrowed import may_meet, needs_copies
+from ..compiler.calls.cache import Cache
+from ..compiler.calls.pullbacks import Pullbacks
+from ..compiler.memory.heap import enter, leave
+from ..compiler.memory.holding import fields_of, holds_iterator
+from ..compiler.memory.lending import LentArguments, may_lend
+from ..compiler.memory.operands import describe
 from ..errors import Place, RuleLabError, WrongTransformError
 from ..rules.targets import name_of, resolve
 from ..rulesets import linalg_factorisations, linalg_products
@@ -56,7 +57,7 @@ class Compared(Watch):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         active: tuple[bool, ...],
-        lent: Lent | None = None,
+        lent: LentArguments | None = None,
         implicit: bool = False,
         keeps: bool = False,
     ) -> None:

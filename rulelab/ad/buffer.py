@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import heap
-from ..compiler.containers import Given
+from ..compiler.memory import heap
+from ..compiler.memory.containers import InsertedItems
 from ..errors import MutationError, NotDifferentiableError
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.projection import project, unbroadcast
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -275,7 +275,7 @@ class _Source:
                     fixes=("np.array of it",),
                     read="limitations#array-mutation",
                 )
-            self.items = Given(value)
+            self.items = InsertedItems(value)
             value = np.broadcast_to(np.zeros(()), np.shape(np.asarray(value)))
         self.value = value
 

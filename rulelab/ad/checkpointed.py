@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..compiler import heap, nesting
-from ..compiler.crossings import through_rule
-from ..compiler.fingerprints import value_print
-from ..compiler.handlers import NO, Handler, Unsettled
-from ..compiler.holders import CALLING
-from ..compiler.snapshots import Outside
+from ..compiler.base import nesting
+from ..compiler.calls.call import Call
+from ..compiler.calls.holders import CALLING
+from ..compiler.memory import heap
+from ..compiler.memory.crossings import through_rule
+from ..compiler.memory.fingerprints import value_fingerprint
+from ..compiler.memory.handlers import NO, Handler, Uncached
+from ..compiler.memory.snapshots import Outside
 from ..errors import MutatedAfterCaptureError, Place
+from ..own_code import runs_out_of_sight
 from ..rules.targets import name_of, resolve
 
 if TYPE_CHECKING:
-    from ..compiler.pullbacks import Pullbacks
+    from ..compiler.calls.pullbacks import Pullbacks
+
+runs_out_of_sight(__name__)
 
 
 def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
@@ -36,14 +41,9 @@ def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
     return f(*xs, **kw)
 
 
-def _handler(
-    pullbacks: Pullbacks,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    active: tuple[bool, ...],
-    place: Place | None,
-) -> Handler:
+def _handler(pullbacks: Pullbacks, asked: Call) -> Handler:
     """What answers for a call of `checkpointed`; what f makes is its own, in both runs."""
+    active, place = asked.active, asked.place
 
     def run(f: Any, xs: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         __tracebackhide__ = True
@@ -60,7 +60,7 @@ def _handler(
             y = run(f, xs, kw)[0]
         finally:
             heap.leave(outer)
-        seen = value_print(y)
+        seen = value_fingerprint(y)
 
         def back(y_bar: Any) -> Any:
             __tracebackhide__ = True
@@ -69,7 +69,7 @@ def _handler(
             outer = heap.enter()
             try:
                 again, pullback = run(f, xs, kw)
-                if value_print(again) != seen:
+                if value_fingerprint(again) != seen:
                     raise _impure(f, place, "gave another value")
                 got = pullback(y_bar)
             finally:
@@ -78,7 +78,7 @@ def _handler(
 
         return y, back
 
-    return through_rule(Unsettled(call), "all", False, "checkpointed")
+    return through_rule(Uncached(call), "all", False, "checkpointed")
 
 
 def _impure(f: Any, place: Place | None, found: str) -> MutatedAfterCaptureError:

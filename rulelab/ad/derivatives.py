@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..compiler.operands import describe
 from ..errors import RuleLabError
 from ..rules.targets import name_of, resolve
-from ..tangents.algebra import is_number
+from .nested_functions import check_real_number, nth_derivative
 from .reverse import gradient
 
 
@@ -27,8 +24,6 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
         raise RuleLabError(
             f"There is no derivative of order {n!r}", asked="derivative(f, n)", fixes=("give n = 1, 2, 3, …",)
         )
-    from .nested import nth_derivative  # which asks this module
-
     name = name_of(resolve(f)[0])
     inner = nth_derivative(f, n - 1)
 
@@ -42,14 +37,3 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
     derivative_of_f.__doc__ = f"The derivative of {name}." if n == 1 else f"The derivative {n} of {name}."
     derivative_of_f.differentiated_as = nth_derivative(f, n)  # type: ignore[attr-defined]
     return derivative_of_f
-
-
-def check_real_number(f: Callable[..., Any], x: Any) -> None:
-    """RuleLabError for anything that `derivative` is not for."""
-    if not is_number(x) or np.iscomplexobj(x):
-        name = name_of(resolve(f)[0])
-        raise RuleLabError(
-            f"The derivative of {name} is a function of a real number, not of {describe(x)}",
-            asked="derivative(f)(x)",
-            fixes=("gradient(f, x) for other arguments",),
-        )

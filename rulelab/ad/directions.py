@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import support
+from ..compiler.memory import support
 from ..errors import NotDifferentiableError
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, held_by

@@ -7,22 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.crossings import through_rule
-from ..compiler.deriving import derives
-from ..compiler.handlers import Handler, Unsettled
-from ..compiler.heap import LEAVES, enter, is_running, leave
-from ..compiler.hidden import refuse_reading
-from ..compiler.holders import CALLING
-from ..compiler.operands import describe
-from ..compiler.pushing import check_count
-from ..errors import NotDifferentiableError, Place, RuleLabError
+from ..compiler.base.deriving import derives
+from ..compiler.calls.call import Call
+from ..compiler.calls.holders import CALLING
+from ..compiler.calls.pushing import check_count
+from ..compiler.implicit.hidden import refuse_reading
+from ..compiler.memory.crossings import through_rule
+from ..compiler.memory.handlers import Handler, Uncached
+from ..compiler.memory.heap import LEAVES, enter, is_running, leave
+from ..compiler.memory.operands import describe
+from ..errors import NotDifferentiableError, RuleLabError
+from ..own_code import runs_out_of_sight
 from ..tangents.shadows import inner, natural
 from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
+from .asked import PULLBACKS, complete_error
 from .directions import Direction, copied, directions, gathered, pairing
 from .left_alone import LeftAlone
-from .reverse import _PULLBACKS, complete_error
+from .nested_functions import pushforward_
+
+runs_out_of_sight(__name__)
 
 NO = NoTangent()
 
@@ -47,8 +52,6 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
     def push(*tangents: Any) -> Any:
         __tracebackhide__ = True
         return jvp(f, args, tangents, kwargs)[1]
-
-    from .nested import pushforward_  # which asks this module
 
     push.differentiated_as = pushforward_(f, args, **kwargs)  # type: ignore[attr-defined]
     return push
@@ -79,7 +82,7 @@ def jvp(
         given = (*args, *words.values())
         still = [x for x, x_dot in zip(given, (*dots, *(NO,) * len(words))) if x_dot is NO]
         with tracked(args, dots, readable(f, tuple(still)), within):
-            y, y_dot = _PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
+            y, y_dot = PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
     except RuleLabError as error:
         complete_error(error, f, args, "pushforward")
         raise
@@ -163,14 +166,9 @@ def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tup
     return value, columns
 
 
-def _handler(
-    pullbacks: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    active: tuple[bool, ...],
-    place: Place | None,
-) -> Handler:
+def _handler(pullbacks: Any, asked: Call) -> Handler:
     """What answers for a call of `forwarddiff` in reverse mode."""
+    active, place, count = asked.active, asked.place, len(asked.kwargs)
 
     def call(f: Any, x: Any, *, chunk: int | None = None) -> Any:
         __tracebackhide__ = True
@@ -193,11 +191,11 @@ def _handler(
             found = [(of_f, d.path, d.unit * pairing(y_bar, y_dot)) for of_f, d, y_dot in columns]
             of_f = gathered(f, [(path, value) for on, path, value in found if on])
             of_x = gathered(entered, [(path, value) for on, path, value in found if not on])
-            return (NO, of_f, of_x, *(NO,) * len(kwargs))
+            return (NO, of_f, of_x, *(NO,) * count)
 
         return y, forwarddiff_pullback
 
-    return through_rule(Unsettled(call), "all", False, "forwarddiff")
+    return through_rule(Uncached(call), "all", False, "forwarddiff")
 
 
 def _parts_with_code(x: Any) -> Iterator[Any]:

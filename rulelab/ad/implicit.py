@@ -9,21 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import heap
-from ..compiler.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
-from ..compiler.cache import DEFAULT as DEFAULT_CACHE
-from ..compiler.cache import Cache
-from ..compiler.deriving import derives
-from ..compiler.operands import describe
-from ..compiler.pullbacks import Pullbacks
-from ..compiler.watching import Sweep, Watched
+from ..compiler.base.deriving import derives
+from ..compiler.base.libraries import compile_too
+from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
+from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
+from ..compiler.calls.cache import Cache
+from ..compiler.calls.pullbacks import Pullbacks
+from ..compiler.implicit.watching import Sweep, Watched
+from ..compiler.memory import heap
+from ..compiler.memory.operands import describe
 from ..errors import NotDifferentiableError, RuleLabError, RuleShapeError, ScalarOutputError
 from ..rules.targets import name_of, resolve
 from ..tables import Page, Report, Table
 from ..tangents.algebra import is_number
 from ..tangents.projection import to_natural
 from .agreement import Compared
-from .reverse import WithGradient, complete_error, seed_of
+from .asked import WithGradient, complete_error, seed_of
 
 _PULLBACKS = Pullbacks(DEFAULT_CACHE, implicit=True)
 
@@ -126,6 +127,9 @@ class Params(MutableSet):
 
     def __repr__(self) -> str:
         return f"Params([{', '.join(map(describe, self._arrays))}])"
+
+
+compile_too(Params.__iter__, "hands out its arrays")
 
 
 class Grads(Mapping, Report):

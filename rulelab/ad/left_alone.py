@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import heap
-from ..compiler.lending import inside, may_be_lent
-from ..compiler.operands import describe
+from ..compiler.memory import heap
+from ..compiler.memory.lending import inside, may_be_lent
+from ..compiler.memory.operands import describe
 from ..errors import MutationError
 from ..tangents.contents import contents_of, fill
 from ..tangents.holding import inside as held_inside

@@ -7,10 +7,11 @@ import types
 
 import numpy as np
 
-from ..compiler.heap import KINDS
-from ..compiler.snapshots import changed_out_of_sight
+from ..compiler.memory.heap import KINDS
+from ..compiler.memory.snapshots import changed_out_of_sight
 from ..errors import NotDifferentiableError
-from ..rules.house import RuleTable
+from ..own_code import stands_in
+from ..rules.rule_table import RuleTable
 from ..rulesets.array_likes import dense
 from ..rulesets.container_tangents import check_kept
 from ..tangents.projection import tangent_dtype
@@ -20,6 +21,8 @@ from ..tangents.zeros import NoTangent
 from .buffer import Buffer
 from .checkpointed import checkpointed
 from .marks import clip_grad, hook, ignore_derivatives, run_block, showgrad
+
+stands_in(__file__)
 
 TABLE = RuleTable("mark_tangents")
 NO = NoTangent()

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.deriving import isderiving, nest_level
-from ..compiler.emit import calls_leading_here
-from ..compiler.ignoring import ignore_derivatives, run_block
+from ..compiler.base.deriving import isderiving, nest_level
+from ..compiler.base.places import calls_leading_here
+from ..compiler.front.ignoring import ignore_derivatives, run_block
 from ..errors import Place, RuleError, RuleLabError
+from ..own_code import runs_out_of_sight
 from ..parsing import parse
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
+
+runs_out_of_sight(__name__)
 
 TABLE = RuleTable("marks")
 TABLE.non_differentiable(isderiving, nest_level)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiler.operands import describe
+from ..compiler.memory.operands import describe
 from ..errors import MutationError, NotDifferentiableError, RuleLabError, RuleShapeError
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
@@ -17,9 +16,11 @@ from ..tangents.projection import number_type, tangent_dtype
 from ..tangents.zeros import AbstractZero
 from . import forward
 from .agreement import agree
+from .asked import return_place, which_asked
+from .implicit import Params, jacobian_of_params
 from .keywords import refuse_shared
 from .progress import Progress
-from .reverse import _asked, _return_place, gradient, sweeps
+from .reverse import gradient, sweeps
 
 _MODES = ("forward", "reverse")
 
@@ -78,10 +79,9 @@ def jacobian(
     """
     __tracebackhide__ = True
     refuse_shared(f, "jacobian", argnums=argnums, mode=mode, shaped=shaped or None)
-    implicit = _implicit(args)
-    if implicit is not None:
+    if _is_implicit(args):
         _refuse_options(argnums, mode, shaped, kwargs)
-        return implicit.jacobian_of_params(f, args[0])
+        return jacobian_of_params(f, args[0])
     return _value_and_jacobian(f, args, kwargs, argnums, mode, shaped).grad
 
 
@@ -100,10 +100,9 @@ def withjacobian(
     """
     __tracebackhide__ = True
     refuse_shared(f, "withjacobian", argnums=argnums, mode=mode, shaped=shaped or None)
-    implicit = _implicit(args)
-    if implicit is not None:
+    if _is_implicit(args):
         _refuse_options(argnums, mode, shaped, kwargs)
-        return WithJacobian(f(), implicit.jacobian_of_params(f, args[0]))
+        return WithJacobian(f(), jacobian_of_params(f, args[0]))
     return _value_and_jacobian(f, args, kwargs, argnums, mode, shaped)
 
 
@@ -231,7 +230,7 @@ def _value_and_jacobian(
     shaped: bool,
 ) -> WithJacobian:
     __tracebackhide__ = True
-    on = tuple(on and _is_numeric(x) for on, x in zip(_asked(args, argnums), args, strict=True))
+    on = tuple(on and _is_numeric(x) for on, x in zip(which_asked(args, argnums), args, strict=True))
     y, entries = _differentiated(_Task(f, args, kwargs, on, f), mode, shaped)
     if argnums is None:
         return WithJacobian(y, entries)
@@ -242,9 +241,7 @@ def _value_and_jacobian(
 def check_mode(mode: Any, asked: str | None = None) -> None:
     """RuleLabError for what is no mode."""
     if mode not in (None, *_MODES):
-        raise RuleLabError(
-            f"There is no mode={mode!r}", asked=asked, fixes=('"forward", "reverse" or None',)
-        )
+        raise RuleLabError(f"There is no mode={mode!r}", asked=asked, fixes=('"forward", "reverse" or None',))
 
 
 def _differentiated(task: _Task, mode: str | None, shaped: bool = False) -> tuple[Any, tuple[Any, ...]]:
@@ -510,7 +507,7 @@ def _need_numbers(y: Any, task: _Task) -> None:
         fixes = ("return np.stack or np.concatenate of its parts", "ask for one part: lambda x: f(x)[0]")
     raise NotDifferentiableError(
         f"jacobian takes a function that returns an array of numbers or a number, not {describe(y)}",
-        place=_return_place(task.author),
+        place=return_place(task.author),
         fixes=fixes,
     )
 
@@ -546,10 +543,9 @@ def _name(f: Callable[..., Any]) -> str:
     return name_of(resolve(f)[0])
 
 
-def _implicit(args: tuple[Any, ...]) -> Any:
-    """The module of the implicit style, if the only argument is one of its `Params`."""
-    module = sys.modules.get(f"{__package__}.implicit")  # loaded, if somebody has made a Params
-    return module if module is not None and len(args) == 1 and isinstance(args[0], module.Params) else None
+def _is_implicit(args: tuple[Any, ...]) -> bool:
+    """Whether a call is in the implicit style: its only argument is one of its `Params`."""
+    return len(args) == 1 and isinstance(args[0], Params)
 
 
 def _refuse_options(argnums: Any, mode: Any, shaped: bool, kwargs: dict[str, Any]) -> None:

@@ -9,56 +9,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiler.operands import describe
-from ..compiler.pushing import inner_of, natural_of
-from ..errors import KeywordError, NotDifferentiableError
-from ..rules.house import RuleTable
+from ..compiler.calls.pushing import inner_of, natural_of
+from ..compiler.memory.operands import describe
+from ..errors import NotDifferentiableError
+from ..own_code import stands_in
 from ..rules.programs import check_same, check_unchanged, moment_of, run_of
+from ..rules.rule_table import RuleTable
 from ..tangents.algebra import is_number
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import derivatives, forward, matrices, reverse
+from .asked import SEED, SEED_OF_FIRST, WithGradient
 from .directions import directions
-from .reverse import _PULLBACKS, SEED, SEED_OF_FIRST
+from .nested_functions import (
+    PUSH,
+    VJP,
+    check_cache,
+    check_real_number,
+    grad_,
+    nth_derivative,
+    numbers_of,
+    pushforward_,
+    with_words,
+)
+
+stands_in(__file__)
 
 TABLE = RuleTable("nested")
 
 NO = NoTangent()
-PUSH, VJP = _PULLBACKS.push, _PULLBACKS.vjp
-
-
-def check_cache(cache):
-    if cache is not None:
-        raise KeywordError(
-            "A derivative inside of a differentiated function cannot have a cache of its own",
-            fixes=("leave out cache=",),
-        )
-
-
-def numbers_of(args, argnums):
-    """Which arguments a gradient is by, as positions."""
-    reverse._asked(args, argnums)  # refuses what is no position
-    if argnums is None:
-        return tuple(range(len(args)))
-    given = (argnums,) if isinstance(argnums, int) else argnums
-    return tuple(number % len(args) for number in given)
 
 
 def no_tangents(count):
     return (NO,) * count
 
 
-TABLE.non_differentiable(check_cache, numbers_of, no_tangents)
-
-
-def with_words(f, words):
-    """f with its keyword arguments, by which no tangent or cotangent is asked for; they may vary."""
-    if not words:
-        return f
-
-    def with_words_(*xs):
-        return f(*xs, **words)
-
-    return with_words_
+TABLE.non_differentiable(check_cache, numbers_of, no_tangents, check_real_number)
+TABLE.stands_in(reverse.grad)(grad_)
+TABLE.stands_in(forward.pushforward, rest=1)(pushforward_)
 
 
 @TABLE.stands_in(reverse.gradient, rest=1)
@@ -72,18 +59,7 @@ def gradient_(f, args=(), *, argnums=None, cache=None, **words):
 def withgradient_(f, args=(), *, argnums=None, cache=None, **words):
     check_cache(cache)
     y, found = VJP(f, args, SEED_OF_FIRST, words)
-    return reverse.WithGradient(y, tuple([found[number] for number in numbers_of(args, argnums)]))
-
-
-@TABLE.stands_in(reverse.grad)
-def grad_(f, argnums=0):
-    def gradient_of_f(*args, **words):
-        found = VJP(f, args, SEED, words)[1]
-        if isinstance(argnums, int):
-            return found[argnums]
-        return tuple([found[number] for number in numbers_of(args, argnums)])
-
-    return gradient_of_f
+    return WithGradient(y, tuple([found[number] for number in numbers_of(args, argnums)]))
 
 
 @TABLE.stands_in(reverse.pullback, rest=1)
@@ -101,17 +77,6 @@ def pullback_(f, args=(), *, cache=None, **words):
         return x_bars
 
     return y, back
-
-
-@TABLE.stands_in(forward.pushforward, rest=1)
-def pushforward_(f, args=(), **words):
-    g = with_words(f, words)
-
-    def push_(*tangents):
-        y, y_dot = PUSH(g, NO, args, inner_of(args, tangents), (), None)
-        return natural_of(y, y_dot)
-
-    return push_
 
 
 @TABLE.frule(forward.forwarddiff)
@@ -308,18 +273,3 @@ def diagonal_by(g, args, number):
 @TABLE.stands_in(derivatives.derivative)
 def derivative_(f, n=1):
     return nth_derivative(f, n)
-
-
-TABLE.non_differentiable(derivatives.check_real_number)
-
-
-def nth_derivative(f, n):
-    if n == 0:
-        return f
-    g = nth_derivative(f, n - 1)
-
-    def derivative_of_g(x):
-        derivatives.check_real_number(f, x)
-        return VJP(g, (x,), SEED)[1][0]
-
-    return derivative_of_g

@@ -2,59 +2,42 @@
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Callable
 from dataclasses import replace
 from sys import getrefcount
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import float64, ndarray
 
-from ..compiler.borrowed import asks_for_copies, begin_again, needs_to_copy, remember, sweeping
-from ..compiler.cache import DEFAULT as DEFAULT_CACHE
-from ..compiler.cache import Cache
-from ..compiler.deriving import derives
-from ..compiler.effects import LOUD
-from ..compiler.emit import is_stand_in, place_in_passes
-from ..compiler.entries import Entry
-from ..compiler.fingerprints import is_as_it_was, kept_by, state_of
-from ..compiler.heap import enter, is_nested, is_own, leave
-from ..compiler.installed import point_to_package
-from ..compiler.lending import Lent, OutOfSight, lent_to, look_after
-from ..compiler.operands import describe, may_vary
-from ..compiler.pullbacks import Pullbacks
-from ..compiler.snapshots import Snapshots
+from ..compiler.analysis.effects import LOUD
+from ..compiler.base.deriving import derives
+from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
+from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
+from ..compiler.calls.cache import Cache
+from ..compiler.calls.entries import Entry
+from ..compiler.calls.pullbacks import Pullbacks
+from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
+from ..compiler.memory.heap import enter, is_nested, is_own, leave
+from ..compiler.memory.lending import LentArguments, OutOfSight, lent_to, look_after
+from ..compiler.memory.operands import describe, may_vary
+from ..compiler.memory.snapshots import Snapshots
 from ..errors import (
     MutatedAfterCaptureError,
     NotDifferentiableError,
     RuleLabError,
     RuleShapeError,
-    ScalarOutputError,
 )
 from ..rules.lent import Debugging
-from ..rules.programs import Seed
-from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .agreement import Compared
+from .asked import PULLBACKS, WithGradient, called_name, complete_error, seed_of, which_asked
+from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
-
-_PULLBACKS = Pullbacks(DEFAULT_CACHE)
-
-
-class WithGradient(NamedTuple):
-    """The value of a function, `val`, and its gradient, `grad`: one entry per argument, or a `Grads`.
-
-    >>> found = withgradient(lambda x: x * x, 3.0)
-    >>> found.val, found.grad
-    (9.0, (6.0,))
-    """
-
-    val: Any
-    grad: Any  # a tuple, or the Grads of Params
+from .nested_functions import grad_
 
 
 def gradient(
@@ -89,9 +72,9 @@ def gradient(
         found = _quickly(f, args)
         if found is not None:
             return found[1]
-    params = _params_in("gradient", args, argnums, kwargs)
+    params = implicit_params("gradient", args, argnums, kwargs)
     if params is not None:
-        return _of_params(f, params, cache).grad
+        return gradient_of_params(f, params, cache).grad
     refuse_shared(f, "gradient", argnums=argnums, cache=cache)
     return _value_and_gradient(f, args, kwargs, argnums, cache)[1]
 
@@ -115,9 +98,9 @@ def withgradient(
         found = _quickly(f, args, several=True)
         if found is not None:
             return WithGradient(*found)
-    params = _params_in("withgradient", args, argnums, kwargs)
+    params = implicit_params("withgradient", args, argnums, kwargs)
     if params is not None:
-        return _of_params(f, params, cache, several=True)
+        return gradient_of_params(f, params, cache, several=True)
     refuse_shared(f, "withgradient", argnums=argnums, cache=cache)
     return WithGradient(*_value_and_gradient(f, args, kwargs, argnums, cache, several=True))
 
@@ -132,8 +115,6 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
     def gradient_of_f(*args: Any, **kwargs: Any) -> Any:
         found = gradient(f, *args, argnums=argnums, **kwargs)
         return found[0] if isinstance(argnums, int) else found
-
-    from .nested import grad_  # which asks this module
 
     gradient_of_f.differentiated_as = grad_(f, argnums)  # type: ignore[attr-defined]
     gradient_of_f.__name__ = f"grad_{getattr(f, '__name__', 'f')}"
@@ -158,7 +139,7 @@ def pullback(
     (6.0, (3.0, 2.0), (6.0, 4.0))
     """
     __tracebackhide__ = True
-    if _params_in("pullback", args, None, kwargs) is not None:
+    if implicit_params("pullback", args, None, kwargs) is not None:
         raise NotDifferentiableError(
             "pullback takes no Params",
             asked="pullback(loss, Params([…]))",
@@ -168,7 +149,7 @@ def pullback(
     refuse_shared(f, "pullback", cache=cache)
     outer = enter()
     try:
-        y, inner = _forward(f, args, kwargs, _asked(args, None), cache)
+        y, inner = _forward(f, args, kwargs, which_asked(args, None), cache)
         kept = _Fingerprints(inner, None if cache is None else cache.probes)
     finally:
         leave(outer)
@@ -188,7 +169,7 @@ def pullback(
             leave(outer)
             kept.take_again()
         shared = [to_natural(x, x_bar) for x, x_bar in zip(entered, found)]
-        # A rule of the house answers for its first arguments; the others were refused if they can vary.
+        # A built-in rule answers for its first arguments; the others were refused if they can vary.
         return (*shared, *(None,) * (len(entered) - len(shared)))
 
     back.__name__ = (
@@ -210,7 +191,7 @@ def _value_and_gradient(
     several: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
     __tracebackhide__ = True
-    asked = _asked(args, argnums)
+    asked = which_asked(args, argnums)
     outer = enter()
     try:
         y, back = _forward(f, args, kwargs, asked, cache)
@@ -281,7 +262,7 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
 
 def _find_compared(f: Any, args: tuple[Any, ...]) -> Entry | None:
     """The entry of a call, with a forward sweep that compares its value with the function's."""
-    entry = _PULLBACKS.entries.find(f, args)
+    entry = PULLBACKS.entries.find(f, args)
     if entry is None:
         return None
 
@@ -298,7 +279,7 @@ def _find_nothing(f: Any, args: tuple[Any, ...]) -> None:
     """In debug mode nothing goes the quick way: the sweeps keep copies, and compare."""
 
 
-_FIND: Callable[..., Entry | None] = _PULLBACKS.entries.find
+_FIND: Callable[..., Entry | None] = PULLBACKS.entries.find
 # References to an array that nobody else holds: the tuple it came in, our variable, and the count itself.
 _OURS = 3
 
@@ -368,34 +349,9 @@ def _set_compare(compare: bool | str) -> None:
     """Exchange what finds entries, so that the quick way pays nothing for being watched at times."""
     global _FIND
     DEFAULT_CACHE.compare = compare
-    _FIND = _find_compared if compare is True else _PULLBACKS.entries.find
+    _FIND = _find_compared if compare is True else PULLBACKS.entries.find
     if Debugging.rules:
         _FIND = _find_nothing
-
-
-def _params_in(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dict[str, Any]) -> Any:
-    """The Params that a call is about, or None; here and below, because `implicit` builds on this module."""
-    from .implicit import implicit_params
-
-    return implicit_params(asked, args, argnums, kwargs)
-
-
-def _of_params(loss: Any, params: Any, cache: Cache | None, several: bool = False) -> WithGradient:
-    __tracebackhide__ = True
-    from .implicit import gradient_of_params
-
-    return gradient_of_params(loss, params, cache, several)
-
-
-def _asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
-    if argnums is None:
-        return (True,) * len(args)
-    numbers = tuple(argnums) if isinstance(argnums, (tuple, list, range)) else (argnums,)
-    for number in numbers:
-        if not isinstance(number, int) or not -len(args) <= number < len(args):
-            raise RuleLabError(f"argnums={argnums!r}, but the call has {len(args)} positional arguments")
-    wanted = {number % len(args) for number in numbers}
-    return tuple(number in wanted for number in range(len(args)))
 
 
 def _forward(
@@ -411,12 +367,12 @@ def _forward(
         raise RuleLabError(
             f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)"
         )
-    pullbacks = _PULLBACKS if cache is None else Pullbacks(cache)
+    pullbacks = PULLBACKS if cache is None else Pullbacks(cache)
     if keeps or needs_to_copy(pullbacks, f):
         pullbacks = pullbacks.with_copies
     active = _active(args, kwargs, asked)
     nested, looked = is_nested(), look_after(f, args, kwargs)
-    lent = looked if isinstance(looked, Lent) and not nested else None
+    lent = looked if isinstance(looked, LentArguments) and not nested else None
     unseen = looked if isinstance(looked, OutOfSight) else None
     wanted = active if lent is None else lent.own(active)
     try:
@@ -457,8 +413,8 @@ def forward_sweep(
     """What `gradient` runs forwards for these arguments: called with them it gives the value and the reverse
     sweep. For measuring the sweeps alone, without the checks of `pullback`.
     """
-    asked = _asked(args, None)
-    return (_PULLBACKS if pullbacks is None else pullbacks).find(
+    asked = which_asked(args, None)
+    return (PULLBACKS if pullbacks is None else pullbacks).find(
         f, args, kwargs, _active(args, kwargs, asked), None
     )
 
@@ -524,87 +480,6 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
     raise NotDifferentiableError(f"{found}: there is nothing to differentiate by", fixes=(fix,))
 
 
-def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: str = "gradient") -> None:
-    """Add what was asked and, where a rule refused without knowing it, the author's line."""
-    if asks_for_copies(error):
-        remember(_PULLBACKS, f)
-    error.asked = error.asked or _asked_text(f, args, called)
-    if error.place is None or is_stand_in(error.place.filename):
-        error.place, error.chain = place_in_passes(error)
-    point_to_package(error)
-
-
-def _asked_text(f: Any, args: tuple[Any, ...], called: str = "gradient") -> str:
-    return f"the {called} of {_name(f)}({', '.join(map(describe, args))})"
-
-
-def seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
-    """The seed of a gradient; with `several` outputs allowed, that of the first of a tuple."""
-    if several and isinstance(y, tuple) and y:
-        return (_one(y[0], f, args), *[None] * (len(y) - 1))
-    return _one(y, f, args)
-
-
-# The seeds of gradients taken inside of a differentiated function.
-SEED = Seed(functools.partial(seed_of, several=False))
-SEED_OF_FIRST = Seed(functools.partial(seed_of, several=True))
-
-
-def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
-    """The seed of a gradient; ScalarOutputError unless y is one real number."""
-    if isinstance(y, np.ndarray) and y.ndim == 0 and y.dtype.kind in "fiu":
-        return np.ones((), y.dtype if y.dtype.kind == "f" else float)
-    if is_number(y) and not isinstance(y, (complex, np.complexfloating)):
-        return 1.0 if not isinstance(y, np.floating) else type(y)(1.0)
-    asked = _asked_text(f, args)
-    fixes: tuple[str, ...] = ()
-    if isinstance(y, np.ndarray):
-        found, fixes = (
-            "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian",
-            ("return a number, np.sum(...) for one", "rl.pullback and a cotangent of your choice"),
-        )
-        found = f"{found} (output {describe(y)})"
-    elif isinstance(y, (complex, np.complexfloating)):
-        found, fixes = (
-            "Output is complex, so the gradient is not defined",
-            ("return its real part or its modulus",),
-        )
-    elif y is None:
-        found, fixes = (
-            "Output should be scalar; gradients are not defined for output None",
-            ("return a value on every path",),
-        )
-    else:
-        found = f"Output should be scalar; gradients are not defined for output {describe(y)}"
-        fixes = ("withgradient takes the first entry of a tuple",) if isinstance(y, tuple) else ()
-    raise ScalarOutputError(
-        found, asked=asked, place=_return_place(f), fixes=fixes, read="limitations#scalar-output"
-    )
-
-
-def _name(f: Any) -> str:
-    return name_of(resolve(f)[0])
-
-
-def _return_place(f: Any) -> Any:
-    """The line that returned, where the source is at hand and there is one return only."""
-    import ast
-
-    from ..compiler.source import find_source
-
-    target, _ = resolve(f)
-    if not isinstance(target, types.FunctionType):
-        return None
-    try:
-        source = find_source(target.__code__)
-    except RuleLabError:
-        return None
-    if isinstance(source.node, ast.Lambda):
-        return source.place(source.node.body)
-    returns = [node for node in ast.walk(source.node) if isinstance(node, ast.Return)]
-    return source.place(returns[-1] if returns else source.node)
-
-
 def _seed(y: Any, y_bar: Any) -> Any:
     """A cotangent given from outside, checked against the output it is for."""
     if y_bar is None:
@@ -645,7 +520,7 @@ class _Fingerprints:
         for held, state in self._kept:
             if not is_as_it_was(held, state, may_gain=True):  # of what it has got nobody can have read
                 raise MutatedAfterCaptureError(
-                    f"{_described(held)} that the pullback of {_name(f)} needs "
+                    f"{_described(held)} that the pullback of {called_name(f)} needs "
                     "was changed after pullback was called",
                     asked="back(y_bar)",
                     fixes=("call back before changing it", "pass a copy to pullback"),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ad import reverse
-from ..compiler.lending import may_lend
+from ..compiler.memory.lending import may_lend
 from ..errors import MeasurementError, RuleLabError
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from ..ad import reverse
-from ..compiler.cache import Cache
+from ..compiler.calls.cache import Cache
 from ..tables import Page, Report, Table, engineering, saved_number
 from .calls import copied, name_of, timed_gradient
 from .clock import Clock, seconds_per_call, wall

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ad import reverse
-from ..compiler.cache import DEFAULT, Cache
-from ..compiler.entries import Entries
-from ..compiler.libraries import compiled_function
-from ..compiler.operands import describe
-from ..compiler.pullbacks import Pullbacks
-from ..compiler.source import find_source
+from ..compiler.base.libraries import compiled_function
+from ..compiler.base.source import find_source
+from ..compiler.calls.cache import DEFAULT, Cache
+from ..compiler.calls.entries import Entries
+from ..compiler.calls.pullbacks import Pullbacks
+from ..compiler.memory.operands import describe
 from ..errors import Place, RuleLabError, line_of
 from ..pieces import Progress, checked_seconds, run
 from ..rules.registry import Found
@@ -328,7 +328,7 @@ class _Watching(Pullbacks):
 
     def _remark(self, target: Any, args: tuple, kwargs: dict) -> tuple[str, str]:
         answer = self.ask(target, args, kwargs)
-        if isinstance(answer, Found) and not answer.rule.house:
+        if isinstance(answer, Found) and not answer.rule.built_in:
             return "rule", getattr(answer.rule.function, "__name__", "?")
         if not isinstance(answer, Found) and compiled_function(target) is not None:
             return "calls", name_of(target)
@@ -354,8 +354,9 @@ def _answered(pullbacks: Pullbacks, f: Any, args: tuple, kwargs: dict) -> str | 
     answer = pullbacks.ask(target, (*bound, *args), kwargs)
     if isinstance(answer, Found):
         rule = answer.rule
-        whose = "the house's rule" if rule.house else f"the rule {getattr(rule.function, '__name__', '?')}"
-        where = "" if rule.house or rule.place is None else f" ({rule.place.label()})"
+        name = getattr(rule.function, "__name__", "?")
+        whose = "the built-in rule" if rule.built_in else f"the rule {name}"
+        where = "" if rule.built_in or rule.place is None else f" ({rule.place.label()})"
         return f"answered by {whose}{where}"
     return None
 

@@ -1,5 +1,6 @@
 """Is this rule right? By numbers: finite differences, testers of rules, and two functions side by side."""
 
+from ..own_code import bears_witness
 from .checks import Checking
 from .comparison import Comparison, Settings, compare, compare_without
 from .configs import FiniteDifferenceConfig
@@ -22,7 +23,7 @@ from .gradients import (
     grad_check,
     test_gradient,
 )
-from .guessing import NoInputsError
+from .guesser import NoInputsError
 from .lint import Lint, rule_lint
 from .oracles import (
     Measured,
@@ -53,6 +54,8 @@ from .vectors import (
     to_vec,
 )
 from .vjps import check_vjp
+
+bears_witness(__name__)
 
 __all__ = [
     "Checking",

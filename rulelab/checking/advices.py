@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import tangents
 from ..errors import Place
 from ..rules.authoring import frule, rrule, rrule_for
 from ..rules.capabilities import RuleConfig
 from ..rules.signatures import meant_types
+from ..rulesets import array_likes
 from ..tangents.projection import ProjectTo
 from ..tangents.structural import Tangent
 from ..tangents.thunks import Thunk, thunk, unthunk
@@ -296,7 +298,7 @@ def scalar_rule_would_do(rule: Anatomy) -> Finding:
 
 def no_rule_needed(rule: Anatomy) -> Finding:
     """A rule, written by hand, that says that there is no derivative."""
-    if not rule.rule.differentiable:  # a rule of the house, which has said so
+    if not rule.rule.differentiable:  # a built-in rule, which has said so
         return
     if rule.rule.mode == "frule":
         tangents = rule.node.args.args[0].arg if rule.node.args.args else ""
@@ -498,7 +500,7 @@ _CHEAP = {
     np.float64, np.float32,
 }  # fmt: skip
 _OF_NUMBERS = (math.__name__, cmath.__name__)
-_CHEAP_MODULES = (*_OF_NUMBERS, "rulelab.tangents", "rulelab.rulesets.array_likes")
+_CHEAP_MODULES = (*_OF_NUMBERS, tangents.__name__, array_likes.__name__)
 
 
 def _is_eager(rule: Anatomy, scope: Pullback, given: ast.expr) -> bool:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..compiler.source import Source, find_source
+from ..compiler.base.source import Source, find_source
 from ..rules.rule import Rule
 from ..tangents import oldnames
+from ..tangents.holding import captured
 from ..tangents.structural import Tangent
 from ..tangents.thunks import InplaceableThunk, Thunk, thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -247,12 +248,8 @@ def inlined(node: ast.expr, known: dict[str, ast.expr], depth: int = 8) -> ast.e
 
 def found_in(function: Any, name: str) -> Any:
     """What a name means in a function that does not bind it: a cell, a global or a builtin, or UNKNOWN."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-    if name in cells:
-        try:
-            return cells[name].cell_contents
-        except ValueError:  # not filled yet
-            return UNKNOWN
+    if name in function.__code__.co_freevars:
+        return captured(function).get(name, UNKNOWN)
     return function.__globals__.get(name, vars(builtins).get(name, UNKNOWN))
 
 

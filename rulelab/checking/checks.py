@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,38 +26,49 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import doctor, effects
 from .budgets import Budget
-from .closeness import Closeness, Tolerance, closeness, digits, rounding
+from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
 from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
-from .perturb import nudged, plainly, revalued, vouched
-from .points import ATTEMPTS_APART, Source, lines_of, odd_points, reaching, usable
+from .parameters import default_of
+from .perturb import HEEDED, mirrored, nudged, plainly, revalued
+from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
     Probe,
     Truth,
+    answers,
     answers_again,
     named_leaves,
+    parts_dropped,
     probe_forward,
     probe_reverse,
     truth_at,
+    value_again,
 )
+from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
 from .subjects import Subject
 from .variants import (
-    MATRIX,
+    OBLONG,
+    along_each_axis,
+    along_other_axes,
     as_matrices,
+    called_complex,
     has_arrays,
     in_complex,
     in_floats,
     in_whole_numbers,
+    may_be_complex,
     meant_complex,
+    meant_real,
     mentions_complex,
     of_other_lengths,
     same_numbers,
-    transforms,
+    with_other_counts,
+    with_other_defaults,
 )
 from .vectors import cotangent_vec, leaves, to_vec
 
@@ -75,17 +88,23 @@ ODD = 14
 """Kinds of points with ties, on numbers of the code or around them, that are looked at in any case."""
 LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
 """Points of other lengths than the first one with arrays."""
+COUNTED = {"quick": 1, "normal": 3, "deep": 8}
+"""Points with other whole numbers than those drawn."""
 LOST = 64.0
 """How many roundings of the largest derivative at ordinary points a number may be off by lost digits."""
+LOST_FAR = 4096.0
+"""And how many far away, where a tail is lost within the function itself, and differences see no slope."""
 AT_EDGES = 1e-6
 """And by how many such derivatives exactly at a number of the code, where a series may take over."""
 FAR_OFF = 1e-4
 """And how far off relatively, at points far away."""
-ODD_ORIGINS = ("all equal", "with ties")
+ODD_ORIGINS = ("all equal", "with ties", "in equal pairs")
 KINKS = 3
 """Points at a kink whose neighbourhood is searched."""
 NUDGES = 6
 """How often the inputs of a rule that seems to be wrong are moved by a last digit, to see its rounding."""
+VALUE_NUDGES = 16
+"""And those of a rule with another value than its function: this may be the same number most of the time."""
 ISOLATED = 1e-3
 """The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
 LINEAR = 1e3
@@ -125,12 +144,14 @@ class Checking:
         self.skipped = 0
         self.refused: list[Probe] = []
         self.unanswered: list[Probe] = []  # what a rule raised at arguments that nobody gave
+        self.valueless: list[tuple[Probe, list[Finding], tuple[Probe, Closeness]]] = []  # at length 1 alone
         self.lost: list[Probe] = []  # where its numbers are off by no more than digits that got lost
         self.effects_seen: set[tuple[bool, ...]] = set()
         self.varied: set[str] = set()
         self.asks_whole_numbers = True  # other frameworks do not differentiate by them
-        self.heed = True  # whether a warning of the function says that its value is no good
+        self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
         self.reference: dict[str, float] | None = None
+        self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
         self.like: Any = None
@@ -149,17 +170,35 @@ class Checking:
         try:
             for done, words in enumerate(self._until_enough(), 1):
                 yield Progress(min(done, total), total, words)
+            self._settle_valueless()
             self._settle_far_off()
+            self._settle_refusals()
             self._diagnose()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
             self.seconds = time.perf_counter() - self._started
 
     def _until_enough(self) -> Iterator[str]:
-        for words in self._steps():
+        steps = self._steps()
+        while True:
+            try:
+                words = next(steps)
+            except StopIteration:
+                return
+            except Exception as error:
+                if not self.subject.raised(error):
+                    raise
+                self.findings.append(effects.again_failing(error))  # it had an answer before
+                return
             yield words
             if self._is_enough():
                 return
+
+    def _settle_refusals(self) -> None:
+        """A rule that raises at most of the points says nothing about them by being right at the others."""
+        if self.probes and len(self.unanswered) > len(self.probes):
+            words = f"not judged at most points: it {_failed(self.unanswered[0]).words}"
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_far_off(self) -> None:
         """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
@@ -192,7 +231,7 @@ class Checking:
             self.findings.append(unsteady)
             yield "the function"
             return
-        self.heed = self._is_silent()
+        self.heeded = heeded_at(self.subject, self.first)
         self._look(self.first, y)
         yield self.first.origin
         yield from self._variants()
@@ -242,16 +281,40 @@ class Checking:
     def _odd_ones(self) -> Iterator[Point]:
         """Points of each odd kind: one with ties, one on each side of every number in the code."""
         seen: dict[str, int] = {}
-        for point in odd_points(self.subject, self.first, self.rng):
+        for point in self._odd_points(self.first):
             times = seen.get(point.origin, 0)
             most = 1 if point.origin in ODD_ORIGINS else 2
             if times < most and (times or len(seen) < ODD) and self._is_usable(point):
                 seen[point.origin] = times + 1
                 yield point
 
+        yield from self._mirrored_arrays()
+
+    def _mirrored_arrays(self) -> Iterator[Point]:
+        """The first point with arrays, in each argument with the other sign, if the very first has none."""
+        if has_arrays(self.first):
+            return
+        drawn = (p.point for p in self.probes if p.point.origin in _PLAIN and not p.point.far)
+        given = len(self.first.inputs) - self._defaults()
+        for first in itertools.islice(filter(has_arrays, drawn), 1):
+            for inputs in itertools.islice(mirrored(first.inputs), given):
+                point = first.moved(inputs, "with another sign")
+                if self._is_usable(point):
+                    yield point
+
+    def _odd_points(self, point: Point) -> Iterator[Point]:
+        """Odd points, with defaults of the sign that they have: a width or a bound is positive."""
+        defaults = range(len(point.inputs) - self._defaults(), len(point.inputs))
+        for odd in odd_points(self.subject, point, self.rng):
+            signed = [
+                x if i not in defaults or _have_same_signs(x, mine) else mine
+                for i, (x, mine) in enumerate(zip(odd.inputs, point.inputs))
+            ]
+            yield dataclasses.replace(odd, inputs=tuple(signed))
+
     def _candidates(self) -> Iterator[Point]:
         for probe in self.probes[:3]:
-            yield from odd_points(self.subject, probe.point, self.rng)
+            yield from self._odd_points(probe.point)
         for number in range(20):
             yield self._point(number + 1)
 
@@ -261,18 +324,10 @@ class Checking:
         return self.first.moved(inputs, self.source.origin(number), far=far, guessed=self.source.is_guessed)
 
     def _usable(self, point: Point) -> Any:
-        return usable(self.subject, point, self.like, self.heed)
+        return usable(self.subject, point, self.like, self.heeded)
 
     def _is_usable(self, point: Point) -> bool:
         return self._usable(point) is not None
-
-    def _is_silent(self) -> bool:
-        """Whether the function does not warn at the first point: then a warning elsewhere means something."""
-        try:
-            vouched(self.subject.primal, self.first.inputs, self.first.kwargs)
-        except Warning:
-            return False
-        return True
 
     # -- the same otherwise ----------------------------------------------------------------------------------
 
@@ -282,6 +337,11 @@ class Checking:
         if probe is None or probe.failure is not None or probe.point.far or probe.point.origin not in _PLAIN:
             return
         arrays = has_arrays(probe.point)
+        if "axes" not in self.varied:
+            yield from self._along_other_axes(probe)
+        if "defaults" not in self.varied:
+            self.varied.add("defaults")
+            yield from self._with_other_defaults(probe)
         if ("arrays" if arrays else "numbers") in self.varied:
             return
         self.varied.add("arrays" if arrays else "numbers")
@@ -291,11 +351,53 @@ class Checking:
         yield from self._in_whole_numbers(probe)
         if arrays:
             yield from self._of_other_lengths(probe)
+            yield from self._with_other_counts(probe)
             if self.depth != "quick":
                 yield from self._as_matrices(probe)
-        if "complex" not in self.varied and mentions_complex(self.subject):
+        if "complex" not in self.varied and (mentions_complex(self.subject) or called_complex(self.subject)):
             self.varied.add("complex")
             yield from self._in_complex(probe)
+
+    def _along_other_axes(self, probe: Probe) -> Iterator[str]:
+        """Other axes than that by default, where nobody gave one."""
+        names, keyword = self.subject.names, default_of(self.subject.primal, "axis")
+        said = "axis" in names[: len(self.source.args)] or "axis" in probe.point.kwargs
+        for point in () if said else along_other_axes(probe.point, names, keyword):
+            self.varied.add("axes")
+            y = self._usable(point)
+            if y is not None:
+                self._look(point, y)
+                yield point.origin
+
+    def _with_other_defaults(self, probe: Probe) -> Iterator[str]:
+        """Other flags and whole numbers than those by default, where nobody gave one."""
+        given, left = len(self.first.inputs) - self._defaults(), COUNTED[self.depth]
+        for point in with_other_defaults(probe.point, self.subject.names, given, self.subject.primal):
+            y = self._usable(point) if left else None
+            if y is not None:
+                left -= 1
+                self._look(point, y)
+                yield point.origin
+
+    def _defaults(self) -> int:
+        """How many of the inputs stand for defaults: the last ones, which nobody gave."""
+        inputs, args = self.first.inputs, self.source.args
+        is_bound = bool(inputs) and bool(args) and inputs[0] is not args[0]
+        return len(inputs) - len(args) - is_bound
+
+    def _with_other_counts(self, probe: Probe) -> Iterator[str]:
+        """Other whole numbers than those that we have drawn: of one part, or of parts of one number, there is
+        no telling in which order they are.
+        """
+        drawn = enumerate(probe.point.inputs[: len(self.source.args)] if self.source.drawn else ())
+        counts = [i for i, x in drawn if type(x) is int and self.subject.names[i] != "axis"]
+        left = COUNTED[self.depth]
+        for point in with_other_counts(probe.point, counts, self.rng):
+            y = self._usable(point) if left else None
+            if y is not None and _ranks(y) == _ranks(probe.truth.y):
+                left -= 1
+                self._look(point, y)
+                yield point.origin
 
     def _in_whole_numbers(self, probe: Probe) -> Iterator[str]:
         """Whole numbers instead of floats: the derivative is the same, a buffer like the argument is not."""
@@ -338,36 +440,50 @@ class Checking:
             yield point.origin
 
     def _as_matrices(self, probe: Probe) -> Iterator[str]:
-        """Matrices for vectors, where the function does to each number of them what it does to a vector's;
-        a rule that fails for matrices was written for vectors.
+        """Matrices for vectors, where the function does to each number of them what it does to a vector's; a
+        rule that fails for matrices was written for vectors. Where it makes the same number of them, matrices
+        may not be meant, and a rule that is wrong there (`/ len(x)`) is not condemned.
         """
-        points = as_matrices(probe.point, self.rng)
+        points = as_matrices(probe.point, self.rng, OBLONG)
         if points is None:
             return
         y, flat = map(self._usable, points)
-        if not (isinstance(y, np.ndarray) and isinstance(flat, np.ndarray) and y.shape == MATRIX):
-            return
-        if flat.shape != (y.size,) or not np.allclose(y.ravel(), flat, rtol=1e-12, atol=0.0):
+        if y is None or flat is None or not _is_the_same_flat(y, flat):
             return
         found = self._probe(points[0], truth_at(self.subject, points[0], self.rng, y, self.fdm))
-        if found.failure is None:
+        if found.failure is not None:
+            return
+        if np.ndim(y):
             self._judge(found)
-            yield points[0].origin
+        else:
+            limit = Tolerance.of(found, self.rtol, self.atol)
+            compared = closeness(found, limit, forward=self.subject.reverse is None)
+            self.not_for_matrices = bool(compared.wrong.any())
+        yield points[0].origin
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
         """Complex numbers, where the code has words for them: for what it takes apart as one does with these,
-        for each argument of Fourier's transformations, and for all. A rule that answers with real numbers for
-        some of them was written for these.
+        for each argument alone where the others may be real, and for all.
+
+        A rule that answers with real numbers for some of them was written for these, unless it is right but
+        for the imaginary parts, which it drops. Without such words that is all that is asked, of arguments
+        called `z`.
         """
         meant = meant_complex(self.subject)
-        each = map(frozenset, zip(range(len(probe.point.inputs)))) if transforms(self.subject) else ()
-        for positions in dict.fromkeys((*([meant] if meant else []), *each, None)):
-            point = in_complex(probe.point, self.rng, positions)
+        each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
+        every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
+        mentioned, real = mentions_complex(self.subject), meant_real(self.subject, probe.point)
+        kinds = (*([meant] if meant else []), *each, every) if mentioned else (called_complex(self.subject),)
+        for positions in dict.fromkeys(kinds):
+            point = in_complex(probe.point, self.rng, positions, real)
             y = None if point is None or not point.is_inside() else self._in_complex_value(point)
             if point is None or y is None:
                 continue
             found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
-            if found.failure is None and (positions == meant or _answers_in_complex(found)):
+            if found.failure is not None:
+                continue
+            held = mentioned and (positions == meant or _answers_in_complex(found))
+            if held or _drops_imaginary_parts(self.subject, found):
                 self._judge(found)
                 yield point.origin
 
@@ -423,25 +539,65 @@ class Checking:
         if _is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
             self.refused.append(probe)
             return
-        if probe.failure is not None and probe.point.guessed and self._may_be_the_guess(probe):
+        may_be_guess = probe.point.guessed and not probe.spent
+        if probe.failure is not None and may_be_guess and self._may_be_the_guess(probe):
             self.unanswered.append(probe)
             return
-        self.probes.append(probe)
         self.reached |= probe.lines
-        (self.far_off if probe.point.far else self.findings).extend(self._of_probe(probe))
+        findings = list(self._of_probe(probe))
+        if probe.point.guessed and _is_of_one(probe) and self._has_no_number(probe, findings):
+            self.valueless.append((probe, findings, self.compared.pop()))
+            return
+        self.probes.append(probe)
+        (self.far_off if probe.point.far else self.findings).extend(findings)
         self._ask_effects_of_new(probe)
+
+    def _has_no_number(self, probe: Probe, findings: list[Finding]) -> bool:
+        """Whether all that is wrong with an answer is that it has nan or inf for numbers."""
+        wrong = [finding for finding in findings if finding.level == WRONG]
+        if not wrong or probe.failure is not None or not self.compared or self.compared[-1][0] is not probe:
+            return False
+        compared, value = self.compared[-1][1], to_vec(probe.y)[0]
+        is_other = any(finding.check == "value" for finding in wrong)
+        if is_other and (np.all(np.isfinite(value)) or not _is_off_by_digits(probe)):
+            return False
+        return not np.any(compared.wrong & np.isfinite(compared.found))
+
+    def _settle_valueless(self) -> None:
+        """That a rule divides by zero at a length of one, where all vectors are in line, and is right at
+        longer ones, is no mistake; a rule that nobody has asked at longer ones is judged at that.
+        """
+        if any(not _is_of_one(probe) for probe in self.probes):
+            return
+        for probe, findings, compared in self.valueless:
+            self.probes.append(probe)
+            self.compared.append(compared)
+            self.findings += findings
+        self.valueless = []
 
     def _may_be_the_guess(self, probe: Probe) -> bool:
         """Whether what a rule raised may be owing to arguments that it is not for, and is no mistake.
 
-        A name that is not there is one whatever the arguments, and so is an answer of another form, but for
+        What it would raise at any arguments is one, and so is an answer of another form, but for
         one that leaves out what the function does not look at: a polynomial has as many coefficients as it
         has.
         """
         error = probe.failure
         if isinstance(error, RuleShapeError):
             return _looks_at_part(probe) or self._ignores_the_rest(probe)
-        return type(error) is not NameError and not isinstance(error, RuleError)
+        if is_own_fault(error, probe.point.inputs) or isinstance(error, RuleError):
+            return False
+        return not (is_about_shapes(error) and self._answers_along_another_axis(probe))
+
+    def _answers_along_another_axis(self, probe: Probe) -> bool:
+        """Whether the rule has an answer for the same arrays where a flag or the axis is another: it is for
+        arrays of this kind, then.
+        """
+        for point in along_each_axis(probe.point, self.subject.names):
+            y = self._usable(point)
+            if y is not None and answers(self.subject, point, y):
+                return True
+        return False
 
     def _ignores_the_rest(self, probe: Probe) -> bool:
         """Whether the function does not change with the numbers of arrays beyond those for which the rule has
@@ -465,8 +621,7 @@ class Checking:
             self._ask_effects(probe, None)
         elif probe.failure is None and self.subject.reverse is not None and any(new):
             # By chance what is written may be what was there: `y_bar *= mask` where the mask is true.
-            if probe.point.origin in _PLAIN:
-                self.findings += effects.writes(self.subject, probe)
+            self.findings += effects.writes(self.subject, probe)
 
     def _of_probe(self, probe: Probe) -> Iterator[Finding]:
         forward = self.subject.reverse is None
@@ -476,7 +631,7 @@ class Checking:
             return
         self._count("value")
         wrong_value = list(_value_findings(probe))
-        if wrong_value and probe.point.far and _is_off_by_digits(probe):
+        if wrong_value and self._is_off_by_rounding(probe):
             self.lost.append(probe)
             wrong_value = []
         yield from wrong_value
@@ -501,6 +656,26 @@ class Checking:
             self.kinks += 1
             yield from kink_findings(self.subject, probe, compared, self.rng)
 
+    def _is_off_by_rounding(self, probe: Probe) -> bool:
+        """Whether the value by the rule is off by no more than digits that far away get lost, or than what
+        function and rule move by when their inputs do by a last digit: an angle of nearly zero by its cosine.
+        """
+        one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+        if _is_another_kind(probe.y, probe.truth.y):
+            return False
+        if probe.point.far and _is_off_by_digits(probe):
+            return True
+        noise = np.zeros(one.shape)
+        for _ in range(VALUE_NUDGES):
+            inputs = nudged(probe.point.inputs, self.rng)
+            noise = np.fmax(noise, _moved_by(partial(self._value_at, probe), inputs, one))
+            noise = np.fmax(noise, _moved_by(partial(value_again, self.subject, probe), inputs, other))
+        with np.errstate(all="ignore"):
+            return bool(np.all((one == other) | (np.abs(one - other) <= BARS * noise)))
+
+    def _value_at(self, probe: Probe, inputs: tuple) -> Any:
+        return plainly(self.subject.primal, inputs, probe.point.kwargs)
+
     def _without_lost_digits(self, probe: Probe, compared: Closeness) -> Closeness:
         """The same without numbers that are off by roundings of the derivative at ordinary points, and far
         away without all that rounding and overflow explain.
@@ -510,7 +685,7 @@ class Checking:
             apart = np.abs(compared.found - compared.expected)
             seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
             usual = seeds * self._usual_slopes(probe, compared)
-            lost = apart <= LOST * EPS[digits(probe)] * usual
+            lost = apart <= (LOST_FAR if probe.point.far else LOST) * EPS[digits(probe)] * usual
             if probe.point.edge:
                 lost |= apart <= AT_EDGES * usual
             if probe.point.far:
@@ -623,13 +798,17 @@ class Checking:
         if any(finding.level == WRONG for finding in self.findings):
             tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
-            self.diagnoses = tuple(
-                doctor.diagnose(self.subject, probes, compared, self.findings, tries, self._elsewhere())
-            )
+            try:
+                self.diagnoses = tuple(
+                    doctor.diagnose(self.subject, probes, compared, self.findings, tries, self._elsewhere())
+                )
+            except Exception as error:
+                if not self.subject.raised(error):
+                    raise
 
     def _elsewhere(self) -> list[Point]:
         """Points of other kinds than those judged, at which a corrected rule has to be right."""
-        return [self.first.moved(self._inputs(args), "of other kinds") for args in self.source.elsewhere]
+        return [self.first.moved(self._inputs(args), doctor.OF_OTHER_KINDS) for args in self.source.elsewhere]
 
     def _for_the_doctor(self) -> tuple[list[Probe], list[tuple[Probe, Closeness]]]:
         """The probes and what was compared, without odd points and odd cotangents if the mistake is seen
@@ -730,6 +909,8 @@ class Checking:
                 for kinds in self.source.choices
             )
             yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
+        if self.not_for_matrices:
+            yield "not right for matrices in place of vectors, which may not be meant: --at judges it there"
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"
@@ -738,6 +919,10 @@ class Checking:
             first = self.unanswered[0]
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, first.point.inputs))
             yield f"not judged at {times} that nobody gave, as {at}: it {_failed(first).words}"
+        if self.valueless:
+            point = self.valueless[0][0].point
+            at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs))
+            yield f"no number at the length 1, where it divides by zero, as at {at}: not held against it"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"
@@ -780,10 +965,37 @@ def _is_odd(point: Point) -> bool:
     return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
 
 
+def _is_of_one(probe: Probe) -> bool:
+    """Whether there is an array with an axis of length 1 among the inputs."""
+    return any(isinstance(x, np.ndarray) and 1 in x.shape for x in probe.point.inputs)
+
+
 def _answers_in_complex(probe: Probe) -> bool:
     """Whether each cotangent of a complex argument has an imaginary part."""
     complexes = [leaf for leaf in probe.truth.inputs if leaf.dtype.kind == "c"]
     return all(np.any(probe.answers[:, leaf.start + 1 : leaf.stop : 2]) for leaf in complexes)
+
+
+def _drops_imaginary_parts(subject: Subject, probe: Probe) -> bool:
+    """Whether a rule of a real value has the real parts of the right cotangents, and has computed complex
+    numbers that it put into a real buffer.
+    """
+    leaves_in, slopes = probe.truth.inputs, probe.truth.slopes
+    if not probe.units or any(leaf.dtype.kind == "c" for leaf in probe.truth.outputs):
+        return False
+    imaginary = np.concatenate([np.zeros(0, int), *(_imaginary(leaf) for leaf in leaves_in)])
+    real = np.delete(np.arange(slopes.value.shape[1]), imaginary)
+    there, found = np.where(slopes.known(), slopes.value, 0.0), probe.matrix
+    if np.any(found[:, imaginary]) or not np.any(there[:, imaginary]):
+        return False
+    if not np.allclose(found[:, real], there[:, real], rtol=FAR_OFF):
+        return False
+    return parts_dropped(subject, probe)
+
+
+def _imaginary(leaf: Any) -> np.ndarray:
+    """Where the imaginary parts of an argument stand."""
+    return np.arange(leaf.start + 1, leaf.stop, 2) if leaf.dtype.kind == "c" else np.zeros(0, int)
 
 
 def _looks_at_part(probe: Probe) -> bool:
@@ -834,6 +1046,20 @@ def _is_off_by_digits(probe: Probe) -> bool:
     with np.errstate(all="ignore"):
         near = np.abs(one - other) <= FAR_OFF * np.maximum(np.abs(one), np.abs(other))
     return bool(np.all(near | ~np.isfinite(other)))
+
+
+def _have_same_signs(x: Any, other: Any) -> bool:
+    return type(x) is not float or type(other) is not float or np.sign(x) == np.sign(other)
+
+
+def _is_the_same_flat(y: Any, flat: Any) -> bool:
+    """Whether a value is one number, or a matrix like the arguments, and that of vectors of the same numbers
+    is the same number by number.
+    """
+    shapes = [leaf.shape for leaf in leaves(y)], [leaf.shape for leaf in leaves(flat)]
+    if shapes != ([()], [()]) and shapes != ([OBLONG], [(OBLONG[0] * OBLONG[1],)]):
+        return False
+    return bool(np.allclose(to_vec(y)[0], to_vec(flat)[0], rtol=1e-12, atol=0.0))
 
 
 def _ranks(y: Any) -> list[tuple[str, int]]:
@@ -890,6 +1116,8 @@ def _is_refusal(error: Exception | None, odd: bool) -> bool:
 
 def _failed(probe: Probe) -> Finding:
     error = probe.failure
+    if probe.spent and error is not None:
+        return effects.again_failing(error, probe)
     if isinstance(error, RuleLabError):
         return Finding("answer", error.found, probe=probe)
     text = " ".join(str(error).split())
@@ -900,7 +1128,7 @@ def _value_findings(probe: Probe) -> Iterator[Finding]:
     """Whether the rule gives the value of the function, to rounding."""
     plain, given = probe.truth.y, probe.y
     one, other = to_vec(plain)[0], to_vec(given)[0]
-    if one.shape != other.shape or _shape(plain) != _shape(given):
+    if _is_another_kind(given, plain):
         words = f"the rule gives {shortened(given)} for a value of {shortened(plain)}"
         yield Finding("value", words, probe=probe)
         return
@@ -911,8 +1139,29 @@ def _value_findings(probe: Probe) -> Iterator[Finding]:
         yield Finding("value", words, probe=probe)
 
 
-def _shape(y: Any) -> tuple[int, ...] | None:
-    return np.shape(y) if isinstance(y, np.ndarray) else None
+def _is_another_kind(given: Any, plain: Any) -> bool:
+    """Whether a value is made of other things than that of the function. An array of no axes is a number of
+    NumPy, which does the same: `np.squeeze` gives the one where `np.sum` gives the other.
+    """
+    of_python = type(plain) in (float, complex) and isinstance(given, np.ndarray)
+    return of_python or _form(given) != _form(plain)
+
+
+def _form(y: Any) -> Any:
+    """What a value is made of: lists and tuples, and numbers and arrays by their shapes."""
+    if isinstance(y, (tuple, list)):
+        return isinstance(y, list), *map(_form, y)
+    return [(leaf.shape, leaf.dtype.kind) for leaf in leaves(y)]
+
+
+def _moved_by(value: Callable[[tuple], Any], inputs: tuple, before: np.ndarray) -> np.ndarray:
+    """How far the numbers of a value are from those before; zero where there is none."""
+    try:
+        with np.errstate(all="ignore"):
+            moved = np.abs(to_vec(value(inputs))[0] - before)
+    except Exception:
+        return np.zeros(before.shape)
+    return np.where(np.isfinite(moved), moved, 0.0)
 
 
 def _linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..ad import reverse
-from ..compiler.cache import DEFAULT, Cache, Pass
+from ..compiler.calls.cache import DEFAULT, Cache, Pass
 from ..errors import RuleLabError
 from ..rules.authoring import has_rrule, without_rule
 from ..rules.registry import Found
@@ -326,7 +326,7 @@ class _Watched(Cache):
         return answer
 
     def store(self, function: Any, key: Any, made: Pass) -> None:
-        self.asked |= any(target is self.target for target, _ in made.trail)  # a rule of the house, inlined
+        self.asked |= any(target is self.target for target, _ in made.trail)  # a built-in rule, inlined
         super().store(function, key, made)
 
 

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..ad.reverse import gradient
+from ..own_code import stands_in
+
+stands_in(__file__)
 
 
 def weighted(f: Callable, kwargs: dict[str, Any], weights: Any) -> Callable:

@@ -141,7 +141,12 @@ def _state(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Find
                 yield Finding("effects", words, probe=probe)
             yield from _thunked(back, probe, first)
         except Exception as error:
-            yield Finding("effects", f"fails when it is called again: {_said(error)}", probe=probe)
+            yield again_failing(error, probe)
+
+
+def again_failing(error: Exception, probe: Probe | None = None) -> Finding:
+    """What a rule raises where it has answered before."""
+    return Finding("effects", f"fails when it is called again: {said(error)}", probe=probe)
 
 
 def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Finding]:
@@ -177,6 +182,9 @@ def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
             except MutatedAfterCaptureError:
                 continue
             except RuleLabError:
+                return
+            except Exception as error:
+                yield again_failing(error, probe)
                 return
         if not _same(plain, later):
             words = f"the pullback gives another answer when the caller has changed the {what} meanwhile"
@@ -215,7 +223,11 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
                 *((f"the tangent of {n}", t) for n, t in zip(subject.names, tangents)),
             ]
         )
-        _, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
+        try:
+            _, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
+        except Exception as error:
+            yield again_failing(error, probe)
+            return
         changed = lent.changed()
         if changed is not None:
             yield Finding("effects", f"changes {changed}, which it was only lent", probe=probe)
@@ -229,5 +241,6 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
     return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0.0, equal_nan=True)
 
 
-def _said(error: Exception) -> str:
+def said(error: Exception | None) -> str:
+    """What a rule has raised, in words."""
     return getattr(error, "found", None) or f"{type(error).__name__}: {error}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.source import find_source
+from ..compiler.base.source import find_source
 from ..errors import RuleLabError
 from ..rules.signatures import meant_types
 from ..rules.twins import is_twin, primal_of

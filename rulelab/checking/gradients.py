@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..ad import reverse
-from ..compiler.cache import DEFAULT as DEFAULT_CACHE
-from ..compiler.cache import Cache
+from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
+from ..compiler.calls.cache import Cache
 from ..errors import RuleError
 from ..pieces import Progress, run
 from ..rules.registry import Found
@@ -238,7 +238,7 @@ class _Listening(Cache):
 
     def ask(self, target: Any, types_of_arguments: tuple, config: Any = None, mode: str = "rrule") -> Any:
         answer = super().ask(target, types_of_arguments, config, mode)
-        if isinstance(answer, Found) and not answer.rule.house:
+        if isinstance(answer, Found) and not answer.rule.built_in:
             self.rules[id(answer.rule)] = answer.rule
         return answer
 

@@ -20,8 +20,9 @@ from ..rules.signatures import types_of
 from ..rules.targets import name_of
 from ..rulesets import catalogue
 from .budgets import Limit
-from .guessing import NoInputsError, required_names
+from .guesser import NoInputsError
 from .modules import ModuleError, Stated, Where, all_stated, load, located, rules_stated
+from .parameters import required_names
 from .perturb import kind_named
 from .reports import RuleCheck
 from .testers import Checking, checking
@@ -37,7 +38,7 @@ class JobError(RuleLabError):
 class Job:
     """One check of one rule, named so that any process that can import its module finds it.
 
-    `target` is the function as a person calls it and `mode` "rrule" or "frule". A rule of the house is asked
+    `target` is the function as a person calls it and `mode` "rrule" or "frule". A built-in rule is asked
     at check point `point` of its `table`; a rule of a module, stated `where`, at arguments that are drawn
     for it: `accepts` and `place` say which rule of the target it is, `number` which of several alike.
     """
@@ -127,7 +128,7 @@ def _of_parameters(target: Any, domain: tuple[tuple[str, str], ...]) -> tuple[tu
 def shipped_jobs(
     names: Sequence[str] = (), *, seeds: Iterable[int] = (0,), depth: str = "normal"
 ) -> tuple[Job, ...]:
-    """A check of every rule that comes with the house, in both modes, at every check point of its table.
+    """A check of every rule that comes with rulelab, in both modes, at every check point of its table.
 
     `names` as for `module_jobs`; each check is made once with each of the `seeds`.
     """

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import Place, RuleLabError, printable
+from ..rules import constant, scalar
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
@@ -132,19 +133,19 @@ def _in_order(advices: list[Advice]) -> list[Advice]:
 
 
 def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
-    """The rules whose text an author wrote: those of the target `f`, the user's before the house's, or the
-    one that `f` states."""
+    """The rules whose text an author wrote: those of the target `f`, the user's before the built-in ones,
+    or the one that `f` states."""
     target = resolve(f)[0]
     entry = registry.entry(target)
-    for rules in (entry.user, entry.house) if entry is not None else ():
+    for rules in (entry.user, entry.built_in) if entry is not None else ():
         found = [(target, r) for r in rules if isinstance(r, Rule) and is_written(r)]
         if found:
             return found
     for other in registry.entries():
-        for rule in (*other.user, *other.house):
+        for rule in (*other.user, *other.built_in):
             if isinstance(rule, Rule) and rule.function is f and is_written(rule):
                 return [(other.target(), rule)]
-    known = entry is not None and any(isinstance(r, Rule) for r in (*entry.user, *entry.house))
+    known = entry is not None and any(isinstance(r, Rule) for r in (*entry.user, *entry.built_in))
     name = name_of(target)
     raise RuleLabError(
         f"{name} has no rule" + (" that was written out as a function" if known else "") + " to look at",
@@ -154,10 +155,13 @@ def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
     )
 
 
+_TOOLS = (constant.__name__, scalar.__name__)  # whose functions are rules that were stated as formulas
+
+
 def is_written(rule: Rule) -> bool:
     """Whether a rule is a function of its author's, not one that a tool made."""
     made = rule.partials is not None or (not rule.differentiable and rule.place is None)
-    return not made and rule.function.__module__ not in ("rulelab.rules.constant", "rulelab.rules.scalar")
+    return not made and rule.function.__module__ not in _TOOLS
 
 
 def _rows(advice: Advice) -> Iterator[tuple[str, str]]:

@@ -14,10 +14,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..errors import RuleLabError
+from ..own_code import FOLDER
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
 
-_OURS = os.path.join(str(Path(__file__).parents[1]), "")
+_OURS = os.path.join(FOLDER, "")
 
 
 class ModuleError(RuleLabError):
@@ -139,7 +140,7 @@ def rules_stated(where: Where, registry: Registry = DEFAULT) -> tuple[Stated, ..
 
 
 def all_stated(registry: Registry = DEFAULT) -> Iterator[Stated]:
-    """The rules of all authors, the house's left out, in the order in which their functions got one."""
+    """The rules of all authors, built-in ones left out, in the order in which their functions got one."""
     for entry in registry.entries():
         target = entry.target()
         if target is not None:

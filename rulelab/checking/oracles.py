@@ -34,8 +34,7 @@ LOWER_ORDER = 0.1
 """The part of the last extrapolation that counts as error, beside the change from step to step."""
 SAFETY = 2.0
 """By how much an error bar is longer than the error that was estimated."""
-_EPS = float(np.finfo(np.float64).eps)
-_NO_VALUE = (ArithmeticError, ValueError)
+_NO_VALUE = (ArithmeticError, ValueError, IndexError)
 
 
 @dataclass(frozen=True)

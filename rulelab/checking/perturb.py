@@ -70,9 +70,9 @@ class Kind:
     """A family of arguments to draw from: their form, and the interval that their numbers are in.
 
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
-    "list", "indices", "mask"; numbers lie strictly between `low` and `high`. `is_asked` says that the caller
-    asked for the form. `dims` are its lengths where they are said: numbers, or letters that mean the same in
-    all arguments. An "object" is one of the class `made`, a dict too, with `parts` by their names.
+    "list", "indices", "mask", "axis"; numbers lie strictly between `low` and `high`. `is_asked` says that the
+    caller asked for the form. `dims` are its lengths where they are said: numbers, or letters that mean the
+    same in all arguments. An "object" is one of the class `made`, a dict too, with `parts` by their names.
     """
 
     form: str = "number"
@@ -87,9 +87,9 @@ class Kind:
     def __str__(self) -> str:
         if self.made is not None:
             return f"a {self.made.__name__}"
-        inside = _interval_words(self.low, self.high)
+        inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
         plain = {
-            "number": "a number", "integer": "an integer", "list": "a list of numbers",
+            "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
             "indices": "a vector of indices", "mask": "a vector of booleans",
             "columns": "a vector as long as a row of the matrix",
             "rows": "a vector as long as a column of the matrix",
@@ -112,6 +112,15 @@ def _interval_words(low: float, high: float) -> str:
     if high == math.inf:
         return f", above {low:g}"
     return f", below {high:g}" if low == -math.inf else f", between {low:g} and {high:g}"
+
+
+def may_be_a_count(name: str) -> bool:
+    """Whether a parameter is called as whole numbers are: a rule that gives it `NoTangent()` is for these."""
+    return name in COUNTS or name in _INTEGER_NAMES
+
+
+def _bound_words(high: float) -> str:
+    return f" below {high:g}" if 2 <= high < math.inf else ""
 
 
 INTERVALS = {
@@ -221,7 +230,22 @@ def draw_all(
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     if any(kind.form in SQUARE for kind in kinds):
         lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
-    return tuple(draw(kind, rng, size, scale, lengths) for kind in kinds)
+    drawn = [draw(kind, rng, size, scale, lengths) for kind in kinds]
+    arrays = [x for x in drawn if isinstance(x, (np.ndarray, list))]
+    shortest = min([n for x in arrays for n in np.shape(x) if n], default=None)
+    if shortest is None:
+        return tuple(drawn)
+    counts = [kind.form == "integer" for kind in kinds]  # how many of the numbers are meant, perhaps
+    picks = [i for i, kind in enumerate(kinds) if counts[i] and kind.high < math.inf]  # what is at a place
+    if len(picks) > 1:  # places of their own
+        for i, place in zip(picks, rng.permutation(len(picks)).tolist()):
+            drawn[i] = place
+    drawn = [min(x, shortest) if is_count else x for x, is_count in zip(drawn, counts)]
+    labels = [kind.form == "indices" and not math.isfinite(kind.high) for kind in kinds]
+    if sum(counts) == sum(labels) == 1:  # of so many groups, none of which is empty
+        groups = drawn[counts.index(True)]
+        drawn = [rng.permutation(np.arange(len(x)) % groups) if one else x for x, one in zip(drawn, labels)]
+    return tuple(drawn)
 
 
 def draw(
@@ -245,10 +269,13 @@ def draw(
         "columns": (columns,), "rows": ((lengths or {}).get("rows", rows),),
     }  # fmt: skip
     said = tuple(d if isinstance(d, int) else (lengths or {}).get(d, vector) for d in kind.dims)
+    if kind.form == "axis":
+        return int(rng.integers(-1, 2))
     if kind.form == "integer":
-        return int(rng.integers(1, 4))
+        picks = math.isfinite(kind.low) and math.isfinite(kind.high)
+        return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
     if kind.form == "indices":
-        drawn = rng.integers(0, vector, vector)
+        drawn = rng.integers(0, int(kind.high) if 2 <= kind.high < math.inf else vector, vector)
         drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
         return drawn
     if kind.form == "mask":
@@ -296,8 +323,14 @@ def _few_digits(x: np.ndarray) -> np.ndarray:
 # --- which kinds a function takes ---------------------------------------------------------------------------
 
 _MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
-_INTEGER_NAMES = frozenset(("n", "axis", "order", "ord", "decimals"))
-_MASK_NAMES = frozenset(("mask", "masks", "cond", "condition"))
+_INTEGER_NAMES = frozenset(("n", "order", "ord", "decimals"))
+COUNTS = frozenset(
+    ("k", "i", "j", "m", "d", "p", "q", "n", "count", "times", "steps", "degree", "power", "lag")
+)
+"""Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
+_MASK_NAMES = frozenset(
+    ("mask", "masks", "cond", "condition", "event", "events", "flag", "flags", "status", "observed")
+)
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
 _POSITIVE_NAMES = frozenset(
     ("sigma", "scale", "var", "variance", "std", "rate", "tau", "weight", "temperature")
@@ -327,6 +360,49 @@ def scalar_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]
     if arrays:
         return (_SCALAR_NAMES | _SCALAR_BESIDE_ARRAYS).intersection(names), frozenset()
     return frozenset(), _SCALAR_NAMES.intersection(names)
+
+
+_CONSTANT_NAMES = frozenset(
+    """alpha delta eps epsilon kappa lam lambda_ omega nu amp amplitude coef coeff coefficient const constant
+    decay factor freq frequency period rate slope strength temperature width""".split()
+)
+_OF_CONSTANTS = re.compile(r"k_?[a-z0-9]{0,3}|[a-z]+_?(max|coef|coeff|const|rate|factor)|[a-z]0")
+
+
+def names_a_constant(name: str) -> bool:
+    """Whether a parameter is called as the constants of a formula are, which are numbers more often than not:
+    no reason to take it for one alone.
+
+    >>> [name for name in ("x", "k", "vmax", "km", "w", "target") if names_a_constant(name)]
+    ['k', 'vmax', 'km']
+    """
+    return name in _CONSTANT_NAMES or _OF_CONSTANTS.fullmatch(name) is not None
+
+
+_SHIFT_NAMES = frozenset(
+    """baseline beta bias center centre exponent gain gamma intercept loc location mean mu n offset order
+    origin power shift""".split()
+)
+_OF_RATES = re.compile(r"k_?([1-9]|[abcdfimrt]|on|off|cat)|[a-z]+_?max")
+
+
+def names_a_shift(name: str) -> bool:
+    """Whether a parameter is called as what moves or scales all of a distribution or a channel is, as an
+    exponent, or as the constants of reactions: no reason to take it for smaller than an array alone.
+    """
+    return name in _SHIFT_NAMES or _OF_RATES.fullmatch(name) is not None
+
+
+_PENALTY_NAMES = frozenset(("lam", "lambda_", "lmbda", "reg", "ridge", "eps", "epsilon", "temperature"))
+
+
+def penalty_names(names: tuple[str, ...]) -> frozenset[str]:
+    """The parameters that are called as the weights of penalties are, beside the name of a matrix.
+
+    >>> sorted(penalty_names(("X", "y", "lam"))), sorted(penalty_names(("x", "lam")))
+    (['lam'], [])
+    """
+    return _PENALTY_NAMES.intersection(names) if _MATRIX_NAMES.intersection(names) else frozenset()
 
 
 def vector_names(names: tuple[str, ...]) -> frozenset[str]:
@@ -385,7 +461,9 @@ def put_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> tuple:
     found = list(args)
     for i, j in pairs:
         if not are_in_order(args, [(i, j)]):
-            found[j] = found[j] + (np.max(found[i]) - np.min(found[j]) + 0.5)
+            by = np.max(found[i]) - np.min(found[j])
+            whole = np.asarray(found[j]).dtype.kind in "iu"  # a whole number stays one
+            found[j] = found[j] + (int(np.floor(by)) + 1 if whole else by + 0.5)
     return tuple(found)
 
 
@@ -420,7 +498,7 @@ def guesses(
         return
     forms = _OF_ALL if _MATRIX_NAMES.isdisjoint(names) else _OF_MATRICES
     same = [tuple(map(_of_form(form), choices)) for form in (choices[0][0].form, *forms)]
-    mixed = itertools.islice(filter(_is_told_apart, _likeliest_first(choices)), MOST_GUESSES)
+    mixed = itertools.islice(filter(_is_told_apart, likeliest_first(choices)), MOST_GUESSES)
     said = () if accepts is None else map(accepts.at, range(len(names)))
     is_free = not domain and not used and not any(map(_forms_by_annotation, said))
     chained, systems = (_chained(names), _systems(names)) if is_free else ((), ())
@@ -444,7 +522,7 @@ def _of_form(form: str) -> Callable[[tuple[Kind, ...]], Kind]:
     """The choice among kinds that has a form, else the likeliest."""
 
     def chosen(kinds: tuple[Kind, ...]) -> Kind:
-        if kinds[0].form in ("mask", "indices", "integer"):
+        if kinds[0].form in ("mask", "indices", "integer", "axis"):
             return kinds[0]
         return next((kind for kind in kinds if kind.form == form), kinds[0])
 
@@ -479,7 +557,7 @@ def _chained(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
         yield tuple(kinds.get(name, Kind("vector", dims=(sides[-1],))) for name in names)
 
 
-def _likeliest_first(choices: Sequence[tuple[Kind, ...]]) -> Iterator[tuple[Kind, ...]]:
+def likeliest_first(choices: Sequence[tuple[Kind, ...]]) -> Iterator[tuple[Kind, ...]]:
     """All mixtures of the choices, those first in which each is among the first of its own."""
     for total in range(sum(len(one) - 1 for one in choices) + 1):
         yield from _of_rank(choices, total)
@@ -501,7 +579,7 @@ def _choices(
 ) -> tuple[Kind, ...]:
     if name in domain and (domain[name].is_asked or domain[name].form != "number"):
         return (domain[name],)
-    low, high = (domain[name].low, domain[name].high) if name in domain else _interval_of_name(name)
+    low, high = (domain[name].low, domain[name].high) if name in domain else interval_of_name(name)
     dtypes = (domain[name].dtype,) if name in domain else ("float64",)
     said = accepts.at(index) if accepts is not None else ()
     objects = tuple(kind for atom in said for kind in _objects_by_annotation(atom, low, high))
@@ -517,7 +595,8 @@ def _choices(
     return tuple(Kind(form, low, high, dtype) for form in forms for dtype in dtypes)
 
 
-def _interval_of_name(name: str) -> tuple[float, float]:
+def interval_of_name(name: str) -> tuple[float, float]:
+    """The interval that a parameter of this name has its numbers in."""
     if name in _POSITIVE_NAMES:
         return 0.0, math.inf
     return (0.0, 1.0) if name in _UNIT_NAMES else (-math.inf, math.inf)
@@ -526,6 +605,8 @@ def _interval_of_name(name: str) -> tuple[float, float]:
 def _forms_by_name(name: str) -> tuple[str, ...]:
     if name in _MATRIX_NAMES:
         return ("matrix", "square", "positive definite", "vector", "columns", "rows", "number")
+    if name == "axis":
+        return ("axis", "integer", "number", "vector", "matrix")
     if name in _INTEGER_NAMES:
         return ("integer", "number", "vector", "matrix")
     if name in _MASK_NAMES:
@@ -552,16 +633,19 @@ MOST_DICTS = 24
 """Mixtures of kinds that are guessed for the values of a dict."""
 
 
-def dicts_of(keys: Iterable[str]) -> tuple[Kind, ...]:
-    """The dicts with numbers and arrays under these keys, likeliest first."""
+def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
+    """The dicts with numbers and arrays under these keys, likeliest first; matrices under names like `R` only
+    where these are likely to mean some.
+    """
     names = tuple(keys)
     usual = [tuple(filter(_IN_DICTS.__contains__, _forms_by_name(name))) for name in names]
     pairs = zip(names, usual)
-    forms = [("matrix", "square") if name in _MATRIX_NAMES else those for name, those in pairs]
+    matrices = _MATRIX_NAMES if of_matrices else frozenset()
+    forms = [("matrix", "square") if name in matrices else those for name, those in pairs]
     kinds = [tuple(Kind(form) for form in one) for one in forms]
     return tuple(
         Kind("object", made=dict, parts=tuple(zip(names, parts)))
-        for parts in itertools.islice(_likeliest_first(kinds), MOST_DICTS)
+        for parts in itertools.islice(likeliest_first(kinds), MOST_DICTS)
     )
 
 
@@ -743,6 +827,17 @@ def tied(args: tuple, rng: np.random.Generator) -> tuple:
     return revalued(args, moved)
 
 
+def in_pairs(args: tuple) -> tuple:
+    """The same arguments in which each second number is the one before it: of its own argument, so that it is
+    in the domain of that.
+    """
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        return np.repeat(vector[::2], 2)[: vector.size]
+
+    return revalued(args, moved)
+
+
 def nudged(args: tuple, rng: np.random.Generator) -> tuple:
     """The same arguments, each number moved by about one last digit of its dtype."""
     found = []
@@ -840,19 +935,57 @@ _LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def vouched(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+def own_copies(args: tuple) -> tuple:
+    """What `copy.deepcopy` makes of arguments, in a fraction of its time where all are numbers, words, or
+    arrays of numbers: a function is called thousands of times for the truth about one rule.
+    """
+    copies = []
+    for x in args:
+        if type(x) is np.ndarray and not x.dtype.hasobject:
+            copies.append(x.copy("K"))
+        elif type(x) in _UNCHANGING:
+            copies.append(x)
+        else:
+            return copy.deepcopy(args)
+    if len(args) > 1 and len(set(map(id, args))) < len(args):
+        return copy.deepcopy(args)  # an array that is handed over twice is one array in the copies, too
+    return tuple(copies)
+
+
+_UNCHANGING = {float, int, complex, bool, str, bytes, type(None), np.float64, np.complex128, np.int64}
+
+
+HEEDED = (UserWarning, RuntimeWarning, DeprecationWarning)
+"""Warnings by which a function may say that it is not meant for some arguments."""
+
+
+def vouched(
+    primal: Callable,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    heeded: Iterable[type[Warning]] = HEEDED,
+) -> Any:
     """As `plainly`, but the function's own warnings are raised: that an integral or an iteration did not come
-    to its end. What NumPy says about floats and anybody about age counts for nothing.
+    to its end, that arguments of this shape (`np.cross` of vectors of two) are on their way out. What NumPy
+    says about floats counts for nothing.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        for category in (UserWarning, RuntimeWarning):
+        for category in heeded:
             warnings.simplefilter("error", category)
-        return primal(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))
+        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+
+
+def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any, tuple[type[Warning], ...]]:
+    """As `plainly`, and which of the warnings that may be heeded the function gave."""
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        y = primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+    return y, tuple(kind for kind in HEEDED if any(issubclass(each.category, kind) for each in said))
 
 
 def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """The value of a function for copies of these arguments, its warnings kept silent."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return primal(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))
+        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,12 @@ from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
 from .budgets import Limit
 from .forms import SYMMETRIC, forms_read
-from .guessing import Guesser, all_names, is_complex, is_finite, kinds_of
+from .guesser import DRAWS, Guesser, is_complex, is_finite
+from .guessing import kinds_of
+from .parameters import all_names
 from .perturb import (
     DRAWN_SCALES,
+    HEEDED,
     Kind,
     WithTangent,
     all_equal,
@@ -25,6 +28,8 @@ from .perturb import (
     beyond,
     draw_all,
     exactly,
+    heard,
+    in_pairs,
     jittered,
     landmarks,
     mirrored,
@@ -38,6 +43,7 @@ from .perturb import (
     with_all_digits,
 )
 from .probes import Point, quiet, watched_lines
+from .relations import NOTHING_SAID
 from .subjects import Subject
 from .vectors import leaves, to_vec
 
@@ -75,6 +81,8 @@ class Source:
         self.elsewhere: tuple[tuple, ...] = ()  # arguments of other kinds for which the rule runs
         self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
         self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
+        self.related = NOTHING_SAID  # of the arguments that are drawn
+        self.bounds: Mapping[str, Kind] = {}  # and the intervals that the function itself gives of them
         guesser = Guesser(f, kwargs, domain, rng, mode, config, registry, Limit(seconds))
         if given is not None:
             plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
@@ -85,9 +93,10 @@ class Source:
             said = [domain[name].form if name in domain else None for name in named]
             self.forms = _forms(f, self.args, kwargs, rng, said, drawn=False)
             return
-        self.ordered = guesser.ordered
-        self.is_guessed = not all(map(guesser.is_asked, range(len(guesser.names))))
         found, others, self.notes = kinds_of(guesser, several)
+        self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
+        asked = (name in domain and domain[name].is_asked for name in guesser.names)
+        self.is_guessed = not guesser.is_said and not all(asked)
         self.elsewhere = tuple(map(guesser.drawn, others))
         args = guesser.drawn(found[0])
         self.forms = _forms(f, args, kwargs, rng, [kind.form for kind in found[0]], drawn=True)
@@ -115,8 +124,12 @@ class Source:
             return self._near_those_given(number)
         size, choice = divmod(number, len(self.choices))
         kinds = self.choices[choice]
-        drawn = draw_all(kinds, self.rng, size, self._scale(number))
-        return put_in_order(opposed(drawn, self.args, kinds) if number == 1 else drawn, self.ordered)
+        for _ in range(DRAWS):
+            drawn = draw_all(kinds, self.rng, size, self._scale(number))
+            found = put_in_order(opposed(drawn, self.args, kinds) if number == 1 else drawn, self.ordered)
+            if self.related.hold(found):
+                break
+        return found
 
     def _near_those_given(self, number: int) -> tuple:
         """Those given, moved; at some points all change their signs, and where that is refused, or the time
@@ -134,6 +147,8 @@ class Source:
         return tuple(flipped[i] if i == alone else x for i, x in enumerate(same))
 
     def _scale(self, number: int) -> float:
+        if number < len(self.choices):
+            return 1.0  # or a kind might be looked at far away alone
         return DRAWN_SCALES[number % len(DRAWN_SCALES)] if self.choices else 1.0
 
     def is_far(self, number: int) -> bool:
@@ -212,20 +227,26 @@ def _as_float(x: Any) -> Any:
     return [_as_float(part) for part in x] if type(x) is list else x
 
 
-def usable(subject: Subject, point: Point, like: Any, heed: bool = True) -> Any:
+def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warning]] = HEEDED) -> Any:
     """The value at a point, or None where the function refuses it, gives something not finite, warns that it
-    is no good (if that is to be heeded), or gives complex numbers where it gave real ones (`like`).
+    is no good (by a warning that is heeded), or gives complex numbers where it gave real ones (`like`).
     """
     if not point.is_inside():
         return None
     try:
-        y = (vouched if heed else plainly)(subject.primal, point.floats, point.kwargs)
+        y = vouched(subject.primal, point.floats, point.kwargs, heeded)
     except Exception:
         return None
     largest = np.abs(to_vec(y)[0]).max(initial=0.0)
     if _is_single(point.inputs) and largest > np.finfo(np.float32).max:
         return None  # the function counts in doubles, but a cotangent of its dtype would overflow
     return y if is_finite(y) and is_complex(y) == is_complex(like) else None
+
+
+def heeded_at(subject: Subject, point: Point) -> tuple[type[Warning], ...]:
+    """The kinds of warnings that mean something elsewhere: the function does not give them at this point."""
+    _, said = heard(subject.primal, point.inputs, point.kwargs)
+    return tuple(kind for kind in HEEDED if kind not in said)
 
 
 def _is_single(inputs: tuple) -> bool:
@@ -241,6 +262,7 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     yield point.moved(all_equal(point.inputs), "all equal")
     for _ in range(2):
         yield point.moved(tied(point.inputs, rng), "with ties")
+    yield point.moved(in_pairs(point.inputs), "in equal pairs")
     marks = landmarks((*subject.codes, *subject.helpers))
     for mark in marks[:EXACT]:
         for inputs in exactly(point.inputs, mark):

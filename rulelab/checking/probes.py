@@ -19,6 +19,7 @@ from ..tangents.zeros import NoTangent
 from . import forms, oracles
 from .findiff import FiniteDifferenceMethod, estimate_step
 from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks, plainly
+from .relations import NOTHING_SAID, Related
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
 
@@ -37,7 +38,7 @@ class Point:
     are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
     and an `edge` where overflow is no mistake: on a number of the code, in single precision. Where it is
     `turned`, cotangents are transposed in memory. `ordered` are pairs of positions of which the first has
-    the smaller numbers.
+    the smaller numbers, and `related` is what the function itself says of the numbers it is for.
     """
 
     inputs: tuple
@@ -52,6 +53,7 @@ class Point:
     edge: bool = False
     turned: bool = False
     ordered: tuple[tuple[int, int], ...] = ()
+    related: Related = NOTHING_SAID
 
     @property
     def floats(self) -> tuple:
@@ -63,7 +65,7 @@ class Point:
         pairs = zip(self.floats, self.bounds)
         if not all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs):
             return False
-        if not are_in_order(self.floats, self.ordered):
+        if not are_in_order(self.floats, self.ordered) or not self.related.hold(self.inputs):
             return False
         return all(forms.is_of_form(form, x) for form, x in zip(self.forms, self.floats))
 
@@ -132,8 +134,9 @@ class Probe:
     In reverse, row i of `answers` is the cotangent of all inputs for the cotangent `seeds[i]` of the
     output: unit vectors first where the function is small (`units` of them), random ones after. Forwards,
     column i of `answers` is the tangent of the output for `seeds[i]`, a tangent of the inputs. `failure` is
-    what the rule raised instead. `lines` are those of its code that ran. After the unit vectors come the
-    `odd` seeds: zero, large and tiny ones, and numbers of the code.
+    what the rule raised instead; a pullback is `spent` that raises it for a cotangent to which it would have
+    had an answer, had it been called for the first time. `lines` are those of its code that ran. After the
+    unit vectors come the `odd` seeds: zero, large and tiny ones, and numbers of the code.
     """
 
     point: Point
@@ -146,6 +149,7 @@ class Probe:
     raw: Any = None
     lines: frozenset[tuple[types.CodeType, int]] = frozenset()
     odd: int = 0
+    spent: bool = False
 
     @property
     def usual(self) -> np.ndarray:
@@ -409,8 +413,21 @@ def probe_reverse(
             for seed in seeds:
                 rows.append(reverse_answer(back, like, seed, point))
         except Exception as error:
-            return Probe(point, truth, y, seeds, failure=error, raw=raw, lines=frozenset(lines))
+            spent = raw is not None and answers(subject, point, like, seeds[len(rows)])
+            return Probe(point, truth, y, seeds, failure=error, raw=raw, lines=frozenset(lines), spent=spent)
     return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines), len(odd))
+
+
+def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = None) -> bool:
+    """Whether a reverse rule has an answer at a point with the value `y`, to one cotangent."""
+    if subject.reverse is None:
+        return False
+    seed = to_vec(y)[0] if seed is None else seed
+    with contextlib.suppress(Exception), quiet():
+        _, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
+        reverse_answer(back, y, seed, point)
+        return True
+    return False
 
 
 def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
@@ -430,6 +447,28 @@ def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray |
             return np.array(rows)
         except Exception:
             return None
+
+
+def value_again(subject: Subject, probe: Probe, inputs: tuple) -> Any:
+    """The value that the rule gives at other inputs of the same form."""
+    point = dataclasses.replace(probe.point, inputs=inputs)
+    kwargs = copy.deepcopy(dict(point.kwargs))
+    with quiet():
+        if subject.reverse is not None:
+            return subject.reverse(*fresh(inputs), **kwargs)[0]
+        assert subject.forward is not None
+        return subject.forward(tangents_of(point, probe.seeds[0]), *fresh(inputs), **kwargs)[0]
+
+
+def parts_dropped(subject: Subject, probe: Probe) -> bool:
+    """Whether NumPy warns of a reverse rule that it puts complex numbers into a real buffer."""
+    assert subject.reverse is not None
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        with contextlib.suppress(Exception):  # what it raises is told by those who ask for its answers
+            _, back = subject.reverse(*fresh(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs)))
+            raw_pullback(back)(cotangent_like(probe.truth.y, probe.seeds[-1]))
+    return any(issubclass(warning.category, np.exceptions.ComplexWarning) for warning in said)
 
 
 def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np.ndarray:

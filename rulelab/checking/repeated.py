@@ -7,8 +7,9 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..compiler.source import Source, find_source
+from ..compiler.base.source import Source, find_source
 from ..errors import RuleLabError
+from ..own_code import is_witness
 from .advices import Advice
 from .anatomy import UNKNOWN, Anatomy, assigned_once, found_in, inlined, part_of, text_of
 from .elementwise import without_seed
@@ -21,8 +22,8 @@ _ASKS = (
     "gradient", "withgradient", "grad", "pullback", "rrule", "jacobian", "withjacobian", "derivative",
     "frule", "pushforward", "hessian",
 )  # fmt: skip
-_WITNESSES = ("rulelab.checking", "rulelab.symbolic", "sympy", "numdifftools", "scipy.optimize")
-"""Modules that find a derivative without asking the rule: finite differences, SymPy."""
+_WITNESSES = ("sympy", "numdifftools", "scipy.optimize")
+"""Modules of others that find a derivative without asking the rule: finite differences, SymPy."""
 
 
 def tests_beside(rule: Anatomy) -> list[types.FunctionType]:
@@ -117,7 +118,10 @@ class _Test:
     @property
     def has_a_witness(self) -> bool:
         """Whether the test asks somebody else, too."""
-        return any(_module_of(found).startswith(_WITNESSES) for found in self._objects())
+        return any(
+            _module_of(found).startswith(_WITNESSES) or is_witness(_module_of(found))
+            for found in self._objects()
+        )
 
     def _asks(self, node: ast.AST) -> bool:
         found = self.stands_for(node.func) if isinstance(node, ast.Call) else UNKNOWN

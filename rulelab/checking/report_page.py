@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Place, printable
 from ..verdicts import CANNOT_TELL, RIGHT, WRONG, word_of
 
 if TYPE_CHECKING:
-    from .reports import RuleCheck
+    from ..tables import Table
+    from .findings import Finding
 
 _PAGE = """\
 {%- macro table(t) %}
@@ -108,7 +111,30 @@ _PAGE = """\
 _CLASSES = {"-": " rulelab-minus", "+": " rulelab-plus"}
 
 
-def html_of_check(report: RuleCheck) -> str:
+class Shown(Protocol):
+    """What a report of a check says of itself (`reports.RuleCheck`)."""
+
+    @property
+    def place(self) -> Place | None: ...
+    @property
+    def checks(self) -> Any: ...
+    @property
+    def diagnoses(self) -> Any: ...
+    @property
+    def extent(self) -> str: ...
+    @property
+    def closing(self) -> str: ...
+    @property
+    def worst(self) -> Finding | None: ...
+    def where(self, finding: Finding) -> str: ...
+    def numbers_table(self) -> Table | None: ...
+    def checks_table(self) -> Table: ...
+    def points_table(self) -> Table: ...
+    def other_findings(self) -> Iterator[str]: ...
+    def failed_checks(self) -> list[Any]: ...
+
+
+def html_of_check(report: Shown) -> str:
     """The page of one report: escaped, without script, its tables folded."""
     numbers = report.numbers_table()
     found = report.worst
@@ -125,11 +151,11 @@ def html_of_check(report: RuleCheck) -> str:
     )
 
 
-def _stated(report: RuleCheck) -> str:
+def _stated(report: Shown) -> str:
     return f"Stated at {report.place.label()}. " if report.place is not None else ""
 
 
-def _counts(report: RuleCheck) -> str:
+def _counts(report: Shown) -> str:
     """How many of the checks came out how, in words."""
     verdicts = [word_of(check.verdict) for check in report.checks]
     counts = [f"{verdicts.count(word)} {word}" for word in (RIGHT, WRONG, CANNOT_TELL)]
@@ -138,9 +164,18 @@ def _counts(report: RuleCheck) -> str:
 
 def _marked(diff: str) -> list[tuple[str, str]]:
     """Each line of a diff with the class that it gets."""
-    from .reports import changed_lines  # which shows itself by this module
-
     return [(_CLASSES.get(line[:1], ""), line) for line in changed_lines(diff)]
+
+
+def changed_lines(diff: str) -> list[str]:
+    """The lines of a unified diff without its headings, and without the indent that they all share.
+
+    >>> changed_lines("--- a\\n+++ b\\n@@ -1 +1 @@\\n-    x = 1\\n+    x = 2\\n")
+    ['- x = 1', '+ x = 2']
+    """
+    kept = [line for line in diff.splitlines() if line and not line.startswith(("---", "+++", "@@"))]
+    signs, lines = [line[0] for line in kept], [line[1:].expandtabs(4) for line in kept]
+    return [f"{sign} {line}".rstrip() for sign, line in zip(signs, dedent("\n".join(lines)).split("\n"))]
 
 
 def _code(place: Place) -> str:

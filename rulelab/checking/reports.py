@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from textwrap import dedent
 from typing import Any, ClassVar
 
 from ..errors import Place, RuleError, printable
@@ -12,7 +11,7 @@ from ..tables import Page, Report, Table, engineering
 from ..verdicts import CANNOT_TELL, RIGHT, headed, word_of
 from .comparison import plain_data, shortened
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
-from .report_page import html_of_check
+from .report_page import changed_lines, html_of_check
 
 CORRECTED = "corrected, and right at every point of this check:"
 MOST_FOUND, MOST_ROWS, MOST_LINES = 3, 6, 8
@@ -327,17 +326,6 @@ def _diagnosis_rows(one: Diagnosis) -> Iterator[tuple[str, str]]:
         yield "do", one.advice
     for number, line in enumerate(changed_lines(one.diff)):
         yield ("" if number else "corrected"), line
-
-
-def changed_lines(diff: str) -> list[str]:
-    """The lines of a unified diff without its headings, and without the indent that they all share.
-
-    >>> changed_lines("--- a\\n+++ b\\n@@ -1 +1 @@\\n-    x = 1\\n+    x = 2\\n")
-    ['- x = 1', '+ x = 2']
-    """
-    kept = [line for line in diff.splitlines() if line and not line.startswith(("---", "+++", "@@"))]
-    signs, lines = [line[0] for line in kept], [line[1:].expandtabs(4) for line in kept]
-    return [f"{sign} {line}".rstrip() for sign, line in zip(signs, dedent("\n".join(lines)).split("\n"))]
 
 
 def _checks_table(checks: Iterable[Checked], caption: str, folded: bool = False) -> Table:

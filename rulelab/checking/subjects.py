@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from ..rules.binding import Binder
 from ..rules.registry import DEFAULT, Found, OptedOut, Registry
 from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
+from ..tangents.holding import captured
 from ..tangents.zeros import NoTangent
 
 Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
@@ -68,6 +70,11 @@ class Subject:
         """The code of the rule alone, with the functions defined in it."""
         return codes_of(author_of(self.rule)) if self.rule is not None else ()
 
+    def raised(self, error: BaseException) -> bool:
+        """Whether an exception comes out of the code of the rule: nobody but its author is to blame."""
+        codes = frozenset(self.rule_codes)
+        return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
+
 
 class NoRuleError(RuleError):
     """A check was asked of a function that has no rule for these arguments."""
@@ -92,7 +99,7 @@ def subject_of(
         raise _no_rule(f, whole, mode, isinstance(answer, OptedOut))
     rule = answer.rule
     inputs = whole
-    if not rule.house:
+    if not rule.built_in:
         inputs, kwargs = Binder.of(target).bind(whole, kwargs)
     names = _names(target, len(inputs))
     if not rule.differentiable:
@@ -124,9 +131,9 @@ def subject_of(
 
 
 def rules_of(target: Any, registry: Registry = DEFAULT) -> list[Rule]:
-    """The rules that a target has, for any arguments, the author's before the house's."""
+    """The rules that a target has, for any arguments, the author's before the built-in ones."""
     entry = registry.entry(target)
-    every = (*entry.user, *entry.house) if entry is not None else ()
+    every = (*entry.user, *entry.built_in) if entry is not None else ()
     return [rule for rule in every if isinstance(rule, Rule)]
 
 
@@ -148,7 +155,7 @@ def require_rule(f: Any, mode: str, registry: Registry = DEFAULT) -> None:
 def _no_derivative(target: Any, rule: Rule) -> NoRuleError:
     return NoRuleError(
         f"{name_of(target)} is stated to be without a derivative: there is nothing to compare with",
-        place=None if rule.house else rule.place,
+        place=None if rule.built_in else rule.place,
     )
 
 
@@ -211,19 +218,12 @@ def helper_codes(*functions: Any) -> tuple[types.CodeType, ...]:
             continue
         space = function.__globals__
         called = [space.get(name) for code in codes_of(function) for name in code.co_names]
-        called += [_held(cell) for cell in function.__closure__ or ()]
+        called += captured(function).values()
         for other in called:
             if isinstance(other, types.FunctionType) and other.__globals__ is space and other not in found:
                 found[other] = None
                 waiting.append(other)
     return tuple(code for f in found if f not in functions for code in codes_of(f))
-
-
-def _held(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # an empty cell
-        return None
 
 
 def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:

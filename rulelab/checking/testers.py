@@ -19,10 +19,11 @@ from .comparison import shortened
 from .configs import ad_config
 from .findiff import FiniteDifferenceMethod
 from .findings import Finding
-from .guessing import required_names
+from .parameters import required_names
 from .perturb import DomainError, Kind, WithTangent, are_in_order, kind_named, ordered_pairs
 from .points import Source
 from .probes import Point
+from .relations import related
 from .reports import RuleCheck
 from .subjects import NoRuleError, Subject, require_rule, rules_of, subject_of
 from .vectors import cotangent_vec, to_vec
@@ -62,11 +63,14 @@ def checking(
         (*(i + shift for i in _constants(args)), *_unanswered(subject, inputs, config, registry))
     )
     forms = (*(None for _ in range(shift)), *source.forms) if source.forms else ()
-    bounds = _bounds(names or subject.names, inputs, kinds)
+    bounds = _bounds(names or subject.names, inputs, {**source.bounds, **kinds})
     guessed = source.drawn and source.is_guessed
-    pairs = ordered_pairs(names or subject.names)
+    pairs = source.ordered if source.drawn else ordered_pairs(names or subject.names)
     ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
-    first = Point(inputs, kwargs, source.origin(0), held, bounds, forms, guessed=guessed, ordered=ordered)
+    said = related(subject.primal, names or subject.names).holding(inputs)  # arguments given are as meant
+    first = Point(
+        inputs, kwargs, source.origin(0), held, bounds, forms, guessed=guessed, ordered=ordered, related=said
+    )
     if not first.is_inside():
         raise _outside(subject, first)
     return Checking(
@@ -120,9 +124,9 @@ def _constants(args: tuple) -> Iterator[int]:
 
 
 def _unanswered(subject: Subject, inputs: tuple, config: Any, registry: Registry) -> Iterator[int]:
-    """The inputs that a rule of the house takes as constants: the AD refuses calls in which they vary."""
+    """The inputs that a built-in rule takes as constants: the AD refuses calls in which they vary."""
     found = ask(subject.primal, inputs, {}, "rrule", config, registry)
-    if isinstance(found, Found) and found.rule.house and found.rule.leading is not None:
+    if isinstance(found, Found) and found.rule.built_in and found.rule.leading is not None:
         yield from range(found.rule.leading, len(inputs))
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import ast
+import dis
+import itertools
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..compiler.source import find_source
+from ..compiler.base.source import find_source
 from ..errors import RuleLabError
 from .subjects import codes_of
 
+_OF_MATRICES = frozenset(
+    "dot matmul inner outer einsum tensordot linalg T mT transpose trace diag diagonal tril triu kron vstack "
+    "hstack".split()
+)
 _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
 
@@ -22,12 +29,27 @@ def names_an_axis(f: Callable) -> bool:
     return not {"axis", "keepdims", "axes"}.isdisjoint(words)
 
 
+def multiplies_matrices(f: Callable) -> bool:
+    """Whether the code of a function has products of matrices or something else of linear algebra."""
+    for code in codes_of(f):
+        if not _OF_MATRICES.isdisjoint(names_of(code)):
+            return True
+        if any(op.opname == "BINARY_OP" and op.argrepr in ("@", "@=") for op in dis.get_instructions(code)):
+            return True
+    return False
+
+
 def names_of(code: types.CodeType) -> Iterator[str]:
     """The names of attributes and of keywords in code."""
     yield from code.co_names
     for constant in code.co_consts:  # the keywords of a call are a tuple
         if isinstance(constant, tuple):
             yield from (name for name in constant if isinstance(name, str))
+
+
+def keywords_of(f: Callable) -> Mapping[str, Any]:
+    """The parameters of a function that are handed by name alone, with their defaults."""
+    return dict(getattr(f, "__kwdefaults__", None) or {})
 
 
 def keys_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
@@ -58,6 +80,124 @@ def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
     for call in ast.walk(node) if node is not None else ():
         if isinstance(call, ast.Call) and getattr(call.func, "attr", None) in functions:
             yield from (arg.id for arg in call.args if isinstance(arg, ast.Name) and arg.id in names)
+
+
+_SHAPE_SAID = re.compile(
+    r"((?:\b\w+(?:,? and |, | or ))*\b\w+)"
+    r"((?:\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array))*)"
+    r":?\s*\(([\w\s,]+)\)"
+)
+"""Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`."""
+_AND = re.compile(r",? and |, | or ")
+
+
+def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
+    """The lengths that the docstring of a function gives of its parameters, by name: numbers and words.
+
+    >>> def film(x, gamma, beta):
+    ...     "Scales and shifts: x is (batch, channels), gamma and beta (channels)."
+    >>> dict(shapes_said(film))
+    {'x': ('batch', 'channels'), 'gamma': ('channels',), 'beta': ('channels',)}
+    >>> def nearest(X, Y):
+    ...     "Of the points X, a real matrix (n, d), to the nearest of the points Y (m, d)."
+    >>> dict(shapes_said(nearest))
+    {'X': ('n', 'd'), 'Y': ('m', 'd')}
+    """
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
+    found: dict[str, tuple[int | str, ...]] = {}
+    for those, what, inside in _SHAPE_SAID.findall(getattr(f, "__doc__", None) or ""):
+        words = [word.strip() for word in inside.split(",") if word.strip()]
+        lengths = tuple(int(word) if word.isdigit() else word for word in words)
+        if not words or not all(word.isidentifier() or word.isdigit() for word in words):
+            continue
+        if len(lengths) <= 2 and set(names).isdisjoint(words) and any(isinstance(n, str) for n in lengths):
+            before = _AND.split(those)
+            if what and before[-1] in ("a", "an", "the") and len(before) > 1:  # X, a matrix (m, n)
+                before.pop()
+            said = itertools.takewhile(names.__contains__, reversed(before))
+            found.update(dict.fromkeys(said, lengths))
+    return {name: found[name] for name in names if name in found}
+
+
+_INDEXERS = frozenset(("at", "take", "bincount"))
+"""Functions whose argument of indices comes second, or first where there is no other."""
+
+
+def indexing(f: Callable) -> frozenset[str]:
+    """The parameters by which a function picks out of arrays, alone or beside others: `x[i]`, and those for
+    which floats are no substitute: `np.add.at(out, i, x)`.
+    """
+    node, names = _text(f)
+    found: set[str] = set()
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Load):
+            parts = inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]
+            found.update(part.id for part in parts if isinstance(part, ast.Name))
+        elif isinstance(inner, ast.Call) and getattr(inner.func, "attr", None) in _INDEXERS:
+            found.update(arg.id for arg in inner.args[:2][-1:] if isinstance(arg, ast.Name))
+    return names & found
+
+
+_DECIDING = frozenset("where maximum minimum clip select piecewise heaviside sign abs fabs max min".split())
+
+
+def decides_by(f: Callable) -> frozenset[str]:
+    """The parameters by whose numbers a function takes one way or another: they stand in a comparison, or are
+    handed to a function such as `np.where` or `abs`.
+    """
+    node, names = _text(f)
+    found: set[str] = set()
+    for inner in ast.walk(node) if node is not None else ():
+        name = getattr(inner, "func", None)
+        is_call = isinstance(inner, ast.Call)
+        chooses = is_call and getattr(name, "attr", getattr(name, "id", None)) in _DECIDING
+        if chooses or isinstance(inner, (ast.Compare, ast.IfExp)):
+            found.update(n.id for n in ast.walk(inner) if isinstance(n, ast.Name))
+    return names & found
+
+
+def crossed(f: Callable) -> frozenset[str]:
+    """The parameters of which a function takes a cross product: vectors of three numbers."""
+    node, names = _text(f)
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    crossing = [call for call in calls if getattr(call.func, "attr", None) == "cross"]
+    return names & {arg.id for call in crossing for arg in call.args if isinstance(arg, ast.Name)}
+
+
+def factors_of(f: Callable, others: frozenset[str]) -> frozenset[str]:
+    """The parameters that stand nowhere in a function but as a factor or a divisor of what is made of those
+    others, or a power of them: `k` in `np.tanh(k * x)`, and no addend.
+    """
+    node, names = _text(f)
+    if node is None:
+        return frozenset()
+    above = {child: parent for parent in ast.walk(node) for child in ast.iter_child_nodes(parent)}
+    found: dict[str, bool] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and inner.id in names:
+            found[inner.id] = found.get(inner.id, True) and _is_factor(inner, above, others)
+    return frozenset(name for name, is_one in found.items() if is_one)
+
+
+def _is_factor(name: ast.Name, above: Mapping[ast.AST, ast.AST], others: frozenset[str]) -> bool:
+    """Whether a name stands in a product or a quotient with one of the others."""
+    inner: ast.AST = name
+    while (outer := above.get(inner)) is not None:
+        if isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Mult, ast.Div)):
+            other = outer.right if inner is outer.left else outer.left
+            if not others.isdisjoint(n.id for n in ast.walk(other) if isinstance(n, ast.Name)):
+                return True
+        elif not (isinstance(outer, ast.UnaryOp) or _is_power_of(outer, inner)):
+            return False
+        inner = outer
+    return False
+
+
+def _is_power_of(outer: ast.AST, base: ast.AST) -> bool:
+    if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, ast.Pow):
+        return False
+    return outer.left is base and isinstance(outer.right, ast.Constant)
 
 
 def _parts_read(f: Callable, part: Callable[[ast.AST], str | None]) -> Mapping[str, tuple[str, ...]]:

@@ -4,8 +4,9 @@ lengths, in complex numbers.
 
 from __future__ import annotations
 
+import dataclasses
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from .forms import conformed
 from .perturb import in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point
+from .said import numbers_said
 from .subjects import Subject, author_of, codes_of
-from .usage import taken_apart
+from .usage import keywords_of, taken_apart
 from .vectors import to_vec
 
 LAYOUTS = {
@@ -28,6 +30,8 @@ LONGEST = 41
 """The largest number in the code that is tried as a length."""
 MOST_APART = 12
 """How many whole numbers are kept apart: of more, the largest would be too large for many a function."""
+OBLONG = (2, 3)
+"""The shape of the matrix that a vector becomes, where axes are to be told apart."""
 MATRIX = (3, 3)
 """The shape of the matrix that a vector becomes: of others a product with them would be refused."""
 MOST_NUMBERS = 400
@@ -98,15 +102,23 @@ def _whole(x: Any) -> Any:
 
 def mentions_complex(subject: Subject) -> bool:
     """Whether the code of the function or of its rule has words for complex numbers."""
-    return any(
-        not _OF_COMPLEX.isdisjoint(code.co_names) or any(isinstance(c, complex) for c in code.co_consts)
-        for code in (*subject.codes, *subject.helpers)
-    )
+    return any(map(_is_of_complex, (*subject.codes, *subject.helpers)))
 
 
-def transforms(subject: Subject) -> bool:
-    """Whether the function calls Fourier's transformations, of which one factor may be a spectrum."""
-    return any("fft" in name for code in codes_of(subject.primal) for name in code.co_names)
+def _is_of_complex(code: types.CodeType) -> bool:
+    return not _OF_COMPLEX.isdisjoint(code.co_names) or any(isinstance(c, complex) for c in code.co_consts)
+
+
+def may_be_complex(subject: Subject, point: Point) -> list[int]:
+    """The positions of inputs that may be complex where the others are real: of Fourier's transformations one
+    array may be a spectrum; and where the rule alone has words for complex numbers, these come from the
+    arguments.
+    """
+    codes = codes_of(subject.primal)
+    if any("fft" in name for code in codes for name in code.co_names):
+        return [i for i, x in enumerate(point.inputs) if isinstance(x, np.ndarray) and x.ndim]
+    is_said = mentions_complex(subject) and not any(map(_is_of_complex, (*codes, *subject.helpers)))
+    return list(range(len(point.inputs))) if is_said else []
 
 
 def meant_complex(subject: Subject) -> frozenset[int]:
@@ -116,17 +128,38 @@ def meant_complex(subject: Subject) -> frozenset[int]:
     return frozenset(i for i, name in enumerate(subject.names) if name in names)
 
 
+_CALLED_COMPLEX = frozenset(("z", "zs", "z1", "z2", "Z"))
+
+
+def called_complex(subject: Subject) -> frozenset[int]:
+    """The positions of the inputs that have the name of a complex number."""
+    return frozenset(i for i, name in enumerate(subject.names) if name in _CALLED_COMPLEX)
+
+
+def meant_real(subject: Subject, point: Point) -> frozenset[int]:
+    """The positions of the inputs that are real by what is said of them: floats by their annotation, or
+    larger or smaller than others.
+    """
+    floats = {name for name, kind in numbers_said(subject.primal).items() if kind.dtype == "float64"}
+    compared = {name for relation in point.related.relations for name in relation.names}
+    named = {i for i, name in enumerate(subject.names) if name in floats | compared}
+    return frozenset(named)
+
+
 def in_complex(
-    point: Point, rng: np.random.Generator, positions: frozenset[int] | None = None
+    point: Point,
+    rng: np.random.Generator,
+    positions: frozenset[int] | None = None,
+    real: frozenset[int] = frozenset(),
 ) -> Point | None:
     """The point with an imaginary part added to each real number, of those inputs alone at these positions
-    if some are named; None where there is none.
+    if some are named, and of none between bounds or to be `real`; None where there is none.
     """
-    if any(low > -np.inf or high < np.inf for low, high in point.bounds):
-        return None
+    bounded = {i for i, (low, high) in enumerate(point.bounds) if low > -np.inf or high < np.inf}
+    real = real | bounded
 
     def one(i: int, x: Any) -> Any:
-        if i in point.constant or positions is not None and i not in positions:
+        if i in point.constant or i in real or positions is not None and i not in positions:
             return x
         if isinstance(x, np.ndarray) and x.dtype == np.float64:
             found = x + 1j * rng.choice([-1.0, 1.0], x.shape) * rng.integers(1, 9, x.shape) / 4
@@ -171,9 +204,93 @@ def _all_of_one_length(point: Point, there: list[int], rng: np.random.Generator)
     return point.having(inputs, f"of one length, {new}")
 
 
-def as_matrices(point: Point, rng: np.random.Generator) -> tuple[Point, Point] | None:
-    """The point with a matrix in place of each vector, and with vectors of the same numbers; None where the
-    arrays are not vectors of one length.
+def along_other_axes(point: Point, names: tuple[str, ...], keyword: Any = ...) -> Iterator[Point]:
+    """The point with each other `axis`, where that is a default among the inputs or a `keyword` of this
+    value, and there are matrices; None is one where it is the default.
+    """
+    if not any(isinstance(x, np.ndarray) and x.ndim == 2 for x in point.floats):
+        return
+    position = names.index("axis") if "axis" in names else -1
+    default = keyword if position < 0 else point.inputs[position]
+    if default is not None and (type(default) is not int or not -2 <= default < 2):
+        return
+    for axis in (0, 1) if default is None else (1 - default % 2,):
+        words = f"along axis {axis}"
+        if position < 0:
+            moved = point.having(point.floats, words)
+            yield dataclasses.replace(moved, kwargs={**point.kwargs, "axis": axis})
+        else:
+            yield point.having((*point.floats[:position], axis, *point.floats[position + 1 :]), words)
+
+
+def along_each_axis(point: Point, names: tuple[str, ...]) -> Iterator[Point]:
+    """The point with each other `axis` that its arrays have, and with each of its flags the other way round,
+    where they are among the inputs.
+    """
+    ranks = max((x.ndim for x in point.floats if isinstance(x, np.ndarray)), default=0)
+    for i, (name, x) in enumerate(zip(names, point.inputs)):
+        if type(x) is bool:
+            others: Iterable[int] = (not x,)
+        elif name == "axis" and type(x) is int:
+            others = [axis for axis in range(ranks) if ranks and axis != x % ranks]
+        else:
+            continue
+        for other in others:
+            inputs = (*point.floats[:i], other, *point.floats[i + 1 :])
+            yield point.having(inputs, f"with {name} = {other}")
+
+
+COUNTS = (2, 3)
+"""Whole numbers that a count is brought to."""
+DIVISIBLE = 6
+"""A length with several of them in it: a function may cut an array into parts of so many numbers each."""
+
+
+def with_other_counts(point: Point, positions: Iterable[int], rng: np.random.Generator) -> Iterator[Point]:
+    """The point with other whole numbers, each in turn, in place of those at some positions, and with arrays
+    that have one axis as long as they divide, one such axis after the other; then with the arrays it has.
+    """
+    for i in positions:
+        for count in COUNTS:
+            if point.inputs[i] != count:
+                words = f"of {count} for {point.inputs[i]}"
+            else:
+                words = f"of {count} in {DIVISIBLE}"
+            for old in (*dict.fromkeys(_lengths(point.floats)), 0):
+                inputs = [_resized(point, j, x, old, DIVISIBLE, rng) for j, x in enumerate(point.floats)]
+                inputs[i] = count
+                if to_vec(tuple(inputs))[0].size <= MOST_NUMBERS:
+                    yield point.having(tuple(inputs), words)
+
+
+def with_other_defaults(point: Point, names: tuple[str, ...], first: int, f: Callable) -> Iterator[Point]:
+    """The point with each flag that nobody gave the other way round, and each whole number that nobody gave
+    one larger: inputs from position `first` on, and keywords of the function with such a default.
+    """
+    for i in range(first, len(point.inputs)):
+        other = _other_default(names[i], point.inputs[i])
+        if other is not None:
+            inputs = (*point.inputs[:i], other, *point.inputs[i + 1 :])
+            yield point.having(inputs, f"with {names[i]} = {other}")
+    for name, default in keywords_of(f).items():
+        other = _other_default(name, default)
+        if other is not None and name not in point.kwargs:
+            moved = point.having(point.inputs, f"with {name} = {other}")
+            yield dataclasses.replace(moved, kwargs={**point.kwargs, name: other})
+
+
+def _other_default(name: str, x: Any) -> Any:
+    """Another flag, or another whole number, but for axes; None for anything else."""
+    if type(x) is bool:
+        return not x
+    return x + 1 if type(x) is int and name not in ("axis", "axes") else None
+
+
+def as_matrices(
+    point: Point, rng: np.random.Generator, shape: tuple[int, int] = MATRIX
+) -> tuple[Point, Point] | None:
+    """The point with a matrix of this shape in place of each vector, and with vectors of the same numbers;
+    None where the arrays are not vectors of one length.
     """
     arrays = [x for x in point.floats if isinstance(x, np.ndarray) and x.ndim]
     if not arrays or len({x.shape for x in arrays}) > 1 or arrays[0].ndim != 1 or any(point.constant):
@@ -181,7 +298,7 @@ def as_matrices(point: Point, rng: np.random.Generator) -> tuple[Point, Point] |
     if any(x.dtype.kind not in "fc" or not x.size for x in arrays):
         return None
     inputs = tuple(
-        _drawn_like(x, MATRIX, rng) if isinstance(x, np.ndarray) and x.ndim else x for x in point.floats
+        _drawn_like(x, shape, rng) if isinstance(x, np.ndarray) and x.ndim else x for x in point.floats
     )
     flat = tuple(x.ravel() if isinstance(x, np.ndarray) else x for x in inputs)
     return point.having(inputs, "of matrices for vectors"), point.having(flat, "of vectors")

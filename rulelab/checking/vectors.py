@@ -7,13 +7,14 @@ from __future__ import annotations
 import copy
 import dataclasses
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import RuleDtypeError, RuleShapeError
+from ..tangents.holding import captured, cells_of
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import FieldGradients, ProjectTo, number_type, to_natural, zeros_like
 from ..tangents.structural import (
@@ -485,24 +486,13 @@ def _with_attributes(held: Any, entries: dict) -> Any:
 
 def _captured(f: types.FunctionType) -> dict[str, Any] | None:
     """The numbers and arrays that a function captured, by name; None where there are none."""
-    found = dict(_captured_numbers(f))
-    return found or None
-
-
-def _captured_numbers(f: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
-        try:
-            value = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-        if isinstance(value, (float, complex, np.inexact, np.ndarray)):
-            yield name, value
+    numbers = (float, complex, np.inexact, np.ndarray)
+    return {name: value for name, value in captured(f).items() if isinstance(value, numbers)} or None
 
 
 def _with_captured(f: types.FunctionType, entries: dict) -> types.FunctionType:
     cells = tuple(
-        types.CellType(entries[name]) if name in entries else cell
-        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ())
+        types.CellType(entries[name]) if name in entries else cell for name, cell in cells_of(f).items()
     )
     fresh = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, cells)
     fresh.__kwdefaults__ = f.__kwdefaults__

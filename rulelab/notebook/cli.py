@@ -276,7 +276,7 @@ def run_tour(arguments: argparse.Namespace) -> int:
 
 
 def run_rules(arguments: argparse.Namespace) -> int:
-    """Print the rules that come with the house, one a line; 1 if there is none for the name asked for."""
+    """Print the rules that come with rulelab, one a line; 1 if there is none for the name asked for."""
     from ..rules.listing import listed
     from ..rules.registry import DEFAULT
 

@@ -449,7 +449,7 @@ class WhichRules(Report):
 
 
 class Rules(Report):
-    """The rules of a registry: the user's own one by one, those of the house folded behind their number.
+    """The rules of a registry: the user's own one by one, the built-in ones folded behind their number.
 
     `rules` are the registry's `Rule` objects. With `text` only those are shown in whose target's name it
     stands as a word, and nothing is folded.
@@ -458,15 +458,15 @@ class Rules(Report):
     def __init__(self, rules: Iterable, text: str = ""):
         found = listed(rules, text)
         self.text = text
-        self.own = [rule for rule in found if not rule.house]
-        self.house = [rule for rule in found if rule.house]
+        self.own = [rule for rule in found if not rule.built_in]
+        self.built_in = [rule for rule in found if rule.built_in]
 
     def page(self) -> Page:
         columns = ("target", "kind", "rule", "defined at")
         own = Table("Your rules", columns, tuple(map(_rule_row, self.own)))
-        folded, title = not self.text, f"Rules of the house ({len(self.house)})"
-        house = Table(title, columns, tuple(map(_rule_row, self.house)), folded=folded)
-        tables = ((own,) if self.own else ()) + ((house,) if folded or self.house else ())
+        folded, title = not self.text, f"Built-in rules ({len(self.built_in)})"
+        built_in = Table(title, columns, tuple(map(_rule_row, self.built_in)), folded=folded)
+        tables = ((own,) if self.own else ()) + ((built_in,) if folded or self.built_in else ())
         if self.text and not tables:
             return Page((f"There is no rule for a function with {self.text} as a word of its name.",))
         lead = "No rules of your own yet: %rule_stub f writes the skeleton of one."
@@ -476,7 +476,7 @@ class Rules(Report):
         names = ("target", "kind", "rule", "defined at")
         return {
             "own": [dict(zip(names, _rule_row(rule))) for rule in self.own],
-            "house": [dict(zip(names, _rule_row(rule))) for rule in self.house],
+            "built_in": [dict(zip(names, _rule_row(rule))) for rule in self.built_in],
         }
 
 

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from IPython.core.getipython import get_ipython
 
-from ..compiler.cache import DEFAULT as CACHE
-from ..compiler.cache import refresh
+from ..compiler.calls.cache import DEFAULT as CACHE
+from ..compiler.calls.cache import refresh
 from ..errors import RuleLabError
 from ..rules.registry import DEFAULT as RULES
 from .cells import MagicError, label_cell, label_earlier_cells
 from .completion import functions_in, matcher_for
 from .displays import error_lines
 from .magics import RuleLab
-from .session import Session
+from .session import AT_UNLOADING, Session
 from .settings import surroundings, without_bad_values
 
 
@@ -83,8 +83,8 @@ def unload_ipython_extension(shell) -> None:
     shell.Completer.custom_matchers.remove(loaded.matcher)
     for event, hook in loaded.hooks:
         shell.events.unregister(event, hook)
-    if "rulelab.notebook.widgets" in sys.modules:
-        sys.modules["rulelab.notebook.widgets"].close_all()
+    for close in AT_UNLOADING:
+        close()
     del shell._rulelab
     _shells.discard(magics)
     _agree()

@@ -23,13 +23,12 @@ from ..checking.lint import rule_lint
 from ..checking.reports import RuleCheck
 from ..checking.testers import checking
 from ..checking.vectors import to_vec
-from ..compiler.cache import refresh
-from ..compiler.reading import adjoint_source
+from ..compiler.calls.cache import refresh
+from ..compiler.calls.reading import adjoint_source
 from ..pieces import run
 from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
 from ..rules.targets import key_of
-from . import lab
 from .cells import Interrupted, MagicError, cell_label, evaluate, run_body
 from .displays import (
     Defined,
@@ -64,6 +63,7 @@ from .manners import (
     raw_rest,
     refuse_to_overwrite,
 )
+from .panel import lab
 from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, Asking, Barred
 from .session import Compared as ComparedAt
 from .session import lookup
@@ -423,7 +423,7 @@ class RuleLab(ManneredMagics, Settings):
     @argument("text", metavar="TEXT", nargs="?", default="", help="only those of this function: sin, np.sin")
     @OUTPUT
     def rules(self, line, scope):
-        """List the rules: yours with the place where each was defined, those of the house folded.
+        """List the rules: yours with the place where each was defined, the built-in ones folded.
 
         With TEXT, those of the functions that have it as a word of their name.
 

@@ -28,10 +28,10 @@ from ..bench.sizes import size_of, sized, sized_text
 from ..checking.comparison import Comparison, Difference, compare
 from ..checking.reports import RuleCheck
 from ..checking.testers import checking
-from ..compiler.cache import DEFAULT as CACHE
-from ..compiler.pullbacks import Pullbacks
-from ..compiler.reading import AdjointSource, adjoint_source
-from ..compiler.source import written_lines
+from ..compiler.base.source import written_lines
+from ..compiler.calls.cache import DEFAULT as CACHE
+from ..compiler.calls.pullbacks import Pullbacks
+from ..compiler.calls.reading import AdjointSource, adjoint_source
 from ..errors import MeasurementError, RuleLabError, printable
 from ..pieces import Progress, run
 from ..rules.registry import Found

@@ -18,6 +18,9 @@ from ..rules.targets import resolve
 from ..rules.twins import is_twin, looked_up, primal_of, twin
 from .cells import MagicError
 
+AT_UNLOADING: list[Callable[[], None]] = []
+"""What is to be done when the magics are unloaded, by whatever has been loaded since."""
+
 
 class Attached(NamedTuple):
     """A rule that a `%%rrule` cell put on the object that a name stood for, and which cell that was.
@@ -163,12 +166,13 @@ class Session:
         return [rule for rule in entry.user if isinstance(rule, Rule)] if entry is not None else []
 
     def displaced(self, target, before: list[Rule]) -> list[str]:
-        """Which of the rules that a target had is no longer there, or which of the house now comes second."""
+        """Which of the rules that a target had is no longer there, or which built-in one now comes second."""
         now = self.stated(target)
         gone = dict.fromkeys(rule.describe() for rule in before if not any(rule is r for r in now))
         entry = self.registry.entry(resolve(target)[0])
-        house = [r for r in (entry.house if entry is not None else ()) if any(r.mode == n.mode for n in now)]
-        behind = [f"the house's {house[0].function.__name__}"] if house and not before else []
+        modes = {n.mode for n in now}
+        built_in = [r for r in (entry.built_in if entry is not None else ()) if r.mode in modes]
+        behind = [f"the built-in {built_in[0].function.__name__}"] if built_in and not before else []
         return [*gone, *behind]
 
     def beside(self, name: str, target, function: Callable) -> tuple[str, ...]:
@@ -299,6 +303,7 @@ class Session:
         entry = self.registry.entry(resolve(target)[0])
         rules = [rule for rule in entry.user if isinstance(rule, Rule)] if entry is not None else []
         return any(function is None or rule.function is function for rule in rules)
+
 
 def lookup(name: str, namespace: Mapping) -> Any:
     """What a dotted name stands for in a namespace or among Python's builtins, or None.

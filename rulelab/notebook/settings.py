@@ -17,8 +17,8 @@ from traitlets import Bool, Enum, HasTraits, Int, TraitError, observe
 from traitlets.config import Config
 from traitlets.config.loader import DeferredConfig
 
-from ..compiler.cache import DEFAULT as CACHE
-from ..compiler.cache import MODES, refresh
+from ..compiler.calls.cache import DEFAULT as CACHE
+from ..compiler.calls.cache import MODES, refresh
 
 ENVIRONMENT = {"widgets": "RULELAB_WIDGETS"}
 """The settings that an environment variable can change, and its name."""

@@ -53,19 +53,25 @@ def overview(of: pair.Pair, folded: bool = False) -> pair.Overview:
     return pair.Overview(of.title, sections, folded, interrupted)
 
 
-def _live(name: str) -> Callable[[pair.Pair, Any], Any]:
-    """A widget of ours by its name: ipywidgets is loaded when the first panel is opened."""
-
-    def made(of: pair.Pair, board: Any) -> Any:
-        from . import widgets
-
-        return getattr(widgets, name)(of, board).widget
-
-    return made
+_live: dict[str, Callable[[pair.Pair, Any], Any]] = {}
 
 
-register(Tab("Gradients", 10, pair.gradients, _live("Gradients")))
-register(Tab("Times", 20, pair.times, _live("Times")))
-register(Tab("Check", 25, pair.checks, _live("Check")))
+def live(name: str) -> Callable[[Any], Any]:
+    """Says of a class that it makes the widget of a tab of ours: it is loaded with the first panel."""
+
+    def note(made: Any) -> Any:
+        _live[name] = made
+        return made
+
+    return note
+
+
+def _ours(name: str, order: int, section: Callable[[pair.Pair], Sequence[Any]]) -> Tab:
+    return Tab(name, order, section, lambda of, board: _live[name](of, board).widget)
+
+
+register(_ours("Gradients", 10, pair.gradients))
+register(_ours("Times", 20, pair.times))
+register(_ours("Check", 25, pair.checks))
 register(Tab("Code", 30, pair.code))
-register(Tab("Symbolic", 40, pair.symbolic, _live("Symbolic")))
+register(_ours("Symbolic", 40, pair.symbolic))

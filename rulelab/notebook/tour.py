@@ -20,8 +20,8 @@ from tabulate import tabulate
 from ..ad.reverse import gradient, pullback
 from ..bench.duel import gradient_duel
 from ..checking import findiff
-from ..compiler.cache import DEFAULT as CACHE
-from ..compiler.cache import refresh
+from ..compiler.calls.cache import DEFAULT as CACHE
+from ..compiler.calls.cache import refresh
 from ..errors import RuleLabError, register_cell_label
 from ..verdicts import RIGHT, WRONG
 

@@ -24,6 +24,7 @@ from . import tabs
 from .displays import error_in_words
 from .pair import SIZES, Overview, Pair, html_of, sizes_between
 from .running import PROOF_SECONDS, RULE_SECONDS, Interruption, Refused, Runner, Throttle
+from .session import AT_UNLOADING
 
 LARGEST = 100_000_000
 UPDATE_AFTER = 0.5
@@ -149,6 +150,7 @@ class Board:
         self.closing.clear()
 
 
+@tabs.live("Gradients")
 class Gradients:
     """The live tab of values and gradients: another size draws new arguments and compares at once."""
 
@@ -189,6 +191,7 @@ class Gradients:
         self.shown.value = html_of("Gradients", _section("Gradients", self.pair))
 
 
+@tabs.live("Times")
 class Times:
     """The live tab of times: Run and Stop, the sizes, the generator, and what was measured."""
 
@@ -273,6 +276,7 @@ class Times:
         self.shown.value = html_of("Times", _section("Times", self.pair))
 
 
+@tabs.live("Check")
 class Check:
     """The live tab of the check by numbers: Run, Stop, and the report of what was looked at."""
 
@@ -312,6 +316,7 @@ class Check:
         self.shown.value = html_of("Check", _section("Check", self.pair))
 
 
+@tabs.live("Symbolic")
 class Symbolic:
     """The live tab of the proof: SymPy is asked when the tab is first opened, and by Prove; by Derive a rule,
     for a rule.
@@ -585,3 +590,6 @@ def close_all() -> None:
         for panel in list(panels):
             panel.close()
     _by_cell.clear()
+
+
+AT_UNLOADING.append(close_all)

@@ -18,6 +18,7 @@ from ..checking.testers import finished
 from ..checking.vectors import leaves, to_vec
 from ..checking.vjps import positional_names, vjp_checking
 from ..errors import Place, RuleLabError
+from ..tangents.holding import captured
 from ..tangents.zeros import AbstractZero
 
 
@@ -148,8 +149,7 @@ def judge_autograd(
 def _vjpmakers(primitive: Any) -> dict[int, Callable]:
     """What `defvjp` was given for a primitive, by the position of the argument; those with a text alone."""
     known = _imported("autograd.core", "HIPS autograd").primitive_vjps.get(primitive)
-    cells = dict(zip(known.__code__.co_freevars, known.__closure__ or ())) if known else {}
-    makers = cells["vjps_dict"].cell_contents if "vjps_dict" in cells else {}
+    makers = captured(known).get("vjps_dict", {})
     return {i: maker for i, maker in makers.items() if codes_of(maker)}
 
 

@@ -321,7 +321,7 @@ def opt_out(f, *types, mode=None, registry=DEFAULT):
 
 
 def remove_rule(f, *, registry=DEFAULT):
-    """Takes back all rules and opt-outs of yours for `f`; those of the house count again.
+    """Takes back all rules and opt-outs of yours for `f`; the built-in ones count again.
 
     RuleRegistrationError if there were none.
 
@@ -337,10 +337,10 @@ def remove_rule(f, *, registry=DEFAULT):
     gone = registry.remove(target)
     if not gone:
         entry = registry.entry(target)
-        house = entry is not None and entry.house
+        built_in = entry is not None and entry.built_in
         raise RuleRegistrationError(
-            f"{name_of(target)} has no rule of yours" + (", only those of the house" if house else ""),
-            fixes=(f"rl.opt_out({name_of(target)}) sets the house's rule aside",) if house else (),
+            f"{name_of(target)} has no rule of yours" + (", only the built-in ones" if built_in else ""),
+            fixes=(f"rl.opt_out({name_of(target)}) sets the built-in rule aside",) if built_in else (),
         )
 
 
@@ -400,7 +400,7 @@ def _all_of(entries):
 
 
 def without_rule(f, *, registry=DEFAULT):
-    """A context in which no rule of `f` is found, neither yours nor one of the house.
+    """A context in which no rule of `f` is found, neither yours nor a built-in one.
 
     The AD looks inside `f` instead. The rules are back after the block, also after an error in it.
 
@@ -440,7 +440,7 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     target, bound = resolve(f)
     entry = registry.entry(target)
     known = (
-        tuple(r for r in (*entry.user, *entry.house) if isinstance(r, Rule) and r.mode == mode)
+        tuple(r for r in (*entry.user, *entry.built_in) if isinstance(r, Rule) and r.mode == mode)
         if entry
         else ()
     )
@@ -450,7 +450,7 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
         config = _EVERYTHING
         usable = [r for r in known if isinstance(registry.ask(target, _some_types(r), mode, config), Found)]
         others = [r for r in entry.user if isinstance(r, Rule) and r.mode != mode] if entry else []
-        derived = others[0] if others and not any(not r.house for r in usable) else None
+        derived = others[0] if others and not any(not r.built_in for r in usable) else None
         found = usable[0] if usable and (derived is None or mode == "rrule") else None
         return WhichRule(name_of(target), mode, found, known, derived=None if found is not None else derived)
     args = (*bound, *args)
@@ -458,8 +458,8 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     shown = ", ".join(type(x).__name__ for x in args)
     if isinstance(answer, Found):
         rule = answer.rule
-        # Forward mode asks an author's rule of either mode before it asks one of the house.
-        turned = mode == "frule" and rule.house
+        # Forward mode asks an author's rule of either mode before it asks a built-in one.
+        turned = mode == "frule" and rule.built_in
         derived = _of_author(target, args, kwargs, "rrule", registry) if turned else None
         found = rule if derived is None else None
         return WhichRule(name_of(target), mode, found, known, shown, derived=derived)
@@ -473,7 +473,7 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
 def _of_author(target, args, kwargs, mode, registry):
     """The author's rule of a mode for a call, from which that of the other mode is derived; None without."""
     answer = ask(target, args, kwargs, mode, _EVERYTHING, registry)
-    return answer.rule if isinstance(answer, Found) and not answer.rule.house else None
+    return answer.rule if isinstance(answer, Found) and not answer.rule.built_in else None
 
 
 @dataclass(frozen=True)
@@ -507,7 +507,7 @@ class WhichRule:
 
     def __repr__(self):
         if self.rule is not None:
-            return f"{'house ' if self.rule.house else ''}{self.mode} {self.rule.describe()}"
+            return f"{'built-in ' if self.rule.built_in else ''}{self.mode} {self.rule.describe()}"
         call = f"{self.target_name}({self.types})" if self.types is not None else self.target_name
         if self.hidden:
             return f"the rules for {self.target_name} are set aside by without_rule"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import KeywordError, Place, RuleCountError, RuleDtypeError, RuleError, RuleShapeError
+from ..own_code import carries_values
 from ..tangents.algebra import is_number
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import dense, project, zeros_like
@@ -18,18 +19,20 @@ from .binding import Binder
 from .lent import Debugging, ForwardWatch, Watch, check_precision, watched_cotangents
 from .scalar import check_call
 
+carries_values(__name__)
+
 
 def apply_rrule(rule, target, args, kwargs, config=None):
     """`(y, pullback)` by an rrule.
 
     The pullback takes any cotangent of `y` and returns a tuple: that of the target, then one per positional
-    argument (after binding for a user's rule, as written for one of the house). What a user's rule returns
+    argument (after binding for a user's rule, as written for a built-in one). What a user's rule returns
     is checked: a tuple of the right count, none of them None or a class, each of the shape of its argument.
     """
     __tracebackhide__ = True
-    if rule.house:
+    if rule.built_in:
         y, pullback = rule.function(*args, **kwargs)
-        return y, HousePullback(rule, pullback, y, len(args))
+        return y, BuiltInPullback(rule, pullback, y, len(args))
     positional, keywords = bound_call(rule, target, args, kwargs)
     if rule.doubt:
         rule.doubt.settle(rule, target, positional, keywords)
@@ -42,11 +45,7 @@ def checked_answer(rule, target, positional, answer, watch=None):
     """`(y, pullback)` as a user's rule returned it, with a pullback that checks its cotangents; RuleError if
     it is something else. What the rule did to its arguments is for the `watch` to say.
     """
-    y, pullback = _pair(rule, answer, "(y, pullback)")
-    if not callable(pullback):
-        raise RuleError(
-            _said(rule, f"must return a pullback, not a {type(pullback).__name__}"), place=rule.place
-        )
+    y, pullback = check_pair(rule, answer)
     if watch is not None:
         watch.after_value(y)
     if watch is not None and Debugging.rules:
@@ -54,10 +53,20 @@ def checked_answer(rule, target, positional, answer, watch=None):
     return y, CheckedPullback(rule, pullback, y, target, positional)
 
 
+def check_pair(rule, answer):
+    """What a user's rrule returned; RuleError unless that is a value and a pullback."""
+    y, pullback = _pair(rule, answer, "(y, pullback)")
+    if not callable(pullback):
+        raise RuleError(
+            _said(rule, f"must return a pullback, not a {type(pullback).__name__}"), place=rule.place
+        )
+    return y, pullback
+
+
 def apply_frule(rule, target, tangents, args, kwargs, config=None):
     """`(y, y_dot)` by an frule; `tangents` are those of the target and of `args`, in this order.
 
-    For a rule of the house with `keyword_tangents`, those of the values in `kwargs` may follow.
+    For a built-in rule with `keyword_tangents`, those of the values in `kwargs` may follow.
     """
     __tracebackhide__ = True
     with_keywords = rule.keyword_tangents and len(tangents) == 1 + len(args) + len(kwargs)
@@ -67,7 +76,7 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
             fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
         )
     tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
-    if rule.house:
+    if rule.built_in:
         if rule.partials is not None:
             check_call(rule.target_name, rule.partials, len(args), kwargs)
         given = [dense_tangent(x, x_dot) for x, x_dot in zip((*args, *kwargs.values()), tangents[1:])]
@@ -135,7 +144,7 @@ def _kind(x):
 
 
 def dense_tangent(x, x_dot):
-    """A tangent as a rule of the house wants it: numbers where `x` has numbers, NoTangent where nothing can
+    """A tangent as a built-in rule wants it: numbers where `x` has numbers, NoTangent where nothing can
     vary."""
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
@@ -212,8 +221,8 @@ class _Pullback:
         return self._cotangents(dense(self.y, y_bar))
 
 
-class HousePullback(_Pullback):
-    """The pullback of a house rule: trusted, and padded to the positional arguments of the call."""
+class BuiltInPullback(_Pullback):
+    """The pullback of a built-in rule: trusted, and padded to the positional arguments of the call."""
 
     __slots__ = ()
 

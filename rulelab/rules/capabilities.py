@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 
 from ..errors import RuleError, RuleRegistrationError
+from ..own_code import holds_no_authors
+
+holds_no_authors(__name__)
 
 
 class Capability(enum.Enum):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import RuleDtypeError, RuleEffectsError, RuleError
 from ..tangents.algebra import is_number
+from ..tangents.holding import captured
 from ..tangents.structural import Tangent, entries_of, parts
 from ..tangents.thunks import InplaceableThunk, Thunk, unthunk
 from ..tangents.zeros import AbstractZero
@@ -34,7 +35,7 @@ class Lent:
 
     def __init__(self, named):
         found = [(name, leaf, holder) for name, x in named for holder, leaf in _leaves(x)]
-        if not Debugging.rules:  # containers are watched by whoever hands them over (`compiler/snapshots.py`)
+        if not Debugging.rules:  # containers are watched by who hands them over (`memory/snapshots.py`)
             found = [(name, leaf, _always) for name, leaf, _ in found if isinstance(leaf, np.ndarray)]
             named = ()
         self.leaves = [(name, leaf, holder, _print(leaf)) for name, leaf, holder in found]
@@ -274,13 +275,8 @@ def _arrays(bar) -> Iterator[np.ndarray]:
 
 def _own_arrays(pullback):
     """The arrays that a pullback keeps, by the name of the variable."""
-    function = getattr(pullback, "__wrapped__", pullback)
-    cells = getattr(function, "__closure__", None) or ()
-    for name, cell in zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), cells):
-        try:
-            yield from ((f"{name}, which the pullback keeps", leaf) for leaf in _arrays(cell.cell_contents))
-        except ValueError:  # not assigned yet
-            continue
+    for name, x in captured(getattr(pullback, "__wrapped__", pullback)).items():
+        yield from ((f"{name}, which the pullback keeps", leaf) for leaf in _arrays(x))
 
 
 def _check_own(wrong, name, leaf, known):

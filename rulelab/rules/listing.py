@@ -17,7 +17,7 @@ class Listed(NamedTuple):
     kind: str
     functions: str
     place: str
-    house: bool
+    built_in: bool
 
     def describe(self) -> str:
         """One line: `math.sin(x) by sin_frule, sin_rrule at python_math.py, line 86`."""
@@ -42,8 +42,8 @@ def listed(rules: Iterable[Rule], text: str = "") -> list[Listed]:
         if has_word(str(rule.target_name), text):
             groups.setdefault(_stated(rule), []).append(rule)
     found = [
-        Listed(target, accepts, _all(map(_kind, group)), _all(map(_function, group)), place, house)
-        for (target, accepts, place, house), group in groups.items()
+        Listed(target, accepts, _all(map(_kind, group)), _all(map(_function, group)), place, built_in)
+        for (target, accepts, place, built_in), group in groups.items()
     ]
     return sorted(found)
 
@@ -64,7 +64,7 @@ def _words(text: str) -> list[str]:
 
 def _stated(rule: Rule) -> tuple[str, str, str, bool]:
     place = rule.place.label() if rule.place is not None else ""
-    return str(rule.target_name), str(rule.accepts), place, rule.house
+    return str(rule.target_name), str(rule.accepts), place, rule.built_in
 
 
 def _all(words: Iterable[str]) -> str:

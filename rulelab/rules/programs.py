@@ -1,7 +1,7 @@
 """Plain Python by which forward mode does what is more than one call: each gives a value and its tangent.
 
 They are differentiated and taken to their tangent like an author's function, so that derivatives of any order
-go through them. `push` is the forward question (`compiler/pushing.py`).
+go through them. `push` is the forward question (`compiler/calls/pushing.py`).
 """
 
 import dataclasses
@@ -15,8 +15,9 @@ from collections import OrderedDict, deque
 import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
+from ..own_code import holds_no_authors, stands_in
 from ..tangents.algebra import is_number
-from ..tangents.holding import carrier, inside
+from ..tangents.holding import carrier, everything_held, inside
 from ..tangents.in_step import check_in_step
 from ..tangents.moments import Moment, Run
 from ..tangents.pairings import (
@@ -38,9 +39,13 @@ from ..tangents.structural import Tangent, make
 from ..tangents.thunks import thunk
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
-from .calling import check_cotangents
+from .calling import check_cotangents, check_pair
 from .capabilities import RuleConfig, check_tangents
-from .house import RuleTable
+from .rule_table import RuleTable
+
+holds_no_authors(__name__)
+
+stands_in(__file__)
 
 TABLE = RuleTable("programs")
 
@@ -49,6 +54,10 @@ NO = NoTangent()
 
 def no_tangents(count):
     return (NO,) * count
+
+
+def no_words(words):
+    return dict.fromkeys(words, NO)
 
 
 def is_none(x_dot):
@@ -70,11 +79,7 @@ def zero_beside(y, args):
     return zero_kept(y)
 
 
-def words_of(names, values):
-    return dict(zip(names, values))
-
-
-TABLE.non_differentiable(no_tangents, is_none, is_sequence, zero_beside, zero_kept, zero_of)
+TABLE.non_differentiable(no_tangents, no_words, is_none, is_sequence, zero_beside, zero_kept, zero_of)
 
 
 def constant(function, args, words):
@@ -127,7 +132,7 @@ def part_of_callable(x, x_dot, name):
 def refuse_keyword_defaults():
     """NotDifferentiableError: this dict is the function's own, and could be written to."""
     raise NotDifferentiableError(
-        "There is no forward rule for the attribute __kwdefaults__ of a function",
+        "There is no rule in forward mode for the attribute __kwdefaults__ of a function",
         fixes=("make the default a variable, and read that",),
         read="limitations#attributes",
     )
@@ -194,7 +199,7 @@ def check_followed(x, x_dot, name, y):
         and kind_of(y) is not None
     ):
         raise NotDifferentiableError(
-            f"There is no forward rule for the attribute {name} of a {type(x).__name__}",
+            f"There is no rule for the attribute {name} of a {type(x).__name__}",
             read="limitations#attributes",
         )
 
@@ -205,6 +210,13 @@ TABLE.non_differentiable(check_followed)
 def method(x, x_dot, name):
     """A method taken as a value: its tangent is that of its object."""
     return getattr(x, name), x_dot
+
+
+def partial_method(x, x_dot, name):
+    """A partial of a method, taken as a value: its tangent is that of a partial of which the object moves."""
+    y = getattr(x, name)
+    beside = types.SimpleNamespace(func=x_dot, args=no_tangents(len(y.args)), keywords=no_words(y.keywords))
+    return y, beside
 
 
 def entries(x, x_dot):
@@ -358,6 +370,22 @@ def made_by_factory(cls, given):
     return [f.name for f in fields if f.name not in given]
 
 
+def made_exception(cls, args, words):
+    """An exception made of what varies, to be raised."""
+    return cls(*args, **words), unread()
+
+
+class Unread:
+    """The tangent of an exception, which nobody keeps: what is read from the exception is refused."""
+
+
+def unread():
+    return Unread()
+
+
+TABLE.non_differentiable(unread)
+
+
 def made_super(cls, this, this_dot):
     """`super(cls, this)`, which stands for its object."""
     return super(cls, this), this_dot
@@ -366,29 +394,69 @@ def made_super(cls, this, this_dot):
 TABLE.non_differentiable(made_by_factory, zero_part)
 
 
+def made_from_items(push, cls, items, items_dot):
+    """`cls._make(items)`: a NamedTuple of what has items."""
+    given, given_dot = push(list, NO, (items,), (items_dot,), (), None)
+    y = cls._make(given)
+    return y, NO if is_none(given_dot) else cls._make(given_dot)
+
+
+def check_namespace(given, place=None):
+    """Python's own error for a SimpleNamespace that is given something by position, or
+    NotDifferentiableError where Python takes a mapping.
+    """
+    types.SimpleNamespace(*given)
+    raise NotDifferentiableError(
+        "A SimpleNamespace is differentiated that is made of keywords",
+        place=place,
+        fixes=("types.SimpleNamespace(**mapping)",),
+        read="limitations#attributes",
+    )
+
+
 def made_tuple(cls, args, words, fields_dot):
     """A NamedTuple."""
     return cls(*args, **words), cls(*fields_dot)
 
 
-def operated(push, operator, methods, args, dots):
-    """A binary operator by the methods of the author's classes, in Python's order."""
+def operated(push, operator, rule, methods, args, dots, operands, operand_dots):
+    """A binary operator by the methods of the author's classes, in Python's order; where these decline it is
+    left to C, whose rule is `rule`.
+    """
     y, y_dot = push(methods[0], NO, args[0], dots[0], (), None)
     if y is NotImplemented and len(methods) > 1:
         y, y_dot = push(methods[1], NO, args[1], dots[1], (), None)
-    if y is NotImplemented:
-        return operator(*args[0]), NO
+    if y is not NotImplemented:
+        return y, y_dot
+    if rule is None:
+        return operator(*operands), NO
+    return rule((NO, *operand_dots), *operands)
+
+
+def operated_from_numpy(push, convert, operator, rule, methods, orders, operands, operand_dots):
+    """The same of a number of NumPy's, which is Python's when a reflected method gets it."""
+    left, left_dot = push(convert, NO, operands[:1], operand_dots[:1], (), None)
+    args = tuple([(operands[1], left) if swapped else operands for swapped in orders])
+    dots = tuple([(operand_dots[1], left_dot) if swapped else operand_dots for swapped in orders])
+    return operated(push, operator, rule, methods, args, dots, operands, operand_dots)
+
+
+def converted(push, method, kind, x, x_dot):
+    """`float(x)` and the like by a method of the author's."""
+    y, y_dot = push(method, NO, (x,), (x_dot,), (), None)
+    check_converted(y, kind, x, method)
     return y, y_dot
 
 
-def beside_zero(function, left, right, left_dot, right_dot):
-    """An operator of which one side is a zero that a rule was given."""
-    y = function(left, right)
-    if is_none(y):
-        return y, NO
-    if is_none(left):
-        return y, -right_dot if function is operator.sub else right_dot
-    return y, left_dot
+def check_converted(y, kind, x, method):
+    """Python's own error where a conversion gives something of another kind."""
+    if not isinstance(y, kind):
+        raise TypeError(
+            f"{type(x).__name__}.{method.__name__} returned non-{kind.__name__} (type {type(y).__name__})"
+        )
+
+
+TABLE.non_differentiable(check_converted)
 
 
 def called_attribute(push, owner, owner_dot, name, args, dots, names):
@@ -436,7 +504,9 @@ def check_still_frule(tangents, target, names, dots):
 
 def turned(vjp, stated, leading, args, dots, words):
     """The pushforward of a rule that has a pullback alone: for a real number y it is J v = <J' 1, v>."""
-    y, pullback = stated.function(*leading, *args, **words)
+    answer = stated.function(*leading, *args, **words)
+    check_answer(stated, answer)
+    y, pullback = answer
     unit = unit_of(y)
     if unit is not None:
         return y, paired(stated, args, dots, pullback(unit))
@@ -481,6 +551,11 @@ def along_leaves(vjp, stated, leading, args, dots, words, y, leaves):
     return tangent_from(y, vjp(along, (leaves,), 1.0)[1][0])
 
 
+def check_answer(stated, answer):
+    """RuleError unless a rule returned a value and its pullback."""
+    check_pair(stated.rule, answer)
+
+
 def unit_of(y):
     """The cotangent 1 of a real number; None for anything else."""
     if type(y) is float:
@@ -488,7 +563,7 @@ def unit_of(y):
     return number_type(y)(1.0) if is_number(y) and not np.iscomplexobj(y) else None
 
 
-TABLE.non_differentiable(unit_of, leaves_of, is_number, number_type)
+TABLE.non_differentiable(check_answer, unit_of, leaves_of, is_number, number_type)
 
 
 def paired(stated, args, dots, bars):
@@ -773,9 +848,16 @@ def constant_into_out(function, given, words, out, out_dot):
     return y, out_dot
 
 
+def _parts_of_caught(x):
+    """What an exception carries, a group of them too, and what is in its containers."""
+    if isinstance(x, BaseException):
+        return (*x.args, *vars(x).values())
+    return x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple, set, deque)) else ()
+
+
 def check_caught(error):
     """NotDifferentiableError for an exception that carries numbers, whose tangents nobody keeps."""
-    carried = (*error.args, *vars(error).values())
+    carried = everything_held([error], _parts_of_caught)
     if any(isinstance(x, (float, complex, np.number, np.ndarray)) for x in carried):
         raise NotDifferentiableError(
             f"A {type(error).__name__} that was caught carries a number, and its derivative would be lost",

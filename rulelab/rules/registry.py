@@ -56,46 +56,42 @@ NO_RULE = NoRule()
 
 
 class Entry:
-    """All that one registry knows of one target: the user's rules and opt-outs in order, and the house's
+    """All that one registry knows of one target: the user's rules and opt-outs in order, and the built-in
     rules; `history` has the user's as they were before each change, the last one last."""
 
-    __slots__ = ("__weakref__", "answers", "history", "house", "name", "target", "user")
+    __slots__ = ("__weakref__", "answers", "history", "built_in", "name", "target", "user")
 
-    def __init__(self, target, name, user=(), house=(), history=()):
+    def __init__(self, target, name, user=(), built_in=(), history=()):
         self.target = target  # a function that gives the target, or None if it is gone
         self.name = name
         self.user = user
-        self.house = house
+        self.built_in = built_in
         self.history = history
         self.answers = {}
 
     def answers_in(self, mode):
         """Whether there is something about calls in this mode, "rrule" or "frule": of an author's rule in one
         the other is derived."""
-        return bool(self.user) or any(e.mode == mode for e in self.house)
+        return bool(self.user) or any(e.mode == mode for e in self.built_in)
 
-    def changed(self, user=None, house=None):
+    def changed(self, user=None, built_in=None):
         """A new entry with other rules; the answers of the old one are not taken along."""
         return Entry(
             self.target,
             self.name,
             self.user if user is None else user,
-            self.house if house is None else house,
+            self.built_in if built_in is None else built_in,
             self.history,
         )
 
     def remembering(self, old, steps):
         """This entry, with the user's rules of the `old` one as the last of so many steps back."""
         history = (*old.history, old.user)[-steps:] if steps else ()
-        return Entry(self.target, self.name, self.user, self.house, history)
+        return Entry(self.target, self.name, self.user, self.built_in, history)
 
     def undone(self):
         """A new entry with the user's rules as they were before the last change."""
-        return Entry(self.target, self.name, self.history[-1], self.house, self.history[:-1])
-
-    def replaced_by(self, rule):
-        """The user's rules that a new one takes the place of."""
-        return [e for e in self.user if isinstance(e, Rule) and _replaces(rule, e)]
+        return Entry(self.target, self.name, self.history[-1], self.built_in, self.history[:-1])
 
     def ask(self, given, mode, config):
         """The answer for arguments of these types, remembered."""
@@ -113,9 +109,9 @@ class Entry:
         return answer
 
     def _choose(self, given, mode, config):
-        for tier in (self.user, self.house):
+        for tier in (self.user, self.built_in):
             fitting = [e for e in tier if _serves(e, mode, config) and e.accepts.match(given)]
-            if tier is self.house and not all(map(_is_usual, given)):
+            if tier is self.built_in and not all(map(_is_usual, given)):
                 fitting = [e for e in fitting if not e.differentiable]
             fitting = _after_last_opt_out_of_everything(fitting)
             with_config = [e for e in fitting if isinstance(e, Rule) and e.requires]
@@ -126,7 +122,7 @@ class Entry:
 
 
 def _is_usual(given):
-    """Whether the house's rules know the arithmetic of such an argument: that of a masked array, a matrix or
+    """Whether the built-in rules know the arithmetic of such an argument: that of a masked array, a matrix or
     another subclass of ndarray is its own."""
     return not isinstance(given, ArrayType) or given.cls is np.ndarray or given.cls is np.memmap
 
@@ -248,8 +244,8 @@ class Registry:
             for target, rule in pairs:
                 _, entry = changed.get(id(target), (target, None))
                 entry = entry or _entry_for(old, target)
-                if rule.house:
-                    entry = entry.changed(house=_joined(entry.house, rule))
+                if rule.built_in:
+                    entry = entry.changed(built_in=_joined(entry.built_in, rule))
                 else:
                     entry = entry.changed(user=_joined(entry.user, rule))
                 changed[id(target)] = (target, entry)
@@ -350,15 +346,15 @@ class Registry:
         return known[1] if known is not None and known[0] is target else None
 
     def rules(self):
-        """All rules, the house's first for each target."""
-        return [e for entry in self.entries() for e in (*entry.house, *entry.user) if isinstance(e, Rule)]
+        """All rules, the built-in ones first for each target."""
+        return [e for entry in self.entries() for e in (*entry.built_in, *entry.user) if isinstance(e, Rule)]
 
     def entries(self):
         """The entries of all targets that are alive."""
         alive = []
         for held in list(self.snapshot.entries.values()):
             entry = held() if type(held) is weakref.ref else held
-            if entry is not None and entry.target() is not None and (entry.user or entry.house):
+            if entry is not None and entry.target() is not None and (entry.user or entry.built_in):
                 alive.append(entry)
         return alive
 
@@ -375,8 +371,8 @@ class Registry:
         entry = self.entry(target)
         return entry if entry is not None and entry.answers_in(mode) else None
 
-    def house_entry(self, target, mode="rrule"):
-        """What is known of a target for which only the house has rules, in this mode; None for any other."""
+    def built_in_entry(self, target, mode="rrule"):
+        """What is known of a target that has only built-in rules in this mode; None for any other."""
         entry = self.entry_in(mode, target)
         return entry if entry is not None and not entry.user and not self.is_hidden(target) else None
 

@@ -18,8 +18,8 @@ class Rule:
     tangents first and gives `(y, y_dot)`; with `requires` the config comes before everything. `partials` is
     the `lambda out, *xs:` of a scalar rule; each term `partial * x_dot` of its frule goes through `past(term,
     out, x, x_dot)`, if there is one, which gives the term and has a derivative of its own. A rule that is not
-    `differentiable` says that its target has no derivative. A `house` rule is trusted: called as the caller
-    wrote it, and its pullback answers for the function and the first `leading` arguments only. `pure`
+    `differentiable` says that its target has no derivative. A `built_in` rule is trusted: called as the
+    caller wrote it, and its pullback answers for the function and the first `leading` arguments only. `pure`
     promises that calling it can be dropped if nobody uses the result. `doubt`, while it is true, has each
     call compared (`rules/doubt.py`).
     """
@@ -33,7 +33,7 @@ class Rule:
     past: Callable | None = None
     differentiable: bool = True
     leading: int | None = None
-    house: bool = False
+    built_in: bool = False
     pure: bool = False
     requires: frozenset = frozenset()
     keyword_only: tuple = ()
@@ -71,7 +71,7 @@ class StandIn:
     """A Python function that is differentiated in place of another that has no Python code.
 
     Positional arguments from `rest` on arrive as one tuple. `instead(*args)` tells of a call whether it takes
-    this way before any rule of the house; None where rules come first. A target that `reads_items` reads its
+    this way before any built-in rule; None where rules come first. A target that `reads_items` reads its
     first argument once from end to end: it is given the list of the items of what is no list; without a
     `function` that is all.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import KeywordError, RuleCountError
+from ..own_code import stands_in
 from ..tangents.algebra import add
 from ..tangents.forms import form_of, no_change
 from ..tangents.missing import NotImplementedTangent
@@ -12,6 +13,8 @@ from ..tangents.one import One
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+
+stands_in(__file__)
 
 _NUMERIC = (int, float, complex, np.ndarray, np.number)
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import AmbiguousRuleError, Place, RuleRegistrationError
 from ..parsing import parse
 from ..tangents.classes import made_by_python
+from ..tangents.holding import captured
 
 _REFUSED = "a rule's annotations are classes, unions of classes, Any or numpy.typing.NDArray[...]"
 
@@ -373,14 +374,7 @@ def _read(node, text, function, name):
 
 
 def _look_up(word, text, function, name):
-    code, closure = getattr(function, "__code__", None), getattr(function, "__closure__", None)
-    cells = dict(zip(code.co_freevars, closure)) if code is not None and closure else {}
-    if word in cells:
-        try:
-            return cells[word].cell_contents
-        except ValueError:
-            pass
-    for space in (getattr(function, "__globals__", {}), vars(builtins)):
+    for space in (captured(function), getattr(function, "__globals__", {}), vars(builtins)):
         if word in space:
             return space[word]
     raise _undefined(f"{text!r} of {name}", word, function)

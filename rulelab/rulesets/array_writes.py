@@ -5,7 +5,7 @@ An array whose tangent nobody keeps may be given constants alone (`check_kept`).
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.shadows import is_constant
 from ..tangents.zeros import NoTangent
 from .array_likes import dense

@@ -1,4 +1,4 @@
-"""The rulesets that come with the house, and their one way into a registry."""
+"""The rulesets that come with rulelab, and their one way into a registry."""
 
 from ..rules import programs
 from . import (

@@ -4,18 +4,16 @@ import operator
 from collections import OrderedDict, defaultdict, deque
 
 from ..errors import NotDifferentiableError
-from ..rules.house import RuleTable
+from ..python_facts import READS, methods_that
+from ..rules.rule_table import RuleTable
 from ..tangents.in_step import check_key, is_iterator
 from ..tangents.shadows import is_constant, settled
 from ..tangents.zeros import NoTangent
 from .container_tangents import (
     FORWARDS,
     check_kept,
-    dots_of,
     entries_of_both,
-    factory_beside,
     like_dict,
-    part_of,
     parts_beside,
     taken,
 )
@@ -27,26 +25,17 @@ NO = NoTangent()
 # -- dicts ---------------------------------------------------------------------------------------------------
 
 
-@TABLE.frule(dict.get)
-def get_frule(tangents, d, key, default=None, /):
-    check_key(key, tangents[2])
-    if dict.__contains__(d, key):
-        return dict.get(d, key), part_of(tangents[1], key)
-    return default, tangents[3] if len(tangents) > 3 else NO
-
-
-def _state_pop(method):
+def _state_lookup(method):
     @TABLE.frule(method)
-    def pop_frule(tangents, d, key, *default):
+    def lookup_frule(tangents, d, key, *default):
         check_key(key, tangents[2])
-        if key in d or not default:
-            y = method(d, key)
-            return y, NO if is_constant(tangents[1]) else method(tangents[1], key)
-        return default[0], tangents[3]
+        if dict.__contains__(d, key):
+            return method(d, key), NO if is_constant(tangents[1]) else method(tangents[1], key)
+        return method(d, key, *default), tangents[3] if default else NO
 
 
-_state_pop(dict.pop)
-_state_pop(OrderedDict.pop)
+for _method in (dict.get, dict.pop, OrderedDict.pop):
+    _state_lookup(_method)
 
 
 def _state_popitem(method):
@@ -62,17 +51,13 @@ _state_popitem(OrderedDict.popitem)
 
 def _state_setdefault(method):
     @TABLE.frule(method)
-    def setdefault_frule(tangents, d, key, default=None, /):
-        d_dot = tangents[1]
-        if key in d:
-            return d[key], part_of(d_dot, key)
-        default_dot = tangents[3] if len(tangents) > 3 else NO
-        check_kept(d, d_dot, default_dot)
-        check_key(key, tangents[2])
-        method(d, key, default)
-        if not is_constant(d_dot):
-            d_dot[key] = settled(default, default_dot)
-        return default, part_of(d_dot, key)
+    def setdefault_frule(tangents, d, key, *default):
+        d_dot, default_dot = tangents[1], tangents[3] if default else NO
+        if not dict.__contains__(d, key):
+            check_kept(d, d_dot, default_dot)
+            check_key(key, tangents[2])
+        y = method(d, key, *default)
+        return y, NO if is_constant(d_dot) else method(d_dot, key, settled(y, default_dot))
 
 
 _state_setdefault(dict.setdefault)
@@ -110,8 +95,10 @@ def with_words(config, args, dots, words, word_dots):
 
 
 def _state_update(method):
+    gives_itself = method not in (dict.update, OrderedDict.update)
+
     @TABLE.frule(method, requires=FORWARDS, keyword_tangents=True)
-    def update_frule(config, tangents, d, /, *others, **words):
+    def update_frule(config, tangents, d: dict, /, *others, **words):
         if len(others) > 1:
             return method(d, *others, **words), NO  # which raises Python's own error
         count = 2 + len(others)
@@ -122,27 +109,11 @@ def _state_update(method):
         d.update(new)
         if not is_constant(tangents[1]):
             tangents[1].update(dots)
-        return None, NO
+        return (d, tangents[1]) if gives_itself else (None, NO)
 
 
-_state_update(dict.update)
-_state_update(OrderedDict.update)
-
-
-def _state_merge_in_place(method):
-    @TABLE.frule(method, requires=FORWARDS)
-    def merge_in_place_frule(config, tangents, d: dict, other, /):
-        new, dots = entries_given(config, other, tangents[2])
-        if not is_constant(tangents[2]):
-            check_kept(d, tangents[1], *dots.values())
-        d.update(new)
-        if not is_constant(tangents[1]):
-            tangents[1].update(dots)
-        return d, tangents[1]
-
-
-_state_merge_in_place(operator.ior)
-_state_merge_in_place(dict.__ior__)
+for _method in (dict.update, OrderedDict.update, operator.ior, dict.__ior__, OrderedDict.__ior__):
+    _state_update(_method)
 
 
 def fill_keys(config, tangents, cls, keys, value=None):
@@ -262,28 +233,6 @@ def _state_set_method(method):
         return method(xs, *others), NO
 
 
-for _method in (
-    set.add, set.discard, set.remove, set.pop, set.clear, set.update, set.intersection_update,
-    set.difference_update, set.symmetric_difference_update, set.union, set.intersection, set.difference,
-    set.symmetric_difference, set.issubset, set.issuperset, set.isdisjoint, set.copy,
-    frozenset.union, frozenset.intersection, frozenset.difference, frozenset.symmetric_difference,
-    frozenset.issubset, frozenset.issuperset, frozenset.isdisjoint, frozenset.copy,
-):  # fmt: skip
-    _state_set_method(_method)
-
-
-def _state_copy_of_base(method):
-    @TABLE.frule(method)
-    def copy_frule(tangents, x, /):
-        y = method(x)
-        if isinstance(y, dict):
-            return y, like_dict(y, entries_of_both(x, tangents[1]), factory_beside(x, tangents[1]))
-        dots = parts_beside(x, dots_of(x, tangents[1]))
-        return y, deque(dots, y.maxlen) if isinstance(y, deque) else dots
-
-
-for _method in (
-    list.copy, dict.copy, deque.copy, OrderedDict.copy, defaultdict.copy, deque.__copy__,
-    defaultdict.__copy__,
-):  # fmt: skip
-    _state_copy_of_base(_method)
+for _method in methods_that(READS, set, frozenset):
+    if not _method.__name__.startswith("__"):
+        _state_set_method(_method)

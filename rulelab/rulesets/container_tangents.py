@@ -13,8 +13,8 @@ from collections import Counter, OrderedDict, defaultdict, deque
 import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError
-from ..rules.house import RuleTable
-from ..tangents.in_step import check_in_step, check_key, check_keys, is_iterator, pairs
+from ..rules.rule_table import RuleTable
+from ..tangents.in_step import check_in_step, check_key, check_keys, first, is_iterator, pairs
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_kept, zero_of
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import NoTangent
@@ -24,7 +24,6 @@ TABLE = RuleTable("container_tangents", hands_out=True)
 
 FORWARDS = frozenset({"forwards"})
 Items = list | tuple
-Numbered = list | tuple | deque
 NO = NoTangent()
 
 
@@ -73,50 +72,32 @@ TABLE.non_differentiable(check_untracked)
 # -- the same done to both -----------------------------------------------------------------------------------
 
 
-def _state_taking(*targets):
-    """A method that hands a part out, and perhaps takes it away."""
-    for target in targets:
-        _state_one_taking(target)
+def _state_the_same(method):
+    """A method that moves the parts, takes some away, or hands them out."""
 
-
-def _state_one_taking(method):
     @TABLE.frule(method)
-    def taking_frule(tangents, xs, *args):
-        if not is_constant(tangents[1]):
-            check_in_step(xs, tangents[1])
+    def same_frule(tangents, xs: list | dict | deque, *args):
+        if is_constant(tangents[1]):
+            return method(xs, *args), NO
+        check_in_step(xs, tangents[1])
         y = method(xs, *args)
-        return y, NO if is_constant(tangents[1]) else method(tangents[1], *args)
+        y_dot = method(tangents[1], *args)
+        return y, NO if y is None else y_dot
 
 
-def _state_moving(*targets):
-    """A method that moves the parts, or takes some away."""
-    for target in targets:
-        _state_one_moving(target)
-
-
-def _state_one_moving(method):
-    @TABLE.frule(method)
-    def moving_frule(tangents, xs, *args):
-        if not is_constant(tangents[1]):
-            check_in_step(xs, tangents[1])
-        y = method(xs, *args)
-        if not is_constant(tangents[1]):
-            method(tangents[1], *args)
-        return y, NO
-
-
-_state_taking(list.pop, deque.pop, deque.popleft, dict.values, dict.items, OrderedDict.values)
-_state_taking(OrderedDict.items)
+for _method in (
+    *(list.pop, list.reverse, list.clear, list.__delitem__),
+    *(deque.pop, deque.popleft, deque.reverse, deque.clear, deque.rotate, deque.__delitem__),
+    *(dict.values, dict.items, dict.clear, dict.__delitem__),
+    *(OrderedDict.values, OrderedDict.items, OrderedDict.clear, OrderedDict.__delitem__),
+    OrderedDict.move_to_end,
+):
+    _state_the_same(_method)
 
 
 @TABLE.frule(dict.keys, OrderedDict.keys)
 def keys_frule(tangents, d):
     return d.keys(), NO
-
-
-_state_moving(list.reverse, list.clear, list.__delitem__, deque.reverse, deque.clear, deque.rotate)
-_state_moving(deque.__delitem__, dict.clear, dict.__delitem__, OrderedDict.clear, OrderedDict.move_to_end)
-_state_moving(OrderedDict.__delitem__)
 
 
 # -- putting items in ----------------------------------------------------------------------------------------
@@ -127,32 +108,27 @@ def _state_putting(method):
 
     @TABLE.frule(method)
     def putting_frule(tangents, xs, item):
-        _, xs_dot, item_dot = tangents
-        check_kept(xs, xs_dot, item_dot)
+        check_kept(xs, tangents[1], tangents[2])
         method(xs, item)
-        if not is_constant(xs_dot):
-            method(xs_dot, settled(item, item_dot))
+        if not is_constant(tangents[1]):
+            method(tangents[1], settled(item, tangents[2]))
         return None, NO
-
-
-_state_putting(list.append)
-_state_putting(deque.append)
-_state_putting(deque.appendleft)
 
 
 def _state_insertion(method):
     @TABLE.frule(method)
     def insert_frule(tangents, xs, index, item):
-        xs_dot, item_dot = tangents[1], tangents[3]
-        check_kept(xs, xs_dot, item_dot)
+        check_kept(xs, tangents[1], tangents[3])
         method(xs, index, item)
-        if not is_constant(xs_dot):
-            method(xs_dot, index, settled(item, item_dot))
+        if not is_constant(tangents[1]):
+            method(tangents[1], index, settled(item, tangents[3]))
         return None, NO
 
 
-_state_insertion(list.insert)
-_state_insertion(deque.insert)
+for _method in (list.append, deque.append, deque.appendleft):
+    _state_putting(_method)
+for _method in (list.insert, deque.insert):
+    _state_insertion(_method)
 
 
 def taken(config, x, x_dot):
@@ -180,10 +156,7 @@ def _state_extension(method, gives_itself):
         return (xs, xs_dot) if gives_itself else (None, NO)
 
     def extend(xs, items):
-        if method is deque.extendleft:
-            xs.extendleft(items)
-        else:
-            xs.extend(items)
+        return xs.extendleft(items) if method is deque.extendleft else xs.extend(items)
 
 
 for _method in (list.extend, deque.extend, deque.extendleft):
@@ -198,16 +171,11 @@ def _state_repetition(method):
         xs_dot = tangents[1]
         if method is operator.imul and not isinstance(n, (int, np.integer)):  # an array decides itself
             return config.frule_via_ad((NO, xs_dot, tangents[2]), operator.mul, xs, n)
+        repeat = deque.__imul__ if isinstance(xs, deque) else list.__imul__
         repeat(xs, n)
         if not is_constant(xs_dot):
             repeat(xs_dot, n)
         return xs, xs_dot
-
-    def repeat(xs, n):
-        if isinstance(xs, deque):
-            deque.__imul__(xs, n)
-        else:
-            list.__imul__(xs, n)
 
 
 _state_repetition(operator.imul)
@@ -322,6 +290,14 @@ def stored(a, b):
     return a[b]
 
 
+@TABLE.frule(operator.getitem, deque.__getitem__)
+def deque_item_frule(tangents, a: deque, b, /):
+    if is_constant(tangents[1]):
+        return a[b], NO
+    check_in_step(a, tangents[1])
+    return a[b], tangents[1][b]
+
+
 def made_of_key(a, b):
     """What `__missing__` of a class makes of a key, or KeyError."""
     y = dict.__getitem__(a, b)
@@ -340,11 +316,6 @@ TABLE.non_differentiable(made_of_key)
 def _slice_of_constants(y):
     """The tangent of a new list or tuple of constants."""
     return [settled(x, NO) for x in y] if isinstance(y, list) else NO
-
-
-@TABLE.frule(operator.getitem, deque.__getitem__)
-def deque_item_frule(tangents, a: deque, b, /):
-    return a[b], part_of(tangents[1], b)
 
 
 @TABLE.frule(operator.getitem, dict.__getitem__, defaultdict.__missing__, requires=FORWARDS)
@@ -375,50 +346,34 @@ def range_item_frule(tangents, a: range | str | bytes, b, /):
     return a[b], NO
 
 
-@TABLE.frule(operator.setitem, list.__setitem__, dict.__setitem__, deque.__setitem__)
-def setitem_frule(tangents, a: dict | deque, b, c, /):
-    _, a_dot, b_dot, c_dot = tangents
-    check_kept(a, a_dot, c_dot)
-    if isinstance(a, dict):
-        check_key(b, b_dot)
-    if not is_constant(a_dot):
-        check_in_step(a, a_dot)
-    put(a, b, c)
-    if not is_constant(a_dot):
-        a_dot[b] = settled(c, c_dot)
-    return None, NO
-
-
-def put(a, b, c):
-    """`a[b] = c` as it is stored, whatever an author's class makes of it."""
-    if isinstance(a, list):
-        list.__setitem__(a, b, c)
-    elif isinstance(a, dict) and not isinstance(a, OrderedDict):
-        dict.__setitem__(a, b, c)
-    else:
-        a[b] = c
-
-
-@TABLE.frule(operator.setitem, list.__setitem__, requires=FORWARDS)
-def list_setitem_frule(config, tangents, a: list, b, c, /):
-    _, a_dot, _, c_dot = tangents
-    if not is_constant(a_dot):
-        check_in_step(a, a_dot)
-    if not isinstance(b, slice):
-        check_kept(a, a_dot, c_dot)
-        put(a, b, c)
+def _state_assignment(write):
+    @TABLE.frule(write, requires=FORWARDS)
+    def setitem_frule(config, tangents, a: list | dict | deque, b, c, /):
+        _, a_dot, b_dot, c_dot = tangents
+        if isinstance(a, dict):
+            check_key(b, b_dot)
         if not is_constant(a_dot):
-            a_dot[b] = settled(c, c_dot)
+            check_in_step(a, a_dot)
+        if isinstance(b, slice):
+            c, dots = taken(config, c, c_dot)
+            check_kept(a, a_dot, *dots)
+            c_dot = parts_beside(c, dots)
+        else:
+            check_kept(a, a_dot, c_dot)
+            c_dot = settled(c, c_dot)
+        if write is operator.setitem:
+            a[b] = c
+        else:  # as it is stored, whatever an author's class makes of it
+            write(a, b, c)
+        if not is_constant(a_dot):
+            a_dot[b] = c_dot
         return None, NO
-    new, dots = taken(config, c, c_dot)
-    check_kept(a, a_dot, *dots)
-    put(a, b, new)
-    if not is_constant(a_dot):
-        a_dot[b] = parts_beside(new, dots)
-    return None, NO
 
 
-TABLE.frule(OrderedDict.__setitem__)(setitem_frule)
+for _method in (
+    operator.setitem, list.__setitem__, dict.__setitem__, OrderedDict.__setitem__, deque.__setitem__,
+):  # fmt: skip
+    _state_assignment(_method)
 
 
 @TABLE.frule(operator.setitem, np.ndarray.__setitem__)
@@ -462,49 +417,67 @@ def delitem_frule(tangents, a: list | dict | deque, b, /):
     return None, NO
 
 
-@TABLE.frule(operator.contains, requires=FORWARDS)
-def contains_frule(config, tangents, a, b, /):
-    """A question; one that reads an iterator takes the tangents along."""
-    if is_constant(tangents[1]) or not is_iterator(a):
-        return b in a, NO
-    for item, _ in pairs(config, a, tangents[1]):
-        if item is b or item == b:
-            return True, NO
-    return False, NO
+def _state_question(target):
+    """A question about items; one that reads an iterator takes the tangents along."""
+
+    @TABLE.frule(target, requires=FORWARDS)
+    def question_frule(config, tangents, xs, *args):
+        if is_constant(tangents[1]) or (args and not is_iterator(xs)):
+            return target(xs, *args), NO
+        return target(map(first, pairs(config, xs, tangents[1])), *args), NO
+
+
+for _method in (any, all, operator.contains, operator.countOf, operator.indexOf):
+    _state_question(_method)
 
 
 # -- a + b, a * n, a | b -------------------------------------------------------------------------------------
 
 
-def as_items(x, dots):
-    """A list of tangents in the kind of container that `x` is."""
+def beside(x, x_dot):
+    """The tangents that a new container keeps for the items of `x`, in the kind of container that `x` is."""
+    if isinstance(x, dict):
+        return like_dict(x, entries_of_both(x, x_dot), factory_beside(x, x_dot))
+    dots = parts_beside(x, dots_of(x, x_dot))
+    if isinstance(x, deque):
+        return deque(dots, x.maxlen)
     return dots if isinstance(x, list) else tuple(dots)
 
 
-@TABLE.frule(operator.add, operator.concat, list.__add__, tuple.__add__)
-def concat_frule(tangents, a: Items, b: Items, /):
-    y = a + b
-    dots = dots_of(a, tangents[1]) + dots_of(b, tangents[2])
-    return y, as_items(y, parts_beside([*a, *b], dots))
+def _state_joined(join, left, right):
+    """`a + b`, `a * n` and `a | b`: a new container."""
+
+    @TABLE.frule(join)
+    def joined_frule(tangents, a: left, b: right, /):
+        return join(a, b), join(*[
+            x if isinstance(x, (int, np.integer)) else beside(x, x_dot)
+            for x, x_dot in zip((a, b), tangents[1:], strict=True)
+        ])  # fmt: skip
 
 
-@TABLE.frule(operator.add, deque.__add__)
-def deque_concat_frule(tangents, a: deque, b: deque, /):
-    y = a + b
-    dots = parts_beside([*a, *b], dots_of(a, tangents[1]) + dots_of(b, tangents[2]))
-    return y, deque(dots, y.maxlen)
+Number = int | np.integer
+for _method in (operator.add, operator.concat, list.__add__, tuple.__add__):
+    _state_joined(_method, Items, Items)
+for _method in (operator.add, deque.__add__):
+    _state_joined(_method, deque, deque)
+for _method in (operator.mul, list.__mul__, tuple.__mul__):
+    _state_joined(_method, Items, Number)
+_state_joined(operator.mul, Number, Items)
+for _method in (operator.or_, dict.__or__):
+    _state_joined(_method, dict, dict)
 
 
-@TABLE.frule(operator.mul, list.__mul__, tuple.__mul__)
-def repeat_items_frule(tangents, a: Items, b: int | np.integer, /):
-    y = a * b
-    return y, as_items(y, parts_beside(a, dots_of(a, tangents[1])) * int(b))
+def _state_copy(method):
+    @TABLE.frule(method)
+    def copy_frule(tangents, x, /):
+        return method(x), beside(x, tangents[1])
 
 
-@TABLE.frule(operator.mul)
-def repeated_items_frule(tangents, a: int | np.integer, b: Items, /):
-    y = a * b
-    return y, as_items(y, parts_beside(b, dots_of(b, tangents[2])) * int(a))
+for _method in (
+    list.copy, dict.copy, deque.copy, OrderedDict.copy, defaultdict.copy, deque.__copy__,
+    defaultdict.__copy__,
+):  # fmt: skip
+    _state_copy(_method)
 
 
 def entries_of_both(d, d_dot):
@@ -524,12 +497,3 @@ def like_dict(y, dots, factory=None):
 def factory_beside(x, x_dot):
     """What gives out the tangent of the factory of a dict, or None."""
     return x_dot.default_factory if isinstance(x, defaultdict) and not is_constant(x_dot) else None
-
-
-@TABLE.frule(operator.or_, dict.__or__)
-def merge_frule(tangents, a: dict, b: dict, /):
-    y = a | b
-    dots = {**entries_of_both(a, tangents[1]), **entries_of_both(b, tangents[2])}
-    if isinstance(a, defaultdict):
-        return y, like_dict(y, dots, factory_beside(a, tangents[1]))
-    return y, like_dict(y, dots, factory_beside(b, tangents[2]))

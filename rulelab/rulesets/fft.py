@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 

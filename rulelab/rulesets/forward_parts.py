@@ -7,7 +7,7 @@ what it makes of a tangent is linear in it.
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out
 from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk

@@ -12,8 +12,9 @@ from collections import deque
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
-from ..rules.house import RuleTable
+from ..errors import NotDifferentiableError, items_refused
+from ..python_facts import HANDED_ON, HANDING_ON
+from ..rules.rule_table import RuleTable
 from ..tangents.generated import generated, tested
 from ..tangents.in_step import (
     Nothings,
@@ -82,27 +83,24 @@ _END = object()
 
 @TABLE.frule(next, requires=FORWARDS)
 def next_frule(config, tangents, iterator, *default):
-    iterator_dot = tangents[1]
-    if authors_method(type(iterator), "__next__") is not None:
-        return _next_of_object(config, tangents, iterator, default)
-    if is_constant(iterator_dot) and not default:
-        return next(iterator), NO
-    y = next(iterator, _END)
-    if y is not _END:
-        return y, NO if is_constant(iterator_dot) else next(iterator_dot)
-    if default:
-        return default[0], tangents[2]
-    return next(iterator), NO  # at its end: it raises StopIteration
-
-
-def _next_of_object(config, tangents, iterator, default):
-    """By the `__next__` of an author's class."""
     if not default:
-        return config.frule_via_ad((NO, tangents[1]), type(iterator).__next__, iterator)
+        return _next(config, iterator, tangents[1])
+    if authors_method(type(iterator), "__next__") is None:  # a handler has no derivative backwards
+        y = next(iterator, _END)
+        if y is _END:
+            return default[0], tangents[2]
+        return y, NO if is_constant(tangents[1]) else next(tangents[1])
     try:
-        return config.frule_via_ad((NO, tangents[1]), type(iterator).__next__, iterator)
+        return _next(config, iterator, tangents[1])
     except StopIteration:
         return default[0], tangents[2]
+
+
+def _next(config, iterator, iterator_dot):
+    method = authors_method(type(iterator), "__next__")
+    if method is not None:
+        return config.frule_via_ad((NO, iterator_dot), method, iterator)
+    return next(iterator), NO if is_constant(iterator_dot) else next(iterator_dot)
 
 
 @TABLE.frule(reversed, requires=FORWARDS)
@@ -112,47 +110,62 @@ def reversed_frule(config, tangents, x, /):
         return config.frule_via_ad((NO, tangents[1]), method, x)
     if is_constant(tangents[1]) or isinstance(x, dict):
         return reversed(x), NO
-    if is_sequence(x):
+    if is_sequence(x) or isinstance(x, type({}.values())):
         check_in_step(x, tangents[1])
-        return reversed(x), reversed(tangents[1])
-    if isinstance(x, type({}.values())):
         return reversed(x), reversed(tangents[1])
     if isinstance(x, type({}.items())):
         return reversed(x), map(beside_entry, reversed(tangents[1]))
     reversed(x)  # raises Python's own error
-    raise NotDifferentiableError(
-        f"The items of a {type(x).__name__} cannot be differentiated backwards",
-        fixes=("make a list of them first",),
-        read="limitations#iteration",
-    )
+    raise items_refused(type(x), because=" backwards")
 
 
 # -- zip, enumerate and what else hands items on -------------------------------------------------------------
 
 
-def _state_side_by_side(target):
-    """`zip` and `product`: rows of one item of each."""
+_ONE_BY_ONE = (itertools.islice, itertools.cycle, itertools.compress, itertools.repeat)
+_OF_ITS_OWN = (enumerate, iter, reversed, itertools.chain, itertools.tee)
 
-    @TABLE.frule(target, requires=FORWARDS)
-    def rows_frule(config, tangents, *xs, **words):
+
+def _state_handing_on(target, letters):
+    """One of the functions that only hand items on: it is given pairs of item and tangent in their place."""
+    parted = split if target in _ONE_BY_ONE else split_rows
+    filled = {"fillvalue": (None, NO)} if target is itertools.zip_longest else {}
+
+    @TABLE.frule(target, requires=FORWARDS, keyword_tangents=True)
+    def handing_on_frule(config, tangents, *args, **words):
+        count = 1 + len(args)
         if all(map(is_constant, tangents[1:])):
-            return target(*xs, **words), NO
-        if target is zip and all(map(is_sequence, xs)):
-            dots = [tangents_of_items(x, x_dot) for x, x_dot in zip(xs, tangents[1:], strict=True)]
-            return zip(*xs, **words), zip(*dots)
-        return split_rows(target(*all_pairs(config, xs, tangents[1:]), **words))
+            return target(*args, **words), NO
+        if target in (zip, itertools.product) and all(map(is_sequence, args)):
+            dots = [tangents_of_items(x, x_dot) for x, x_dot in zip(args, tangents[1:count], strict=True)]
+            return target(*args, **words), target(*dots, **words)
+        kinds = for_each(letters, len(args))
+        given = [_handed_over(config, *of_one) for of_one in zip(kinds, args, tangents[1:count])]
+        whole = dict(zip(words, zip(words.values(), tangents[count:], strict=True), strict=True))
+        of_words = {name: whole[name] if name in HANDED_ON else words[name] for name in words}
+        return parted(target(*given, **{**filled, **of_words}))
 
 
-_state_side_by_side(zip)
-_state_side_by_side(itertools.product)
+def for_each(letters, count):
+    """A letter for each argument."""
+    return tuple(letters.ljust(count, letters[-1]))
 
 
-@TABLE.frule(itertools.zip_longest, requires=FORWARDS, keyword_tangents=True)
-def zip_longest_frule(config, tangents, *xs, **words):
-    count = 1 + len(xs)
-    filled = dict(zip(words, zip(words.values(), tangents[count:], strict=True), strict=True))
-    filled.setdefault("fillvalue", (None, NO))
-    return split_rows(itertools.zip_longest(*all_pairs(config, xs, tangents[1:count]), **filled))
+TABLE.non_differentiable(for_each)
+
+
+def _handed_over(config, letter, x, x_dot):
+    """What stands for an argument of such a function."""
+    if letter == "v":
+        return x, x_dot
+    if letter == "-" or is_constant(x_dot) and letter == "t":
+        return x
+    return map(first, pairs(config, x, x_dot)) if letter == "t" else pairs(config, x, x_dot)
+
+
+for _target, _letters in HANDING_ON.items():
+    if _target not in _OF_ITS_OWN:
+        _state_handing_on(_target, _letters)
 
 
 @TABLE.frule(enumerate, requires=FORWARDS)
@@ -168,39 +181,6 @@ def enumerate_frule(config, tangents, iterable, start=0):
 def _numbered(row):
     number, (x, x_dot) = row
     return (number, x), (NO, x_dot)
-
-
-def _state_rows_of_one(target):
-    """`pairwise`, `combinations` and their like: rows of items of one iterable."""
-
-    @TABLE.frule(target, requires=FORWARDS)
-    def rows_of_one_frule(config, tangents, iterable, *rest, **words):
-        if is_constant(tangents[1]):
-            return target(iterable, *rest, **words), NO
-        return split_rows(target(pairs(config, iterable, tangents[1]), *rest, **words))
-
-
-for _target in (
-    itertools.pairwise, itertools.combinations, itertools.combinations_with_replacement,
-    itertools.permutations,
-):  # fmt: skip
-    _state_rows_of_one(_target)
-if hasattr(itertools, "batched"):
-    _state_rows_of_one(itertools.batched)
-
-
-def _state_items_of_one(target):
-    """`islice` and `cycle`: items of one iterable."""
-
-    @TABLE.frule(target, requires=FORWARDS)
-    def items_of_one_frule(config, tangents, iterable, *rest):
-        if is_constant(tangents[1]):
-            return target(iterable, *rest), NO
-        return split(target(pairs(config, iterable, tangents[1]), *rest))
-
-
-_state_items_of_one(itertools.islice)
-_state_items_of_one(itertools.cycle)
 
 
 @TABLE.frule(itertools.chain, requires=FORWARDS)
@@ -225,21 +205,6 @@ def _chained(config, given):
 @TABLE.frule(itertools.chain.__dict__["from_iterable"], requires=FORWARDS)
 def from_iterable_frule(config, tangents, cls, iterables, /):
     return _chained(config, pairs(config, iterables, tangents[2]))
-
-
-@TABLE.frule(itertools.compress, requires=FORWARDS)
-def compress_frule(config, tangents, data, selectors):
-    chosen = selectors if is_constant(tangents[2]) else map(first, pairs(config, selectors, tangents[2]))
-    return split(itertools.compress(pairs(config, data, tangents[1]), chosen))
-
-
-@TABLE.frule(itertools.repeat, keyword_tangents=True)
-def repeat_frule(tangents, *args, **words):
-    y = itertools.repeat(*args, **words)
-    if args:
-        return y, itertools.repeat(tangents[1], *args[1:], **words)
-    dots = dict(zip(words, tangents[1:], strict=True))
-    return y, itertools.repeat(**{**words, "object": dots["object"]})
 
 
 @TABLE.frule(itertools.count, keyword_tangents=True)
@@ -299,34 +264,26 @@ def called(config, f, f_dot, row):
     return config.frule_via_ad((f_dot, *[dot for _, dot in row]), f, *[x for x, _ in row])
 
 
-@TABLE.frule(map, requires=FORWARDS)
-def map_frule(config, tangents, f, *xs):
-    if not xs or not callable(f):
-        return map(f, *xs), NO  # raises Python's own error, now or at the first item
+def _state_calling(target):
+    """`map` and its like: a function is called for each row of items."""
 
-    def call(*row):
-        return called(config, f, tangents[1], row)
+    @TABLE.frule(target, requires=FORWARDS)
+    def calling_frule(config, tangents, f, *xs):
+        if not xs or not callable(f):
+            return target(f, *xs), NO  # raises Python's own error, now or at the first item
 
-    return split(map(call, *all_pairs(config, xs, tangents[2:])))
+        def call(*row):
+            return called(config, f, tangents[1], row)
+
+        def call_of_row(row):
+            return called(config, f, tangents[1], list(pairs(config, row[0], row[1])))
+
+        given = all_pairs(config, xs, tangents[2:])
+        return split(map(call_of_row, *given) if target is itertools.starmap else target(call, *given))
 
 
-@TABLE.frule(generated, requires=FORWARDS)
-def generated_frule(config, tangents, make, items, /):
-    def call(row):
-        return called(config, make, tangents[1], (row,))
-
-    return split(generated(call, pairs(config, items, tangents[2])))
-
-
-@TABLE.frule(itertools.starmap, requires=FORWARDS)
-def starmap_frule(config, tangents, f, rows, /):
-    if not callable(f):
-        return itertools.starmap(f, rows), NO
-
-    def call(row):
-        return called(config, f, tangents[1], list(pairs(config, row[0], row[1])))
-
-    return split(map(call, pairs(config, rows, tangents[2])))
+for _target in (map, generated, itertools.starmap):
+    _state_calling(_target)
 
 
 def _state_filter(target):
@@ -395,10 +352,10 @@ def sum_frule(config, tangents, iterable, /, start=0):
         return y, sum_of_tangents(y, [start, *xs], [start_dot, *dots])
     if isinstance(start, (str, bytes, bytearray)):
         return sum(xs, start), NO  # raises Python's own error
-    total, total_dot = start, start_dot
-    for x, x_dot in zip(xs, dots, strict=True):
-        total, total_dot = config.frule_via_ad((NO, total_dot, x_dot), operator.add, total, x)
-    return total, total_dot
+    total = (start, start_dot)
+    for item in zip(xs, dots, strict=True):
+        total = called(config, operator.add, NO, (total, item))
+    return total
 
 
 def sum_of_tangents(y, xs, dots):
@@ -429,7 +386,7 @@ def prod_frule(config, tangents, iterable, /, **words):
 def _state_extreme(extreme):
     @TABLE.frule(extreme, requires=FORWARDS, keyword_tangents=True)
     def extreme_frule(config, tangents, *args, **words):
-        """The tangent of the item that is chosen; ties of several numbers go by the house's convention."""
+        """The tangent of the item that is chosen; ties of several numbers go by our convention."""
         count = 1 + len(args)
         word_dots = dict(zip(words, tangents[count:], strict=True))
         if not args or not has_only(words, "key", "default") or (len(args) > 1 and "default" in words):
@@ -449,33 +406,6 @@ def _state_extreme(extreme):
 _state_extreme(max)
 _state_extreme(min)
 TABLE.non_differentiable(winner)
-
-
-def _state_quantifier(target, ends_at):
-    @TABLE.frule(target, requires=FORWARDS)
-    def quantifier_frule(config, tangents, iterable, /):
-        if is_constant(tangents[1]):
-            return target(iterable), NO
-        for item, _ in pairs(config, iterable, tangents[1]):
-            if bool(item) is ends_at:
-                return ends_at, NO
-        return not ends_at, NO
-
-
-_state_quantifier(any, True)
-_state_quantifier(all, False)
-
-
-def _state_search(target):
-    @TABLE.frule(target, requires=FORWARDS)
-    def search_frule(config, tangents, a, b, /):
-        if is_constant(tangents[1]) or not is_iterator(a):
-            return target(a, b), NO
-        return target(map(first, pairs(config, a, tangents[1])), b), NO
-
-
-_state_search(operator.countOf)
-_state_search(operator.indexOf)
 
 
 # -- numbers -------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk, unthunk

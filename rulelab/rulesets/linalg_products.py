@@ -6,7 +6,7 @@ import string
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk

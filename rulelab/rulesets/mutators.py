@@ -3,12 +3,14 @@
 Calling one of them on a value that carries a cotangent is refused before the write.
 """
 
-import operator
 import random
+import types
+from collections import deque
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..python_facts import CONTAINERS, WRITES, WRITING_OPERATORS, methods_that
+from ..rules.rule_table import RuleTable
 
 TABLE = RuleTable("mutators")
 
@@ -25,102 +27,18 @@ TABLE.mutates(
     random.Random.shuffle,
 )
 
-# A method that this NumPy does not have (`itemset` went with NumPy 2) is left out.
+# Methods in Python are followed into what they do. Deques are changed as code of a library changes things:
+# rules are given copies of them.
 TABLE.mutates(
-    *[
-        getattr(np.ndarray, name)
-        for name in (
-            "sort",
-            "fill",
-            "put",
-            "resize",
-            "partition",
-            "itemset",
-            "setfield",
-            "setflags",
-            "byteswap",
-            "__setitem__",
-            "__delitem__",
-            "__iadd__",
-            "__isub__",
-            "__imul__",
-            "__itruediv__",
-            "__ifloordiv__",
-            "__imod__",
-            "__ipow__",
-            "__imatmul__",
-            "__iand__",
-            "__ior__",
-            "__ixor__",
-            "__ilshift__",
-            "__irshift__",
-        )
-        if hasattr(np.ndarray, name)
-    ]
+    *(
+        method
+        for method in methods_that(WRITES, np.ndarray, *(kind for kind in CONTAINERS if kind is not deque))
+        if not isinstance(method, types.FunctionType)
+    )
 )
 
 # Ufuncs write through `at`; their `out=` is a keyword that no rule accepts.
 TABLE.mutates(*{ufunc.at for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)})
 
-TABLE.mutates(
-    operator.setitem,
-    operator.delitem,
-    operator.iadd,
-    operator.isub,
-    operator.imul,
-    operator.itruediv,
-    operator.ifloordiv,
-    operator.imod,
-    operator.ipow,
-    operator.imatmul,
-    operator.iand,
-    operator.ior,
-    operator.ixor,
-    operator.ilshift,
-    operator.irshift,
-    operator.iconcat,
-)
-
-TABLE.mutates(
-    list.append,
-    list.extend,
-    list.insert,
-    list.pop,
-    list.remove,
-    list.clear,
-    list.sort,
-    list.reverse,
-    list.__setitem__,
-    list.__delitem__,
-    list.__iadd__,
-    list.__imul__,
-)
-
-TABLE.mutates(
-    dict.update,
-    dict.pop,
-    dict.popitem,
-    dict.setdefault,
-    dict.clear,
-    dict.__setitem__,
-    dict.__delitem__,
-    dict.__ior__,
-)
-
-TABLE.mutates(
-    set.add,
-    set.discard,
-    set.remove,
-    set.pop,
-    set.clear,
-    set.update,
-    set.intersection_update,
-    set.difference_update,
-    set.symmetric_difference_update,
-    set.__ior__,
-    set.__iand__,
-    set.__isub__,
-    set.__ixor__,
-)
-
+TABLE.mutates(*WRITING_OPERATORS)
 TABLE.mutates(setattr, delattr)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
@@ -449,6 +449,71 @@ def polymul_frule(tangents, a1, a2):
     first, second = _factors(a1, a2)
     y_dot = np.convolve(dense(a1, tangents[1]), second) + np.convolve(first, dense(a2, tangents[2]))
     return np.polymul(a1, a2), y_dot
+
+
+def _divided(u, v):
+    """`np.polydiv`, and the matrix of `v` whose product with the quotient is taken off `u`."""
+    dividend, divisor = _coefficients(u, "np.polydiv"), _coefficients(v, "np.polydiv")
+    q, r = np.polydiv(u, v)
+    count = max(len(dividend) - len(divisor) + 1, 0)
+    if len(r) < max(len(dividend) - count, 1):
+        refuse(
+            "np.polydiv that leaves leading zeros in the remainder, which NumPy drops",
+            "np.linalg.solve with the coefficients of the divisor as a matrix",
+        )
+    taken = sum(v_i * np.eye(len(dividend), count, -i, q.dtype) for i, v_i in enumerate(divisor))
+    return q, r, taken
+
+
+@TABLE.rrule(
+    np.polydiv,
+    leading=2,
+    points=[
+        (_V, _W),
+        (_V, _V[:2]),
+        (_W, 2 * _W - 1),
+        (_V, _W[:1]),
+        (_W, _V),
+        ([1.0, 2.0, 4.0], [2.0, 3.0]),
+        (np.array([1, 2, 4]), np.array([2, 3])),
+        (_V, 0.5),
+        (_V + 1j * _V**2, _W),
+        (_V, _W + 0.5j),
+        (_V.astype(np.float32), _W.astype(np.float32)),
+    ],
+)
+def polydiv_rrule(u, v):
+    """`u = q * v + r`: what is left of `ū` when the remainder has had its part is solved for the quotient."""
+    q, r, taken = _divided(u, v)
+    count = taken.shape[1]
+
+    def polydiv_pullback(y_bar):
+        q_bar, r_bar = (dense(part, bar) for part, bar in zip((q, r), y_bar, strict=True))
+        r_bar = r_bar[len(r) - (len(taken) - count) :]
+        adjoint = np.conj(taken.T)
+        solved = np.linalg.solve(adjoint[:, :count], q_bar[:count] - adjoint[:, count:] @ r_bar)
+        u_bar = np.concatenate([solved, r_bar])
+        steps = range(np.size(v) if count else 0)
+        v_bar = -np.array([np.sum(np.conj(q) * u_bar[i : i + count]) for i in steps] or np.zeros(np.size(v)))
+        return (
+            NoTangent(),
+            like_argument(u, np.reshape(u_bar, np.shape(u))[()]),
+            like_argument(v, np.reshape(v_bar, np.shape(v))[()]),
+        )
+
+    return (q, r), polydiv_pullback
+
+
+@TABLE.frule(np.polydiv)
+def polydiv_frule(tangents, u, v):
+    q, r, taken = _divided(u, v)
+    count = taken.shape[1]
+    u_dot, v_dot = np.atleast_1d(dense(u, tangents[1])), np.atleast_1d(dense(v, tangents[2]))
+    if not count:
+        return (q, r), (0 * q, u_dot.copy())
+    left = u_dot - np.convolve(q, v_dot)
+    q_dot = np.linalg.solve(taken[:count], left[:count])
+    return (q, r), (q_dot, left[count:] - taken[count:] @ q_dot if len(taken) > count else 0 * r)
 
 
 def _root_slopes(p, roots):

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MutationError
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk, thunk
@@ -95,7 +95,6 @@ def binary_points(xs, ys, *, whole=((), ()), beyond=((), ())):
 ANY = unary_points(0.3, -1.2, 0.9, whole=(2, -1), beyond=(0.4 - 0.7j, -1.1 + 0.2j))
 REAL = unary_points(0.3, -1.2, 0.9, whole=(2, -1))
 POSITIVE = unary_points(0.3, 1.2, 2.5, whole=(3, 1), beyond=(0.4 - 0.7j, -1.1 + 0.2j))
-POSITIVE_REAL = unary_points(0.3, 1.2, 2.5, whole=(3, 1))
 INSIDE_ONE = unary_points(0.3, -0.7, 0.9, beyond=(0.4 - 0.7j, -1.1 + 0.2j))
 BETWEEN_WHOLE = unary_points(0.3, -1.2, 2.6)
 PAIRS = binary_points(

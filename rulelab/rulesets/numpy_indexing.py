@@ -5,7 +5,7 @@ from types import EllipsisType
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..errors import MutationError
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -32,7 +32,6 @@ _FULL = _C + np.cos(_C * 7)  # full rank, which the sines of whole numbers have 
 _M32 = _M.astype(np.float32)
 _I = np.array([[1, 2, 3], [4, 6, 5]])
 _ZEROS = np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, -2.0, 4.0]])
-_NANS = np.array([[np.nan, 2.0, 3.0], [1.0, np.nan, 5.0]])
 _Z = np.array([1.0 + 2.0j, -0.5j, 2.0 + 0.0j])
 _MASK = np.array([[True, False, True], [False, True, True]])
 

@@ -13,9 +13,10 @@ import types
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError
-from ..rules.house import RuleTable
-from ..rules.programs import WITH_PARTS, check_same_result, part_of_callable
+from ..errors import NotDifferentiableError
+from ..rules.programs import check_namespace
+from ..rules.rule_table import RuleTable
+from ..rules.vectorized import check_vectorized, dtype_of_results
 from ..tangents.holding import CACHED, UNBOUND, held_by
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
 from ..tangents.zeros import NoTangent
@@ -26,19 +27,6 @@ from .containers import check_all_copied, check_copied_field_by_field
 TABLE = RuleTable("object_tangents", hands_out=True)
 
 NO = NoTangent()
-_FIELDS = (types.MemberDescriptorType,)
-_OF_ARRAYS = (
-    "shape",
-    "dtype",
-    "size",
-    "ndim",
-    "strides",
-    "itemsize",
-    "nbytes",
-    "flags",
-    "device",
-)  # constants
-
 
 # -- attributes ----------------------------------------------------------------------------------------------
 
@@ -58,74 +46,7 @@ def python_method(kind, name):
     return found if code is not None and not code.co_filename.startswith(("<string>", "<dataclass")) else None
 
 
-def is_own(x, name):
-    """Whether an attribute is the object's own, not of its class."""
-    return name in getattr(x, "__dict__", ())
-
-
-TABLE.non_differentiable(found_in_class, python_method, is_own)
-
-
-def read_attribute(config, x, x_dot, name):
-    """`(x.name, its tangent)`."""
-    kind = type(x)
-    found = found_in_class(kind, name)
-    own = is_own(x, name)
-    if isinstance(x, (np.ndarray, np.number)) and found is not None and not callable(found):
-        if name in _OF_ARRAYS or is_constant(x_dot):
-            return getattr(x, name), NO
-        return config.frule_via_ad((NO, x_dot), found, x)  # x.T, x.real
-    if is_constant(x_dot):
-        return getattr(x, name), NO
-    if isinstance(x, WITH_PARTS) or (kind is CACHED and name == "__wrapped__"):
-        return part_of_callable(x, x_dot, name)
-    if isinstance(found, property):
-        return config.frule_via_ad((NO, x_dot), found.fget, x) if found.fget else (getattr(x, name), NO)
-    if isinstance(found, functools.cached_property):
-        return _cached(config, found, x, x_dot, name)
-    getter = None if found is None else python_method(type(found), "__get__")
-    if getter is not None and (hasattr(type(found), "__set__") or not own):
-        return config.frule_via_ad((NO, NO, x_dot, NO), getter, found, x, kind)
-    if own or isinstance(found, _FIELDS):
-        return getattr(x, name), part_of_object(x, x_dot, name)
-    if found is None and python_method(kind, "__getattr__") is not None:
-        return config.frule_via_ad((NO, x_dot, NO), kind.__getattr__, x, name)
-    y = getattr(x, name)
-    bound = getattr(y, "__self__", None) is x
-    return y, x_dot if bound else NO
-
-
-def part_of_object(x, x_dot, name):
-    """The tangent of a field; MutationError if the field was set where nobody saw it."""
-    if not hasattr(x_dot, name):
-        if name == "__dict__":
-            return vars(x_dot)
-        raise MutationError(
-            f"The attribute {name} of a {type(x).__name__} was set by a function that cannot be seen into",
-            fixes=("set it in a function of your own",),
-            read="limitations#attributes",
-        )
-    return getattr(x_dot, name)
-
-
-def _cached(config, found, x, x_dot, name):
-    """What `programs.cached` does, in a form that can be differentiated."""
-    if name in x.__dict__ and hasattr(x_dot, name):
-        return x.__dict__[name], getattr(x_dot, name)
-    y, y_dot = config.frule_via_ad((NO, x_dot), found.func, x)
-    if name in x.__dict__:
-        check_same_result(x, name, y)
-    else:
-        x.__dict__[name] = y
-    setattr(x_dot, name, settled(y, y_dot))
-    return y, y_dot
-
-
-@TABLE.frule(getattr, requires=FORWARDS)
-def getattr_frule(config, tangents, x, name, *default):
-    if default and not hasattr(x, name):
-        return default[0], tangents[3]
-    return read_attribute(config, x, tangents[1], name)
+TABLE.non_differentiable(found_in_class, python_method)
 
 
 def write_attribute(config, x, x_dot, name, value, value_dot):
@@ -216,9 +137,12 @@ def vars_frule(tangents, x):
 @TABLE.frule(types.SimpleNamespace, keyword_tangents=True)
 def namespace_frule(tangents, *given, **words):
     if given:
-        raise NotDifferentiableError("A namespace is differentiated that is made of keywords")
+        check_namespace(given)
     beside = {name: settled(words[name], x_dot) for name, x_dot in zip(words, tangents[1:], strict=True)}
     return types.SimpleNamespace(**words), types.SimpleNamespace(**beside)
+
+
+TABLE.non_differentiable(check_namespace)
 
 
 # -- copies and dataclasses ----------------------------------------------------------------------------------
@@ -242,7 +166,7 @@ def copy_of_tangent(x, x_dot):
 @TABLE.frule(copy.deepcopy)
 def deepcopy_frule(tangents, x, /):
     """The copy of the tangent shares what the copy of `x` shares, for the tangent does."""
-    check_all_copied(x, set())
+    check_all_copied(x)
     y = copy.deepcopy(x)
     if is_constant(tangents[1]):
         return y, zero_of(y)
@@ -250,84 +174,6 @@ def deepcopy_frule(tangents, x, /):
 
 
 TABLE.non_differentiable(dataclasses.fields, dataclasses.is_dataclass)
-
-
-@TABLE.frule(dataclasses.replace, requires=FORWARDS, keyword_tangents=True)
-def replace_frule(config, tangents, x, /, **changes):
-    """A new object by the constructor of the class, with the fields that are not changed."""
-    if not dataclasses.is_dataclass(x) or isinstance(x, type):
-        return dataclasses.replace(x, **changes), NO  # raises Python's own error
-    x_dot, change_dots = tangents[1], dict(zip(changes, tangents[2:], strict=True))
-    names, values, dots = [], [], []
-    for field in dataclasses.fields(x):
-        if field.init and (field.name in changes or hasattr(x, field.name)):
-            changed = field.name in changes
-            names.append(field.name)
-            values.append(changes[field.name] if changed else getattr(x, field.name))
-            of_old = NO if is_constant(x_dot) or changed else part_of_object(x, x_dot, field.name)
-            dots.append(change_dots[field.name] if changed else of_old)
-    if not set(changes).issubset(names) or has_words_only(x):
-        given = dict(zip(names, values, strict=True))
-        dataclasses.replace(x, **changes)  # raises Python's own error
-        return config.frule_via_ad((NO, *dots), type(x), **given)
-    return config.frule_via_ad((NO, *dots), type(x), *values)
-
-
-def has_words_only(x):
-    """Whether some field of a dataclass is given by keyword alone."""
-    return any(field.kw_only for field in dataclasses.fields(x))
-
-
-TABLE.non_differentiable(has_words_only)
-
-
-def _state_unfolded(target, fold):
-    """`asdict` and `astuple`: dataclasses within become dicts or tuples, the rest is copied."""
-
-    def unfolded(x, x_dot):
-        if dataclasses.is_dataclass(x) and not isinstance(x, type):
-            names = [field.name for field in dataclasses.fields(x)]
-            rows = [
-                unfolded(getattr(x, name), NO if is_constant(x_dot) else part_of_object(x, x_dot, name))
-                for name in names
-            ]
-            return fold(names, [row[0] for row in rows]), fold(names, [row[1] for row in rows])
-        if isinstance(x, (list, tuple)):
-            dots = [NO] * len(x) if is_constant(x_dot) else x_dot
-            rows = [unfolded(part, dot) for part, dot in zip(x, dots, strict=True)]
-            return like(x, [row[0] for row in rows]), like(x, [row[1] for row in rows])
-        if isinstance(x, dict):
-            rows = {key: unfolded(x[key], NO if is_constant(x_dot) else x_dot[key]) for key in x}
-            return {key: row[0] for key, row in rows.items()}, {key: row[1] for key, row in rows.items()}
-        y = copy.deepcopy(x)
-        return y, zero_of(y) if is_constant(x_dot) else copy.deepcopy(x_dot)
-
-    @TABLE.frule(target)
-    def unfolded_frule(tangents, x, /):
-        if not dataclasses.is_dataclass(x) or isinstance(x, type):
-            return target(x), NO  # raises Python's own error
-        return unfolded(x, tangents[1])
-
-
-def like(x, items):
-    """A list of items in the kind of container that `x` is."""
-    if isinstance(x, list):
-        return items
-    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-
-
-def as_dict(names, values):
-    """The fields of an object as a dict."""
-    return dict(zip(names, values, strict=True))
-
-
-def as_tuple(names, values):
-    """The fields of an object as a tuple."""
-    return tuple(values)
-
-
-_state_unfolded(dataclasses.asdict, as_dict)
-_state_unfolded(dataclasses.astuple, as_tuple)
 
 
 # -- callables that hold another -----------------------------------------------------------------------------
@@ -418,54 +264,6 @@ def cached_call_frule(config, tangents, held, /, *args, **words):
     return config.frule_via_ad(tangents[1:], held.__wrapped__, *args, **words)
 
 
-def held_names(getter):
-    """What a getter of `operator` was made with: keys, paths, or the name and arguments of a method."""
-    maker, held = getter.__reduce__()[:2]
-    if isinstance(maker, functools.partial):  # of a methodcaller with keywords
-        return (maker.args[0], held, maker.keywords)
-    return held if not isinstance(getter, operator.methodcaller) else (held[0], held[1:], {})
-
-
-TABLE.non_differentiable(held_names)
-
-
-@TABLE.frule(operator.itemgetter.__call__, requires=FORWARDS)
-def itemgetter_frule(config, tangents, getter, x, /):
-    rows = [
-        config.frule_via_ad((NO, tangents[2], NO), operator.getitem, x, key) for key in held_names(getter)
-    ]
-    return several(rows)
-
-
-def several(rows):
-    """A getter with one part gives it, with several a tuple."""
-    if len(rows) == 1:
-        return rows[0][0], rows[0][1]
-    return tuple([row[0] for row in rows]), tuple([row[1] for row in rows])
-
-
-@TABLE.frule(operator.attrgetter.__call__, requires=FORWARDS)
-def attrgetter_frule(config, tangents, getter, x, /):
-    return several([read_path(config, x, tangents[2], path) for path in held_names(getter)])
-
-
-def read_path(config, x, x_dot, path):
-    """`x.a.b` for the path "a.b"."""
-    for name in path.split("."):
-        x, x_dot = read_attribute(config, x, x_dot, name)
-    return x, x_dot
-
-
-@TABLE.frule(operator.methodcaller.__call__, requires=FORWARDS)
-def methodcaller_frule(config, tangents, caller, x, /):
-    name, args, words = held_names(caller)
-    dots = (NO,) * (len(args) + len(words))
-    method, method_dot = read_attribute(config, x, tangents[2], name)
-    if getattr(method, "__self__", None) is x and not isinstance(x, type):
-        return config.frule_via_ad((NO, tangents[2], *dots), getattr(type(x), name), x, *args, **words)
-    return config.frule_via_ad((method_dot, *dots), method, *args, **words)
-
-
 @TABLE.frule(operator.call, requires=FORWARDS, keyword_tangents=True)
 def call_frule(config, tangents, f, /, *args, **words):
     return config.frule_via_ad(tangents[1:], f, *args, **words)
@@ -481,15 +279,10 @@ def make_vectorize_frule(tangents, pyfunc=None, *args, **words):
     return y, NO if is_constant(held) else types.SimpleNamespace(pyfunc=held)
 
 
-@TABLE.frule(np.vectorize.__call__, requires=FORWARDS)
-def vectorize_frule(config, tangents, held, /, *args):
+@TABLE.frule(np.vectorize.__call__, requires=FORWARDS, keyword_tangents=True)
+def vectorize_frule(config, tangents, held, /, *args, **words):
     """The function is called for each element, as a loop would, and the results are an array."""
-    if held.signature is not None or held.excluded:
-        raise NotDifferentiableError(
-            "np.vectorize with a signature, excluded arguments or keywords is not differentiated",
-            fixes=("call the function in a loop or a list comprehension",),
-            read="limitations#iteration",
-        )
+    check_vectorized(held, words)
     f_dot = NO if is_constant(tangents[1]) else tangents[1].pyfunc
     wide = [dense(x, x_dot) for x, x_dot in zip(args, tangents[2:], strict=True)]
     spread = np.broadcast_arrays(*[np.asarray(x) for x in args], *[np.asarray(x_dot) for x_dot in wide])
@@ -502,27 +295,9 @@ def vectorize_frule(config, tangents, held, /, *args):
     for row in zip(*flat, strict=True):
         rows.append(config.frule_via_ad((f_dot, *row[count:]), held.pyfunc, *row[:count]))
     results, dots = [row[0] for row in rows], [settled(*row) for row in rows]
-    if isinstance(results[0], tuple):
-        raise NotDifferentiableError(
-            "np.vectorize of a function with several results is not differentiated",
-            fixes=("one np.vectorize for each result",),
-            read="limitations#iteration",
-        )
-    dtype = result_dtype(held, results)
+    dtype = dtype_of_results(held, results)
     y, y_dot = np.reshape(np.array(results, dtype=dtype), shape), np.reshape(np.array(dots), shape)
     return y, y_dot if has_numbers(y) else NO
 
 
-def result_dtype(held, results):
-    """The dtype that np.vectorize gives; NotDifferentiableError if it cuts the digits of a float off."""
-    dtype = np.dtype(held.otypes[0] if held.otypes else np.asarray(results[0]).dtype.char)
-    if dtype.kind in "iub" and any(isinstance(y, (float, complex, np.inexact)) for y in results):
-        raise NotDifferentiableError(
-            f"np.vectorize gives {dtype} here, which cuts off the digits of a float",
-            fixes=("give np.vectorize otypes=[float]",),
-            read="limitations#iteration",
-        )
-    return dtype
-
-
-TABLE.non_differentiable(result_dtype)
+TABLE.non_differentiable(check_vectorized, dtype_of_results)

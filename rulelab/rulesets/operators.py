@@ -13,8 +13,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from ..rules.house import RuleTable
 from ..rules.programs import refuse_attribute
+from ..rules.rule_table import RuleTable
 from ..tangents.algebra import add
 from ..tangents.forms import form_of, no_change
 from ..tangents.projection import unbroadcast
@@ -249,12 +249,6 @@ def getitem_rrule(a: list | tuple | dict, b, /):
         return NoTangent(), one_part(kind, size, b, y_bar)
 
     return y, getitem_pullback
-
-
-@TABLE.frule(operator.getitem)
-def getitem_frule(tangents, a: list | tuple | dict, b, /):
-    y = a[b]
-    return y, no_change(y) if is_zero(tangents[1]) else tangents[1][b]
 
 
 @TABLE.rrule(operator.or_, leading=2, points=())
@@ -681,19 +675,37 @@ TABLE.non_differentiable(
 
 
 def _state_with_zero(target):
+    @TABLE.rrule(target, leading=2)
+    def zeros_rule(a: AbstractZero, b: AbstractZero, /):
+        return target(a, b), lambda y_bar: (NoTangent(), NoTangent(), NoTangent())
+
+    @TABLE.frule(target)
+    def zeros_frule(tangents, a: AbstractZero, b: AbstractZero, /):
+        return target(a, b), NoTangent()
+
+    @TABLE.rrule(target, leading=2)
+    def zero_left_rule(a: AbstractZero, b, /):
+        return target(a, b), lambda y_bar: (NoTangent(), NoTangent(), of_terms(target, NoTangent(), y_bar))
+
+    @TABLE.rrule(target, leading=2)
+    def zero_right_rule(a, b: AbstractZero, /):
+        return target(a, b), lambda y_bar: (NoTangent(), of_terms(target, y_bar, NoTangent()), NoTangent())
+
     @TABLE.frule(target)
     def zero_left_frule(tangents, a: AbstractZero, b, /):
-        return target(a, b), tangents_of_sum(target, NoTangent(), tangents[2])
+        return target(a, b), of_terms(target, NoTangent(), tangents[2])
 
     @TABLE.frule(target)
     def zero_right_frule(tangents, a, b: AbstractZero, /):
-        return target(a, b), tangents_of_sum(target, tangents[1], NoTangent())
+        return target(a, b), of_terms(target, tangents[1], NoTangent())
 
 
-def tangents_of_sum(target, a_dot, b_dot):
-    """The tangent of a sum or difference of which one term is a zero; that of a product is none."""
+def of_terms(target, a_dot, b_dot):
+    """The tangent of a sum or difference, from that of the term that is no zero; so, too, the cotangent of
+    the term from that of the sum. Of a product with a zero there is none.
+    """
     return target(a_dot, b_dot) if target in (operator.add, operator.sub) else NoTangent()
 
 
-for _target in (operator.add, operator.sub, operator.mul, operator.truediv):
+for _target in (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul):
     _state_with_zero(_target)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent

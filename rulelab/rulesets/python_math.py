@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent

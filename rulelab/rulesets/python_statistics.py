@@ -8,7 +8,7 @@ import statistics
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.zeros import NoTangent
 from .kinks import past_kink
 from .python_math import cotangent_of, entries, number, products_of_others, quotient

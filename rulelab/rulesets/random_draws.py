@@ -11,7 +11,7 @@ import random
 import numpy as np
 
 from ..errors import NotDifferentiableError
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
 from .array_likes import dense

@@ -3,6 +3,9 @@
 import bisect
 import builtins
 import collections
+import copy
+import dataclasses
+import functools
 import heapq
 import inspect
 import itertools
@@ -12,7 +15,7 @@ import operator
 import numpy as np
 
 from ..errors import NotDifferentiableError
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise
 from .array_likes import dense
@@ -343,6 +346,99 @@ def insort_right(a, x, lo=0, hi=None, *, key=None):
 @TABLE.stands_in(bisect.insort_left)
 def insort_left(a, x, lo=0, hi=None, *, key=None):
     a.insert(bisect.bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
+
+
+# -- objects that hold what they are called for --------------------------------------------------------------
+# A call of one is asked for as a call of its class's `__call__`, with the object first.
+
+
+@TABLE.stands_in(operator.itemgetter.__call__)
+def itemgetter_call(getter, x, /):
+    keys = made_with(getter)
+    return x[keys[0]] if len(keys) == 1 else tuple([x[key] for key in keys])
+
+
+@TABLE.stands_in(operator.attrgetter.__call__)
+def attrgetter_call(getter, x, /):
+    paths = made_with(getter)
+    return at_path(x, paths[0]) if len(paths) == 1 else tuple([at_path(x, path) for path in paths])
+
+
+def at_path(x, path):
+    """`x.a.b` for the path "a.b"."""
+    for name in path.split("."):
+        x = getattr(x, name)
+    return x
+
+
+@TABLE.stands_in(operator.methodcaller.__call__)
+def methodcaller_call(caller, x, /):
+    name, args, words = made_with(caller)
+    return getattr(x, name)(*args, **words)
+
+
+def made_with(getter):
+    """What a getter of `operator` was made with: keys, paths, or the name and arguments of a method."""
+    maker, held = getter.__reduce__()[:2]
+    if isinstance(maker, functools.partial):  # of a methodcaller with keywords
+        return (maker.args[0], held, maker.keywords)
+    return held if not isinstance(getter, operator.methodcaller) else (held[0], held[1:], {})
+
+
+TABLE.non_differentiable(made_with)
+
+
+@TABLE.stands_in(getattr, only=lambda *args: len(args) == 3)
+def attribute_or(x, name, default, /):
+    return getattr(x, name) if hasattr(x, name) else default
+
+
+# -- dataclasses ---------------------------------------------------------------------------------------------
+
+
+@TABLE.stands_in(dataclasses.replace)
+def replace(obj, /, **changes):
+    """A new object by the constructor of the class, with the fields that are not changed."""
+    check_fields(obj, changes)
+    kept = {f.name: getattr(obj, f.name) for f in dataclasses.fields(obj) if f.init and f.name not in changes}
+    return type(obj)(**kept, **changes)
+
+
+def check_fields(obj, changes):
+    """Python's own error for what is no dataclass, or has no such field in its constructor."""
+    is_one = dataclasses.is_dataclass(obj) and not isinstance(obj, type)
+    if not is_one or any(f.name in changes and not f.init for f in dataclasses.fields(obj)):
+        dataclasses.replace(obj, **changes)
+
+
+@TABLE.stands_in(dataclasses.asdict)
+def asdict(obj, /, *, dict_factory=dict):
+    check_fields(obj, {})
+    return unfolded(obj, lambda names, values: dict_factory(list(zip(names, values))))
+
+
+@TABLE.stands_in(dataclasses.astuple)
+def astuple(obj, /, *, tuple_factory=tuple):
+    check_fields(obj, {})
+    return unfolded(obj, lambda names, values: tuple_factory(values))
+
+
+def unfolded(x, fold):
+    """Dataclasses within become dicts or tuples, the rest is copied."""
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = [field.name for field in dataclasses.fields(x)]
+        return fold(names, [unfolded(getattr(x, name), fold) for name in names])
+    if isinstance(x, (list, tuple)):
+        items = [unfolded(part, fold) for part in x]
+        if isinstance(x, list):
+            return items
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if isinstance(x, dict):
+        return {key: unfolded(part, fold) for key, part in x.items()}
+    return copy.deepcopy(x)
+
+
+TABLE.non_differentiable(check_fields)
 
 
 # -- counting ------------------------------------------------------------------------------------------------

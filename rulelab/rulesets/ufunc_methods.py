@@ -7,7 +7,7 @@ what they are by definition: the ufunc again and again. At ties they follow it. 
 
 import numpy as np
 
-from ..rules.house import RuleTable
+from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent

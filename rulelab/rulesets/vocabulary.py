@@ -4,8 +4,8 @@ They are differentiated where the derivative of a rule is wanted. The cotangent 
 is a Tangent of the same class: it is linear in its entries, and so is all that is done with it.
 """
 
-from ..rules.house import RuleTable
 from ..rules.programs import is_none, refused_write
+from ..rules.rule_table import RuleTable
 from ..tangents.algebra import add, add_into
 from ..tangents.missing import not_implemented
 from ..tangents.one import One

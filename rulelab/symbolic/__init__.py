@@ -1,6 +1,7 @@
 """Is this rule right? By proof: the author's own code run on traced numbers, and SymPy asked about the
 difference. And the rule that SymPy would write."""
 
+from ..own_code import bears_witness
 from .caveats import Caveat
 from .check import prove
 from .derivative_report import AtPoint, DerivativeReport
@@ -9,6 +10,8 @@ from .derive import DerivedRule, derive_rule
 from .report import SymbolicReport
 from .stability import StabilityReport, scan_stability
 from .verdicts import Agrees, Converges, Counterexample, Proved, Refuted, Undecided, Unsupported
+
+bears_witness(__name__)
 
 __all__ = [
     "Agrees",

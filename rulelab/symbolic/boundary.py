@@ -22,8 +22,8 @@ from .caveats import NOT_A_SUBGRADIENT, SINGULAR_AT, UNSTABLE, Caveat
 from .cells import Array, Static, complex_part, leaf_names
 from .counterexamples import exact_arguments, paste, position, readable
 from .digits import agreeing_digits
-from .endings import Misfit, Settled, Skipped
 from .hulls import from_hull
+from .outcomes import Misfit, Settled, Skipped
 from .plain import (
     flat_floats,
     is_zero,

@@ -39,12 +39,13 @@ from .cells import (
     shape_of,
 )
 from .convergence import converges, find_steps
+from .counterexamples import left_out
 from .digits import EXACT_DIGITS, MAX_DIGITS
-from .endings import Misfit, NotFollowed, Settled, Skipped
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
 from .limits import ONE_SIZE
+from .outcomes import Misfit, NotFollowed, Settled, Skipped
 from .plain import plain_argument
 from .questions import ARRAYS, NUMBERS, VECTORS, NoRuleFound, Plan, find_rule, judged_arguments
 from .report import ArgumentFinding, CellFinding, SymbolicReport
@@ -163,6 +164,11 @@ def prove(
         report,
         warnings=(*report.warnings, *(of_stability(stability) if stability is not None else ())),
     )
+
+
+def held_fixed(name):
+    """What is said where a rule has no derivative by what counts something, and nobody gave it."""
+    return f"the rule says NoTangent() of {name}: give it as a whole number, with at= or --at, to hold it"
 
 
 def took_more(what, seconds):
@@ -318,6 +324,9 @@ class Judge:
             if isinstance(report.verdict, Proved):
                 return None
             if isinstance(report.verdict, Refuted):
+                count = trials.held_count(plan.specs[0]) if form == NUMBERS else None
+                if count and report.verdict.reason == left_out(count):
+                    return self.say(Undecided(0, held_fixed(count)))
                 refuted = refuted or (report, plan, question)
                 if form == NUMBERS:
                     break

@@ -17,7 +17,7 @@ import statistics
 from typing import Any, NamedTuple
 
 from .cells import Static, beside_borders, samples
-from .endings import Misfit, Settled, Skipped
+from .outcomes import Misfit, Settled, Skipped
 from .runs import visit
 from .scalars import CONTEXT
 from .verdicts import Converges, Refuted

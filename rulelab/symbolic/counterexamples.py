@@ -153,7 +153,7 @@ def diagnosis(i, leaves, found, expected, seeds):
         extra = ": it is right for y_bar = 1 only" if right else ", and is wrong for y_bar = 1 too"
         return f"the cotangent of {name} ignores the cotangent y_bar that comes in{extra}"
     if n == 0:
-        return f"the cotangent of {name} is zero, but the result depends on {name}"
+        return left_out(name)
     if e == 0:
         return f"the cotangent of {name} is not zero, but the derivative is"
     if is_close(n, -e):
@@ -166,6 +166,11 @@ def diagnosis(i, leaves, found, expected, seeds):
     return f"the cotangent of {name} is not y_bar times the derivative{close}"
 
 
+def left_out(name):
+    """That a cotangent is zero and should not be, in words."""
+    return f"the cotangent of {name} is zero, but the result depends on {name}"
+
+
 def complex_diagnosis(name, expected, given, parts, seeds):
     """What is wrong with the cotangent of a complex number, in words."""
     if not CONTEXT.isfinite(given):
@@ -173,7 +178,7 @@ def complex_diagnosis(name, expected, given, parts, seeds):
     if given != 0 and not any(mentions(part, seeds) for part in parts):
         return f"the cotangent of {name} ignores the cotangent y_bar that comes in"
     if given == 0:
-        return f"the cotangent of {name} is zero, but the result depends on {name}"
+        return left_out(name)
     if expected == 0:
         return f"the cotangent of {name} is not zero, but the derivative is"
     seed = CONTEXT.mpc(*[s.shadow for s in seeds]) if len(seeds) in (1, 2) else None

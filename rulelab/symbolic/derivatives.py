@@ -30,8 +30,8 @@ from .check import MAX_LEAVES, MAX_VISITS, Judge, finished, took_more, warm
 from .counterexamples import exact_arguments, index_text, keywords_text, paste, readable
 from .derivative_report import AtPoint, DerivativeReport
 from .digits import VALUES, agreeing_digits
-from .endings import Misfit, Settled, Skipped
 from .formulas import Formula, TooLarge
+from .outcomes import Misfit, Settled, Skipped
 from .passes import GradientQuestion
 from .plain import SAME_PROGRAM, plain_argument, quietly
 from .questions import Plan, Question, judged_arguments, times

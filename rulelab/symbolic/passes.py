@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..ad.reverse import forward_sweep, gradient
-from ..compiler import entries, heap, sites, support
-from ..compiler.handlers import Unsettled
+from ..compiler.calls import attributes, entries, in_place, methods, sites
+from ..compiler.memory import heap, support
+from ..compiler.memory.handlers import Uncached
 from ..errors import MutationError, NotDifferentiableError, RuleLabError
 from ..rules.calling import apply_rrule
 from ..tangents import thunks, zeros
@@ -80,6 +81,10 @@ class _Asked:
         return y, [zeros.NoTangent() if x_bar is None else x_bar for x_bar in found]
 
 
+_OF_SITES = {module.__name__ for module in (sites, attributes, methods, in_place)}
+"""Modules whose functions passes call at a call site: those that are called find… ask who answers it."""
+
+
 class _PassSwap(Swap):
     """A `Swap` that follows compiled passes, too: their call sites ask with plain numbers."""
 
@@ -87,7 +92,6 @@ class _PassSwap(Swap):
         self._originals: dict[int, Any] = {}
         self._plain_ones: dict[int, Any] = {}  # kept, so that nothing else gets their ids
         super().__init__(trace, (*stand_ins, *_STAND_INS))
-        self.builtins["memoryview"] = lambda x: x if isinstance(x, TracedArray) else memoryview(x)
 
     def value(self, value, name):
         swapped = super().value(value, name)
@@ -98,7 +102,7 @@ class _PassSwap(Swap):
     def _swap(self, value, name):
         if isinstance(value, _Asked):
             return lambda *xs: self._value_and_gradient(value, xs)
-        if isinstance(value, types.FunctionType) and value.__module__ == sites.__name__:
+        if isinstance(value, types.FunctionType) and value.__module__ in _OF_SITES:
             return self._site(value) if value.__name__.startswith("find") else value
         if value is apply_rrule:
             return lambda rule, target, args, kwargs, config=None: self._rule(rule)(*args, **kwargs)
@@ -128,7 +132,7 @@ class _PassSwap(Swap):
         return find_plainly
 
     def _followed(self, handler):
-        while isinstance(handler, Unsettled):
+        while isinstance(handler, Uncached):
             handler = handler.call
         if not isinstance(handler, types.FunctionType):
             return self.value(handler, "a rule")
@@ -207,4 +211,5 @@ _STAND_INS = (
     (support.value, thunks.unthunk),
     (support.real, _real),
     (support.buffer, lambda x: filled(x.shape, 0.0)),
+    (support.buffer_and_view, lambda x: (filled(x.shape, 0.0),) * 2),
 )

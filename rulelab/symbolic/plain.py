@@ -13,7 +13,7 @@ from ..tangents import thunks, zeros
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.structural import Tangent
 from .cells import Array, ComplexNumber, Static
-from .endings import Settled
+from .outcomes import Settled
 from .verdicts import Refuted, Unsupported
 
 SAME_PROGRAM = 1e-9  # plain against traced

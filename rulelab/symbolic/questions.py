@@ -323,7 +323,8 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
     call = f"rl.rrule({name or _identifier(f, 'f')}, "
     if stated.partials is not None:
         return Question(f, None, stated.partials, names, None, call, kwargs)
-    return Question(f, stated.function, None, names, stated.leading if stated.house else None, call, kwargs)
+    leading = stated.leading if stated.built_in else None
+    return Question(f, stated.function, None, names, leading, call, kwargs)
 
 
 def _error(f, found, *fixes, name=None):

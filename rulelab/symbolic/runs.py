@@ -30,8 +30,8 @@ from .counterexamples import (
     position,
 )
 from .digits import MAX_DIGITS, VALUES, agreeing_digits, is_wrong
-from .endings import Misfit, Settled, Skipped
 from .integrals import is_vague
+from .outcomes import Misfit, Settled, Skipped
 from .plain import (
     alike,
     are_complex,

@@ -21,6 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import ad, compiler, errors, rules, tangents
+from ..rules import scalar
+from ..tangents.holding import captured
 from . import arrays, complexes, specials
 from .arrays import element_of, filled, maker_like, own
 from .complexes import Complex, TracedComplex, TracedReal
@@ -401,9 +404,7 @@ class Swap:
         module = getattr(value, "__module__", None) or ""
         shown = getattr(value, "__name__", None)
         label = f"{module}.{shown}" if shown and module and "." not in name and module != "builtins" else name
-        pure = (
-            module in _PURE_MODULES
-        )
+        pure = module in _PURE_MODULES
         return Guard(self, value, label, pure)
 
     def function(self, function):
@@ -421,11 +422,10 @@ class Swap:
         rebuilt.__defaults__ = self._defaults(function.__defaults__, function.__name__)
         if function.__kwdefaults__:
             rebuilt.__kwdefaults__ = {k: self.value(v, k) for k, v in function.__kwdefaults__.items()}
-        for cell, original, name in zip(cells, function.__closure__ or (), code.co_freevars, strict=True):
-            try:
-                cell.cell_contents = self.value(original.cell_contents, name)
-            except ValueError:  # an empty cell stays empty
-                pass
+        held = captured(function)
+        for cell, name in zip(cells, code.co_freevars, strict=True):
+            if name in held:
+                cell.cell_contents = self.value(held[name], name)
         return rebuilt
 
     def _class(self, cls):
@@ -482,13 +482,13 @@ def _of_either(original, on_traced):
     return function
 
 
-_OURS = ("rulelab.errors", "rulelab.tangents", "rulelab.rules", "rulelab.ad", "rulelab.compiler")
+_OURS = tuple(words.__name__ for words in (errors, tangents, rules, ad, compiler))
 
 
 def _is_ours(function):
     """The package's own words (NoTangent, thunk, …) are kept: they hand values on and compute nothing."""
     module = getattr(function, "__module__", None) or ""
-    if module == "rulelab.rules.scalar":  # its rules call an author's partials, which are to be followed
+    if module == scalar.__name__:  # its rules call an author's partials, which are to be followed
         return False
     return any(module == ours or module.startswith(f"{ours}.") for ours in _OURS)
 

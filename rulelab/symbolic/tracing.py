@@ -6,23 +6,24 @@ import traceback
 
 import numpy as np
 
+from .. import ad, compiler
 from ..errors import NotDifferentiableError, Place
 from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks
 from .arrays import own, summed_to
 from .cells import Array, ComplexNumber, Static, entry_name
 from .complexes import Complex, as_complex, is_complex
-from .endings import NotFollowed, Settled, Skipped
 from .field_graphs import same_everywhere
 from .functions import apply, apply_to, element_version, scalar_version
 from .integrals import stand_ins
+from .outcomes import NotFollowed, Settled, Skipped
 from .plain import entries_of, is_zero, parts_that_move, quietly, seed_like
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import same_shape_object_array
 from .verdicts import Unsupported
 
 STEP = CONTEXT.mpf(10) ** -30
-_THE_AD = ("rulelab.ad.", "rulelab.compiler.")
+_THE_AD = (f"{ad.__name__}.", f"{compiler.__name__}.")
 _BY_NUMBERS = "traced numbers do not go through it: check the rule by numbers, with rule_check or %rule_check"
 
 
@@ -242,9 +243,7 @@ def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), 
                 raise Skipped("on the border between two cells")
             sides.append(flat_numbers(trace, y, wide))
         # Result by result: one that does not change, however large, takes no digits from those that do.
-        total = sum(
-            s.shadow * (high.shadow - low.shadow) for s, high, low in zip(seeds, *sides, strict=True)
-        )
+        total = sum(s.shadow * (high.shadow - low.shadow) for s, high, low in zip(seeds, *sides, strict=True))
         slopes.append(total / (2 * step))
     return slopes
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..checking.perturb import may_be_a_count
 from ..tangents.zeros import NoTangent
 from .cells import (
     SIZES,
@@ -25,9 +26,9 @@ from .cells import (
     samples,
     shape_of,
 )
-from .endings import Misfit, Settled, Skipped
 from .kinds import SUPPOSED
 from .limits import inside
+from .outcomes import Misfit, Settled, Skipped
 from .plain import (
     are_complex,
     flat_floats,
@@ -151,6 +152,19 @@ class Trials:
             if other not in found and sum(map(count_of, other)) <= 64 and self.misfit(other) is None:
                 found.append(other)
         return tuple(found)
+
+    def held_count(self, spec):
+        """The name of an argument that is called as counts are and for which the rule says `NoTangent()`, so
+        that it is meant to be a whole number; None where there is none."""
+        counts = [i for i, name in enumerate(self.question.names[: len(spec)]) if may_be_a_count(name)]
+        for sample in self.samples(spec, np.random.default_rng(2)) if counts else ():
+            try:
+                returned = _returned(self.question, sample)
+            except Exception:
+                continue
+            held = (i for i in counts if spec[i] == "scalar" and isinstance(returned[i + 1], NoTangent))
+            return next((self.question.names[i] for i in held), None)
+        return None
 
     def seems_right(self, spec):
         """Whether the rule goes with a difference quotient along one direction, in floats."""

@@ -20,7 +20,7 @@ import numpy as np
 from ..tangents.holding import held_by
 from .cells import Array, ComplexNumber, Static, is_complex_sample
 from .counterexamples import counterexample_at, literal, position
-from .endings import Settled, Skipped
+from .outcomes import Settled, Skipped
 from .plain import (
     are_complex,
     flat_floats,

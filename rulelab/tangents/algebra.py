@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import Place, RuleDtypeError, RuleError, RuleShapeError
 from .missing import NotImplementedTangent
 from .structural import (
+    SUMS,
     Tangent,
     class_of,
     entries_of,
@@ -301,3 +302,6 @@ def _rebuilt(x, changes):
     for name, value in changes.items():
         object.__setattr__(moved, name, value)
     return moved
+
+
+SUMS.add, SUMS.add_to_primal, SUMS.scale = add, add_to_primal, scale  # for `+` and `*` of structures

@@ -9,7 +9,10 @@ from typing import Any
 
 def own_attributes(x: Any) -> dict[str, Any]:
     """All attributes of an object's own, in slots or not, whatever its class makes of being asked."""
-    found = dict(getattr(x, "__dict__", {}))
+    try:
+        found = dict(object.__getattribute__(x, "__dict__"))
+    except Exception:  # it has none
+        found = {}
     for name, slot in slots_of(type(x)).items():
         try:
             found[name] = slot.__get__(x)

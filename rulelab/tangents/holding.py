@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,9 +55,19 @@ def held_by(f: types.FunctionType) -> Held:
     return Held({name: contents(cell) for name, cell in cells.items()}, defaults, by_keyword)
 
 
-def cells_of(f: types.FunctionType) -> dict[str, types.CellType]:
-    """The cells of the variables that a function captures, by name."""
-    return dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+def cells_of(f: Any) -> dict[str, types.CellType]:
+    """The cells of the variables that a function captures, by name; none for what is no Python function."""
+    return dict(zip(f.__code__.co_freevars, f.__closure__ or ())) if isinstance(f, types.FunctionType) else {}
+
+
+def captured(f: Any) -> dict[str, Any]:
+    """The captured variables of a function that have a value by now, by name.
+
+    >>> captured((lambda a: lambda: a)(1.0)), captured(len)
+    ({'a': 1.0}, {})
+    """
+    held = {name: contents(cell) for name, cell in cells_of(f).items()}
+    return {name: x for name, x in held.items() if x is not UNBOUND}
 
 
 def defaults_of(f: types.FunctionType) -> dict[str, Any]:
@@ -136,3 +146,42 @@ def inside(x: Any, cells: bool = False) -> Iterator[Any]:
         yield carrier(x)
     elif (parts := attributes_of_callable(x)) is not None:
         yield from parts.values()
+
+
+class TooMuch(Exception):
+    """More is held than somebody wants to look at."""
+
+
+def everything_held(
+    roots: Iterable[Any],
+    inside: Callable[[Any], Iterable[Any]],
+    leaves: tuple[type, ...] = (),
+    stops: Callable[[Any], bool] | None = None,
+    but: Iterable[Any] = (),
+    most: int | None = None,
+    at_once: int | None = None,
+) -> Iterator[Any]:
+    """The values that can be reached from the roots, each once, however they lead back to one another.
+
+    `inside(x)` are the parts of a value by which the walk goes on; it is asked when the value has been looked
+    at. Nothing comes of the classes of `leaves`, of which `stops(x)` holds, or by way of the values of
+    `but`. TooMuch is raised for more than `most` values, or more than `at_once` that wait to be looked at.
+
+    >>> xs = [1.0, (2.0,)]
+    >>> xs.append(xs)
+    >>> list(everything_held([xs], iter, leaves=(float,))) == [xs, (2.0,)]
+    True
+    """
+    seen = {id(x): x for x in but}  # which also keeps the identities from being used again
+    waiting = list(roots)
+    while waiting:
+        x = waiting.pop()
+        if isinstance(x, leaves) or id(x) in seen or (stops is not None and stops(x)):
+            continue
+        if most is not None and len(seen) >= most:
+            raise TooMuch
+        seen[id(x)] = x
+        yield x
+        waiting.extend(inside(x))
+        if at_once is not None and len(waiting) > at_once:
+            raise TooMuch

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..own_code import is_record_keeper, keeps_records
 from .classes import made_by_python
 from .contents import contents_of, fill
-from .holding import UNBOUND, contents, inside
+from .holding import UNBOUND, captured, contents, everything_held, inside
 from .pairings import moving, pairing
 
-# It remembers what it has compiled.
-_MACHINERY = ("rulelab.compiler", "rulelab.rules", "rulelab.tangents.moments")
+keeps_records(__name__)
 
 
 class Moment:
@@ -41,19 +41,12 @@ class Moment:
         """Take everything as it is now."""
         self._kept: dict[int, tuple[Any, Any]] = {}
         self._mine: set[int] = set()
-        seen: dict[int, Any] = {}  # which also keeps the identities from being used again
-        waiting = list(self._roots)
-        while waiting:
-            x = waiting.pop()
-            if id(x) in seen:
-                continue
-            seen[id(x)] = x
+        for x in everything_held(self._roots, self._inside):
             state = self._state(x)
             if state is not None:
                 self._kept[id(x)] = x, state
                 if mine(x):
                     self._mine.add(id(x))
-            waiting.extend(_inside(x, state))
 
     def changed(self) -> list[Any]:
         """What has other contents now."""
@@ -81,24 +74,24 @@ class Moment:
             return [x.shape, x.dtype.str, x.tobytes()] if self._arrays and not x.dtype.hasobject else None
         return contents_of(x) if isinstance(x, (list, deque, dict)) or _is_object(x) else None
 
-
-def _inside(x: Any, state: Any) -> Iterator[Any]:
-    """What can be reached from a value in one step."""
-    if isinstance(x, np.ndarray):
-        return
-    if isinstance(state, dict):
-        yield from state.values()
-    elif state is not None or isinstance(x, tuple):
-        yield from state if state is not None else x
-    else:
-        yield from inside(x, cells=True)
-    if isinstance(x, dict) and hasattr(x, "default_factory"):
-        yield x.default_factory
+    def _inside(self, x: Any) -> Iterator[Any]:
+        """What can be reached from a value in one step."""
+        if isinstance(x, np.ndarray):
+            return
+        _, state = self._kept.get(id(x), (x, None))
+        if isinstance(state, dict):
+            yield from state.values()
+        elif state is not None or isinstance(x, tuple):
+            yield from state if state is not None else x
+        else:
+            yield from inside(x, cells=True)
+        if isinstance(x, dict) and hasattr(x, "default_factory"):
+            yield x.default_factory
 
 
 def _is_object(x: Any) -> bool:
     kind = type(x)
-    if kind.__module__.startswith(_MACHINERY):
+    if is_record_keeper(kind):
         return False
     if kind is types.SimpleNamespace:
         return True
@@ -167,10 +160,7 @@ class Run:
 
 def run_behind(g: Any) -> Run | None:
     """The run with which a function compares its own."""
-    for cell in getattr(g, "__closure__", None) or ():
-        if isinstance(cell.cell_contents, Run):
-            return cell.cell_contents
-    return None
+    return next((x for x in captured(g).values() if isinstance(x, Run)), None)
 
 
 def not_repeatable(f: Any, what: str) -> NotDifferentiableError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,17 @@ def _attributes(x):
         for name in (slots,) if isinstance(slots, str) else slots:
             if not name.startswith("__") and hasattr(x, name):
                 yield name, getattr(x, name)
+
+
+class _Sums:
+    """How entries are summed and scaled: handed in by `algebra`, which stands on this file."""
+
+    add: Callable[[Any, Any], Any]
+    add_to_primal: Callable[[Any, Any], Any]
+    scale: Callable[[Any, Any], Any]
+
+
+SUMS = _Sums()
 
 
 class _Maker(type):
@@ -177,22 +189,15 @@ class Tangent(metaclass=_Maker):
     def __reduce__(self):
         return make, (self._cls, self._entries, self._length)
 
-    # The sums of entries live in `algebra`, which builds on this file; hence the imports at call time.
     def __add__(self, other):
-        from .algebra import add
-
-        return add(self, other)
+        return SUMS.add(self, other)
 
     def __radd__(self, other):
-        from .algebra import add, add_to_primal
-
         is_primal = type(other) is self._cls
-        return add_to_primal(other, self) if is_primal else add(other, self)
+        return SUMS.add_to_primal(other, self) if is_primal else SUMS.add(other, self)
 
     def __mul__(self, other):
-        from .algebra import scale
-
-        return scale(other, self)
+        return SUMS.scale(other, self)
 
     __rmul__ = __mul__
 
@@ -203,9 +208,7 @@ class Tangent(metaclass=_Maker):
         return self
 
     def __sub__(self, other):
-        from .algebra import scale
-
-        return self + scale(-1, other)
+        return self + SUMS.scale(-1, other)
 
     def __truediv__(self, other):
         return self * (1 / other)

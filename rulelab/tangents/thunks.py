@@ -9,14 +9,12 @@ import threading
 import numpy as np
 
 from ..errors import Place, RuleError, ThunkMutationError
+from ..python_facts import WRITES, names_that
 from .zeros import is_protocol
 
 _PENDING = object()
-# The methods of arrays, lists, dicts and sets that change them.
-_WRITERS = frozenset(
-    """fill put sort partition resize setfield setflags itemset append extend insert remove pop reverse clear
-    update setdefault popitem add discard""".split()
-)
+_WRITABLE = (np.ndarray, list, dict, set)
+_WRITERS = names_that(WRITES, *_WRITABLE)
 
 
 def _refuse_write(self, *_):
@@ -120,7 +118,7 @@ class Thunk:
         if is_protocol(name):  # to be shown is not to be needed
             raise AttributeError(name)
         value = self.unthunk()
-        if name in _WRITERS and isinstance(value, (np.ndarray, list, dict, set)):
+        if name in _WRITERS and isinstance(value, _WRITABLE):
             _refuse_write(self)
         return getattr(_to_be_read(value), name)
 

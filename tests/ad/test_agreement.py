@@ -18,9 +18,10 @@ from corpus.harness import all_cases  # noqa: E402
 import rulelab as rl  # noqa: E402
 from rulelab.ad import reverse  # noqa: E402
 from rulelab.ad.agreement import Compared, agree  # noqa: E402
-from rulelab.compiler import specialise  # noqa: E402
-from rulelab.compiler.cache import DEFAULT, Cache  # noqa: E402
-from rulelab.compiler.effects import Noted, Watch, fields_of, holds_iterator, loudness  # noqa: E402
+from rulelab.compiler.analysis.effects import Noted, Watch, side_effect_of_call  # noqa: E402
+from rulelab.compiler.calls.cache import DEFAULT, Cache  # noqa: E402
+from rulelab.compiler.memory.holding import fields_of, holds_iterator  # noqa: E402
+from rulelab.compiler.transform import specialise  # noqa: E402
 from rulelab.rules.targets import resolve  # noqa: E402
 
 NAN = float("nan")
@@ -481,4 +482,4 @@ def test_a_result_that_holds_itself():
 )  # fmt: skip
 def test_how_loud_a_call_is(target, noted):
     """What is not known to be quiet is not run again; what draws, prints or consumes never."""
-    assert loudness(resolve(target)[0], False) is noted
+    assert side_effect_of_call(resolve(target)[0], False) is noted

@@ -7,6 +7,8 @@ import pytest
 
 import rulelab as rl
 
+from ..differences import gradient_by_differences
+
 RNG = np.random.default_rng(0)
 Z = RNG.standard_normal(3) + 1j * RNG.standard_normal(3)
 M = RNG.standard_normal((3, 3)) + 1j * RNG.standard_normal((3, 3)) + 2 * np.eye(3)
@@ -22,21 +24,6 @@ def program(*args):
         return f
 
     return register
-
-
-def differences(g, z, h=1e-5):
-    """∂g/∂Re + i ∂g/∂Im of a real g at a number or array; the first alone where z is real."""
-    z = np.asarray(z)
-    directions = (1.0, 1j) if np.iscomplexobj(z) else (1.0,)
-    wide = z.astype(complex if np.iscomplexobj(z) else float)
-    found = np.zeros(z.shape, complex)
-    for place in np.ndindex(z.shape):
-        for unit in directions:
-            step = np.zeros(z.shape, wide.dtype)
-            step[place] = h * unit
-            high, low = (wide + step)[()], (wide - step)[()]
-            found[place] += unit * (g(high) - g(low)) / (2 * h)
-    return found if np.iscomplexobj(z) else found.real
 
 
 @program(Z)
@@ -161,7 +148,7 @@ def test_the_gradient_has_both_directions(f, args):
     """∂f/∂Re + i ∂f/∂Im for a complex argument, ∂f/∂x, and nothing imaginary, for a real one."""
     found = rl.gradient(f, *args)
     for k, x in enumerate(args):
-        wanted = differences(lambda v, k=k: f(*args[:k], v, *args[k + 1 :]), x)
+        wanted = gradient_by_differences(lambda v, k=k: f(*args[:k], v, *args[k + 1 :]), x, 1e-5)
         np.testing.assert_allclose(found[k], wanted, rtol=1e-6, atol=1e-8)
         assert type(found[k]) is type(x) and np.asarray(found[k]).dtype == np.asarray(x).dtype
 
@@ -183,7 +170,7 @@ def test_two_pullbacks_give_the_jacobian(f):
     y, back = rl.pullback(f, z)
     assert y == f(z)
     jacobian = [[back(seed)[0].real, back(seed)[0].imag] for seed in (1.0, 1j)]
-    parts = [differences(lambda v, part=part: part(f(v)), z) for part in (np.real, np.imag)]
+    parts = [gradient_by_differences(lambda v, part=part: part(f(v)), z, 1e-5) for part in (np.real, np.imag)]
     np.testing.assert_allclose(jacobian, [[d.real, d.imag] for d in parts], rtol=1e-6, atol=1e-9)
 
 

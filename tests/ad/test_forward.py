@@ -8,7 +8,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.ad.forward import jvp
-from rulelab.compiler import heap, nesting
+from rulelab.compiler.base import nesting
+from rulelab.compiler.memory import heap
 from rulelab.tangents import tracked
 
 V = np.array([1.0, 2.0])
@@ -194,7 +195,7 @@ ASKED = {
 def assert_at_rest():
     """Nothing of a derivative goes on in this thread."""
     assert rl.nest_level() == 0 and not rl.isderiving()
-    assert heap._STATE.sweep is None and heap._STATE.depth == 0
+    assert heap._STATE.sweep is heap._OUTSIDE and heap._STATE.depth == 0
     assert nesting._LEVELS.now == 0
     now = tracked._NOW
     assert (now.arrays, now.forward, now.within_reverse) == ((), False, False)

@@ -715,7 +715,7 @@ def test_threads_do_not_meet():
     def work(number):
         w = np.full(3, float(number))
         params, shared = rl.Params([w]), rl.Params([w, B])
-        meet.wait(30)
+        meet.wait(300)
         for _ in range(40):
             assert np.array_equal(rl.gradient(lambda: np.sum(w**2) * np.sum(B**2), params)[w], 2 * w * 2.5)
             grads = rl.gradient(lambda: np.sum(affine(w)) + np.sum(B) * number, shared)

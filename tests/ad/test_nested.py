@@ -4,6 +4,7 @@ import contextlib
 import functools
 import itertools
 import math
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -878,6 +879,33 @@ def test_back_of_a_seed_that_varies(make, used, part):
         assert derivative(again)(1.5) == pytest.approx(10 * 1.5**4)
         for second in (gradient, pushforward):
             assert derivative(second(again))(1.5) == pytest.approx(40 * 1.5**3)
+
+
+READ = {
+    "an item": lambda d: d["a"],
+    "an item by the method of the class": lambda d: dict.__getitem__(d, "a"),
+    "an item that may be missing": lambda d: d.get("a"),
+    "a view": lambda d: list(d.values())[0],
+    "a copy": lambda d: d.copy()["a"],
+    "entries unpacked": lambda d: {**d, "z": 1.0}["a"],
+    "a getter": lambda d: operator.itemgetter("a")(d),
+    "an item of an item": lambda d: {"b": [d["a"]]}["b"][0],
+}
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("read", READ.values(), ids=READ)
+def test_what_reads_a_dict_after_a_sweep_that_kept_copies(read, monkeypatch):
+    """Whatever was differentiated before, and in whatever mode: 2 t⁵ has the second derivative 40 t³."""
+    test_an_iterator_that_begins_again("V", "F", 4, monkeypatch)
+
+    def again(t):
+        y, back = rl.pullback(lambda d: read(d) ** 2, {"a": t})
+        return back(y * y)[0]["a"]
+
+    for outer in (gradient, pushforward):
+        for inner in (gradient, pushforward):
+            assert outer(inner(again))(1.5) == pytest.approx(40 * 1.5**3)
 
 
 @pytest.mark.parametrize(("make", "used", "part"), STRUCTURES.values(), ids=STRUCTURES)

@@ -198,7 +198,7 @@ def test_two_pullbacks_of_one_function():
     assert back_1(1.0)[0].tolist() == [2.0, 4.0, 6.0]
 
 
-def test_arguments_that_a_rule_of_the_house_does_not_answer_for():
+def test_arguments_that_a_built_in_rule_does_not_answer_for():
     """They have None, as everything that cannot vary has."""
     _, back = rl.pullback(np.convolve, np.array([1.0, 2.0]), np.array([3.0]), "full")
     x_bar, y_bar, mode_bar = back(np.array([1.0, 10.0]))

@@ -67,7 +67,7 @@ def test_the_wait_for_a_core_is_taken_off(busy):
 
     def call():
         machine.now += 0.02
-        machine.wait(0.04)
+        machine.wait(0.04)  # is to end
 
     assert seconds_per_call(call, 3, machine) == pytest.approx(0.02)
 
@@ -82,7 +82,7 @@ def test_where_nobody_tells_the_wait_is_counted(busy, monkeypatch):
     """Elsewhere than on Linux a time is that of the wall."""
     machine = busy()
     monkeypatch.setattr(clock_module, "waited", lambda: None)
-    assert seconds_per_call(lambda: machine.wait(0.02), 1, machine) == pytest.approx(0.02)
+    assert seconds_per_call(lambda: machine.wait(0.02), 1, machine) == pytest.approx(0.02)  # is to end
 
 
 def test_the_system_is_asked_for_the_wait():

@@ -3,7 +3,7 @@
 import pytest
 
 from rulelab.bench.first import FirstGradient, first_gradient
-from rulelab.compiler.cache import Cache
+from rulelab.compiler.calls.cache import Cache
 from rulelab.errors import RuleLabError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.bench.profile import Profiling, profile, profile_call
-from rulelab.compiler.cache import Cache
+from rulelab.compiler.calls.cache import Cache
 from rulelab.errors import MutationError, RuleLabError, ScalarOutputError
 
 
@@ -314,7 +314,7 @@ def test_a_function_with_a_rule_has_no_lines():
     found = profiled(takes, 2.0, 3.0, 4.0)
     assert found.functions == () and (found.forward, found.reverse, found.outside) == (3.0, 4.0, 7.0)
     assert "answered by the rule takes_rrule" in found.sentence and "No pass to look into" in str(found)
-    assert "the house's rule" in profile(np.sum, np.ones(3), seconds=0.0).sentence
+    assert "the built-in rule" in profile(np.sum, np.ones(3), seconds=0.0).sentence
 
 
 def test_remarks_name_the_rule_and_the_functions_called():

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/bench_registry.py [NUMBER]
 
-NUMBER rules (10,000) are stated for as many functions, the house's rules being there already; one is
+NUMBER rules (10,000) are stated for as many functions, the built-in rules being there already; one is
 looked up again and again, by a type that is known and by a class of the author's. The aims, in processor
 time: all stated in a second, a look-up in a microsecond.
 """

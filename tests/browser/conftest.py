@@ -94,7 +94,7 @@ class NotebookPage:
     def run_all(self) -> None:
         """Run > Run All Cells; back when the last one has run, also where an error was to be expected."""
         self.page.evaluate(RUN_ALL)
-        self.page.wait_for_function(NONE_WAITS, timeout=120_000)
+        self.page.wait_for_function(NONE_WAITS, timeout=300_000)
         self.wait_until_idle()
 
     def run_cell(self, text: str) -> str:

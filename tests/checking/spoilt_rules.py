@@ -1199,3 +1199,232 @@ return np.repeat(x, 2), back""",
     ("order of a reshape", "y_bar.reshape(-1, 2).sum(axis=1)", "y_bar.reshape(2, -1).sum(axis=0)", "order"),
     ("the first alone", "y_bar.reshape(-1, 2).sum(axis=1)", "y_bar[::2]", "lacks_sum"),
 )  # fmt: skip
+
+base("gate", "vector n, number", "x, a", "np.where(x > 0, x, a * (np.exp(x) - 1))", """
+e = np.exp(x)
+def back(y_bar):
+    x_bar = np.where(x > 0, 1.0, a * e) * y_bar
+    a_bar = np.sum(np.where(x > 0, 0.0, (e - 1) * y_bar))
+    return NO, x_bar, a_bar
+return np.where(x > 0, x, a * (e - 1)), back""",
+    ("mask", "np.sum(np.where(x > 0, 0.0, (e - 1) * y_bar))", "np.sum((e - 1) * y_bar)", "branch"),
+)  # fmt: skip
+base("direction", "vector n", "d", "d / np.sum(d**2)**1.5", """
+r = np.sqrt(np.sum(d**2))
+def back(y_bar):
+    return NO, y_bar / r**3 - 3 * np.sum(y_bar * d) * d / r**5
+return d / r**3, back""",
+    ("power by two", "d / r**5", "d / r**3", "power factor"),
+)  # fmt: skip
+base("centroid", "matrix m n, vector n", "P, w", "P @ w / np.sum(np.exp(w))", """
+each = np.exp(w)
+total = np.sum(each)
+c = P @ w / total
+def back(c_bar):
+    P_bar = np.outer(c_bar, w) / total
+    w_bar = (P.T @ c_bar - c @ c_bar * each) / total
+    return NO, P_bar, w_bar
+return c, back""",
+    ("length for total", "np.outer(c_bar, w) / total", "np.outer(c_bar, w) / len(w)",
+     "wrong_variable size factor"),
+)  # fmt: skip
+base("disc", "vector n, vector n", "u, v", """d = np.sum((u - v)**2)
+return d / ((2 + np.sum(u**2)) * (2 + np.sum(v**2)))""", """
+d = np.sum((u - v)**2)
+a = 2 + np.sum(u**2)
+b = 2 + np.sum(v**2)
+def back(y_bar):
+    u_bar = y_bar * (2 * (u - v) / (a * b) - 2 * d * u / (a**2 * b))
+    v_bar = y_bar * (2 * (v - u) / (a * b) - 2 * d * v / (a * b**2))
+    return NO, u_bar, v_bar
+return d / (a * b), back""",
+    ("term that its twin has", " - 2 * d * v / (a * b**2)", "", "lacks_term"),
+)  # fmt: skip
+base("likelihood", "vector n, vector n", "p, y", "np.mean(np.exp(-(y * p + (1 - y) * (1 - p))**2))", """
+t = y * p + (1 - y) * (1 - p)
+def back(l_bar):
+    t_bar = -2 * l_bar * t * np.exp(-t**2) / t.size
+    return NO, t_bar * (2 * y - 1), t_bar * (2 * p - 1)
+return np.mean(np.exp(-t**2)), back""",
+    ("a part for the whole", "t_bar * (2 * y - 1)", "t_bar * y", "lacks_term factor"),
+)  # fmt: skip
+base("focus", "vector n", "q", "np.mean((1 - q)**2 * np.sin(q))", """
+def back(l_bar):
+    q_bar = l_bar / q.size * ((1 - q)**2 * np.cos(q) - 2 * (1 - q) * np.sin(q))
+    return NO, q_bar
+return np.mean((1 - q)**2 * np.sin(q)), back""",
+    ("term of a product rule", " - 2 * (1 - q) * np.sin(q)", "", "lacks_term"),
+)  # fmt: skip
+base("payments", "vector n, number", "c, r", """total = 0.0
+for t in range(len(c)):
+    total += c[t] * np.exp(-r * t)
+return total""", """
+t = np.arange(len(c))
+disc = np.exp(-r * t)
+def back(v_bar):
+    return NO, v_bar * disc, -v_bar * np.sum(t * c * disc)
+return np.sum(c * disc), back""",
+    ("counted from one", "np.arange(len(c))", "np.arange(1, len(c) + 1)", "off_by_one"),
+)  # fmt: skip
+base("sample variance", "vector n", "x", "np.sum((x - np.mean(x))**2) / (len(x) + 1)", """
+n = len(x)
+d = x - np.mean(x)
+def back(v_bar):
+    return NO, 2 * v_bar * d / (n + 1)
+return np.sum(d**2) / (len(x) + 1), back""",
+    ("length off by one", "d / (n + 1)", "d / n", "off_by_one size factor"),
+)  # fmt: skip
+base("window", "vector n", "x", "x * np.array([1.0, 2.0])[np.arange(len(x)) % 2]", """
+w = np.array([1.0, 2.0])[np.arange(len(x)) % 2]
+def back(y_bar):
+    x_bar = w * y_bar
+    keep = x_bar
+    return NO, keep
+return x * w, back""",
+    ("statement too many", "keep = x_bar", "keep = x_bar; keep[:2] *= 1.5", "factor branch size"),
+)  # fmt: skip
+base("drift", "number, number, number", "x, v, h", """for _ in range(3):
+    v = v - h * x
+    x = x + h * v
+return x""", """
+tape = []
+for _ in range(3):
+    tape.append((x, v - h * x))
+    v = v - h * x
+    x = x + h * v
+def back(x_bar):
+    v_bar, h_bar = 0.0, 0.0
+    for x0, v1 in reversed(tape):
+        h_bar = h_bar + v1 * x_bar
+        v_bar = v_bar + h * x_bar
+        h_bar = h_bar - x0 * v_bar
+        x_bar = x_bar - h * v_bar
+    return NO, x_bar, v_bar, h_bar
+return x, back""",
+    ("term in a loop", "h_bar = h_bar + v1 * x_bar", "h_bar = h_bar + 0.0", "lacks_term"),
+)  # fmt: skip
+
+
+# --- steps on the way: one wrong intermediate value, several wrong results ---------------------------------
+
+base("contrast", "vector n", "x", "np.mean(x**2) / np.mean(x**4 + 1)", """
+a = np.mean(x**2)
+b = np.mean(x**4 + 1)
+def back(c_bar):
+    a_bar = c_bar / b
+    b_bar = -c_bar * a / b**2
+    x_bar = (2 * a_bar * x + 4 * b_bar * x**3) / len(x)
+    return NO, x_bar
+return a / b, back""",
+    ("sign of a step", "b_bar = -c_bar", "b_bar = c_bar", "sign"),
+    ("power in a step", "a / b**2", "a / b", "power factor"),
+    ("name in a step", "a_bar = c_bar / b", "a_bar = c_bar / a", "wrong_variable"),
+    ("exchanged steps", "2 * a_bar * x + 4 * b_bar", "2 * b_bar * x + 4 * a_bar", "wrong_variable"),
+)  # fmt: skip
+base("gram times", "matrix m n, vector n", "A, x", "A.T @ (A @ x)", """
+p = A @ x
+def back(y_bar):
+    q = A @ y_bar
+    x_bar = A.T @ q
+    A_bar = np.outer(p, y_bar) + np.outer(q, x)
+    return NO, A_bar, x_bar
+return A.T @ p, back""",
+    ("outer term", "np.outer(p, y_bar) + np.outer(q, x)", "np.outer(p, y_bar)", "lacks_term"),
+    ("step not turned", "x_bar = A.T @ q", "x_bar = A.T @ p", "wrong_variable ignores_cotangent"),
+)  # fmt: skip
+base("equilibrium", "regular n, vector n", "K, f", "np.linalg.solve(K, f)", """
+u = np.linalg.solve(K, f)
+def back(u_bar):
+    lam = np.linalg.solve(K.T, u_bar)
+    return NO, -np.outer(lam, u), lam
+return u, back""",
+    ("step not solved", "np.linalg.solve(K.T, u_bar)", "K @ u_bar", "lacks_inverse"),
+    ("step not turned", "np.linalg.solve(K.T, u_bar)", "np.linalg.solve(K, u_bar)", "transposed"),
+)  # fmt: skip
+base("rows scaled", "matrix m n, vector m", "X, g", "g[:, None] * np.tanh(X)", """
+t = np.tanh(X)
+def back(y_bar):
+    t_bar = g[:, None] * y_bar
+    return NO, t_bar * (1 - t**2), np.sum(y_bar * t, axis=1)
+return g[:, None] * t, back""",
+    ("factor of a step", "t_bar = g[:, None] * y_bar", "t_bar = 1 * y_bar", "factor"),
+)  # fmt: skip
+base("pairs of neighbours", "vector n", "x", """i = np.arange(len(x) - 1)
+j = i + 1
+return np.sum(x[i]**2 * x[j]**2)""", """
+i = np.arange(len(x) - 1)
+j = i + 1
+def back(e_bar):
+    x_bar = np.zeros(len(x))
+    np.add.at(x_bar, i, 2 * e_bar * x[i] * x[j]**2)
+    np.add.at(x_bar, j, 2 * e_bar * x[j] * x[i]**2)
+    return NO, x_bar
+return np.sum(x[i]**2 * x[j]**2), back""",
+    ("twin left out", "\n        np.add.at(x_bar, j, 2 * e_bar * x[j] * x[i]**2)", "", "lacks_term"),
+    ("index in a call", "x[i] * x[j]**2)\n        np.add", "x[i] * x[i]**2)\n        np.add",
+     "wrong_element wrong_variable off_by_one"),
+)  # fmt: skip
+base("blend of neighbours", "vector n, number", "x, w", "(1 - w) * x[:-1] + w * x[1:]", """
+def back(y_bar):
+    x_bar = np.zeros(len(x))
+    x_bar[:-1] += (1 - w) * y_bar
+    x_bar[1:] += w * y_bar
+    return NO, x_bar, np.sum((x[1:] - x[:-1]) * y_bar)
+return (1 - w) * x[:-1] + w * x[1:], back""",
+    ("exchanged weights", "(1 - w) * y_bar\n        x_bar[1:] += w * y_bar",
+     "w * y_bar\n        x_bar[1:] += (1 - w) * y_bar", "swapped_arguments wrong_element"),
+)  # fmt: skip
+base("ring", "vector n, vector n", "x, h", "np.sum(x * np.roll(h, -1))", """
+def back(s_bar):
+    x_bar = s_bar * np.roll(h, -1)
+    h_bar = s_bar * np.roll(x, 1)
+    return NO, x_bar, h_bar
+return np.sum(x * np.roll(h, -1)), back""",
+    ("not rolled", "np.roll(x, 1)", "x", "off_by_one"),
+)  # fmt: skip
+base("exponent of ten", "positive, number", "p, a", "a * np.log10(p)", """
+def back(y_bar):
+    p_bar = a * y_bar / (p * np.log(10))
+    return NO, p_bar, np.log10(p) * y_bar
+return a * np.log10(p), back""",
+    ("other logarithm", "np.log10(p) * y_bar", "np.log(p) * y_bar", "other_function factor"),
+    ("other logarithm", "np.log(10)", "np.log10(10)", "other_function factor"),
+)  # fmt: skip
+base("ranked weights", "vector n, vector n", "x, w", "np.sort(x) @ w", """
+order = np.argsort(x)
+def back(y_bar):
+    x_bar = w[np.argsort(order)] * y_bar
+    return NO, x_bar, x[order] * y_bar
+return np.sort(x) @ w, back""",
+    ("permutation not inverted", "w[np.argsort(order)]", "w[order]", "wrong_element"),
+)  # fmt: skip
+base("gaps to the nearest", "vector n, vector m", "x, c", "np.sum(np.min((x[:, None] - c) ** 2, axis=1))", """
+near = np.argmin((x[:, None] - c) ** 2, axis=1)
+def back(s_bar):
+    x_bar = 2 * (x - c[near]) * s_bar
+    c_bar = np.zeros(len(c))
+    np.subtract.at(c_bar, near, x_bar)
+    return NO, x_bar, c_bar
+return np.sum((x - c[near]) ** 2), back""",
+    ("subtracted once", "np.subtract.at(c_bar, near, x_bar)", "c_bar[near] -= x_bar", "overwrites"),
+)  # fmt: skip
+base("two bands", "vector n, vector n", "a, f", """T = np.diag(a) + np.tri(len(a), k=-1)
+return np.linalg.solve(T, f)""", """
+T = np.diag(a) + np.tri(len(a), k=-1)
+x = np.linalg.solve(T, f)
+def back(x_bar):
+    f_bar = np.linalg.solve(T.T, x_bar)
+    return NO, -f_bar * x, f_bar
+return x, back""",
+    ("turned within", "T.T", "T", "transposed"),
+)  # fmt: skip
+base("inhibited growth", "positive, positive, positive", "s, k, j", "s / (k + s + s**2 / j)", """
+D = k + s + s**2 / j
+y = s / D
+def back(y_bar):
+    D_bar = -y / D * y_bar
+    s_bar = y_bar / D + D_bar * (1 + 2 * s / j)
+    return NO, s_bar, D_bar, -s**2 / j**2 * D_bar
+return y, back""",
+    ("path left out", " + D_bar * (1 + 2 * s / j)", "", "lacks_term"),
+)  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking.comparison import Settings, argument_names, compare, compare_without
-from rulelab.compiler.cache import StaleRuleWarning
+from rulelab.compiler.calls.cache import StaleRuleWarning
 from rulelab.errors import MutationError, NotDifferentiableError, ScalarOutputError
 
 
@@ -283,7 +283,7 @@ def test_a_rule_that_takes_no_part_proves_nothing(square):
     assert "there is no rule for other" in compare_without(loss, other, 2.0).verdict
 
 
-def test_rules_of_the_house_methods_and_inner_calls_take_part(square):
+def test_built_in_rules_methods_and_inner_calls_take_part(square):
     """However the rule is come to, it counts as asked."""
 
     class Model:

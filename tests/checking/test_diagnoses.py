@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.doctor import corrections
+from rulelab.checking.doctor import patching
 from rulelab.checking.subjects import Written
 from rulelab.checking.testers import finished, rule_check
 from rulelab.checking.vectors import cotangent_like, cotangent_vec, to_vec
@@ -206,7 +206,7 @@ def test_the_rules_that_are_spoilt_are_right_and_called_so(base):
     assert diagnosed(case).verdict != "wrong"
 
 
-@pytest.mark.every(67)
+@pytest.mark.every(101)
 @pytest.mark.parametrize("case", MISTAKES, ids=lambda case: case.name)
 def test_a_correction_that_is_offered_is_right_at_other_sizes_at_zero_and_far_away(case):
     """Whoever takes a correction over has a right rule, wherever it is used."""
@@ -290,7 +290,7 @@ return X * gain + shift, back""")
 def test_a_search_that_takes_too_long_offers_nothing_and_changes_no_diagnosis(monkeypatch):
     """The mistake that the numbers show is the same whether or not a correction could be looked for."""
     first = diagnosed(VARIANCE).diagnoses[0]
-    monkeypatch.setattr(corrections, "SECONDS", -1.0)
+    monkeypatch.setattr(patching, "SECONDS", -1.0)
     late = diagnosed(VARIANCE).diagnoses[0]
     assert (late.mistake, late.words) == (first.mistake, first.words) and late.place and not late.diff
 

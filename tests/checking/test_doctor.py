@@ -252,11 +252,25 @@ GIVEN_NOTHING = {
     "where the function divides by zero": (
         rule("np.exp(-((x / s) ** 2))", "-2 * y * x / s**2 * y_bar, 2 * y * x / s**3 * y_bar", "x, s"),
         "factor", None),
+    "a logarithm that multiplies": (
+        rule("np.log10(x)", "np.log(10) * y_bar / x"), "factor", "log(10)"),
+    "the slope of another inverse function": (
+        rule("np.arcsin(x / 2)", "y_bar / 2 / (1 + (x / 2) ** 2)"), "other_function",
+        "np.sqrt(1 - (x / 2) ** 2)"),
+    "a shift the wrong way": (
+        of_lines("x - a * np.append(0.0, x[:-1])",
+                 ["x_bar = y_bar.copy()", "x_bar[1:] -= a * y_bar[:-1]"],
+                 "x_bar, -np.dot(y_bar[1:], x[:-1])", "x: np.ndarray, a: float"),
+        "off_by_one", "x_bar[:-1] -= a * y_bar[1:]"),
+    "what another cotangent has been made of": (
+        of_lines("np.sqrt(np.sum(w * x**2))", ["g = y_bar / (2 * y)"], "2 * w * x * g, x**2 * y_bar", "x, w"),
+        "factor", "x**2 * g"),
     "a conjugate too many, at whole numbers too": (
         rule("(x * np.conj(x)).real", "2 * np.conj(x) * y_bar"), "conjugate", "2 * x * y_bar"),
 }  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("text", "mistake", "line"), GIVEN_NOTHING.values(), ids=GIVEN_NOTHING)
 def test_a_small_mistake_is_named_and_corrected_given_nothing(text, mistake, line):
     """What one writes wrongly by hand: the check draws its arguments, and offers the right line."""
@@ -287,10 +301,13 @@ def test_a_rule_for_arrays_of_one_shape_is_not_wrong_for_a_mixture_that_was_draw
 
 @pytest.mark.parametrize("args", [(), (np.array([-1.0, 4.0]),)], ids=["drawn", "given"])
 def test_of_the_few_points_of_a_quick_check_no_change_is_blamed(args):
-    """A nan is called one: nearly any change is right at three points."""
+    """A nan is called one, or the mask is offered that takes it away everywhere, also at zero: nearly any
+    change is right at three points.
+    """
     text = rule("np.sqrt(np.maximum(x, 0))", "y_bar * (x > 0) / (2 * y)")
     first = judged(text, *args, depth="quick").diagnoses[0]
-    assert first.mistake == "not_finite" and not first.diff and "belongs" not in first.advice, first
+    assert first.mistake == "not_finite" or "np.where(x > 0, " in first.diff, first
+    assert "belongs" not in first.advice, first
 
 
 def test_no_correction_gives_complex_numbers_for_a_real_argument():

@@ -1,5 +1,7 @@
 """Tests of what a rule does besides computing: each thing that no rule may do is told."""
 
+import traceback
+
 import numpy as np
 import pytest
 
@@ -217,3 +219,85 @@ def test_debug_mode_tells_shared_memory_by_an_attribute(rule, f, shared):
     with pytest.raises(rl.RuleEffectsError) as caught, rl.debug_mode():
         rl.gradient(lambda x: np.sum(primal(x)), np.ones(3))
     assert caught.value.is_sharing is shared
+
+
+def keeps_what_it_was_asked():
+    """Arrays of all calls are in one list: where lengths change they do not go together any more."""
+    kept = []
+
+    def rule(x):
+        kept.append(x)
+
+        def pullback(y_bar):
+            return rl.NoTangent(), sum(2.0 * y_bar + 0.0 * each for each in kept) / len(kept)
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def test_a_rule_that_fails_for_what_it_was_asked_before_is_wrong_and_does_not_end_the_check():
+    def doubled(x):
+        return 2.0 * x
+
+    rl.rrule_for(doubled)(keeps_what_it_was_asked())
+    assert rule_check(doubled, np.array([1.0, 2.5])).verdict == "wrong"
+
+
+def cube(x):
+    return x**3
+
+
+def failing_at(number, in_pullback):
+    calls = []
+
+    def step(is_pullback):
+        calls.append(1) if is_pullback == in_pullback else None
+        if is_pullback == in_pullback and len(calls) == number:
+            raise RuntimeError("not now")
+
+    def rule(x):
+        step(False)
+
+        def pullback(y_bar):
+            step(True)
+            return rl.NoTangent(), 3.0 * x**2 * y_bar
+
+        return x**3, pullback
+
+    return rule
+
+
+@pytest.mark.parametrize("in_pullback", [False, True])
+@pytest.mark.parametrize("number", range(1, 13))
+def test_what_a_rule_raises_at_any_call_is_a_finding_and_never_leaves_the_check(number, in_pullback):
+    registry = registry_with(cube, failing_at(number, in_pullback))
+    report = rule_check(cube, 2.0, depth="quick", registry=registry)
+    assert report.verdict in ("right", "wrong", "inconclusive")
+
+
+def test_what_a_rule_raises_when_its_arguments_were_changed_is_a_finding():
+    def doubled(x):
+        return 2.0 * x
+
+    @rl.rrule_for(doubled)
+    def rule(x):
+        def pullback(y_bar):
+            if any(frame.name == "changed_later" for frame in traceback.extract_stack()):
+                raise RuntimeError("not now")
+            return rl.NoTangent(), 2.0 * y_bar
+
+        return 2.0 * x, pullback
+
+    report = rule_check(doubled, np.array([1.0, 2.5]))
+    assert report.verdict == "wrong" and "not now" in str(report)
+
+
+def test_a_number_in_an_array_without_axes_is_the_same_value():
+    def rule(x):
+        return np.asarray(np.sum(x)), lambda y_bar: (rl.NoTangent(), y_bar * np.ones_like(x))
+
+    def total(x):
+        return np.sum(x)
+
+    assert rule_check(total, np.array([1.0, 2.5]), registry=registry_with(total, rule)).verdict == "right"

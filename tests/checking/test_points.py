@@ -700,3 +700,175 @@ def test_a_function_that_takes_one_sign_of_another_argument_is_asked_with_that(d
     """Numbers change their sign one at a time, too."""
     assert judged(clipped_loss, clipped_loss_with(np.sign), 3.0, 1.0, depth=depth).verdict == "right"
     assert judged(clipped_loss, clipped_loss_with(lambda x: 1.0), 3.0, 1.0, depth=depth).verdict == "wrong"
+
+
+# --- what is no mistake of the value, or of a point ---------------------------------------------------------
+
+
+def energy(x):
+    return np.sum(x * x)
+
+
+def energy_as(made):
+    def rule(x):
+        return made(np.sum(x * x)), lambda y_bar: (NO, 2 * x * y_bar)
+
+    return rule
+
+
+def square_and_triple(x):
+    return x * x, 3 * x
+
+
+def square_and_triple_as(made):
+    def rule(x):
+        return made((x * x, 3 * x)), lambda bars: (NO, 2 * x * bars[0] + 3 * bars[1])
+
+    return rule
+
+
+@pytest.mark.parametrize("made", [np.asarray, float, np.float64])
+def test_an_array_of_no_axes_is_a_number(made):
+    assert judged(energy, energy_as(made), np.array([1.0, 2.0, 3.0]))
+    rule = square_and_triple_as(lambda pair: tuple(map(made, pair)))
+    assert judged(square_and_triple, rule, np.float64(2.0))
+
+
+@pytest.mark.parametrize("made", [np.atleast_1d, np.float32, int, complex])
+def test_a_value_of_another_shape_or_dtype_is_another_value(made):
+    assert judged(energy, energy_as(made), np.array([1.0, 2.0, 3.0])).verdict == "wrong"
+
+
+def test_a_list_is_no_tuple():
+    assert judged(square_and_triple, square_and_triple_as(list), 2.0).verdict == "wrong"
+
+
+def angle_between(u, v):
+    return np.arccos(u @ v / np.sqrt((u @ u) * (v @ v)))
+
+
+def angle_between_with(more=0.0, factor=1.0):
+    def rule(u, v):
+        nu, nv = np.sqrt(u @ u), np.sqrt(v @ v)
+        cosine = u @ v / (nu * nv)
+
+        def pullback(y_bar):
+            c_bar = -factor * y_bar / np.sqrt(1 - cosine**2)
+            return NO, c_bar * (v / nv - cosine * u / nu) / nu, c_bar * (u / nu - cosine * v / nv) / nv
+
+        return np.arccos(cosine) + more, pullback
+
+    return rule
+
+
+IN_LINE = np.array([0.1, 0.1, 0.3]), np.array([0.2, 0.2, 0.6])
+
+
+def test_two_ways_to_a_value_may_differ_by_what_its_last_digits_leave_of_it():
+    assert angle_between(*IN_LINE) != angle_between_with()(*IN_LINE)[0]
+    assert judged(angle_between, angle_between_with(), *IN_LINE)
+    assert judged(angle_between, angle_between_with(more=1e-5), *IN_LINE).verdict == "wrong"
+
+
+def test_no_number_at_the_length_one_alone_is_no_mistake():
+    report = judged(angle_between, angle_between_with())
+    assert report.verdict == "right"
+    assert "at the length 1" in str(report)
+    assert judged(angle_between, angle_between_with(factor=2.0)).verdict == "wrong"
+
+
+def energy_by_quotient(x):
+    with np.errstate(all="ignore"):
+        slope = 2 * x**3 / x**2
+    return np.sum(x * x), lambda y_bar: (NO, slope * y_bar)
+
+
+@pytest.mark.parametrize("at", [np.array([0.0]), np.array([0.0, 1.0])])
+def test_no_number_at_ordinary_ones_is_a_mistake(at):
+    assert judged(energy, energy_by_quotient, at).verdict == "wrong"
+
+
+# --- what the function itself says of its arguments ---------------------------------------------------------
+
+
+def survival(d, n):
+    """The share that survives: d[i] have died of n[i], two vectors with d < n."""
+    return np.cumprod(1 - d / n)
+
+
+def survival_with(factor):
+    def rule(d, n):
+        q = 1 - d / n
+        s = np.cumprod(q)
+
+        def pullback(s_bar):
+            with np.errstate(all="ignore"):
+                q_bar = factor * np.cumsum((s_bar * s)[::-1])[::-1] / q
+            return NO, -q_bar / n, q_bar * d / n**2
+
+        return s, pullback
+
+    return rule
+
+
+def test_points_are_as_the_function_says():
+    assert judged(survival, survival_with(1.0))
+    assert judged(survival, survival_with(1.0), np.array([1.0, 3.0]), np.array([9.0, 5.0]))
+    assert judged(survival, survival_with(2.0)).verdict == "wrong"
+
+
+def test_arguments_that_are_given_need_not_be_as_the_function_says():
+    beyond = np.array([2.0, 3.0]), np.array([1.0, 5.0])
+    assert judged(survival, survival_with(2.0), *beyond).verdict == "wrong"
+
+
+def turned(v, i: int, j: int, angle: float):
+    """The vector v with its entries i and j, two different ones, turned by an angle."""
+    w = np.array(v, dtype=float)
+    w[i] = np.cos(angle) * v[i] - np.sin(angle) * v[j]
+    w[j] = np.sin(angle) * v[i] + np.cos(angle) * v[j]
+    return w
+
+
+def turned_with(sign):
+    def rule(v, i, j, angle):
+        w, c, s = turned(v, i, j, angle), np.cos(angle), np.sin(angle)
+
+        def pullback(w_bar):
+            v_bar = np.array(w_bar, dtype=float)
+            v_bar[i] = c * w_bar[i] + s * w_bar[j]
+            v_bar[j] = sign * s * w_bar[i] + c * w_bar[j]
+            return NO, v_bar, NO, NO, np.sum(w_bar[j] * w[i] - w_bar[i] * w[j])
+
+        return w, pullback
+
+    return rule
+
+
+def test_indices_are_different_that_the_function_says_are():
+    assert judged(turned, turned_with(-1.0))
+    assert judged(turned, turned_with(1.0)).verdict == "wrong"
+
+
+def equalised(y, h, noise: float):
+    return np.conj(h) * y / (np.abs(h) ** 2 + noise)
+
+
+def equalised_with(conjugate):
+    def rule(y, h, noise):
+        d = np.abs(h) ** 2 + noise
+        x = np.conj(h) * y / d
+
+        def pullback(x_bar):
+            d_bar = -np.real(np.conj(x_bar) * x) / d
+            h_bar = np.conj(x_bar) * y / d + 2 * h * d_bar
+            return NO, conjugate(h) / d * x_bar, h_bar, np.sum(d_bar)
+
+        return x, pullback
+
+    return rule
+
+
+def test_what_is_annotated_as_a_float_stays_real_beside_complex_numbers():
+    assert judged(equalised, equalised_with(np.array))
+    assert judged(equalised, equalised_with(np.conj)).verdict == "wrong"

@@ -7,7 +7,8 @@ import pytest
 
 from rulelab.checking.closeness import Worst
 from rulelab.checking.findings import UNKNOWN, WARNING, Diagnosis, Finding
-from rulelab.checking.reports import Checked, LookedAt, RuleCheck, changed_lines
+from rulelab.checking.report_page import changed_lines
+from rulelab.checking.reports import Checked, LookedAt, RuleCheck
 from rulelab.errors import Place
 
 PLACE = Place("rules.py", 7, 11, 12, function="mse_pullback", text="    g = 2 * (y - yh)")

@@ -24,7 +24,7 @@ def checked(rule, path):
         return rl.rule_check(getattr(truth.load(rule, path), rule.function))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("rule", WRONG, ids=lambda rule: rule.name)
 def test_wrong_rules_are_caught_given_nothing(rule, tmp_path):
     """Of each kind of mistake, one."""

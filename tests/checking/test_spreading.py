@@ -233,7 +233,7 @@ def test_a_cluster_with_a_worker_killed_gives_the_same_report(cluster):
 
 @pytest.mark.campaign
 def test_all_shipped_rules_serial_on_processes_and_on_a_cluster(cluster):
-    """Every rule of the house at every check point: the same report in one process, in two of which one is
+    """Every built-in rule at every check point: the same report in one process, in two of which one is
     killed, and on a cluster of which a worker is killed.
     """
     jobs = shipped_jobs()

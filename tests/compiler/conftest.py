@@ -8,10 +8,11 @@ import linecache
 import pytest
 
 import rulelab as rl
-from rulelab.compiler import heap, ir
-from rulelab.compiler.lower import lower
-from rulelab.compiler.lowering import Surroundings
-from rulelab.compiler.source import find_source
+from rulelab.compiler.base import ir
+from rulelab.compiler.base.source import find_source
+from rulelab.compiler.front.lower import lower
+from rulelab.compiler.front.lowering import Surroundings
+from rulelab.compiler.memory import heap
 
 COUNT = itertools.count(1)
 

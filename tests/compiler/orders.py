@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import rulelab as rl
-from rulelab.compiler.cache import DEFAULT
+from rulelab.compiler.calls.cache import DEFAULT
 
 
 def polynomial(x):

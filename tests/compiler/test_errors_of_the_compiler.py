@@ -474,15 +474,6 @@ def with_global_write(x):
     return x * x
 
 
-def with_except_star(x):
-    RAN.append(1)
-    try:
-        y = x * x
-    except* ValueError:
-        y = x
-    return y
-
-
 def with_frames(x):
     RAN.append(1)
     return x * len(locals())
@@ -528,7 +519,6 @@ UNSUPPORTED = [
     (with_yield, "yield x * x", "yield"),
     (with_async, "async def with_async", "async"),
     (with_global_write, "global COUNTER", "global"),
-    (with_except_star, "try:", "except*"),
     (with_frames, "locals()", "locals"),
     (with_jump_in_finally, "if x > 1", "finally"),
     (with_generator, "(w := v * v) for v", "generator expression"),

@@ -93,6 +93,7 @@ def test_a2_callee_redefined(mode, asked, notebook):
         assert asked(notebook["f"]) == k
 
 
+@pytest.mark.every(5)
 def test_a2_function_whose_derivative_a_function_takes(mode, asked, notebook):
     """A function whose gradient another one takes inside, defined again, is used."""
     notebook.run("def f(x):\n    return rl.gradient(g, x)[0] * x / 4.0\n")

@@ -10,6 +10,8 @@ import pytest
 
 import rulelab as rl
 
+from ..differences import gradient_by_differences
+
 X = np.array([0.7, -1.2, 2.1])
 
 
@@ -161,10 +163,6 @@ CASES = [
 ]
 
 
-def differences(f, x, h=1e-5):
-    return np.array([(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(len(x))])
-
-
 @pytest.mark.parametrize("kind, use", CASES)
 @pytest.mark.every(5)
 def test_every_use_of_every_kind(kind, use):
@@ -173,10 +171,10 @@ def test_every_use_of_every_kind(kind, use):
     def f(v):
         return use(KINDS[kind](v))
 
-    assert rl.gradient(f, X)[0] == pytest.approx(differences(f, X), rel=1e-6, abs=1e-6)
+    assert rl.gradient(f, X)[0] == pytest.approx(gradient_by_differences(f, X), rel=1e-6, abs=1e-6)
     v = np.array([0.3, 1.1, -0.4])
-    assert rl.pushforward(f, X)(v) == pytest.approx(differences(f, X) @ v, rel=1e-6, abs=1e-6)
-    by_rows = np.array([differences(lambda x, k=k: rl.gradient(f, x)[0][k], X) for k in range(3)])
+    assert rl.pushforward(f, X)(v) == pytest.approx(gradient_by_differences(f, X) @ v, rel=1e-6, abs=1e-6)
+    by_rows = np.array([gradient_by_differences(lambda x, k=k: rl.gradient(f, x)[0][k], X) for k in range(3)])
     assert rl.hessian(f, X) == pytest.approx(by_rows, rel=1e-5, abs=1e-5)
 
 
@@ -187,7 +185,7 @@ def test_the_argument_itself(kind, use):
     x = KINDS[kind](X)
     (x_bar,) = rl.gradient(use, x)
     assert [float(part) for part in (x_bar[0], x_bar[1], x_bar[2])] == pytest.approx(
-        differences(lambda v: use(KINDS[kind](v)), X), rel=1e-6, abs=1e-6
+        gradient_by_differences(lambda v: use(KINDS[kind](v)), X), rel=1e-6, abs=1e-6
     )
 
 
@@ -196,7 +194,7 @@ def test_a_dataclass_argument(use):
     """The gradient by an object that unpacks like a sequence has its fields by name."""
     (x_bar,) = rl.gradient(use, Fields(*X))
     assert [x_bar.a, x_bar.b, x_bar.c] == pytest.approx(
-        differences(lambda v: use(Fields(*v)), X), rel=1e-6, abs=1e-6
+        gradient_by_differences(lambda v: use(Fields(*v)), X), rel=1e-6, abs=1e-6
     )
 
 

@@ -750,7 +750,7 @@ def test_a13_threads(mode):
     for t in threads:
         t.start()
     for t in threads:
-        t.join(30)
+        t.join(300)
     assert wrong == []
 
 
@@ -879,7 +879,7 @@ def test_a9_a_removed_rule_counts_until_refresh_in_manual_mode(cells):
 
 
 def test_a_rule_that_asks_for_a_mode_is_not_stale_by_itself():
-    """A refresh asks for what was asked for, also the house's forward rules that call functions."""
+    """A refresh asks for what was asked for, also the built-in forward rules that call functions."""
 
     def scaled(x):
         return 2.0 * x

@@ -171,6 +171,15 @@ def try_with_raise(x):
         return x
 
 
+@shown(SYNTAX, "`except*`", instead="catch the group with `except`")
+def try_except_star(x):
+    try:
+        y = x * x
+    except* ValueError:
+        y = 0.0
+    return y
+
+
 @shown(SYNTAX, "the `else` of a `try`", instead="put it at the end of the `try`")
 def try_else(x):
     try:

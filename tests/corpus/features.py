@@ -4,7 +4,7 @@ A corpus case says what it `needs`, and a random program holds only what is in F
 lands, its name goes into TAKEN: its cases then join the corpus, and the random programs that
 use it are written and judged. To try a set without changing anything:
 
-    RULELAB_FEATURES=all pytest tests/compiler/test_heap.py
+    RULELAB_FEATURES=all pytest tests/compiler/memory/test_heap.py
     RULELAB_FEATURES=list-writes,objects pytest -m campaign tests/compiler/test_random_programs.py
 """
 

@@ -221,6 +221,40 @@ def try_else(x):
     return y
 
 
+@case((4.0,), (9.0,))
+def except_star(x):
+    try:
+        y = math.sqrt(x)
+    except* ValueError as group:
+        y = float(len(group.exceptions))
+    except* (KeyError, OSError):
+        raise
+    else:
+        y = y * x
+    return y
+
+
+@case((2.0,), (-2.0,))
+def except_star_with_every_jump(x):
+    y, kind = x, KeyError
+    for i in range(5):
+        try:
+            if i == 1:
+                continue
+            if i == 3:
+                break
+            if y > 7.0:
+                return y * x
+            y = y * x
+        except* kind as k:
+            y = y + 5.0
+        except* Exception:
+            raise ValueError(y) from None
+        finally:
+            y = y + 1.0
+    return y
+
+
 @case((2.0,), (-2.0,))
 def finally_after_a_return(x):
     y = x

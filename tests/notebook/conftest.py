@@ -12,6 +12,7 @@ from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
 import rulelab as rl
+from rulelab.checking.budgets import Watched
 from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
 from rulelab.rules.registry import DEFAULT
 
@@ -78,7 +79,8 @@ def no_rule_is_left_behind():
     """A rule on a function that outlives the test would count in all the tests that follow."""
     yield
     entries = [entry for entry in DEFAULT.entries() if not isinstance(entry.target(), FunctionType)]
-    assert not [entry.name for entry in entries if entry.user]
+    left = [entry.name for entry in entries if entry.user]
+    assert not left, f"this test, or one before it, left rules behind for {left}"
 
 
 @pytest.fixture
@@ -103,25 +105,37 @@ def notebook(bare_shell, capsys):
     return opened
 
 
+def until_it_had(process, seconds, given_up=None):
+    """Wait until a process has had so many seconds in which it could work, or `given_up` is set.
+
+    What is to be interrupted has come as far on a busy machine as on a quiet one.
+    """
+    watched, given_up = Watched(process), given_up or threading.Event()
+    while watched.used() < seconds and not given_up.wait(0.02):  # is to end
+        pass
+
+
 class Kernel:
     """A real kernel, asked over its sockets as Jupyter asks it."""
 
     def __init__(self, manager, client):
         self.manager, self.client = manager, client
 
-    def run(self, cell):
-        """The reply, and all that was shown: text by kind."""
+    def run(self, cell, begun=lambda: None):
+        """The reply, and all that was shown: text by kind. `begun` is called when the cell is begun."""
         message = self.client.execute(cell, stop_on_error=False)
         shown = {"stdout": "", "text/plain": "", "text/html": "", "error": ""}
         while True:
             try:
-                answer = self.client.get_iopub_msg(timeout=30)
+                answer = self.client.get_iopub_msg(timeout=300)
             except queue.Empty:
                 raise AssertionError(f"the kernel does not answer; so far {shown}") from None
             if answer["parent_header"].get("msg_id") != message:
                 continue
             content, kind = answer["content"], answer["msg_type"]
-            if kind == "stream":
+            if kind == "execute_input":
+                begun()
+            elif kind == "stream":
                 shown["stdout"] += content["text"]
             elif kind in ("display_data", "execute_result"):
                 for form in ("text/plain", "text/html"):
@@ -137,18 +151,24 @@ class Kernel:
     def reply(self, message):
         """The reply to a message; answers to what was asked earlier (is it up yet?) are passed over."""
         while True:
-            answer = self.client.get_shell_msg(timeout=30)
+            answer = self.client.get_shell_msg(timeout=300)
             if answer["parent_header"].get("msg_id") == message:
                 return answer["content"]
 
     def interrupted_after(self, seconds, cell):
-        """As `run`, with the Stop button pressed meanwhile."""
-        stop = threading.Timer(seconds, self.manager.interrupt_kernel)
-        stop.start()
+        """As `run`, with the Stop button pressed when the cell has had these seconds."""
+        ended, kernel = threading.Event(), self.manager.provisioner.pid
+
+        def stop():
+            until_it_had(kernel, seconds, ended)
+            if not ended.is_set():
+                self.manager.interrupt_kernel()
+
+        stopping = threading.Thread(target=stop, daemon=True)
         try:
-            return self.run(cell)
+            return self.run(cell, stopping.start)
         finally:
-            stop.cancel()
+            ended.set()
 
     def complete(self, text):
         """What Tab offers at the end of the text."""

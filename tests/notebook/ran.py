@@ -36,7 +36,7 @@ def run_notebook(notebook, folder) -> Ran:
     resources = {"metadata": {"path": str(folder)}}
     # One print may arrive in two messages, where the kernel sends what it has in between: they are joined.
     client = NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources=resources, coalesce_streams=True
+        notebook, timeout=300, kernel_name="python3", resources=resources, coalesce_streams=True
     )
     client.execute()
     return Ran(notebook)

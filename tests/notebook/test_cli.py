@@ -207,23 +207,23 @@ def test_rules_lists_those_with_the_text(capsys):
 
 def test_lab_without_a_screen_prints_an_address_that_works(lab):
     """The printed address opens the page; without its token nothing is served."""
-    with urllib.request.urlopen(lab.address, timeout=10) as reply:
+    with urllib.request.urlopen(lab.address, timeout=300) as reply:
         assert reply.status == 200
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(f"{lab.base}/api/contents", timeout=10)
+        urllib.request.urlopen(f"{lab.base}/api/contents", timeout=300)
     assert refused.value.code == 403
 
 
 def test_lab_asks_no_question_before_the_notebook_is_seen(lab):
     """A first start does not cover the notebook with an offer of news, and looks for none."""
-    with urllib.request.urlopen(lab.address, timeout=10) as reply:
+    with urllib.request.urlopen(lab.address, timeout=300) as reply:
         page = reply.read().decode()
     assert re.search(r'"news": *{"disabled": *true}', page)
 
 
 def test_lab_offers_our_kernel(lab):
     """The kernel "Python (rulelab)" is on the list and is the one a new notebook gets."""
-    with urllib.request.urlopen(f"{lab.base}/api/kernelspecs?token={lab.token}", timeout=10) as reply:
+    with urllib.request.urlopen(f"{lab.base}/api/kernelspecs?token={lab.token}", timeout=300) as reply:
         found = json.load(reply)
     assert found["default"] == "rulelab"
     assert found["kernelspecs"]["rulelab"]["spec"]["display_name"] == "Python (rulelab)"
@@ -323,7 +323,7 @@ def test_check_writes_junit_for_ci(rules, tmp_path):
 
 
 def test_check_of_shipped_rules(capsys):
-    """The rules of the house, at their own check points."""
+    """The built-in rules, at their own check points."""
     assert cli.main(["check", "--shipped", "math.sinh"]) == 0
     assert " of 2 rules: all right." in capsys.readouterr().out
 

@@ -158,7 +158,7 @@ def test_names_are_never_markup(payload):
 
 
 def test_rules_name_target_kind_and_place():
-    """Yours one by one; those of the house behind their number."""
+    """Yours one by one; the built-in ones behind their number."""
     registry = Registry()
 
     def f(x):
@@ -173,8 +173,8 @@ def test_rules_name_target_kind_and_place():
     assert (row["target"], row["kind"], row["rule"]) == ("f", "rrule", "f_rrule")
     assert row["defined at"].startswith("test_displays.py, line ")
     assert (
-        "Rules of the house (0)" in str(shown)
-        and "<details><summary>Rules of the house" in shown._repr_html_()
+        "Built-in rules (0)" in str(shown)
+        and "<details><summary>Built-in rules" in shown._repr_html_()
     )
 
 

@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import rulelab as rl
 import rulelab.notebook
-from rulelab.compiler.cache import DEFAULT as CACHE
+from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.errors import RuleLabError
 from rulelab.notebook.cells import MagicError
 from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension

@@ -237,7 +237,7 @@ def test_an_option_may_be_python_after_at(notebook):
 def test_rules_of_one_function(notebook):
     """By a word of its name, each stated rule once."""
     shown = notebook.ok("%rules sin").to_dict()
-    assert sorted(row["target"] for row in shown["house"]) == ["cmath.sin", "math.sin", "np.sin"]
+    assert sorted(row["target"] for row in shown["built_in"]) == ["cmath.sin", "math.sin", "np.sin"]
     notebook.ok("%rules nothing_of_that_name")
     assert "There is no rule for a function with nothing_of_that_name" in notebook.text
 
@@ -428,11 +428,11 @@ def test_a_rule_for_a_function_that_writes_to_its_argument_is_refused(notebook):
 
 
 def test_rules_are_listed_with_their_cells(notebook):
-    """Yours, and the number of those of the house."""
+    """Yours, and the number of the built-in ones."""
     notebook.ok(MSE_RULE)
     shown = notebook.ok("%rules")
     assert re.search(r"mse_cr_rrule +cell In \[2\], line 2, in mse_cr_rrule", str(shown))
-    assert len(shown.house) > 80
+    assert len(shown.built_in) > 80
 
 
 def test_adjoint_is_python(notebook):

@@ -27,11 +27,19 @@ def help_of(name):
 
 def examples_of(text):
     """The lines under `Examples::`, one entry for each; a cell magic's is one entry."""
+    assert "Examples::\n" in text, "the docstring of the magic has no Examples::"
     block = textwrap.dedent(text.split("Examples::\n")[1]).strip("\n")
     return [block] if block.startswith("%%") else block.splitlines()
 
 
 # -- help ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_every_magic_has_a_face(name):
+    """`@faced` gives the plain call, the usage line and a parser; all the tests below go by these."""
+    method = getattr(RuleLab, RuleLab.magics["line"][name])
+    assert hasattr(method, "parser"), f"%{name} has no @faced(plain=...) below its @line_magic"
 
 
 def test_every_cell_magic_is_a_line_magic_too():
@@ -49,26 +57,37 @@ def test_help_shows_usage_plain_python_options_and_examples(name):
     assert meaning.splitlines()[0].endswith(".") and len(meaning.splitlines()) == 1
     assert f"In plain Python::\n\n    {method.plain}\n" in text
     for action in method.parser._actions:
-        assert action.help and (not action.option_strings or action.option_strings[0] in text)
+        assert action.help, f"@argument({action.dest!r}) of %{name} has no help="
+        assert not action.option_strings or action.option_strings[0] in text
     assert text.index("In plain Python") < text.index("options:") < text.index("Examples::")
     assert all(mark + name in example for example in examples_of(text))
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize("name", MAGICS)
-def test_the_examples_of_the_help_run(notebook, name):
-    """Each, as it stands there, in a notebook that has the functions it names."""
+@pytest.fixture
+def prepared(notebook):
+    """A notebook that has the functions which the examples of the help name."""
     notebook.ok(MSE_RULE)
     notebook.ok(
         "def f(x, k=1):\n    return k * x * x\n"
         f"{AREA}"
         "def loss(w):\n    return 2.0 * mse_cr(w * y, yh)\nw = 0.5\n"
     )
-    try:
-        for example in examples_of(help_of(name)[1]):
-            notebook.ok(example)
-    finally:
-        rl.refresh("auto")
+    yield notebook
+    rl.refresh("auto")
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_the_first_example_of_the_help_runs(prepared, name):
+    """Of every magic, as it stands there."""
+    prepared.ok(examples_of(help_of(name)[1])[0])
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("name", MAGICS)
+def test_the_examples_of_the_help_run(prepared, name):
+    """All of them, one after the other."""
+    for example in examples_of(help_of(name)[1]):
+        prepared.ok(example)
 
 
 @pytest.mark.every(4)
@@ -171,7 +190,8 @@ def area_rrule(w):
 
 def test_every_magic_has_a_result_in_these_tests():
     """So that none is added without its faces."""
-    assert set(RESULTS) == set(MAGICS)
+    assert set(MAGICS) - set(RESULTS) == set(), "RESULTS has no row for these"
+    assert set(RESULTS) - set(MAGICS) == set(), "RESULTS has rows for magics that are gone"
 
 
 @pytest.mark.every(4)

@@ -253,9 +253,9 @@ def test_what_was_taken_back_comes_back(notebook):
     assert notebook.ok("rl.gradient(f, 2.0)") == (4.0,)
 
 
-def test_a_rule_for_a_function_of_the_house_says_what_it_stands_before(notebook):
+def test_a_rule_for_a_function_with_a_built_in_rule_says_what_it_stands_before(notebook):
     """And it can be undone."""
     notebook.ok("%scalar_rule np.cbrt(x): 1000.0")
-    assert "in the place of the house's cbrt_rrule." in notebook.text
+    assert "in the place of the built-in cbrt_rrule." in notebook.text
     notebook.ok("%rule_undo np.cbrt")
     assert notebook.ok("rl.gradient(lambda x: np.cbrt(x), 8.0)") == (pytest.approx(1 / 12),)

@@ -44,7 +44,7 @@ class Heard:
         self.end = report, error, stopped
 
 
-async def until(condition, seconds=10.0):
+async def until(condition, seconds=300.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -174,11 +174,14 @@ def test_closing_drops_the_run_without_a_report():
 def test_an_interrupt_ends_one_long_call():
     """In the middle: the call is not waited for."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    measurement = Counting(10, piece=lambda: time.sleep(40))
+
+    def piece():
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        time.sleep(600)
+
     started = time.monotonic()
-    threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
-    assert driven(measurement).end == ((0, True), None, True)
-    assert time.monotonic() - started < 20
+    assert driven(Counting(10, piece=piece)).end == ((0, True), None, True)
+    assert time.monotonic() - started < 300
 
 
 def test_an_interrupt_is_heard_where_a_kernel_ignores_it():
@@ -199,18 +202,21 @@ def test_an_interrupt_is_heard_where_a_kernel_ignores_it():
 
 def test_stop_from_another_thread_ends_a_long_call():
     """JupyterLab hands the click to a thread of its own: after a while the call is interrupted."""
-    measurement = Counting(10, piece=lambda: time.sleep(40))
     started = time.monotonic()
 
     async def main():
         heard, runner = Heard(), Runner(asyncio.get_running_loop())
-        threading.Timer(0.2, runner.stop).start()
-        runner.start(measurement, heard.told, heard.ended)
-        await until(lambda: heard.end is not None, 30)
+
+        def piece():
+            threading.Timer(0.2, runner.stop).start()
+            time.sleep(600)
+
+        runner.start(Counting(10, piece=piece), heard.told, heard.ended)
+        await until(lambda: heard.end is not None)
         return heard
 
     assert asyncio.run(main()).end == ((0, True), None, True)
-    assert LONG_PIECE <= time.monotonic() - started < 20
+    assert LONG_PIECE <= time.monotonic() - started < 300
 
 
 def test_a_handler_that_is_put_back_late_hands_on():
@@ -335,7 +341,7 @@ def said(kernel, expression):
     return shown["stdout"].strip()
 
 
-def wait_until_said(kernel, expression, words, seconds=15.0):
+def wait_until_said(kernel, expression, words, seconds=300.0):
     deadline = time.monotonic() + seconds
     while said(kernel, expression) != words:
         assert time.monotonic() < deadline, f"{expression} is {said(kernel, expression)}"

@@ -3,7 +3,7 @@
 import pytest
 from traitlets.config import Config
 
-from rulelab.compiler.cache import DEFAULT as CACHE
+from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.notebook.loading import load_ipython_extension
 from rulelab.notebook.settings import Settings
 

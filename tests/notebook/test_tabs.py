@@ -28,7 +28,7 @@ def names():
     return [tab.name for tab in tabs.registered()]
 
 
-def test_five_tabs_come_with_the_house():
+def test_five_tabs_are_built_in():
     """Each in its place."""
     assert names() == ["Gradients", "Times", "Check", "Code", "Symbolic"]
 

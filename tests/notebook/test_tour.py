@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rulelab.compiler.cache import DEFAULT as CACHE
+from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.notebook import tour
 from rulelab.notebook.tour import Chapter, Check
 

@@ -203,7 +203,7 @@ def test_e1_last_rule_counts_after_the_threads(hurried):
         assert rl.gradient(f, 3.0) == (slope,) and rl.gradient(target, 3.0) == (slope,)
 
 
-def test_e1_house_function_gets_a_rule_meanwhile(hurried):
+def test_e1_function_with_a_built_in_rule_gets_a_rule_meanwhile(hurried):
     """A rule on a NumPy function that calls were just written out for counts once it is there."""
 
     def f(x):

@@ -9,7 +9,8 @@ import pytest
 from sessions import Session
 
 import rulelab as rl
-from rulelab.compiler import cache, source
+from rulelab.compiler.base import source
+from rulelab.compiler.calls import cache
 from rulelab.rules.registry import DEFAULT
 
 # Each defines f with f'' = 6 K at 1, and holds 800 kB.

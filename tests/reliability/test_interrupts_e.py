@@ -13,8 +13,8 @@ from sessions import Session
 
 import rulelab as rl
 from rulelab import parsing
-from rulelab.compiler import source
-from rulelab.compiler.cache import Cache
+from rulelab.compiler.base import source
+from rulelab.compiler.calls.cache import Cache
 from rulelab.errors import RuleLabError
 from rulelab.rules.registry import _WRITING, Found, Registry
 from rulelab.rulesets.catalogue import install
@@ -121,7 +121,7 @@ def free_locks_quickly():
     return not any(lock._is_owned() for lock in LOCKS)
 
 
-def test_e3_rules_of_the_house_are_installed_whole():
+def test_e3_built_in_rules_are_installed_whole():
     """An interrupted import of the package's rules leaves none of them, so that it can be done again."""
     count = len(rules_installed(Registry()))
     for number in spread(instructions_of(lambda: install(Registry()), ("rules/registry.py",)), 20):
@@ -179,7 +179,7 @@ def test_e3_cache_fill():
     assert not filled_after_interrupt(spread(fill_instructions(()), 30), ())
 
 
-@pytest.mark.parametrize("file", ["compiler/cache.py", "compiler/entries.py"])
+@pytest.mark.parametrize("file", ["compiler/calls/cache.py", "compiler/calls/entries.py"])
 def test_e3_what_is_kept_of_a_fill(file):
     """The same in what keeps the passes and entries, where a half state could stay (a denser sample)."""
     assert not filled_after_interrupt(spread(fill_instructions((file,)), 35), (file,))

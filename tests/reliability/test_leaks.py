@@ -9,7 +9,8 @@ import pytest
 from sessions import Session
 
 import rulelab as rl
-from rulelab.compiler import cache, source
+from rulelab.compiler.base import source
+from rulelab.compiler.calls import cache
 from rulelab.rules.registry import DEFAULT
 
 # Each defines f with f' = K and holds 100 kB by way of a global, a closure, a default, a class, a rule, …

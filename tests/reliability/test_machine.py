@@ -23,8 +23,8 @@ from interrupts import interrupted_at
 from sessions import Session
 
 import rulelab as rl
-from rulelab.compiler import cache as caches
-from rulelab.compiler.cache import Cache, StaleRuleWarning
+from rulelab.compiler.calls import cache as caches
+from rulelab.compiler.calls.cache import Cache, StaleRuleWarning
 from rulelab.rules.registry import DEFAULT
 
 NAMES = ("f", "g", "h")

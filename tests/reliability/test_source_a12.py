@@ -1,7 +1,7 @@
 """A12: the text of a function is that of the code that runs; on text nobody changed there is no false alarm.
 
 Cross-references: the cases (a) to (f) in both refresh modes are in tests/compiler/test_staleness.py, more in
-tests/compiler/test_source.py.
+tests/compiler/base/test_source.py.
 """
 
 import ast
@@ -21,7 +21,7 @@ from installed import codes_of, modules_of
 from sessions import Session
 
 import rulelab as rl
-from rulelab.compiler.source import find_source
+from rulelab.compiler.base.source import find_source
 from rulelab.errors import SourceMismatchError, SourceNotFoundError
 
 SOME = ("ipywidgets", "mpmath", "jinja2", "tabulate")

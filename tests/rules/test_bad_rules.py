@@ -204,7 +204,7 @@ def test_what_would_catch_every_constructor_is_refused(target, state):
     }
     with pytest.raises(rl.RuleRegistrationError, match="would catch every constructor or object there is"):
         ways[state]()
-    assert not rl.which_rule(target) or rl.which_rule(target).rule.house
+    assert not rl.which_rule(target) or rl.which_rule(target).rule.built_in
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_scalar_rules_of_what_holds_something_are_refused():
 
 
 def test_a_builtin_and_every_name_it_goes_by():
-    """A rule sits on the object, so it counts under each name; `abs` of the house is asked second."""
+    """A rule sits on the object, so it counts under each name; the built-in one of `abs` is asked second."""
     again = builtins.abs
 
     @rl.rrule_for(abs)

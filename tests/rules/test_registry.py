@@ -12,8 +12,8 @@ import pytest
 import rulelab as rl
 from rulelab.errors import AmbiguousRuleError
 from rulelab.rules.authoring import opt_out, rrule, rrule_for
-from rulelab.rules.house import RuleTable
 from rulelab.rules.registry import Found, NoRule, OptedOut, Registry
+from rulelab.rules.rule_table import RuleTable
 from rulelab.rules.signatures import types_of
 from rulelab.tangents.zeros import NoTangent
 
@@ -243,8 +243,8 @@ def test_a_function_that_reuses_an_old_id_has_no_rule():
         del f
 
 
-def test_house_rules_are_for_plain_arrays():
-    """The house's rules know the arithmetic of ndarray; a user's rule for a subclass is the user's affair."""
+def test_built_in_rules_are_for_plain_arrays():
+    """Built-in rules know the arithmetic of ndarray; a user's rule for a subclass is the user's affair."""
     registry = Registry()
     table = RuleTable("plain")
     table.scalar(np.sin, lambda out, x: np.cos(x))

@@ -53,7 +53,7 @@ def test_rules_of_every_form(form):
     check(form, "NamedTuple", "complex", ["pushforward", "nested gradient"])
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode(mode):
     """From a NamedTuple to an object whose attributes are called as the parts of a complex number."""

@@ -11,6 +11,8 @@ from collections import deque
 
 import numpy as np
 
+from rulelab.compiler.calls.cache import Cache
+from rulelab.compiler.calls.pullbacks import Pullbacks
 from rulelab.rules.capabilities import RuleConfig
 from rulelab.rules.registry import Found, Registry
 from rulelab.rules.signatures import types_of
@@ -22,24 +24,29 @@ from rulelab.tangents.zeros import AbstractZero, NoTangent
 
 REGISTRY = Registry()
 install(REGISTRY)
+FORWARDS = Pullbacks(Cache(REGISTRY)).push
 STEP = 1e-6
 MANY = 12  # items taken of an iterator, which may be endless
 NO = NoTangent()
 
 
 def rule_for(target, args):
-    """The house's forward rule for a call, or None."""
+    """The built-in forward rule for a call, or None."""
     answer = REGISTRY.ask(target, types_of(args), "frule", CONFIG)
     return answer.rule if isinstance(answer, Found) else None
 
 
 def push(tangents, f, *args, **kwargs):
-    """`(y, y_dot)` by the rule of the house, else by finite differences: what rules call functions with."""
+    """`(y, y_dot)` by the built-in rule, by the tangent of what stands in for `f` or of an attribute,
+    else by finite differences: what rules call functions with.
+    """
     target, bound = resolve(f)
     if bound:
         tangents = (NO, *[NO] * len(bound), *tangents[1:])
     args = (*bound, *args)
     rule = rule_for(target, args)
+    if rule is None and (target is getattr or REGISTRY.stand_in(target) is not None):
+        return FORWARDS.via_ad(tangents, target, *args, **kwargs)
     if rule is None:
         return differences(target, args, tangents[1:])
     if rule.keyword_tangents and len(tangents) == 1 + len(args):

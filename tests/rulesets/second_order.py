@@ -1,4 +1,4 @@
-"""The checker of second derivatives: each frule of the house, compiled and differentiated in reverse mode at
+"""The checker of second derivatives: each built-in frule, compiled and differentiated in reverse mode at
 a check point, against finite differences of the frule.
 
 An frule is a program for `y, y_dot = f(x), J(x) x_dot`. Its pullback at `(y_bar, y_dot_bar)` gives
@@ -27,9 +27,9 @@ from rule_points import (
     widen_all,
 )
 
-from rulelab.compiler import heap
-from rulelab.compiler.cache import Cache
-from rulelab.compiler.pullbacks import Pullbacks
+from rulelab.compiler.calls.cache import Cache
+from rulelab.compiler.calls.pullbacks import Pullbacks
+from rulelab.compiler.memory import heap
 from rulelab.rules.registry import DEFAULT
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import unthunk

@@ -1,4 +1,4 @@
-"""What a forward rule of the house gives beside a value: a tangent of its form, and a view where it is one.
+"""What a built-in forward rule gives beside a value: a tangent of its form, and a view where it is one.
 
 Writes to arrays are done twice in forward mode, on the array and on its tangent; so a result that looks into
 an argument must have a tangent that looks into the argument's, and no other.
@@ -154,7 +154,8 @@ def looks_there(case):
         for part, part_dot in parts:
             for place, x_dot in steps.items():
                 expected = shared(part, at_path(laid.args, place))
-                assert shared(part_dot, x_dot) == expected, "a copy" if expected else "a view"
+                words = "a copy, where the value is a view" if expected else "an argument's tangent: copy it"
+                assert shared(part_dot, x_dot) == expected, f"the tangent is {words}"
         if not any_shared([part for part, _ in parts]):
             assert not any_shared([part_dot for _, part_dot in parts]), "results that share memory"
 
@@ -168,7 +169,7 @@ CONTAINERS = {"containers"}
 
 
 def test_what_is_differentiable_has_both_modes():
-    """Whatever has a reverse rule of the house has a forward rule for the same arguments."""
+    """Whatever has a built-in reverse rule has a forward rule for the same arguments."""
     stated = {(target_id(target), rule.mode) for table in tables() for target, rule in table.rules}
     missing = [
         name_of(target)

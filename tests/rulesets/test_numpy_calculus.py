@@ -44,6 +44,8 @@ def test_the_transposed_stencil_is_the_transposed_matrix(n, edge_order):
         lambda x: np.polyval(np.poly1d(x), 2.0),
         lambda x: np.polymul(x - x[0], x)[0],
         lambda x: np.roots(x - x[0])[0].real,
+        lambda x: np.polydiv(np.convolve(x, [1.0, 2.0, 3.0]), [1.0, 2.0, 3.0])[0][1],
+        lambda x: np.polydiv(np.poly1d([1.0, 2.0]), x)[0][0],
         lambda x: np.roots(np.stack([x[0] ** 0, -2 * x[0], x[0] ** 2]))[0].real,
         lambda x: np.sum(np.logspace(0, 1, 3, base=x[0])),
         lambda x: np.sum(np.geomspace(1.0, x[0], 3, dtype=int)),
@@ -54,7 +56,8 @@ def test_the_transposed_stencil_is_the_transposed_matrix(n, edge_order):
     ],
 )
 def test_what_a_rule_does_not_cover_is_refused(call):
-    """Periods, knots out of order, active spacings, poly1d, leading zeros, repeated roots: an error each."""
+    """Periods, knots out of order, active spacings, poly1d, leading zeros, no remainder, repeated roots: an
+    error each."""
     with pytest.raises(RuleLabError):
         rl.gradient(call, np.array([1.0, 2.0, 4.0]))
 
@@ -65,6 +68,8 @@ def test_what_a_rule_does_not_cover_is_refused(call):
         (lambda x: np.interp(1.5, np.array([1.0, 2.0, 3.0]), x), [0.5, 0.5, 0.0]),
         (lambda x: np.convolve(x, x)[2], [8.0, 4.0, 2.0]),
         (lambda x: np.polyval(x, 3.0), [9.0, 3.0, 1.0]),
+        (lambda x: np.polydiv(x, [1.0, -3.0])[1][0], [9.0, 3.0, 1.0]),
+        (lambda x: np.polydiv([1.0, 0.0, 0.0], x[:2])[0][1], [4.0, -1.0, 0.0]),
         (lambda x: np.gradient(x * x)[1], [-1.0, 0.0, 4.0]),
         (lambda x: np.sum(np.correlate(x, np.array([1.0, 2.0]))), [1.0, 3.0, 2.0]),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rule_points import cases, check
 
-from rulelab.rules.house import RuleTable
+from rulelab.rules.rule_table import RuleTable
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 X, Y = np.array([0.3, -1.2]), np.array([2.0, 0.5])

@@ -1,4 +1,4 @@
-"""Second derivatives by the rules of the house: every forward rule, differentiated in reverse mode."""
+"""Second derivatives by the built-in rules: every forward rule, differentiated in reverse mode."""
 
 import cmath
 import math

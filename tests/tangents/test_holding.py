@@ -5,7 +5,16 @@ import functools
 import numpy as np
 import pytest
 
-from rulelab.tangents.holding import UNBOUND, carrier, cells_and_defaults, held_by, inside
+from rulelab.tangents.holding import (
+    UNBOUND,
+    TooMuch,
+    captured,
+    carrier,
+    cells_and_defaults,
+    everything_held,
+    held_by,
+    inside,
+)
 from rulelab.tangents.shadows import natural, zero_of
 
 
@@ -90,3 +99,48 @@ def test_the_tangent_of_a_method_is_that_of_its_object():
     zero.k = 2.0
     assert natural(MODEL.run, zero).k == 2.0
     assert zero_of(np.vectorize(MODEL.run)).pyfunc.k == 0.0
+
+
+def test_captured_variables_with_a_value():
+    """A variable that is assigned later is none yet; what is no Python function captures nothing."""
+
+    def f():
+        return now, later
+
+    now = 1.0
+    assert captured(f) == {"now": 1.0}
+    later = 2.0
+    assert captured(f) == {"now": 1.0, "later": 2.0}
+    assert captured(len) == captured(3.0) == {}
+
+
+def test_everything_held_comes_once():
+    """Whatever leads back, and each value before what is in it; leaves and stops are not gone into."""
+    inner = {"a": 1.0}
+    xs = [inner, (inner, "text")]
+    xs.append(xs)
+    parts = lambda x: x.values() if isinstance(x, dict) else x  # noqa: E731
+    found = list(everything_held([xs], parts, leaves=(float, str)))
+    assert sorted(map(id, found)) == sorted({id(xs), id(inner), id(xs[1])})
+    without_tuples = everything_held([xs], parts, (float, str), stops=lambda x: isinstance(x, tuple))
+    assert list(without_tuples) == [xs, inner]
+    assert list(everything_held([xs], parts, (float, str), but=(inner,))) == [xs, xs[1]]
+
+
+def test_a_walk_that_would_be_too_long_says_so():
+    for limit in ({"most": 10}, {"at_once": 10}):
+        with pytest.raises(TooMuch):
+            list(everything_held([[[k] for k in range(100)]], iter, leaves=(int,), **limit))
+
+
+def test_parts_are_asked_for_when_their_holder_has_been_looked_at():
+    """Who looks may note something of it first."""
+    noted = []
+
+    def parts(x):
+        assert x in noted
+        return x
+
+    for x in everything_held([[1.0, (2.0,)]], parts, leaves=(float,)):
+        noted.append(x)
+    assert len(noted) == 2

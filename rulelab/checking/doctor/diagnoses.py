@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, surgery
 from .edits import Edit
 from .evidence import Case, Evidence, Seen, evidence_of
+from .paths import path_left_out
 from .reading import place_elsewhere
 
 MISTAKES = {
@@ -155,10 +157,20 @@ def diagnose(
         if operation is not None and telling is not None:
             vague = vague and (diff is not None or one.mistake != "not_finite")
             vague = vague or _is_coincidence(one, telling)
+            vague = vague or (bool(shown) and _tells_less(one, telling))
             if shown or vague:
                 place = operation.source.place(telling.old)
             if vague and telling.mistake:
                 one = _told_by(evidence, one, leading if shown and of_one else same, telling)
+        bar = ""
+        if one.mistake == "unexplained" and operation is not None and not evidence.forward:
+            bar = _tried(partial(path_left_out, operation.anatomy, one.argument)) or ""
+        if bar:
+            words = f"lacks a term: nothing goes through `{bar}` to the cotangent of {one.argument}"
+            one = replace(one, mistake="lacks_term", words=words)
+        elif one.mistake == "unexplained" and operation is not None:
+            where = _tried(operation.where_it_goes_wrong)
+            one = replace(one, words=f"{one.words}: it goes wrong {where}") if where else one
         yield Diagnosis(
             one.mistake,
             one.words,
@@ -184,21 +196,33 @@ def _is_vague(seen: Seen, of_arrays: bool) -> bool:
 
 
 _RATHER = {
-    "part_of_cotangent": ("lacks_term", "off_by_one", "wrong_element", "overwrites"),
+    "part_of_cotangent": ("lacks_term", "off_by_one", "wrong_element", "overwrites", "swapped_arguments"),
     "additive_constant": ("parentheses",),
     "nonlinear": ("dtype", "off_by_one", "wrong_element"),
     "transposed": ("order", "conjugate"),
     "off_by_one": ("swapped_arguments",),
+    "dropped_argument": ("conjugate", "branch", "wrong_variable", "wrong_element", "off_by_one", "order"),
 }
 """Mistakes that a change shows to be what only looked, in the numbers, like another."""
+
+
+_QUOTIENT = re.compile(r"^off by a factor -?[a-z_]\w*/[a-z_]\w*(,|$)", re.IGNORECASE)
+"""One name in the place of another, as a factor."""
 
 
 def _is_coincidence(seen: Seen, edit: Edit) -> bool:
     """Whether what the numbers look like is less than a change tells that puts all right: such as a condition
     on a size, where the change is none of sizes."""
-    if seen.mistake == "size" or seen.words.startswith(regions.THIS_LINE):
+    if seen.mistake == "size" or seen.words.startswith((regions.THIS_LINE, mistakes.DISPLACED)):
         return edit.mistake not in ("", "size")
+    if edit.mistake == "wrong_variable" and _QUOTIENT.search(seen.words):
+        return True
     return edit.mistake in _RATHER.get(seen.mistake, ())
+
+
+def _tells_less(seen: Seen, edit: Edit) -> bool:
+    """Whether a condition on the value is less than the change tells that puts all right."""
+    return seen.words.startswith("wrong where the value") and edit.mistake not in ("", "branch", "sign")
 
 
 def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> Seen:

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import copy
 import itertools
+import re
 import textwrap
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +16,8 @@ from typing import Any
 from ...parsing import compiled, parse
 
 _numbers = itertools.count(1)
+_CALLS = re.compile(r"[\w)\]]\s*\($")
+"""The parenthesis of a call."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,13 @@ class Edit:
         return (self, *self.more)
 
 
-def replaced(lines: list[str], old: ast.expr | ast.stmt, text: str) -> list[str]:
+def replaced(lines: list[str], old: ast.expr | ast.stmt, text: str, bare: bool = False) -> list[str]:
+    """The lines with a text in the place of a node; `bare`, also in that of parentheses around it."""
     first, last = old.lineno - 1, (old.end_lineno or old.lineno) - 1
     before = lines[first].encode()[: old.col_offset].decode()
     after = lines[last].encode()[old.end_col_offset :].decode()
+    if bare and before.endswith("(") and after.startswith(")") and not _CALLS.search(before):
+        before, after = before[:-1], after[1:]
     return [*lines[:first], before + text + after, *lines[last + 1 :]]
 
 
@@ -82,6 +88,35 @@ def with_edits(tree: Any, edits: list[Edit]) -> Any:
     return copy.deepcopy(tree, memo)
 
 
+def without_passes(tree: Any, edits: list[Edit]) -> Any:
+    """A tree without what stands for the statements that were left out, where others are beside it, and with
+    two in the place of one that stands for both."""
+    if any(isinstance(edit.new, ast.Pass) for edit in edits):
+        for node in ast.walk(tree):
+            for name in ("body", "orelse", "finalbody"):
+                body = getattr(node, name, None)
+                if isinstance(body, list) and len(body) > 1:
+                    setattr(node, name, [one for one in body if not isinstance(one, ast.Pass)])
+    if any(is_followed(edit.new) for edit in edits):
+        for node in ast.walk(tree):
+            for name in ("body", "orelse", "finalbody"):
+                body = getattr(node, name, None)
+                if isinstance(body, list) and not is_followed(node):
+                    rows = [one.body if is_followed(one) else [one] for one in body]
+                    setattr(node, name, [one for row in rows for one in row])
+    return tree
+
+
+def followed(node: ast.stmt, more: ast.stmt) -> ast.If:
+    """A statement and another one after it, as one: a block that always runs."""
+    return ast.copy_location(ast.If(ast.Constant(True), [node, more], []), node)
+
+
+def is_followed(node: ast.AST) -> bool:
+    """Whether a statement stands for two."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Constant) and len(node.body) == 2
+
+
 def code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
     """The code of a function or a lambda from its tree alone, its free names as cells of those that are."""
     if isinstance(tree, ast.Lambda):
@@ -120,6 +155,10 @@ class Slots:
                 for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
                     if isinstance(child, ast.AST):
                         self._of[id(child)] = node, name, at
+
+    def owner(self, node: Any) -> Any:
+        """What a node hangs in; None for the tree itself."""
+        return self._of.get(id(node), (None,))[0]
 
     @contextlib.contextmanager
     def edited(self, edit: Edit) -> Iterator[Any]:
@@ -174,8 +213,11 @@ OTHER_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OTHER_FUNCTIONS = {
     "sin": ("cos",), "cos": ("sin",), "sinh": ("cosh",), "cosh": ("sinh",), "sum": ("mean",),
     "mean": ("sum",), "max": ("min",), "min": ("max",), "argmax": ("argmin",), "argmin": ("argmax",),
-    "log": ("exp",), "exp": ("log",), "cumsum": ("cumprod",), "floor": ("ceil",),
-    "tile": ("repeat",), "repeat": ("tile",), "convolve": ("correlate",), "correlate": ("convolve",),
+    "log": ("exp", "log10", "log2", "log1p"), "exp": ("log", "expm1"), "log10": ("log", "log2"),
+    "log2": ("log", "log10"), "log1p": ("log",), "expm1": ("exp",), "exp2": ("exp",),
+    "tanh": ("tan",), "tan": ("tanh",), "std": ("var",), "var": ("std",), "cumsum": ("cumprod",),
+    "floor": ("ceil",), "tile": ("repeat",), "repeat": ("tile",),
+    "convolve": ("correlate",), "correlate": ("convolve",),
     "deg2rad": ("rad2deg",), "rad2deg": ("deg2rad",), "real": ("imag",), "imag": ("real",),
     "tril": ("triu",), "triu": ("tril",), "maximum": ("minimum",), "minimum": ("maximum",),
 }  # fmt: skip
@@ -205,7 +247,8 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
         yield made(node.left, "off_by_one")
     if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
         number: Any = node.right.value
-        for value in (number + 1, number - 1) if isinstance(number, (int, float)) else ():
+        steps = (number + 1, number - 1, number + 2, number - 2) if isinstance(number, (int, float)) else ()
+        for value in (step for step in steps if step > 0):  # a root of the sum of squares takes two away
             yield made(ast.BinOp(node.left, node.op, ast.Constant(value)), "power")
     elif isinstance(node.op, ast.Pow):
         for step in (ast.Sub(), ast.Add()):
@@ -260,6 +303,38 @@ def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[as
         yield Edit(node, new, "sign" if value == -number else "factor", instead(new, node))
     for size in sizes:
         yield Edit(node, size, "size", f"is made for one size: {instead(size, node)}")
+
+
+def other_constants(node: ast.Constant, wholes: Iterable[ast.expr]) -> Iterator[Edit]:
+    """A constant that function or rule write with the same number elsewhere: `np.sqrt(2)` for `2`."""
+    for whole in wholes:
+        if not any(part is node for part in ast.walk(whole)):
+            yield Edit(node, whole, "factor", instead(whole, node))
+
+
+def turned_tests(node: ast.If | ast.IfExp) -> Iterator[Edit]:
+    """The other of two ways at a question that is no comparison."""
+    test = node.test
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield Edit(test, test.operand, "branch", instead(test.operand, test))
+    elif not isinstance(test, ast.Compare):
+        new = ast.UnaryOp(ast.Not(), test)
+        yield Edit(test, new, "branch", instead(new, test))
+
+
+def rolled(node: ast.expr, numpy: str) -> Iterator[Edit]:
+    """The neighbours of all elements in their place, of a function that rolls arrays."""
+    for by in ("1", "-1"):
+        new = parse(f"{numpy}.roll({ast.unparse(node)}, {by})", mode="eval").body
+        yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+
+
+def solved(node: ast.BinOp, numpy: str) -> Iterator[Edit]:
+    """The solution of equations, where their matrix is multiplied by."""
+    for matrix in (node.left, ast.Attribute(node.left, "T", ast.Load())):
+        linalg = ast.Attribute(ast.Name(numpy, ast.Load()), "linalg", ast.Load())
+        new = ast.Call(ast.Attribute(linalg, "solve", ast.Load()), [matrix, node.right], [])
+        yield Edit(node, new, "lacks_inverse", instead(new, node))
 
 
 def _number(value: float) -> ast.expr:
@@ -415,10 +490,21 @@ def _product(above: Sequence[ast.expr], below: Sequence[ast.expr]) -> ast.expr:
     return ast.BinOp(made, ast.Div(), under)
 
 
-def masked(node: ast.expr, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
-    """An expression where a condition holds, and zero elsewhere."""
+def masked(
+    node: ast.expr, conditions: Iterable[ast.expr], numpy: str | None, chooses: bool
+) -> Iterator[Edit]:
+    """An expression where a condition holds, and zero elsewhere; written with `where` if the author `chooses`
+    so, and where a condition is turned round, which `~` does not do for a bool.
+    """
+    zero = ast.Constant(0.0)
     for condition in conditions:
-        new = ast.BinOp(node, ast.Mult(), condition)
+        turned = isinstance(condition, ast.UnaryOp)
+        if numpy is None or not (chooses or turned):
+            new: ast.expr = ast.BinOp(node, ast.Mult(), condition)
+        elif isinstance(condition, ast.UnaryOp):
+            new = of_numpy(numpy, "where", condition.operand, zero, node)
+        else:
+            new = of_numpy(numpy, "where", condition, node, zero)
         yield Edit(node, new, "branch", f"lacks a mask: {instead(new, node)}")
 
 
@@ -505,14 +591,39 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
                 yield made(new, "wrong_axis")
     if isinstance(called, ast.Attribute) and called.attr in _REDUCING:
         yield from (made(new, "wrong_axis") for new in _along(node))
+    if getattr(called, "attr", getattr(called, "id", "")) in ("range", "arange") and not node.keywords:
+        yield from (made(new, "off_by_one") for new in _other_ranges(node))
     if len(node.args) == 1 and not node.keywords:
         conj = isinstance(called, ast.Attribute) and called.attr in ("conj", "conjugate")
         yield made(node.args[0], "conjugate" if conj else "other_function")
+    if getattr(called, "attr", "") in _BOUNDING and len(node.args) >= 2:
+        yield Edit(node, node.args[0], "branch", f"has a mask too many: {instead(node.args[0], node)}")
     if len(node.args) >= 2:
         first, second, *rest = node.args
         branch = isinstance(called, ast.Attribute) and called.attr == "where" and len(rest) == 1
         args = [first, rest[0], second] if branch else [second, first, *rest]
         yield made(ast.Call(called, args, node.keywords), "branch" if branch else "transposed")
+
+
+_BOUNDING = frozenset(("maximum", "minimum", "fmax", "fmin", "clip"))
+
+
+def _other_ranges(node: ast.Call) -> Iterator[ast.expr]:
+    """Numbers from one to n in place of those from zero to n - 1, and the other way round."""
+    one = ast.Constant(1)
+    first, last = (ast.Constant(0), node.args[0]) if len(node.args) == 1 else node.args[:2]
+    if len(node.args) > 2 or not isinstance(first, ast.Constant):
+        return
+    sums = isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add)
+    if isinstance(last, (ast.Name, ast.Call, ast.Attribute)):
+        for operator in (ast.Add(), ast.Sub()):
+            yield ast.Call(node.func, [*node.args[:-1], ast.BinOp(last, operator, one)], [])
+    if first.value == 1 and sums and ast.dump(last.right) == ast.dump(one):  # type: ignore[attr-defined]
+        yield ast.Call(node.func, [last.left], [])  # type: ignore[attr-defined]
+    elif first.value == 1:
+        yield ast.Call(node.func, [ast.BinOp(last, ast.Sub(), one)], [])
+    elif first.value == 0:
+        yield ast.Call(node.func, [one, ast.BinOp(last, ast.Add(), one)], [])
 
 
 def _reversed(node: ast.expr) -> ast.Subscript:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -276,8 +276,3 @@ def raw_cotangents(probe: Probe) -> tuple[tuple, np.ndarray] | None:
     if not isinstance(probe.raw, tuple) or len(probe.raw) != 1 + len(probe.point.inputs):
         return None
     return probe.raw[1:], probe.seeds[-SEEDS]
-
-
-def input_named(probe: Probe, subject: Subject) -> Iterator[tuple[str, Any]]:
-    """The inputs of a probe by their names."""
-    yield from zip(subject.names, probe.point.inputs)

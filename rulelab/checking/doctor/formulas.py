@@ -93,7 +93,7 @@ class Sample:
 
     def atoms(self) -> Iterator[tuple[str, np.ndarray]]:
         """The inputs and the value, as far as they go with the entries, by name."""
-        inputs = list(zip(self.names, range(len(self.names))))
+        inputs = [(name, i) for i, name in enumerate(self.names) if name != "axis"]  # no number
         for name, position in inputs:
             yield from self._atom(name, [_input(block, position) for block in self.case.blocks])
         value = "y" if "y" not in self.names else "the value"
@@ -264,7 +264,10 @@ def _plain_fraction(c: float) -> Fraction | None:
 _BASES = (("", 1.0), ("pi", math.pi), ("1/pi", 1 / math.pi), ("sqrt(2)", math.sqrt(2)),
           ("sqrt(pi)", math.sqrt(math.pi)),
           ("1/sqrt(pi)", 1 / math.sqrt(math.pi)), ("log(2)", math.log(2)), ("log(10)", math.log(10)),
-          ("1/log(2)", 1 / math.log(2)), ("1/log(10)", 1 / math.log(10)))  # fmt: skip
+          ("1/log(2)", 1 / math.log(2)), ("1/log(10)", 1 / math.log(10)),
+          ("pi**2", math.pi**2), ("1/pi**2", math.pi**-2), ("log(2)**2", math.log(2) ** 2),
+          ("log(10)**2", math.log(10) ** 2), ("1/log(2)**2", math.log(2) ** -2),
+          ("1/log(10)**2", math.log(10) ** -2))  # fmt: skip
 
 OF_CONSTANTS = frozenset(("pi", "sqrt", "log"))
 """The names in constants, which are NumPy's."""

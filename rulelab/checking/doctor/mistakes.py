@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...parsing import parse
+from ...tangents.holding import captured
 from .evidence import Block, Case, Evidence, Seen
-from .formulas import Fit, Sample
+from .formulas import Fit, Sample, named_constant
 from .seeds import drops_part, ignores, nonlinear, not_finite, part_of_cotangent, what_of
 
 Recogniser = Callable[[Evidence, Case], Iterator[Seen]]
@@ -32,7 +33,7 @@ def unused(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Not zero, where the derivative is."""
     if case.all_of(lambda b: b.is_known and not np.any(np.abs(b.right) > 8 * b.bar)):
         what = f"gives {case.name} a {what_of(evidence)} that is not zero"
-        said = f"{what}, but the value does not depend on {case.name}"
+        said = f"{what} where the value does not depend on {case.name}"  # it may elsewhere
         yield Seen("unused_argument", said, case.name, ("rl.ZeroTangent()", "0 * IT"), whole=True)
 
 
@@ -240,6 +241,41 @@ def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
             return
 
 
+DISPLACED = "has the right numbers, and gives them to the wrong elements"
+
+
+def displaced(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """The right numbers, for other elements than they belong to."""
+    long = [b for b in case.blocks if b.is_measured and b.leaf is not None and b.right.shape[1] > 2]
+    if long and all(_is_in_other_order(b) for b in long) and not all(b.is_right for b in long):
+        words = DISPLACED
+        yield Seen("wrong_element", words, case.name)
+
+
+def _is_in_other_order(block: Block) -> bool:
+    return block.look.same(np.sort(block.given, axis=1), np.sort(block.right, axis=1), block.bar)
+
+
+def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Seen]:
+    """Zero for some elements, or off by one number for some, and right for the others."""
+    wrong = [b for b in case.blocks if not b.is_right]
+    if not any(np.any(np.nan_to_num(b.right[~b.wrong])) for b in wrong):
+        return
+    given, right = (np.concatenate([t[b.wrong] for t, b in zip(m, wrong)]) for m in
+                    ([b.given for b in wrong], [b.right for b in wrong]))  # fmt: skip
+    if not np.all(np.isfinite(right)):
+        return
+    if not np.any(np.abs(given) > 1e-9 * np.abs(right)):
+        words = "lacks a term: zero for some elements, where the derivative is not, and right for others"
+        yield Seen("lacks_term", words, case.name)
+    elif len(right) > 2 and np.all(right) and np.allclose(given / right, given[0] / right[0], rtol=1e-6):
+        number = named_constant(float(given[0] / right[0]))
+        if number == "-1":
+            yield Seen("sign", "has the wrong sign for some elements", case.name)
+        else:
+            yield Seen("factor", f"off by a factor {number} for some elements", case.name)
+
+
 def _neighbour(name: str, axis: int, by: int) -> str:
     what = f"the cotangent of {name}" if axis == 1 else "what it uses of its cotangent"
     return f"{what} is moved by one element {'on' if by > 0 else 'back'}"
@@ -273,7 +309,7 @@ def _keeps(evidence: Evidence) -> bool:
     codes = (*evidence.subject.rule_codes, *evidence.subject.helpers)
     space = getattr(author, "__globals__", {})
     held = [space.get(name) for code in codes for name in code.co_names]
-    held += [cell.cell_contents for cell in getattr(author, "__closure__", None) or ()]
+    held += captured(author).values()
     return any(isinstance(one, (dict, list, set, bytearray)) for one in held)
 
 
@@ -303,7 +339,7 @@ OF_COTANGENTS: tuple[Recogniser, ...] = (stale, not_finite, ignores, dropped, un
 OF_ARGUMENTS: tuple[Recogniser, ...] = (
     imprecise, conjugate, drops_part, part_of_cotangent, nonlinear, of_parts, shifted, factor, rough,
 )  # fmt: skip
-OF_EXPRESSIONS: tuple[Recogniser, ...] = (excess, other_function)
+OF_EXPRESSIONS: tuple[Recogniser, ...] = (excess, other_function, displaced, of_some_elements)
 
 
 def detail(evidence: Evidence, case: Case, only_wrong: bool = True) -> Seen | None:

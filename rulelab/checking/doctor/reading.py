@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...compiler.source import Source, find_source
+from ...compiler.base.source import Source, find_source
 from ...errors import Place, RuleLabError
 from ..anatomy import assigned_once, names_in, own_nodes, returns_of
 from ..subjects import Subject, Written
@@ -149,12 +149,16 @@ class Reading:
 
     def _written_to(self, name: str) -> list[Any]:
         """The statements that write to elements of what a local name stands for."""
-        found = []
+        found: list[Any] = []
         for node in ast.walk(self.scopes[-1]):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):  # `np.add.at(x_bar, i, …)`
+                if any(isinstance(n, ast.Name) and n.id == name for n in node.value.args[:1]):
+                    found.append(node)
+                continue
             if not isinstance(node, (ast.Assign, ast.AugAssign)):
                 continue
             targets = getattr(node, "targets", [getattr(node, "target", None)])
-            if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(targets[0], ast.Subscript):
+            if isinstance(targets[0], ast.Subscript):
                 owner = targets[0].value
                 if isinstance(owner, ast.Name) and owner.id == name:
                     found.append(node)
@@ -169,6 +173,7 @@ class Reading:
                 if name in self.made and name not in found:
                     found[name] = None
                     waiting.append(self.made[name])
+                    waiting += self._written_to(name)
         return list(found)
 
     def _only_name(self, node: ast.expr) -> str | None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...parsing import parse
-from .edits import Edit, instead, is_stored, of_numpy
+from .edits import Edit, followed, instead, is_stored, of_numpy
 
 MOST_ENTRIES = 4
 """Entries of a literal of which every order, with every sign, is tried."""
+MOST_EXCHANGED = 6
+"""Names of a pullback that are exchanged in pairs."""
 MOST_LETTERS = 5
 """Letters of an operand of einsum that are exchanged in pairs."""
 _BACK = {"fft": "ifft", "ifft": "fft", "rfft": "irfft", "irfft": "rfft", "fft2": "ifft2", "ifft2": "fft2"}
@@ -61,9 +63,38 @@ def wider_parts(node: ast.expr, wholes: Iterable[ast.expr]) -> Iterator[Edit]:
     for whole in wholes:
         parts: list[ast.expr] = [whole.left, whole.right] if isinstance(whole, ast.BinOp) else []
         parts += whole.args if isinstance(whole, ast.Call) else []
-        if own not in map(ast.dump, parts):
-            continue
+        if own not in map(ast.dump, parts) or any(part is node for part in ast.walk(whole)):
+            continue  # a sum with one of its terms twice lacks a factor
         yield Edit(node, whole, _of_whole(whole), instead(whole, node))
+
+
+def alike(node: ast.Name, wholes: Iterable[ast.expr], parameters: Iterable[str]) -> Iterator[Edit]:
+    """What stands elsewhere for another parameter, for this one: `2 * y - 1` for `y` beside `2 * p - 1`."""
+    known = set(parameters)
+    for whole in wholes:
+        of = {n.id for n in ast.walk(whole) if isinstance(n, ast.Name)} & known
+        if len(of) == 1 and node.id not in of and isinstance(whole, ast.BinOp):
+            new = with_names(whole, dict.fromkeys(of, node.id))
+            yield Edit(node, new, "lacks_term", instead(new, node))
+
+
+def exchanged_names(one: str, other: str, made: Mapping[str, ast.expr]) -> dict[str, str]:
+    """Which names take the place of which where two are exchanged: those of the same made from them, too."""
+    names = {one: other, other: one}
+    for name, value in made.items():
+        image = ast.dump(with_names(value, names))
+        twin = next((n for n, v in made.items() if ast.dump(v) == image), name)
+        names[name] = twin
+    return names
+
+
+def with_names(node: ast.expr, names: Mapping[str, str]) -> ast.expr:
+    """An expression with other names."""
+    new = copy.deepcopy(node)
+    for n in ast.walk(new):
+        if isinstance(n, ast.Name):
+            n.id = names.get(n.id, n.id)
+    return new
 
 
 def _of_whole(whole: ast.expr) -> str:
@@ -200,6 +231,21 @@ def other_targets(node: ast.Assign) -> Iterator[Edit]:
         yield Edit(node, new, "swapped_arguments", instead(new, node))
 
 
+def statements_left_out(scope: Any) -> Iterator[Edit]:
+    """Without a statement that changes what is there: an element written, something added or multiplied."""
+    for holder in ast.walk(scope):
+        body = getattr(holder, "body", None)
+        for node in body if isinstance(body, list) and len(body) > 1 else ():
+            if isinstance(node, ast.AugAssign):
+                mistake = "extra_term" if isinstance(node.op, (ast.Add, ast.Sub)) else "factor"
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+                mistake = "overwrites"
+            else:
+                continue
+            new = ast.copy_location(ast.Pass(), node)
+            yield Edit(node, new, mistake, f"has a statement too many: `{ast.unparse(node)}`")
+
+
 def other_statements(scope: Any) -> Iterator[Edit]:
     """Two statements that follow each other in the other order, or what they write to exchanged."""
     for holder in ast.walk(scope):
@@ -208,6 +254,7 @@ def other_statements(scope: Any) -> Iterator[Edit]:
             continue
         for one, other in itertools.pairwise(body):
             plain = (ast.Assign, ast.AugAssign)
+            yield from _given_to_each_other(one, other)
             if not isinstance(one, plain) or not isinstance(other, plain):
                 continue
             first, last = _target(one), _target(other)
@@ -219,6 +266,84 @@ def other_statements(scope: Any) -> Iterator[Edit]:
             if isinstance(first, ast.Name) and _reads(other.value, first.id):
                 words = f"does `{ast.unparse(one)}` too early: `{ast.unparse(other)}` comes before it"
                 yield Edit(one, other, "order", words, (Edit(other, one),))
+
+
+def _given_to_each_other(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
+    """What two statements write, each in the place of the other, as two calls of `np.add.at` may."""
+    plain = (ast.Assign, ast.AugAssign)
+    calls = [n.value for n in (one, other) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+    if len(calls) == 2 and all(len(call.args) > 2 for call in calls):
+        first, last = calls[0].args[-1], calls[1].args[-1]
+    elif type(one) is type(other) and isinstance(one, plain) and isinstance(other, plain):
+        first, last = one.value, other.value
+    else:
+        return
+    if ast.dump(first) != ast.dump(last):
+        words = f"exchanges `{ast.unparse(first)}` and `{ast.unparse(last)}`"
+        yield Edit(first, last, "swapped_arguments", words, (Edit(last, first),))
+
+
+def twins(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
+    """A statement that adds to elements, and the same after it for those that go with them: with two names
+    exchanged, and with the other sign."""
+    nodes: list[Any] = [node for node in ast.walk(scope) if _adds(node)]
+    for node in nodes:
+        mine = list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in names))
+        for one, other in itertools.combinations(mine[:MOST_EXCHANGED], 2):
+            twin: Any = with_names(node, {one: other, other: one})
+            for new in (twin, _subtracting(twin)):
+                if ast.dump(new) != ast.dump(node):
+                    words = f"lacks a statement: `{ast.unparse(new)}` after `{ast.unparse(node)}`"
+                    yield Edit(node, followed(node, new), "lacks_term", words)
+
+
+def _adds(node: Any) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return getattr(node.value.func, "attr", "") == "at" and len(node.value.args) == 3
+    return isinstance(node, (ast.AugAssign, ast.Assign)) and isinstance(_target(node), ast.Subscript)
+
+
+def _subtracting(node: Any) -> Any:
+    """A statement with the other sign."""
+    new = copy.deepcopy(node)
+    if isinstance(new, ast.AugAssign):
+        new.op = ast.Add() if isinstance(new.op, ast.Sub) else ast.Sub()
+    elif isinstance(new, ast.Expr):
+        call: Any = new.value
+        call.args[-1] = _negated(call.args[-1])
+    else:
+        new.value = _negated(new.value)
+    return new
+
+
+def names_exchanged(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
+    """Two names that are read in a pullback, each in the place of the other throughout."""
+    places: dict[str, list[ast.Name]] = {}
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and node.id in names and not is_stored(node):
+            places.setdefault(node.id, []).append(node)
+    for one, other in itertools.combinations(list(places)[:MOST_EXCHANGED], 2):
+        pairs = [(n, other) for n in places[one]] + [(n, one) for n in places[other]]
+        for some in _in_parts(scope, pairs):
+            words = f"exchanges `{one}` and `{other}`"
+            edits = [Edit(n, ast.Name(name, ast.Load()), "wrong_variable", words) for n, name in some]
+            yield Edit(edits[0].old, edits[0].new, "wrong_variable", words, tuple(edits[1:]))
+
+
+def _in_parts(scope: Any, pairs: list[tuple[ast.Name, str]]) -> Iterator[list[tuple[ast.Name, str]]]:
+    """What is exchanged throughout, in two statements that follow each other, and in one."""
+    body = getattr(scope, "body", None)
+    holders = [list(ast.walk(n)) for n in body] if isinstance(body, list) else []
+    both = [one + other for one, other in itertools.pairwise(holders)]
+    done: set[tuple[int, ...]] = set()
+    parts: list[list[ast.AST]] = [*both, *holders, [n for n, _ in pairs]]
+    for nodes in parts:
+        inside = {id(node) for node in nodes}
+        some = [(n, name) for n, name in pairs if id(n) in inside]
+        key = tuple(id(n) for n, _ in some)
+        if len({name for _, name in some}) == 2 and key not in done:
+            done.add(key)
+            yield some
 
 
 def _target(node: ast.Assign | ast.AugAssign) -> ast.expr:
@@ -238,26 +363,54 @@ def _reads(node: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
 
 
-def added_at(node: ast.AugAssign, numpy: str) -> Iterator[Edit]:
-    """A sum over an index that may come twice: `np.add.at(a, i, b)` for `a[i] += b`."""
-    target = node.target
+def added_at(node: ast.Assign | ast.AugAssign, numpy: str) -> Iterator[Edit]:
+    """A sum over an index that may come twice: `np.add.at(a, i, b)` for `a[i] += b` and for `a[i] = b`, and
+    `np.subtract.at` for `-=`.
+    """
+    target = _target(node)
     if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Name):
         owner = copy.copy(target.value)
-        add = ast.Attribute(_attribute(numpy, "add"), "at", ast.Load())
+        less = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub)
+        add = ast.Attribute(_attribute(numpy, "subtract" if less else "add"), "at", ast.Load())
         new = ast.Expr(ast.Call(add, [owner, target.slice, node.value], []))
         ast.copy_location(new, node)
-        words = f"adds once where an index comes twice: {instead(new, node)}"
+        does = "adds once" if isinstance(node, ast.AugAssign) else "keeps the last"
+        words = f"{does} where an index comes twice: {instead(new, node)}"
         yield Edit(node, new, "overwrites", words)
+
+
+def inverted(node: ast.Subscript, sorting: Iterable[str], numpy: str) -> Iterator[Edit]:
+    """A permutation in place of its inverse: `w[np.argsort(order)]` for `w[order]`, and back; `sorting` names
+    those that there are.
+    """
+    inner = node.slice
+    called = getattr(inner.func, "attr", "") if isinstance(inner, ast.Call) else ""
+    if isinstance(inner, ast.Name) and inner.id in set(sorting):
+        other: ast.expr = ast.Call(_attribute(numpy, "argsort"), [inner], [])
+    elif isinstance(inner, ast.Call) and called == "argsort" and isinstance(inner.args[0], ast.Name):
+        other = inner.args[0]
+    else:
+        return
+    new = ast.Subscript(node.value, other, node.ctx)
+    yield Edit(node, new, "wrong_element", f"takes a permutation for its inverse: {instead(new, node)}")
 
 
 def _attribute(numpy: str, name: str) -> ast.Attribute:
     return ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load())
 
 
+_BUFFERS = frozenset(("zeros", "empty", "ones", "zeros_like", "empty_like", "ones_like"))
+
+
+def is_buffer(node: ast.AST) -> bool:
+    """Whether an expression makes an array to be written to."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _BUFFERS
+
+
 def other_buffers(node: ast.Call, numpy: str, names: Iterable[str]) -> Iterator[Edit]:
     """A buffer of another kind of numbers: of floats for one of ints, of those of an argument."""
     called = getattr(node.func, "attr", "")
-    if called not in ("zeros", "empty", "ones", "zeros_like", "empty_like", "ones_like") or not node.args:
+    if not is_buffer(node) or not node.args:
         return
     rest = [k for k in node.keywords if k.arg != "dtype"]
     made: list[ast.expr] = []
@@ -306,6 +459,75 @@ def moved_cuts(node: ast.Slice) -> Iterator[Edit]:
             yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
 
 
+def mirrored_cuts(node: Any) -> Iterator[Edit]:
+    """The other ends of all parts that are taken in a statement or a call: `a[:-1] += b[1:]` for
+    `a[1:] += b[:-1]`, which shifts the other way.
+    """
+    cuts = [n for n in ast.walk(node) if isinstance(n, ast.Slice)]
+    mirrored = [_mirrored(cut) for cut in cuts]
+    if len(cuts) >= 2 and None not in mirrored:
+        new = copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, mirrored)})
+        yield Edit(node, new, "off_by_one", f"shifts the wrong way: {instead(new, node)}")
+
+
+def _mirrored(cut: ast.Slice) -> ast.Slice | None:
+    """The last elements for the first, and the first for the last; None of another part."""
+    if cut.step is None and cut.upper is None and isinstance(cut.lower, ast.Constant):
+        return ast.Slice(None, ast.UnaryOp(ast.USub(), cut.lower), None)
+    end = cut.upper if cut.step is None and cut.lower is None else None
+    if not isinstance(end, ast.UnaryOp) or not isinstance(end.op, ast.USub):
+        return None
+    return ast.Slice(end.operand, None, None) if isinstance(end.operand, ast.Constant) else None
+
+
+_JOINING = frozenset(("append", "concatenate", "hstack", "pad"))
+
+
+def filled_up(node: ast.Call) -> Iterator[Edit]:
+    """All of an array, where a part of it was filled up with something else to be as long."""
+    if getattr(node.func, "attr", "") in _JOINING:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice):
+                new = ast.Call(ast.Attribute(part.value, "copy", ast.Load()), [], [])
+                yield Edit(node, new, "lacks_term", f"leaves out elements: {instead(new, node)}")
+
+
+def other_kernels(node: ast.expr, numpy: str) -> Iterator[Edit]:
+    """What the slope of another inverse function is divided by: `sqrt(1 - u**2)` for `1 + u**2`."""
+    inner = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
+    if inner is not node and getattr(getattr(node, "func", None), "attr", "") != "sqrt":
+        return
+    if not isinstance(inner, ast.BinOp) or not isinstance(inner.op, (ast.Add, ast.Sub)):
+        return
+    sides = (inner.left, inner.right)
+    square = next((side for side in sides if _is_square(side)), None)
+    if square is None or not any(isinstance(side, ast.Constant) and side.value == 1 for side in sides):
+        return
+    one = ast.Constant(1)
+    plain = [ast.BinOp(one, ast.Sub(), square), ast.BinOp(one, ast.Add(), square)]
+    for new in (*(of_numpy(numpy, "sqrt", kernel) for kernel in plain), *plain):
+        if ast.dump(new) != ast.dump(node):
+            yield Edit(node, new, "other_function", f"is the slope of another function: {instead(new, node)}")
+
+
+def _is_square(node: ast.expr) -> bool:
+    if not isinstance(node, ast.BinOp):
+        return False
+    if isinstance(node.op, ast.Pow):
+        return isinstance(node.right, ast.Constant) and node.right.value == 2
+    return isinstance(node.op, ast.Mult) and ast.dump(node.left) == ast.dump(node.right)
+
+
+def other_attributes(node: ast.Attribute, within: ast.AST) -> Iterator[Edit]:
+    """Another attribute that is read of the same object."""
+    owner = ast.dump(node.value)
+    read = (n for n in ast.walk(within) if isinstance(n, ast.Attribute) and ast.dump(n.value) == owner)
+    for name in dict.fromkeys(n.attr for n in read):
+        if name != node.attr:
+            new = ast.Attribute(node.value, name, ast.Load())
+            yield Edit(node, new, "wrong_variable", instead(new, node))
+
+
 def folded(node: ast.Subscript) -> Iterator[Edit]:
     """The sum of each run of elements where the first of each is taken."""
     cut = node.slice
@@ -332,16 +554,47 @@ def everywhere(within: Any, edits: Callable[[Any], Iterable[Edit]], most: int = 
                 yield Edit(edit.old, edit.new, edit.mistake, edit.words, more)
 
 
-def swapped_parts(node: ast.Call) -> Iterator[Edit]:
+def swapped_parts(node: ast.Call | ast.Dict) -> Iterator[Edit]:
     """Two fields of a structured cotangent in the place of each other."""
+    if isinstance(node, ast.Dict):
+        for i, j in itertools.combinations(range(len(node.values)), 2):
+            held = list(node.values)
+            held[i], held[j] = held[j], held[i]
+            new = ast.Dict(node.keys, held)
+            yield Edit(node, new, "swapped_arguments", instead(new, node))
+        return
     for i, j in itertools.combinations(range(len(node.args)), 2):
         parts = list(node.args)
         parts[i], parts[j] = parts[j], parts[i]
-        new = ast.Call(node.func, parts, node.keywords)
-        yield Edit(node, new, "swapped_arguments", instead(new, node))
+        call = ast.Call(node.func, parts, node.keywords)
+        yield Edit(node, call, "swapped_arguments", instead(call, node))
     for i, j in itertools.combinations(range(len(node.keywords)), 2):
         keywords = list(node.keywords)
         one, other = keywords[i], keywords[j]
         keywords[i], keywords[j] = ast.keyword(one.arg, other.value), ast.keyword(other.arg, one.value)
-        new = ast.Call(node.func, node.args, keywords)
-        yield Edit(node, new, "swapped_arguments", instead(new, node))
+        call = ast.Call(node.func, node.args, keywords)
+        yield Edit(node, call, "swapped_arguments", instead(call, node))
+
+
+def cuts_of_reading(scope: Any, read: Sequence[ast.expr]) -> Iterator[Edit]:
+    """The parts of an array that a pullback writes, where they are others than those that the function reads,
+    in their order: `a[0::2]` and `a[1::2]` for the halves."""
+    written: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Subscript) and is_stored(node) and isinstance(node.value, ast.Name):
+            written.setdefault(node.value.id, []).append(node.slice)
+    for cuts in written.values():
+        if len(cuts) != len(read) or len(cuts) < 2 or list(map(ast.dump, cuts)) == list(map(ast.dump, read)):
+            continue
+        for order in (list(read), list(reversed(read))):
+            edits = [
+                Edit(old, new, "wrong_element", f"writes the wrong part: {_cut_instead(new, old)}")
+                for old, new in zip(cuts, order)
+                if ast.dump(old) != ast.dump(new)
+            ]
+            if edits:
+                yield Edit(edits[0].old, edits[0].new, "wrong_element", edits[0].words, tuple(edits[1:]))
+
+
+def _cut_instead(new: ast.expr, old: ast.expr) -> str:
+    return f"has `[{ast.unparse(old)}]` where `[{ast.unparse(new)}]` belongs"

@@ -21,6 +21,10 @@ OBSERVED = 3
 """Probes at which a term has to be right before it is tried as a correction."""
 MOST_NUMBERS, MOST_NAMES, MOST_BARS = 24, 9, 48
 """Numbers of an expression, names that terms are made of, and parts of them with the cotangent."""
+MOST_PRODUCTS = 160
+"""Products of matrices, and outer ones, with the cotangent."""
+MOST_FACTORS = 12
+"""Names, and parts made of them, of which products are made."""
 _WEIGHT = 3
 _CONSTANTS = {1.0: "", 2.0: "2 * ", 0.5: "0.5 * ", 3.0: "3 * ", 4.0: "4 * ", 0.25: "0.25 * "}
 _CLOSE = 1e-7
@@ -153,12 +157,19 @@ def _steps(value: np.ndarray, units: Sequence[complex]) -> list[Any]:
 
 
 def terms(
-    node: ast.expr, seen: list[Observation], numpy: str, functions: set[str], whole: bool
+    node: ast.expr,
+    seen: list[Observation],
+    numpy: str,
+    functions: set[str],
+    parts: Sequence[str],
+    whole: bool,
 ) -> Iterator[Edit]:
-    """An expression with the term that it lacks, or what should stand in its place as a `whole`."""
+    """An expression with the term that it lacks, or what should stand in its place as a `whole`; a factor of
+    it may be one of some `parts`, which are texts.
+    """
     if len(seen) < 4 or not any(np.abs(one.lacking).max(initial=0.0) > 1e-9 for one in seen):
         return
-    search, text = _Search(seen, numpy, functions), ast.unparse(node)
+    search, text = _Search(seen, numpy, functions, parts), ast.unparse(node)
     if whole:
         found: Iterator[ast.expr] = (parse(changed, mode="eval").body for changed in search.instead())
     else:
@@ -175,8 +186,11 @@ def _plus(node: ast.expr, sign: str, term: ast.expr) -> ast.expr:
 class _Search:
     """Products of the names at hand, one factor of them with the cotangent, and their numbers."""
 
-    def __init__(self, seen: list[Observation], numpy: str, functions: set[str]) -> None:
+    def __init__(
+        self, seen: list[Observation], numpy: str, functions: set[str], parts: Sequence[str]
+    ) -> None:
         self.seen, self.numpy, self.functions = seen, numpy, functions
+        self._table: np.ndarray | None = None
         first = seen[0]
         names = [n for n in first.names if all(_is_numeric(one.names.get(n)) for one in seen)]
         moving = [n for n in names if not _same(first.names[n], seen[1].names[n])]
@@ -184,8 +198,10 @@ class _Search:
         self.moving = moving[:4]
         plain = [text for name in self.still for text in self._forms(name)]
         turned = [text for name in self.moving for text in self._forms(name)]
-        self.bars = self._with_bar(turned, plain)[:MOST_BARS]
-        self.products = self._monomials(plain)
+        self.bars = self._with_bar(turned, plain)
+        room = max(0, MOST_FACTORS - len(plain))
+        self.parts = self._of_still(parts, room)
+        self.products = self._monomials([*plain, *self.parts])
 
     def _forms(self, name: str) -> list[str]:
         value = np.asarray(self.seen[0].names[name])
@@ -193,6 +209,17 @@ class _Search:
         if value.dtype.kind == "c":
             found.append(f"{self.numpy}.conj({name})")
         return found
+
+    def _of_still(self, parts: Sequence[str], most: int) -> list[str]:
+        """The parts that do not go with the cotangent, at most so many: of the latest computed first."""
+        known = {*self.still, self.numpy}
+        found = [
+            text
+            for text in parts
+            if {n.id for n in ast.walk(parse(text)) if isinstance(n, ast.Name)} <= known
+            and self._at(text, 0) is not None
+        ]
+        return found[:most]
 
     def _with_bar(self, turned: list[str], plain: list[str]) -> list[str]:
         """What is linear in the cotangent, the simplest first."""
@@ -215,15 +242,38 @@ class _Search:
                 found += [f"({one} @ {other})" for one, other in pairs]
                 found += [f"({bar}.T @ {other})" for other in plain if value.ndim > 1]
         found += [f"({bar} - {total})" for bar in turned for total in sums if bar in total]
-        return [text for text in found if self._at(text, 0) is not None]
+        plainer = [text for text in found if self._at(text, 0) is not None][:MOST_BARS]
+        return [*plainer, *self._of_matrices(turned, plain)]
+
+    def _of_matrices(self, turned: list[str], plain: list[str]) -> list[str]:
+        """Products of matrices, turned and conjugated, and outer products, where a matrix is wanted."""
+        shape, np_ = self.seen[0].value.shape, self.numpy
+        if len(shape) != 2:
+            return []
+
+        def forms(name: str) -> list[str]:
+            value = np.asarray(self._at(name, 0))
+            return [name, f"{name}.T"] if value.ndim == 2 else []
+
+        pairs = itertools.product([f for b in turned for f in forms(b)], [f for p in plain for f in forms(p)])
+        found = [f"({left} @ {right})" for pair in pairs for left, right in (pair, pair[::-1])]
+        vectors = [p for p in plain if np.ndim(self._at(p, 0)) == 1]
+        bars = [b for b in turned if np.ndim(self._at(b, 0)) == 1]
+        shapes = {name: np.shape(self._at(name, 0)) for name in (*bars, *vectors)}
+        bars += [f"{p} * {b}" for b in bars for p in vectors if shapes[p] == shapes[b]]
+        for pair in itertools.product(bars, [*vectors, *bars]):
+            found += [f"{np_}.outer({one}, {other})" for one, other in (pair, pair[::-1])]
+        return [text for text in dict.fromkeys(found) if np.shape(self._at(text, 0)) == shape][:MOST_PRODUCTS]
 
     def _monomials(self, plain: list[str]) -> list[tuple[tuple[str, int], ...]]:
         """Products of powers, the simplest first."""
         found: list[tuple[tuple[str, int], ...]] = [()]
+        parts = set(self.parts)
         for count in range(1, _WEIGHT + 1):
             for some in itertools.combinations(plain, count):
+                most = _WEIGHT + parts.isdisjoint(some)
                 for powers in itertools.product((1, -1, 2, -2), repeat=count):
-                    if sum(map(abs, powers)) <= _WEIGHT + 1:
+                    if sum(map(abs, powers)) <= most:
                         found.append(tuple(zip(some, powers)))
         return sorted(found, key=lambda product: sum(abs(power) + (power < 0) for _, power in product))
 
@@ -239,22 +289,31 @@ class _Search:
     def _tables(self) -> Iterator[tuple[str, np.ndarray]]:
         """For each part with the cotangent, its products with all monomials at the first probe, as rows."""
         shape = self.seen[0].value.shape
-        rows = []
-        with np.errstate(all="ignore"):
-            for product in self.products:
-                parts = [_as_row(self._once(text), shape) for text, _ in product]
-                row: Any = np.ones(int(np.prod(shape)))
-                for part, (_, power) in zip(parts, product):
-                    row = None if part is None or row is None else row * part ** float(power)
-                rows.append(row)
-        blank = np.full(int(np.prod(shape)), np.nan)
-        table = np.array([blank if row is None else row for row in rows])
+        if self._table is None:
+            self._table = self._of_products(shape)
+        table = self._table
         for bar in self.bars:
             row = _as_row(self._once(bar), shape)
             if row is not None:
                 with np.errstate(all="ignore"):
                     turned = table * row
                 yield bar, turned
+
+    def _of_products(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The numbers of all products at the first probe, as rows; nan for those that do not fit there."""
+        size = int(np.prod(shape))
+        powers: dict[tuple[str, int], np.ndarray] = {}
+        rows = []
+        with np.errstate(all="ignore"):
+            for text, power in {one for product in self.products for one in product}:
+                part = _as_row(self._once(text), shape)
+                powers[text, power] = np.full(size, np.nan) if part is None else part ** float(power)
+            for product in self.products:
+                row: Any = np.ones(size)
+                for one in product:
+                    row = row * powers[one]
+                rows.append(row)
+        return np.array(rows)
 
     def _once(self, text: str) -> Any:
         if not hasattr(self, "_values"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from ..closeness import Closeness, Tolerance, closeness
 from ..effects import effects_of
 from ..kinks import kink_findings
 from ..perturb import exactly, fresh, jittered, plainly, revalued
-from ..points import odd_points, usable
+from ..points import heeded_at, odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject
 from ..usage import names_of
@@ -31,6 +32,8 @@ FACTORS = (1.0, -1.0, 30.0, -30.0, 1.0 / 30)
 """How many times larger than those of the check the arguments are."""
 COLUMNS = 3
 """Columns of a matrix that takes the place of a vector."""
+OF_OTHER_KINDS, OF_A_MATRIX = "of other kinds", "of a matrix for a vector"
+"""Where points come from whose arguments are of kinds that a rule may not be meant for."""
 MOST = 40
 """Points at most; the kinds of them take turns."""
 ROUGHLY = 1e-5
@@ -62,13 +65,14 @@ class Unseen:
         if not bases:
             return
         like, kinds = bases[0].truth.y, [self._kinds(base) for base in bases]
+        heeded = heeded_at(self.subject, bases[0].point)
         yield from self._elsewhere_measured()
         turns = (point for row in itertools.zip_longest(*itertools.chain(*kinds)) for point in row)
         for point in itertools.islice((p for p in turns if p is not None), MOST):
             try:
-                y = usable(self.subject, point, like)
+                y = usable(self.subject, point, like, heeded)
                 if y is None and any(_kind_of(x) == "c" for x in point.inputs):
-                    y = usable(self.subject, point, 1j)
+                    y = usable(self.subject, point, 1j, heeded)
                 if y is not None and not _is_at_pole(self.subject, point):
                     yield Probe(point, truth_at(self.subject, point, self._rng, y))
             except Exception:
@@ -97,12 +101,17 @@ class Unseen:
         wider = iter([as_matrices(point, rng)] if not AXES.isdisjoint(names) else [])
         matrices = (pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size)
         wide = (made for made in [self._widened(point)] if made is not None)
-        more = (in_complex(point, rng) for _ in range(2 if not COMPLEX.isdisjoint(names) else 0))
+        # What is called a real number stays one, and has a real cotangent.
+        called = _called_numbers(self.subject.primal, point)
+        may = frozenset(i for i, x in enumerate(point.floats) if _kind_of(x) == "f" and not called[i])
+        some = (may, may) if may and not COMPLEX.isdisjoint(names) else ()
+        more = (in_complex(point, rng, positions) for positions in some)
         # A rule that answers with real numbers there was written for real ones.
         turned = (p for p in more if p is not None and np.any(self._answers(p)[1::2]))
         kinds = [
             matrices,
             wide,
+            _as_annotated(self.subject.primal, point),
             turned,
             lengths,
             zeros,
@@ -123,7 +132,7 @@ class Unseen:
             return None
         wide = self._rng.uniform(0.5, 1.5, (len(vectors[0]), COLUMNS)) * vectors[0][:, None]
         inputs = tuple(wide if x is vectors[0] else x for x in point.floats)
-        moved = point.having(inputs, "of a matrix for a vector")
+        moved = point.having(inputs, OF_A_MATRIX)
         try:
             with quiet():
                 y = plainly(self.subject.primal, moved.inputs, moved.kwargs)
@@ -173,6 +182,27 @@ def _answer(subject: Subject, point: Point) -> np.ndarray:
             return np.array([np.nan])
 
 
+def _called_numbers(function: Any, point: Point) -> list[bool]:
+    """Which inputs the annotations of a function call real numbers."""
+    said = getattr(function, "__annotations__", {})
+    try:
+        names = list(inspect.signature(function).parameters)[: len(point.floats)]
+    except (TypeError, ValueError):
+        names = []
+    called = [said.get(name) in (float, "float") for name in names]
+    return called + [False] * (len(point.floats) - len(called))
+
+
+def _as_annotated(function: Any, point: Point) -> Iterator[Point]:
+    """The point with a number for each array that the function's author calls a number."""
+    numbers = tuple(
+        float(x.flat[0]) if is_number and isinstance(x, np.ndarray) and x.size and x.dtype.kind == "f" else x
+        for x, is_number in zip(point.floats, _called_numbers(function, point))
+    )
+    if any(new is not old for new, old in zip(numbers, point.floats)):
+        yield point.moved(numbers, "as annotated")
+
+
 def _as_far_as_they_go(points: Iterator[Point]) -> Iterator[Point]:
     """The points up to one that cannot be made: no matrix of no rows is positive definite."""
     try:
@@ -211,39 +241,69 @@ def is_right_at(
     other: Probe | None = None,
     with_kinks: bool = True,
     with_kinds: bool = True,
+    excused: frozenset[str] = frozenset(),
 ) -> bool:
     """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
 
     For an `argument`, whether its cotangent is, whatever the others are. Effects are looked at with `other`
     asked about in between: what a rule keeps from call to call shows then alone. `roughly` is the part of the
     largest number that lost digits may take away. Without `with_kinds` complex numbers may be returned for a
-    real argument.
+    real argument, for those that are `excused` always.
     """
     rng = np.random.default_rng(7)
     forward = subject.reverse is None
     again = (probe_forward if forward else probe_reverse)(subject, probe.point, probe.truth, rng)
     if again.failure is not None:
         return False
-    close = _without_small(closeness(again, Tolerance.of(again), forward), roughly)
+    close = _without_small(closeness(again, Tolerance.of(again), forward), roughly, again)
     if argument is not None:
         return all(leaf.name != argument for leaf in close.wrong_leaves())
     if close.wrong.any() or not _same_value(again):
         return False
-    if with_kinds and _complex_for_real(subject, again):
+    if with_kinds and complex_for_real(subject, again) - excused:
         return False
     if with_kinks and any(True for _ in kink_findings(subject, again, close, rng)):
         return False
     return not with_effects or not any(True for _ in effects_of(subject, again, other))
 
 
-def _complex_for_real(subject: Subject, probe: Probe) -> bool:
-    """Whether a rule returns complex numbers for a real argument; that their imaginary parts are dropped does
-    not make them right.
+def fails_alike(before: Subject, after: Subject, probe: Probe, accused: frozenset[str | None]) -> bool:
+    """Whether two states of a rule fail at a point in one way that has nothing to do with the cotangents of
+    the accused arguments: by the same exception, or with the same nan, inf or rounding for others."""
+    ask = probe_forward if before.reverse is None else probe_reverse
+    one, other = (ask(s, probe.point, probe.truth, np.random.default_rng(7)) for s in (before, after))
+    if one.failure is not None or other.failure is not None:
+        return repr(one.failure) == repr(other.failure)
+    close = closeness(other, Tolerance.of(other), before.reverse is None)
+    if before.reverse is None or None in accused or not _same_value(other):
+        return False
+    if one.answers.shape != other.answers.shape:
+        return False
+    sizes = 1 + np.abs(close.seeds).max(1, initial=0.0, keepdims=True)
+    for leaf in close.wrong_leaves():
+        columns = slice(leaf.start, leaf.stop)
+        rows = one.answers[:, columns], other.answers[:, columns]
+        if leaf.name in accused or not np.array_equal(*rows, equal_nan=True):
+            return False
+        found, expected = close.found[:, columns], close.expected[:, columns]
+        with np.errstate(all="ignore"):
+            small = ~np.isfinite(found) | (np.abs(found - expected) <= 1e-12 * sizes)
+        # An argument that is not accused may be meant to be real.
+        small |= any(_kind_of(x) == "c" for x in probe.point.inputs)
+        if not np.all(small | ~close.wrong[:, columns]):
+            return False
+    return bool(close.wrong.any())
+
+
+def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:
+    """The real arguments for which a rule returns complex numbers; that their imaginary parts are dropped
+    does not make them right.
     """
     raw = probe.raw
     if subject.reverse is None or not isinstance(raw, tuple) or len(raw) != 1 + len(probe.point.inputs):
-        return False
-    return any(_kind_of(bar) == "c" and _kind_of(x) in "fiu" for bar, x in zip(raw[1:], probe.point.inputs))
+        return frozenset()
+    rows = zip(subject.names, raw[1:], probe.point.inputs)
+    return frozenset(name for name, bar, x in rows if _kind_of(bar) == "c" and _kind_of(x) in "fiu")
 
 
 def _kind_of(value: Any) -> str:
@@ -254,12 +314,16 @@ def _kind_of(value: Any) -> str:
 _KINDS = {float: "f", int: "i", complex: "c"}
 
 
-def _without_small(close: Closeness, roughly: float) -> Closeness:
-    if not roughly or not close.wrong.any():
+def _without_small(close: Closeness, roughly: float, probe: Probe) -> Closeness:
+    """Without what lost digits explain: of large numbers that cancel, roundings are left."""
+    if not close.wrong.any():
         return close
+    leaves = (*probe.truth.inputs, *probe.truth.outputs)
+    epsilon = max((np.finfo(leaf.dtype).eps for leaf in leaves if leaf.dtype.kind in "fc"), default=0.0)
     with np.errstate(all="ignore"):
         sizes = np.where(close.known, np.abs(close.expected), 0.0).max(1, initial=0.0, keepdims=True)
-        near = np.abs(close.found - close.expected) <= roughly * sizes
+        seeds = np.abs(close.seeds).max(1, initial=0.0, keepdims=True)
+        near = np.abs(close.found - close.expected) <= np.maximum(roughly * sizes, 64 * epsilon * seeds)
     return dataclasses.replace(close, wrong=close.wrong & ~near)
 
 

@@ -1,0 +1,128 @@
+"""What all derivatives share that are asked from outside: who answers, which arguments are meant, the seed,
+and what is said where there is none.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiler.base.installed import point_to_package
+from ..compiler.base.places import place_in_passes
+from ..compiler.base.source import find_source
+from ..compiler.calls.borrowed import asks_for_copies, remember
+from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
+from ..compiler.calls.pullbacks import Pullbacks
+from ..compiler.memory.operands import describe
+from ..errors import RuleLabError, ScalarOutputError
+from ..own_code import is_stand_in
+from ..rules.programs import Seed
+from ..rules.targets import name_of, resolve
+from ..tangents.algebra import is_number
+
+PULLBACKS = Pullbacks(DEFAULT_CACHE)
+
+
+class WithGradient(NamedTuple):
+    """The value of a function, `val`, and its gradient, `grad`: one entry per argument, or a `Grads`.
+
+    >>> import rulelab as rl
+    >>> found = rl.withgradient(lambda x: x * x, 3.0)
+    >>> found.val, found.grad
+    (9.0, (6.0,))
+    """
+
+    val: Any
+    grad: Any  # a tuple, or the Grads of Params
+
+
+def which_asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
+    if argnums is None:
+        return (True,) * len(args)
+    numbers = tuple(argnums) if isinstance(argnums, (tuple, list, range)) else (argnums,)
+    for number in numbers:
+        if not isinstance(number, int) or not -len(args) <= number < len(args):
+            raise RuleLabError(f"argnums={argnums!r}, but the call has {len(args)} positional arguments")
+    wanted = {number % len(args) for number in numbers}
+    return tuple(number in wanted for number in range(len(args)))
+
+
+def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: str = "gradient") -> None:
+    """Add what was asked and, where a rule refused without knowing it, the author's line."""
+    if asks_for_copies(error):
+        remember(PULLBACKS, f)
+    error.asked = error.asked or asked_text(f, args, called)
+    if error.place is None or is_stand_in(error.place.filename):
+        error.place, error.chain = place_in_passes(error)
+    point_to_package(error)
+
+
+def asked_text(f: Any, args: tuple[Any, ...], called: str = "gradient") -> str:
+    return f"the {called} of {called_name(f)}({', '.join(map(describe, args))})"
+
+
+def seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
+    """The seed of a gradient; with `several` outputs allowed, that of the first of a tuple."""
+    if several and isinstance(y, tuple) and y:
+        return (_one(y[0], f, args), *[None] * (len(y) - 1))
+    return _one(y, f, args)
+
+
+# The seeds of gradients taken inside of a differentiated function.
+SEED = Seed(functools.partial(seed_of, several=False))
+SEED_OF_FIRST = Seed(functools.partial(seed_of, several=True))
+
+
+def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
+    """The seed of a gradient; ScalarOutputError unless y is one real number."""
+    if isinstance(y, np.ndarray) and y.ndim == 0 and y.dtype.kind in "fiu":
+        return np.ones((), y.dtype if y.dtype.kind == "f" else float)
+    if is_number(y) and not isinstance(y, (complex, np.complexfloating)):
+        return 1.0 if not isinstance(y, np.floating) else type(y)(1.0)
+    asked = asked_text(f, args)
+    fixes: tuple[str, ...] = ()
+    if isinstance(y, np.ndarray):
+        found, fixes = (
+            "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian",
+            ("return a number, np.sum(...) for one", "rl.pullback and a cotangent of your choice"),
+        )
+        found = f"{found} (output {describe(y)})"
+    elif isinstance(y, (complex, np.complexfloating)):
+        found, fixes = (
+            "Output is complex, so the gradient is not defined",
+            ("return its real part or its modulus",),
+        )
+    elif y is None:
+        found, fixes = (
+            "Output should be scalar; gradients are not defined for output None",
+            ("return a value on every path",),
+        )
+    else:
+        found = f"Output should be scalar; gradients are not defined for output {describe(y)}"
+        fixes = ("withgradient takes the first entry of a tuple",) if isinstance(y, tuple) else ()
+    raise ScalarOutputError(
+        found, asked=asked, place=return_place(f), fixes=fixes, read="limitations#scalar-output"
+    )
+
+
+def called_name(f: Any) -> str:
+    return name_of(resolve(f)[0])
+
+
+def return_place(f: Any) -> Any:
+    """The line that returned, where the source is at hand and there is one return only."""
+    target, _ = resolve(f)
+    if not isinstance(target, types.FunctionType):
+        return None
+    try:
+        source = find_source(target.__code__)
+    except RuleLabError:
+        return None
+    if isinstance(source.node, ast.Lambda):
+        return source.place(source.node.body)
+    returns = [node for node in ast.walk(source.node) if isinstance(node, ast.Return)]
+    return source.place(returns[-1] if returns else source.node)

@@ -1,0 +1,95 @@
+"""The derivatives that are handed out as functions (`grad`, `derivative`, `pushforward`), as plain programs
+over the two questions of `nested`: so they are differentiated where a differentiated function calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..compiler.calls.pushing import inner_of, natural_of
+from ..compiler.memory.operands import describe
+from ..errors import KeywordError, RuleLabError
+from ..own_code import stands_in
+from ..rules.targets import name_of, resolve
+from ..tangents.algebra import is_number
+from ..tangents.zeros import NoTangent
+from .asked import PULLBACKS, SEED, which_asked
+
+stands_in(__file__)
+
+NO = NoTangent()
+PUSH, VJP = PULLBACKS.push, PULLBACKS.vjp
+
+
+def check_cache(cache):
+    if cache is not None:
+        raise KeywordError(
+            "A derivative inside of a differentiated function cannot have a cache of its own",
+            fixes=("leave out cache=",),
+        )
+
+
+def numbers_of(args, argnums):
+    """Which arguments a gradient is by, as positions."""
+    which_asked(args, argnums)  # refuses what is no position
+    if argnums is None:
+        return tuple(range(len(args)))
+    given = (argnums,) if isinstance(argnums, int) else argnums
+    return tuple(number % len(args) for number in given)
+
+
+def with_words(f, words):
+    """f with its keyword arguments, by which no tangent or cotangent is asked for; they may vary."""
+    if not words:
+        return f
+
+    def with_words_(*xs):
+        return f(*xs, **words)
+
+    return with_words_
+
+
+def grad_(f, argnums=0):
+    def gradient_of_f(*args, **words):
+        found = VJP(f, args, SEED, words)[1]
+        if isinstance(argnums, int):
+            return found[argnums]
+        return tuple([found[number] for number in numbers_of(args, argnums)])
+
+    return gradient_of_f
+
+
+def pushforward_(f, args=(), **words):
+    g = with_words(f, words)
+
+    def push_(*tangents):
+        y, y_dot = PUSH(g, NO, args, inner_of(args, tangents), (), None)
+        return natural_of(y, y_dot)
+
+    return push_
+
+
+def check_real_number(f: Callable[..., Any], x: Any) -> None:
+    """RuleLabError for anything that `derivative` is not for."""
+    if not is_number(x) or np.iscomplexobj(x):
+        name = name_of(resolve(f)[0])
+        raise RuleLabError(
+            f"The derivative of {name} is a function of a real number, not of {describe(x)}",
+            asked="derivative(f)(x)",
+            fixes=("gradient(f, x) for other arguments",),
+        )
+
+
+def nth_derivative(f, n):
+    if n == 0:
+        return f
+    g = nth_derivative(f, n - 1)
+
+    def derivative_of_g(x):
+        check_real_number(f, x)
+        return VJP(g, (x,), SEED)[1][0]
+
+    return derivative_of_g

@@ -1,0 +1,255 @@
+"""Kinds beside those that were found, at which it shows what a rule does with arguments that are broadcast:
+vectors for numbers, rows beside matrices, numbers beside arrays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
+from .perturb import (
+    MATRICES,
+    names_a_constant,
+    names_a_shift,
+    narrowed,
+    scalar_names,
+)
+from .refusals import NOT_WRITTEN_FOR
+from .usage import (
+    factors_of,
+)
+
+
+def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+    """The kinds found, and where these are numbers alone, vectors too if the function and its rule take them:
+    first where the function makes one number of them.
+
+    A rule that lacks a sum, or has one too many, is right for numbers. Of several arguments some may be meant
+    to be numbers: the rule is looked at with those vectors for which it seems right, else with all that it
+    has an answer for. There are none where the function does not broadcast, as one that puts its arguments in
+    a list, and where the time was too short to find out.
+    """
+    first = found[0]
+    free = [kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(first)]
+    if not all(kind.form in ("number", "integer") for kind in first):
+        return found
+    meant = _meant_numbers(guesser, first, free)
+    free = [is_free and i not in meant for i, is_free in enumerate(free)]
+    taken: list[tuple[Kinds, tuple]] = []
+    for kinds in _some_as(first, free, "vector"):
+        if guesser.end.is_over():
+            return found
+        found_there = _vectors_taken(guesser, first, kinds)
+        if found_there is None:
+            continue
+        kinds, args = found_there
+        if sum(free) == 1 or guesser.seems_right(args):
+            taken = [_with_constants(guesser, first, kinds, args)]
+            break
+        taken.append((kinds, args))
+    else:
+        if len(taken) < 2:  # no share, or all arguments but not some: it does not broadcast
+            return found
+        taken = [one for one in taken if _answers_for(guesser, one[1])]
+        if not taken:
+            return found
+    kinds, args = max(taken, key=lambda one: guesser.right_cotangents(one[1])) if len(taken) > 1 else taken[0]
+    return tuple(dict.fromkeys((kinds, *found) if is_one_number(guesser.value(args)) else (*found, kinds)))
+
+
+APART = (5,)
+"""The length of a vector that is as long as none beside it."""
+
+
+def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with a vector of a length of its own for a number beside arrays, where function and
+    rule take one: it is not broadcast then, and may be positions, of which several fall together.
+    """
+    first = found[0]
+    if not any(kind.form in ("vector", *MATRICES) for kind in first):
+        return
+    for i, kind in enumerate(first):
+        if kind.form != "number" or guesser.is_asked(i) or guesser.end.is_over():
+            continue
+        vector = dataclasses.replace(kind, form="vector", dims=APART)
+        for (narrower,) in narrowed((vector,)):
+            kinds = (*first[:i], narrower, *first[i + 1 :])
+            if guesser.takes(kinds):
+                if guesser.rule_runs(guesser.drawn(kinds)):
+                    yield kinds
+                return
+
+
+MOST_BROADCAST = 4
+"""Arguments of a function of which it is looked at how a rule broadcasts them."""
+
+
+def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """Matrices and vectors as long as their rows, where a rule sums over an axis that its function does not
+    name, and none of the kinds found has one: in numbers and vectors that sum comes to nothing. Those for
+    which it is right; else those for which most of it is, and some of what it sums.
+    """
+    first = found[0]
+    free = [i for i, kind in enumerate(first) if kind.form in ("number", "vector") and not kind.dims]
+    free = [i for i in free if not guesser.is_asked(i)]
+    if not 2 <= len(free) <= MOST_BROADCAST or not guesser.sums_over_axes:
+        return
+    if any(kind.form not in ("number", "vector", "integer") for kinds in found for kind in kinds):
+        return
+    best: tuple[int, int, Kinds] | None = None
+    for forms in itertools.product(("matrix", "columns", "number"), repeat=len(free)):
+        if "matrix" not in forms or "columns" not in forms or guesser.end.is_over():
+            continue
+        those = dict(zip(free, forms))
+        kinds = tuple(
+            dataclasses.replace(kind, form=those[i]) if i in those else kind for i, kind in enumerate(first)
+        )
+        args = guesser.drawn(kinds)
+        try:
+            y = guesser.value(args)
+        except Exception:
+            continue
+        if np.ndim(y) != 2 or not is_finite(y) or not guesser.takes(kinds):
+            continue
+        right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
+        if any(i in right for i, form in those.items() if form == "columns"):
+            worth = len(right), forms.count("columns"), kinds
+            best = worth if best is None or worth[:2] > best[:2] else best
+    if best is not None:
+        yield _with_small_constants(guesser, best[2])
+
+
+def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with a row for each matrix that is a constant by its name, beside one that is none."""
+    matrices = [i for i, kind in enumerate(kinds) if kind.form == "matrix"]
+    names = guesser.names
+    named = [i for i in matrices if names_a_shift(names[i]) or names_a_constant(names[i])]
+    if not named or len(matrices) - len(named) != 1:
+        return kinds
+    rows = tuple(dataclasses.replace(k, form="columns") if i in named else k for i, k in enumerate(kinds))
+    with contextlib.suppress(Exception):
+        args, others = guesser.drawn(rows), guesser.drawn(kinds)
+        if shapes(guesser.value(args)) == shapes(guesser.value(others)):
+            return rows
+    return kinds
+
+
+def _answers_for(guesser: Guesser, args: tuple) -> bool:
+    """Whether a rule has cotangents of the right shapes for some numbers and some vectors, or the function
+    makes one number of these.
+
+    What is an array in place of a number was broadcast by us, if the value has the shape of the vectors: a
+    rule for arrays of one shape (`a * x**n`) is no wrong rule for that. In a sum over vectors it is one.
+    """
+    return is_one_number(guesser.value(args)) or guesser.rule_runs(args)
+
+
+def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozenset[int]:
+    """The positions of the arguments that mean numbers by their names and are broadcast against vectors: the
+    value has the same shape as with vectors for all.
+
+    Where no other name speaks of an array this is so only if the function makes one number of the vectors,
+    for then they are meant: else all may be numbers.
+    """
+    known, likely = scalar_names(guesser.names)
+    those = frozenset(i for i, name in enumerate(guesser.names) if free[i] and name in known | likely)
+    if not those or len(those) == sum(free):
+        return frozenset()
+    shares = ([i in those for i in range(len(free))], [not is_free for is_free in free])
+    values = []
+    for numbers in shares:
+        vectors = (dataclasses.replace(kind, form="vector", dims=()) for kind in first)
+        kinds = tuple(k if is_number else v for k, v, is_number in zip(first, vectors, numbers))
+        try:
+            values.append(guesser.value(guesser.draw(kinds)))
+        except Exception:  # it does not broadcast
+            return frozenset()
+    alike = shapes(values[0]) == shapes(values[1])
+    is_meant = known or is_one_number(values[0])
+    return those if alike and is_finite(values[0]) and is_meant else frozenset()
+
+
+MOST_SHARES = 32
+"""Ways to make vectors of some of several numbers that are looked at."""
+
+
+def _some_as(kinds: Kinds, free: list[bool], form: str) -> Iterator[Kinds]:
+    """The same kinds in another form, where that is `free`: for all of them first, then for some."""
+    shares = itertools.product(*[(True, False) if is_free else (False,) for is_free in free])
+    for share in itertools.islice((s for s in shares if any(s)), MOST_SHARES):
+        yield tuple(
+            dataclasses.replace(kind, form=form, dims=()) if is_other else kind
+            for kind, is_other in zip(kinds, share)
+        )
+
+
+def _vectors_taken(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> tuple[Kinds, tuple] | None:
+    """These kinds, which have vectors where others are `numbers`, in an interval that the function takes, as
+    that of the numbers may be too wide for several of them, and arguments of theirs; None where the function,
+    or the rule that it has for the numbers, does not take them.
+    """
+    rule = guesser.rule_for(guesser.draw(numbers))
+    if rule is None:
+        return None
+    for narrower in dict.fromkeys(narrowed(kinds)):
+        args = guesser.draw(narrower)
+        if guesser.rule_for(args) is not rule:
+            return None
+        try:
+            y = guesser.value(args)
+        except Exception:
+            return None
+        if is_finite(y) and guesser.takes(narrower):
+            meant = guesser.rule_runs(args, NOT_WRITTEN_FOR) and not _fits_by_a_count(guesser, args)
+            return (narrower, args) if meant else None
+    return None
+
+
+def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
+    """Whether vectors are broadcast against arrays as long as a whole number beside them: by chance, where
+    this is their length or 1, and not with another. The vectors are numbers that we made longer, then.
+    """
+    other = 1 + max((np.size(x) for x in args), default=0)
+    moved = tuple(other if type(x) is int else x for x in args)
+    if all(new is old for new, old in zip(moved, args)):
+        return False
+    try:
+        guesser.value(moved)
+    except ValueError as error:
+        return "broadcast" in str(error)
+    except Exception:
+        return False
+    return False
+
+
+def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple) -> tuple[Kinds, tuple]:
+    """The kinds at which a rule seems right, with numbers for those vectors that are a constant by their name
+    and by what the function does with them, where the rule sums the cotangent of another number: it is for
+    numbers beside vectors, then, and one sum may have been forgotten.
+
+    Not one of the three tells it alone: an array may be called `k`, and stand in a product, and be as long as
+    `x` where the third argument is a number. Beside more than one array it may be one of them.
+    """
+    vectors = [i for i, (n, kind) in enumerate(zip(numbers, kinds)) if n.form == "number" != kind.form]
+    sums = any(kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(kinds))
+    if len(vectors) < 2 or not sums or is_one_number(guesser.value(args)):
+        return kinds, args
+    shifts = [i for i in vectors if names_a_shift(guesser.names[i])]
+    named = [i for i in vectors if i in shifts or names_a_constant(guesser.names[i])]
+    arrays = [i for i in vectors if i not in named] or vectors[:1]
+    factors = factors_of(guesser.target, frozenset(guesser.names[i] for i in arrays))
+    those = [i for i in named if i not in arrays and (i in shifts or guesser.names[i] in factors)]
+    if not those or len(arrays) > 1:
+        return kinds, args
+    meant = tuple(numbers[i] if i in those else kind for i, kind in enumerate(kinds))
+    drawn = guesser.drawn(meant)
+    with contextlib.suppress(Exception):
+        y = guesser.value(drawn)
+        if is_finite(y) and shapes(y) == shapes(guesser.value(args)):
+            return meant, drawn
+    return kinds, args

@@ -1,0 +1,232 @@
+"""The changes of a whole rule that are tried: where, in which order, and what numbers tell of them."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from ..anatomy import own_nodes
+from ..probes import Probe
+from ..subjects import Subject, codes_of
+from ..usage import names_of
+from .edits import (
+    Edit,
+    conjugates_left_out,
+    exchanged,
+    instead,
+    left_out,
+    renamed,
+)  # fmt: skip
+from .evidence import Seen
+from .neighbours import Neighbours, is_zero
+from .slips import (
+    all_transforms,
+    cuts_of_reading,
+    everywhere,
+    exchanged_names,
+    is_buffer,
+    names_exchanged,
+    names_wherever,
+    other_buffers,
+    other_statements,
+    other_targets,
+    statements_left_out,
+    swapped_parts,
+    twins,
+    with_names,
+)  # fmt: skip
+from .suspects import is_of_values
+from .terms import HOOK, Hook, Observation, hooked, observed, terms
+from .verifying import COMPLEX
+
+MOST_LOOKED_INTO = 6
+"""Expressions of which the numbers are looked at for what is missing."""
+PLAIN = (
+    "ignores_cotangent", "broadcast_sum", "none", "zero_class", "shape", "thunk", "stateful", "conjugate",
+)  # fmt: skip
+"""Mistakes of which the correction is known, before small changes are tried."""
+
+
+class Candidates(Neighbours):
+    """Every change of a rule that may put a mistake right."""
+
+    def edits(self, seen: list[Seen]) -> Iterator[Edit]:
+        """Changes to try, the likeliest first: where the mistake is likeliest to be, the small ones and those
+        of the mistake; then small ones anywhere in the rule.
+        """
+        one, sites = seen[0], list(self.sites(seen))
+        self._is_nan = one.mistake == "not_finite"
+        names = dict.fromkeys(s.argument for s in seen)
+        targets = [node for name in names for node in self.cotangents_of(name)]
+        if one.mistake in ("sign", "factor"):
+            for site in sites:
+                yield from left_out(site)
+        if one.mistake == "conjugate":
+            yield from conjugates_left_out(sites)
+        if one.mistake in PLAIN:
+            yield from self._of_mistake(one, sites)
+        if one.mistake in ("nonlinear", "dtype", "precision"):
+            yield from self._other_buffers()
+        if sites and self.culprits and sites[0] is self.culprits[0]:
+            yield from self._thoroughly(self.culprits)
+        if len(names) > 1 or one.mistake == "swapped_arguments":
+            for pullback in self.anatomy.pullbacks:
+                for answer in self.anatomy.answers(pullback):
+                    yield from exchanged(answer.node)
+                    for _, node in answer.cotangents:
+                        made = self._stands_for(node)
+                        if isinstance(made, (ast.Call, ast.Dict)) and len(names) > 1:
+                            yield from swapped_parts(made)
+        by_values = is_of_values(one.mistake)
+        yield from (edit for edit in self._of_statements() if not (by_values and self.is_fine(edit)))
+        for node in self._expressions(sites, elsewhere=False):
+            yield from self._neighbours(node)
+        for site in sites:
+            yield from renamed(site, self._other_names)
+        for node in self._expressions(sites, elsewhere=False):
+            yield from self._slips(node)
+        for node in {id(n): n for n in (*self.returned(), *sites)}.values():
+            yield from everywhere(node, self._neighbours)
+        if one.mistake not in PLAIN:
+            yield from self._of_mistake(one, sites)
+        yield from self._of_unread([*sites, *targets])
+        for name in names if len(names) < len(self.anatomy.parameters) else ():
+            yield from self._as_beside(name)
+        for node in self._expressions([*sites, *targets], elsewhere=True):
+            yield from self._neighbours(node)
+        for node in self._expressions(sites, elsewhere=False):
+            yield from self._with_factor(node)
+        looked_into = self._answering(sites)[:MOST_LOOKED_INTO]
+        for node in looked_into:
+            yield from self._from_numbers(node, whole=False)
+        for node in self._expressions(sites, elsewhere=False):
+            yield from self._changed_more(node)
+        for node in self._expressions(sites, elsewhere=False):
+            yield from self._with_function(node)
+        for node in looked_into:
+            yield from self._from_numbers(node, whole=True)
+        for node in self._expressions([*sites, *targets], elsewhere=True):
+            yield from self._slips(node)
+        for node in self._expressions([*sites, *targets], elsewhere=True):
+            yield from self._changed_more(node)
+        for node in targets if one.mistake not in PLAIN else ():
+            yield from self._with_term(node)
+
+    def _of_statements(self) -> Iterator[Edit]:
+        """Changes of whole statements of a pullback, and of what several of them have."""
+        for pullback in self.anatomy.pullbacks:
+            yield from names_wherever(pullback, self.bars())
+            yield from statements_left_out(pullback)
+            yield from other_statements(pullback)
+            yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
+            yield from cuts_of_reading(pullback, self._read_cuts)
+            yield from twins(pullback, [n for n in (*self._named, *self._looping) if n not in self.bars()])
+            yield from all_transforms(pullback)
+            for statement in own_nodes(pullback):
+                if isinstance(statement, ast.Assign):
+                    yield from other_targets(statement)
+
+    def _other_buffers(self) -> Iterator[Edit]:
+        """Buffers of other kinds of numbers: those of integers round what they are given."""
+        ranked = [name for name in self.anatomy.parameters if self._is_ranked(name)]
+        for node in ast.walk(self.anatomy.node):
+            if isinstance(node, ast.Call) and is_buffer(node):
+                yield from other_buffers(node, self._numpy() or "np", ranked)
+
+    def _thoroughly(self, culprits: list[Any]) -> Iterator[Edit]:
+        """All changes of the statements that are wrong by their values, the small ones first."""
+        kinds = (self._neighbours, self._slips, self._with_factor, self._numbered, self._changed_more)
+        for site in culprits:
+            yield from renamed(site, self._other_names)
+        for kind in kinds:
+            for node in self._expressions(culprits, elsewhere=False):
+                yield from kind(node)
+
+    def _numbered(self, node: Any) -> Iterator[Edit]:
+        """What the numbers of an expression tell that it lacks, or should be."""
+        if node in self._answering(self.culprits)[:MOST_LOOKED_INTO]:
+            yield from self._from_numbers(node, whole=False)
+            yield from self._from_numbers(node, whole=True)
+
+    def _by_likelihood(self, seen: list[Seen]) -> Iterator[Edit]:
+        """The edits for all that is wrong together, those first that its mistakes ask for; then for each
+        argument that is wrong.
+        """
+        apart = list({one.argument: one for one in seen}.values())
+        if len(apart) > 1:
+            for one in apart:
+                yield from self._of_mistake(one, list(self.sites([one])))
+        yield from self.edits(seen)
+        if len(apart) > 1:
+            yield from itertools.chain.from_iterable(self.edits([one]) for one in apart)
+
+    def _as_beside(self, argument: str | None) -> Iterator[Edit]:
+        """The cotangent of an argument made as that of another is, with the two exchanged: of a function that
+        treats them alike.
+        """
+        if argument not in self.anatomy.parameters:
+            return
+        for other in self.anatomy.parameters:
+            mine, like = self.cotangents_of(argument), self.cotangents_of(other)
+            if other == argument or len(mine) != 1 or len(like) != 1:
+                continue
+            old, pattern = (self._stands_for(node) for node in (mine[0], like[0]))
+            new = with_names(pattern, exchanged_names(argument, other, self.made))
+            for turned in (new, ast.UnaryOp(ast.USub(), new)):
+                if not is_zero(pattern) and not isinstance(pattern, ast.Name):
+                    lacks = len(_addends(turned)) > len(_addends(old))
+                    yield Edit(old, turned, "lacks_term" if lacks else "factor", instead(turned, old))
+
+    def _stands_for(self, node: ast.expr) -> ast.expr:
+        while isinstance(node, ast.Name) and node.id in self.made:
+            node = self.made[node.id]
+        return node
+
+    def _answering(self, sites: list[ast.expr]) -> list[ast.expr]:
+        """The sites in the pullbacks, of which the answer is made; the parts of a sum after the whole."""
+        inside = {id(n) for pullback in self.anatomy.pullbacks for n in ast.walk(pullback)}
+        exprs = [site for site in sites if isinstance(site, ast.expr) and id(site) in inside]
+        plain = (ast.BinOp, ast.Name, ast.Call, ast.UnaryOp)
+        parts = [n for site in exprs for n in ast.walk(site) if isinstance(n, ast.BinOp) and n is not site]
+        found = {id(n): n for n in (*exprs, *parts) if isinstance(n, plain) and not is_zero(n)}
+        return list(found.values())
+
+    def _from_numbers(self, node: ast.expr, whole: bool) -> Iterator[Edit]:
+        """An expression with the term that it lacks, as far as its numbers tell; what should stand there as a
+        `whole`.
+        """
+        numpy = self._numpy()
+        if numpy is None or self.subject.reverse is None or self.rule.partials is not None:
+            return
+
+        def make(hook: Hook) -> Subject | None:
+            return self._changed([around], {HOOK: hook})
+
+        if node not in self._looked_at:
+            around = hooked(node, self._at_hand)
+            self._looked_at[node] = observed(make, self._to_observe)
+        functions = {name for code in codes_of(self.subject.primal) for name in names_of(code)}
+        yield from terms(node, self._looked_at[node], numpy, functions, self._parts_at_hand, whole)
+
+    @cached_property
+    def _looked_at(self) -> dict[ast.expr, list[Observation]]:
+        return {}
+
+    @cached_property
+    def _to_observe(self) -> list[Probe]:
+        """The probes, and those in complex numbers before them: of real ones nothing tells of a conjugate."""
+        codes = codes_of(self.subject.primal)
+        if COMPLEX.isdisjoint(name for code in codes for name in names_of(code)):
+            return self.probes
+        more = (p for p in self.unseen.probes_there() if any(x.dtype.kind == "c" for x in p.truth.inputs))
+        return [*more, *self.probes]
+
+
+def _addends(node: ast.expr) -> list[ast.expr]:
+    """The terms of a sum."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        return [*_addends(node.left), *_addends(node.right)]
+    return [node]

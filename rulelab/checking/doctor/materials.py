@@ -1,0 +1,354 @@
+"""What corrections are made of: the names, numbers, conditions and expressions that a rule has at hand."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...compiler.base.source import find_source
+from ...errors import RuleLabError
+from ...parsing import parse
+from ..anatomy import names_in, returns_of
+from ..perturb import landmarks
+from ..subjects import codes_of
+from ..usage import attributes_read, multiplies_matrices
+from .edits import (
+    conditions_of,
+    is_stored,
+    unread,
+    without_one,
+)  # fmt: skip
+from .formulas import OF_CONSTANTS
+from .slips import is_buffer
+from .suspects import Suspects
+
+MOST_PRODUCTS = 24
+"""Products of a function of which a forgotten term may be made."""
+MOST_NAMES = 8
+"""Names of a rule of which a forgotten term may be made."""
+_FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
+_PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
+
+
+class Materials(Suspects):
+    """A rule's text with what an edit of it may use."""
+
+    def returned(self) -> list[ast.expr]:
+        """What the pullbacks return."""
+        return [node for pullback in self.anatomy.pullbacks for node in returns_of(pullback)]
+
+    def values(self) -> list[ast.expr]:
+        """What the rule returns as the value of the function."""
+        pairs = [v for v in self.anatomy.returned if isinstance(v, ast.Tuple) and v.elts]
+        return [pair.elts[0] for pair in pairs]
+
+    def bars(self) -> list[str]:
+        """What the pullbacks call the cotangent they are handed."""
+        names = [p.args.args[0].arg for p in self.anatomy.pullbacks if p.args.args]
+        return list(dict.fromkeys(names)) or [""]
+
+    @cached_property
+    def marks(self) -> tuple[float, ...]:
+        """The numbers in the function, of which one may belong into the rule."""
+        return landmarks(codes_of(self.subject.primal))
+
+    def _numpy(self) -> str | None:
+        space = self.function.__globals__
+        return next((name for name, value in space.items() if value is np and name.isidentifier()), None)
+
+    def _filled(self, text: str, it: ast.expr, bar: str) -> ast.expr | None:
+        """A template with IT, BAR and NP filled in, and constants such as `log(2)`; None where something of
+        it has no name in the rule.
+        """
+        node = parse(text, mode="eval").body
+        bar_node = ast.Name(bar, ast.Load())
+        known: dict[str, ast.expr] = {"IT": it, "BAR": bar_node, "y_bar": bar_node}
+        numpy = self._numpy()
+        if numpy is not None:
+            known["NP"] = known["np"] = ast.Name(numpy, ast.Load())
+            own = {*self.anatomy.local_names, *self.function.__globals__}
+            for name in OF_CONSTANTS - own:
+                known[name] = ast.Attribute(known["NP"], name, ast.Load())
+
+        class Fill(ast.NodeTransformer):
+            def visit_Name(self, name: ast.Name) -> ast.expr:
+                return copy.deepcopy(known.get(name.id, name))
+
+        if "BAR" in text and not bar:
+            return None
+        wanted = names_in(node) - set(known)
+        mine = self.anatomy.local_names
+        space = self.function.__globals__
+        for name in wanted:
+            if name not in mine and not (name == "rl" and "rl" in space) and not hasattr(builtins, name):
+                if not name.endswith("Tangent") or name not in space:
+                    return None
+        if "NP" in names_in(node) and numpy is None:
+            return None
+        if "np" in names_in(node) and numpy is None:
+            return None
+        return Fill().visit(node)
+
+    @cached_property
+    def _named(self) -> list[str]:
+        """What a name may stand for in a formula: parameters, cotangents, what the rule has computed."""
+        known = dict.fromkeys((*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self.made))
+        return [name for name in known if name.isidentifier()]
+
+    @cached_property
+    def _at_hand(self) -> list[str]:
+        """The names that may stand for numbers within the pullbacks."""
+        inner = (n.id for p in self.anatomy.pullbacks for n in ast.walk(p) if isinstance(n, ast.Name))
+        local = [name for name in inner if name in self.anatomy.local_names]
+        return list(dict.fromkeys(filter(None, (*self.bars(), *self._named, *local))))
+
+    def _other_names(self, node: ast.Name) -> Iterator[ast.expr]:
+        known = (*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self._looping)
+        if node.id in known:
+            for name in dict.fromkeys(known):
+                if name and name != node.id:
+                    yield ast.Name(name, ast.Load())
+
+    @cached_property
+    def _computed(self) -> list[str]:
+        """The names that a pullback gives values to, such as the cotangents of other arguments."""
+        others = {*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self._looping}
+        return [name for name in self.made if name not in others]
+
+    @cached_property
+    def _looping(self) -> list[str]:
+        """The names that loops, and sequences taken apart, give values to."""
+        nodes = list(ast.walk(self.anatomy.node))
+        targets = [n.target for n in nodes if isinstance(n, (ast.For, ast.comprehension))]
+        assigned = [t for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
+        targets += [t for t in assigned if isinstance(t, ast.Tuple)]
+        return list(dict.fromkeys(n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)))
+
+    @cached_property
+    def _objects(self) -> frozenset[str]:
+        """The parameters of which the function reads attributes that no number or array has."""
+        return frozenset(attributes_read(self.subject.primal))
+
+    def _lengths(self, forms: tuple[str, ...]) -> list[ast.expr]:
+        """The lengths of the arguments that are arrays."""
+        names = filter(self._is_ranked, self.anatomy.parameters)
+        return [parse(form.format(name), mode="eval").body for name in names for form in forms]
+
+    @cached_property
+    def _conditions(self) -> list[ast.expr]:
+        """The conditions of the function, in names that the rule has."""
+        numpy, function = self._numpy(), self._primal_node
+        if function is None:
+            return []
+        known = {*self._named, numpy}
+        mine = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Compare) and len(n.ops) == 1]
+        found = [*conditions_of(function, numpy or ""), *mine]
+        kept = [one for one in found if names_in(one) <= known][:MOST_NAMES]
+        return [*kept, *(ast.UnaryOp(ast.Invert(), one) for one in kept if isinstance(one, ast.Compare))]
+
+    @cached_property
+    def _parts_at_hand(self) -> list[str]:
+        """The differences, powers and functions of one name in function and rule: of these terms are made."""
+        numpy = self._numpy()
+        found = []
+        for node in self._known_in_texts(ast.BinOp, ast.Call):
+            names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id != numpy]
+            if len(names) != 1:
+                continue
+            if isinstance(node, ast.Call) and len(node.args) == 1:
+                found.append(ast.unparse(node))
+            elif isinstance(node, ast.BinOp) and not isinstance(node.op, (ast.Mult, ast.Div)):
+                found.append(f"({ast.unparse(node)})")
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def _partial_products(self) -> list[ast.expr]:
+        """The products of function and rule with one factor left out: of these derivatives are made."""
+        found: dict[str, ast.expr] = {}
+        for node in self._known_in_texts(ast.BinOp):
+            if names_in(node).isdisjoint(self.bars()):
+                found |= {ast.dump(rest): rest for rest in without_one(node)}
+        return list(found.values())[:MOST_PRODUCTS]
+
+    def _pieces(self) -> list[ast.expr]:
+        """The expressions that the rule hands to functions of one argument."""
+        calls = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Call) and len(n.args) == 1]
+        known = {*self.anatomy.parameters}
+        handed: list[ast.expr] = [call.args[0] for call in calls if isinstance(call.args[0], ast.BinOp)]
+        return list({ast.dump(x): x for x in handed if names_in(x) <= known}.values())[:4]
+
+    def _factors(self, node: Any) -> list[str]:
+        names = [n for n in (*self.anatomy.values, *self.anatomy.parameters, *self.made) if n.isidentifier()]
+        return [n for n in dict.fromkeys(names) if self.made.get(n) is not node]
+
+    @cached_property
+    def _wholes(self) -> list[ast.expr]:
+        """The sums and calls that stand in the rule, and those of the function in names of the rule."""
+        return [node for node in self._known_in_texts(ast.BinOp, ast.Call) if _is_whole(node)]
+
+    @cached_property
+    def _cuts(self) -> list[ast.expr]:
+        """What stands in brackets in the rule and in the function, in names that the rule has."""
+        cuts = {ast.dump(n.slice): n.slice for n in self._known_in_texts(ast.Subscript)}  # type: ignore[attr-defined]
+        return [one for one in cuts.values() if not isinstance(getattr(one, "value", None), str)]
+
+    @cached_property
+    def _read_cuts(self) -> list[ast.expr]:
+        """What the function has in brackets of one of its arguments, in the order of its text."""
+        if self._primal_node is None:
+            return []
+        cuts = [n for n in ast.walk(self._primal_node) if isinstance(n, ast.Subscript)]
+        cuts = [n for n in cuts if isinstance(n.value, ast.Name) and n.value.id in self.anatomy.parameters]
+        ordered = sorted(cuts, key=lambda n: (n.lineno, n.col_offset))
+        found = {ast.dump(n.slice): n.slice for n in ordered if names_in(n.slice) <= set(self._named)}
+        return list(found.values())
+
+    def _known_in_texts(self, *kinds: type) -> list[ast.expr]:
+        """The expressions of some kinds in the rule and in the function, in names that the rule has."""
+        known = {*self._named, *self._looping, self._numpy()}
+        roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
+        found: dict[str, ast.expr] = {}
+        for node in (n for root in roots for n in ast.walk(root) if isinstance(n, kinds)):
+            if names_in(node.slice if isinstance(node, ast.Subscript) else node) <= known:
+                found.setdefault(ast.dump(node), node)  # type: ignore[arg-type]
+        return list(found.values())
+
+    @cached_property
+    def _whole_numbers(self) -> list[str]:
+        """The parameters that are whole numbers somewhere, such as an axis."""
+        given = [(p.point.kwargs, p.point.inputs) for p in self.probes]
+        found = {name for kwargs, _ in given for name, x in kwargs.items() if type(x) is int}
+        for _, inputs in given:
+            found |= {n for n, x in zip(self.subject.names, inputs) if isinstance(x, (int, np.integer))}
+        return [name for name in self.anatomy.parameters if name in found]
+
+    @cached_property
+    def _laid_out(self) -> list[ast.expr]:
+        """What function and rule lay along an axis: `g[:, None]`."""
+        return [node for node in self._known_in_texts(ast.Subscript) if _lays_out(node)][:MOST_NAMES]
+
+    def _constants_of(self, number: Any) -> list[ast.expr]:
+        """The functions of a number that function and rule have, such as `np.sqrt(2)`."""
+        calls = self._known_in_texts(ast.Call)
+        return [
+            call
+            for call in calls
+            if len(call.args) == 1  # type: ignore[attr-defined]
+            and isinstance(call.args[0], ast.Constant)  # type: ignore[attr-defined]
+            and call.args[0].value == number  # type: ignore[attr-defined]
+        ]
+
+    @cached_property
+    def _indices(self) -> set[int]:
+        """What stands alone in brackets, or between commas there."""
+        inside = [n.slice for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript)]
+        return {id(part) for i in inside for part in (i.elts if isinstance(i, ast.Tuple) else [i])}
+
+    @cached_property
+    def _indexing(self) -> list[str]:
+        """The parameters that are whole numbers, such as indices, and what was computed and is never used."""
+        found = dict.fromkeys(unread(self.anatomy.node), True)
+        for probe in self.probes:
+            for name, x in zip(self.subject.names, probe.point.inputs):
+                if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and name in self.anatomy.parameters:
+                    found[name] = True
+        return list(found)
+
+    @cached_property
+    def _gone_through(self) -> set[int]:
+        """What loops go through."""
+        loops = (n for n in ast.walk(self.anatomy.node) if isinstance(n, (ast.For, ast.comprehension)))
+        return {id(loop.iter) for loop in loops}
+
+    @cached_property
+    def _in_chains(self) -> set[int]:
+        """The products that are factors of another product."""
+        plain = (ast.Mult, ast.Div)
+        chains = [
+            n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.BinOp) and isinstance(n.op, plain)
+        ]
+        return {id(part) for n in chains for part in (n.left, n.right)}
+
+    @cached_property
+    def _literals(self) -> set[int]:
+        """The literals that arrays are made of."""
+        calls = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Call) and n.args]
+        made = [c.args[0] for c in calls if getattr(c.func, "attr", "") in ("array", "asarray", "stack")]
+        return {id(n) for one in made for n in ast.walk(one) if isinstance(n, (ast.List, ast.Tuple))}
+
+    @cached_property
+    def _stored_into(self) -> set[int]:
+        """What is written to: the owners of the elements that statements store."""
+        stored = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript) and is_stored(n))
+        return {id(n.value) for n in stored}
+
+    @cached_property
+    def _primal_node(self) -> Any:
+        """The tree of the function, None where there is no text of it."""
+        try:
+            return find_source(codes_of(self.subject.primal)[0]).node
+        except (RuleLabError, AttributeError, IndexError):
+            return None
+
+    @cached_property
+    def _called(self) -> set[str]:
+        """The names of attributes that the function uses."""
+        return {name for code in codes_of(self.subject.primal) for name in code.co_names}
+
+    @cached_property
+    def _chooses(self) -> bool:
+        """Whether function or rule write their masks with `where`, or a product with zero would be nan."""
+        if self._is_nan:
+            return True
+        attributes = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Attribute))
+        return "where" in self._called or any(n.attr == "where" for n in attributes)
+
+    def _is_value(self, node: Any) -> bool:
+        return isinstance(node, (ast.Name, ast.BinOp, ast.Call)) and not self.is_module(node)
+
+    def _is_factor(self, node: Any) -> bool:
+        if not isinstance(node, _FACTORS) or self.is_module(node) or is_buffer(node):
+            return False
+        return not isinstance(node, ast.Attribute) or node.attr == "T"
+
+    def _is_ranked(self, name: str | None) -> bool:
+        """Whether an argument (None: any, or the value) is an array somewhere."""
+        for probe in self.probes:
+            named = dict(zip(self.subject.names, probe.point.inputs))
+            values = (*named.values(), probe.truth.y) if name is None else (named.get(name),)
+            if any(isinstance(x, np.ndarray) and x.ndim for x in values):
+                return True
+        return False
+
+    @cached_property
+    def _is_array(self) -> bool:
+        """Whether a matrix is among the arguments, or is the value, somewhere, or one is made of them."""
+        if multiplies_matrices(self.subject.primal):
+            return True
+        values = (x for p in self.probes for x in (*p.point.inputs, p.truth.y))
+        return any(isinstance(x, np.ndarray) and x.ndim == 2 for x in values)
+
+    def _is_complex(self) -> bool:
+        return any(
+            leaf.dtype.kind == "c" for p in self.probes for leaf in (*p.truth.inputs, *p.truth.outputs)
+        )
+
+
+def _lays_out(node: Any) -> bool:
+    """Whether an array gets an axis more."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return any(isinstance(part, ast.Constant) and part.value is None for part in parts)
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether an expression is a sum, or a function of one thing: a part may stand alone by mistake."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.Add, ast.Sub))
+    called = getattr(getattr(node, "func", None), "attr", "")
+    return isinstance(node, ast.Call) and len(node.args) == 1 and called in _PLAIN_CALLS

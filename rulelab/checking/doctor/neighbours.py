@@ -1,0 +1,375 @@
+"""Changes of one expression: another in its place, something around it, a factor or a term more."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...parsing import parse
+from ..anatomy import own_nodes
+from ..subjects import codes_of
+from .edits import (
+    Edit,
+    added,
+    halves,
+    instead,
+    is_stored,
+    masked,
+    matrix_times,
+    other_calls,
+    other_comparisons,
+    other_conditions,
+    other_constants,
+    other_indices,
+    other_numbers,
+    other_operators,
+    other_orders,
+    other_slices,
+    other_transforms,
+    other_updates,
+    rechained,
+    regrouped,
+    rolled,
+    rows_written,
+    solved,
+    times,
+    turned_round,
+    turned_tests,
+    unread,
+    with_one_more,
+    with_term,
+)  # fmt: skip
+from .evidence import Seen
+from .materials import MOST_NAMES, Materials
+from .slips import (
+    added_at,
+    alike,
+    filled_up,
+    folded,
+    inverted,
+    mirrored_cuts,
+    moved_cuts,
+    other_attributes,
+    other_axes,
+    other_buffers,
+    other_cuts,
+    other_entries,
+    other_kernels,
+    other_lays,
+    other_letters,
+    other_modes,
+    transforms_around,
+    turned_sums,
+    wider_parts,
+)  # fmt: skip
+
+_CONSTANTS = ("{0}.sqrt(2 * {0}.pi)", "{0}.sqrt({0}.pi)", "(2 * {0}.pi)", "{0}.pi", "({0}.pi / 180)")
+"""Numbers of which one is easily forgotten beside a function."""
+_ALONG = frozenset("sum mean max min prod norm cumsum argmax argmin repeat stack concatenate softmax".split())
+_CONJUGATES = ("conj", "conjugate")
+_TRIANGLES = frozenset(("tril", "triu"))
+_TRANSFORMS = ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")
+
+
+class Neighbours(Materials):
+    """What an author may have meant by an expression of a rule."""
+
+    def _neighbours(self, node: Any) -> Iterator[Edit]:
+        """What an author may have meant by an expression: the same with one small thing changed."""
+
+        def made(new: ast.expr, mistake: str) -> Edit:
+            words = f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
+            return Edit(node, new, mistake, words)
+
+        if id(node) in self._indices:
+            yield from other_indices(node, self._indexing)
+        if id(node) in self._gone_through:
+            yield from other_orders(node)
+        if isinstance(node, ast.BinOp):
+            yield from other_operators(node)
+            yield from regrouped(node)
+            if isinstance(node.op, (ast.Mult, ast.Div)) and id(node) not in self._in_chains:
+                yield from rechained(node)
+                yield from halves(node, self._named)
+            if isinstance(node.op, ast.MatMult) and "solve" in self._called and self._numpy() is not None:
+                yield from solved(node, self._numpy() or "")
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            yield made(node.operand, "sign")
+        elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            lengths = self._lengths(("len({})", "{}.size", "{}.shape[0]", "{}.shape[1]"))
+            if type(node.value) is int:
+                for name in self._whole_numbers:
+                    mistake = "wrong_axis" if name == "axis" else "size"
+                    yield made(ast.Name(name, ast.Load()), mistake)
+            yield from other_numbers(node, [m for m in self.marks if m != node.value], lengths)
+            yield from other_constants(node, self._constants_of(node.value))
+        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+            yield from other_comparisons(node, self.marks)
+            yield from other_conditions(node, self._conditions)
+        elif isinstance(node, ast.Call):
+            yield from other_calls(node)
+            yield from other_transforms(node, self._lengths(("len({})", "{}.shape[-1]", "{}.size")))
+            if self._is_ranked(None) and not self.is_module(node.func):
+                yield from turned_round(node)
+            for name, whole in self.made.items():
+                if isinstance(whole, ast.Call) and whole is not node and _calls_the_same(whole, node):
+                    yield made(ast.Name(name, ast.Load()), "wrong_variable")
+        elif isinstance(node, ast.Attribute) and node.attr == "T":
+            yield made(node.value, "transposed")
+        elif isinstance(node, ast.Attribute) and node.attr in ("real", "imag"):
+            other = ast.Attribute(node.value, "imag" if node.attr == "real" else "real", ast.Load())
+            yield made(node.value, "conjugate")
+            yield made(other, "conjugate")
+        elif isinstance(node, ast.Name):
+            if self._is_value(node):
+                yield made(ast.BinOp(node, ast.Pow(), ast.Constant(2)), "factor")
+            yield from (made(other, "wrong_variable") for other in self._other_names(node))
+            stands_for = self.made.get(node.id)
+            if _is_length(stands_for):
+                for operator in (ast.Sub(), ast.Add()):
+                    yield made(ast.BinOp(node, operator, ast.Constant(1)), "off_by_one")
+            if "roll" in self._called and self._numpy() is not None and self._is_value(node):
+                yield from rolled(node, self._numpy() or "")
+            if isinstance(stands_for, ast.BinOp):  # a part of what the name stands for
+                yield from (made(part, "factor") for part in (stands_for.left, stands_for.right))
+        elif isinstance(node, ast.Slice):
+            yield from other_slices(node)
+        elif isinstance(node, (ast.If, ast.IfExp)):
+            yield from turned_tests(node)
+        elif isinstance(node, ast.AugAssign):
+            yield from other_updates(node)
+            yield from rows_written(node, self._numpy())
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            yield from self._written(node)
+        if isinstance(node, ast.Subscript):
+            yield from turned_round(node)
+            if isinstance(node.ctx, ast.Load):
+                yield from inverted(node, filter(self._sorts, self.made), self._numpy() or "np")
+        if _is_length(node):
+            names = (name for name in self.anatomy.values if name in self.made)
+            yield from (made(ast.Name(name, ast.Load()), "wrong_variable") for name in names)
+        if self._is_value(node):
+            if self._is_array:
+                yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
+            yield made(ast.UnaryOp(ast.USub(), node), "sign")
+        numpy = self._numpy()
+        if isinstance(node, ast.BinOp) and numpy is not None:
+            yield made(_call(numpy, "sqrt", node), "power")
+
+    def _sorts(self, name: str) -> bool:
+        """Whether a name stands for the order in which something is sorted."""
+        made = self.made[name]
+        return isinstance(made, ast.Call) and getattr(made.func, "attr", "") == "argsort"
+
+    def _slips(self, node: Any) -> Iterator[Edit]:
+        """What an author may have meant by what has several parts, or is a part of something elsewhere."""
+        numpy = self._numpy() or "np"
+        if isinstance(node, (ast.List, ast.Tuple)) and id(node) in self._literals:
+            yield from other_entries(node)
+        elif isinstance(node, (ast.Assign, ast.AugAssign)):
+            yield from added_at(node, numpy)
+            yield from mirrored_cuts(node)
+        elif isinstance(node, ast.Attribute) and self._is_field(node):
+            yield from other_attributes(node, self.anatomy.node)
+        elif isinstance(node, ast.Call):
+            yield from mirrored_cuts(node)
+            yield from filled_up(node)
+            called = getattr(node.func, "attr", "")
+            yield from other_letters(node)
+            yield from other_modes(node)
+            if called in _ALONG:
+                yield from other_axes(node, self.is_module)
+            yield from other_buffers(node, numpy, filter(self._is_ranked, self.anatomy.parameters))
+        elif isinstance(node, ast.Subscript):
+            yield from other_modes(node)
+            yield from folded(node)
+        if id(node) in self._indices:
+            yield from other_cuts(node, self._cuts)
+            if isinstance(node, ast.Slice):
+                yield from moved_cuts(node)
+        if not self._is_value(node) and not isinstance(node, ast.Subscript):
+            return
+        yield from other_kernels(node, numpy)
+        if isinstance(node, ast.Name) and self._is_value(node):
+            for name in self._computed if node.id not in self._computed else ():
+                computed = ast.Name(name, ast.Load())
+                yield Edit(node, computed, "wrong_variable", instead(computed, node))
+        yield from wider_parts(node, self._wholes)
+        if isinstance(node, ast.Name) and node.id in self.anatomy.parameters:
+            yield from alike(node, self._wholes, self.anatomy.parameters)
+        yield from turned_sums(node, numpy)
+        if self._is_array:
+            yield from other_lays(node)
+        names = [name for name in _TRANSFORMS if name in self._called]
+        if names and isinstance(node, (ast.Name, ast.BinOp)):
+            yield from transforms_around(node, numpy, names, self._lengths(("len({})",)))
+        around = dict.fromkeys(sorted(_TRIANGLES & self._called), "triangle")
+        if self._is_complex() and getattr(getattr(node, "func", None), "attr", "") not in _CONJUGATES:
+            around["conj"] = "conjugate"
+        for name, mistake in around.items():
+            new = _call(numpy, name, node)
+            yield Edit(node, new, mistake, instead(new, node))
+
+    def _is_field(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is that of an argument which is an object, and no array."""
+        return isinstance(node.value, ast.Name) and node.value.id in self._objects
+
+    def _changed_more(self, node: Any) -> Iterator[Edit]:
+        """An expression with something around it that may have been forgotten."""
+        if not self._is_value(node):
+            return
+
+        def made(new: ast.expr, mistake: str) -> Edit:
+            words = f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
+            return Edit(node, new, mistake, words)
+
+        yield from self._wrapped(node, made)
+        if isinstance(node, ast.Name) and self._is_array:
+            twice = ast.BinOp(node, ast.Add(), ast.Attribute(node, "T", ast.Load()))
+            yield made(twice, "transposed")
+            yield made(ast.BinOp(twice, ast.Div(), ast.Constant(2)), "transposed")
+
+    def _written(self, node: ast.Assign) -> Iterator[Edit]:
+        """An assignment that should add to what is there, or write elsewhere, or something else than zero."""
+        target = node.targets[0]
+        again = isinstance(target, ast.Name) and target.id in self.updates
+        if isinstance(target, ast.Subscript) or again:
+            yield from added(node)
+        yield from rows_written(node, self._numpy())
+        if isinstance(target, ast.Subscript) and isinstance(node.value, ast.Constant):
+            for bar in filter(None, self.bars()):
+                new = ast.Subscript(ast.Name(bar, ast.Load()), target.slice, ast.Load())
+                words = f"has `{ast.unparse(node.value)}` where `{ast.unparse(new)}` belongs"
+                yield Edit(node.value, new, "lacks_term", words)
+
+    def _wrapped(self, node: ast.expr, made: Callable[[ast.expr, str], Edit]) -> Iterator[Edit]:
+        """A value in a call or a power that may have been forgotten."""
+        numpy = self._numpy()
+        if isinstance(node, ast.Name):
+            if self._is_ranked(None):
+                yield made(parse(f"{node.id}[::-1]", mode="eval").body, "off_by_one")
+        if numpy is None:
+            return
+        if self._is_complex():
+            yield made(_call(numpy, "conj", node), "conjugate")
+        names = {name for code in codes_of(self.subject.primal) for name in code.co_names}
+        if isinstance(node, ast.Name) and node.id in self.bars() and "cumsum" in names:
+            text = f"{numpy}.cumsum({node.id}[::-1])[::-1]"
+            yield made(parse(text, mode="eval").body, "lacks_sum")
+        if isinstance(node, ast.Name) and node.id in self.made:
+            return  # what it stands for gets the sum
+        if self._is_ranked(None):
+            yield made(_call(numpy, "sum", node), "lacks_sum")
+        if self._is_array:
+            if "linalg" in {name for code in codes_of(self.subject.primal) for name in code.co_names}:
+                inverse = parse(f"{numpy}.linalg.inv({ast.unparse(node)})", mode="eval").body
+                yield made(inverse, "lacks_inverse")
+                yield made(ast.Attribute(inverse, "T", ast.Load()), "lacks_inverse")
+            for axis in (0, 1, -1):
+                kept = [ast.keyword("axis", ast.Constant(axis)), ast.keyword("keepdims", ast.Constant(True))]
+                yield made(_call(numpy, "sum", node, *kept), "lacks_sum")
+
+    def _with_factor(self, node: Any) -> Iterator[Edit]:
+        """An expression times a number, or something of the rule, or where a condition holds."""
+        if self._is_factor(node):
+            whole = (2, *(int(m) for m in self.marks if 2 < m <= 12 and m == int(m)))
+            yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
+            yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
+            yield from times(node, self._laid_out)
+            numpy = self._numpy()
+            yield from masked(node, self._conditions, numpy, self._chooses)
+            if isinstance(node, ast.Call) and numpy is not None:
+                yield from times(node, (parse(c.format(numpy), mode="eval").body for c in _CONSTANTS))
+            values = (ast.Name(n, ast.Load()) for n in self.anatomy.values if n in self.made)
+            rests = [ast.BinOp(ast.Constant(1), ast.Sub(), value) for value in values]
+            yield from times(node, rests)
+        elif isinstance(node, ast.Constant) and type(node.value) is float and node.value:
+            yield from masked(node, self._conditions, self._numpy(), self._chooses)
+
+    def _with_function(self, node: Any) -> Iterator[Edit]:
+        """An expression times a matrix, or a function of something of the rule."""
+        if not self._is_factor(node):
+            return
+        if self._is_array:
+            yield from matrix_times(node, self._factors(node))
+        numpy = self._numpy()
+        if numpy is not None:
+            insides = [*self._pieces(), *(ast.Name(n, ast.Load()) for n in self.anatomy.parameters)]
+            for name in ("log", "cos", "sin", "exp"):
+                yield from times(node, (_call(numpy, name, inside) for inside in insides))
+
+    def _with_term(self, node: ast.expr) -> Iterator[Edit]:
+        """A cotangent and one more term, a product of the cotangent of the value and of what the rule has:
+        that of a product rule is easily forgotten.
+        """
+        known = dict.fromkeys((*self.anatomy.values, *self.anatomy.parameters))
+        names = [n for n in known if n.isidentifier() and n not in self.bars()][:MOST_NAMES]
+        while isinstance(node, ast.Name) and node.id in self.made:
+            node = self.made[node.id]
+        for bar, rest in itertools.product(filter(None, self.bars()), self._partial_products):
+            for operator in (ast.Add(), ast.Sub()):
+                new = ast.BinOp(node, operator, ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), rest))
+                yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
+        for count, bar in itertools.product((1, 2, 3), self.bars() if node not in self.returned() else ()):
+            for factors in itertools.combinations(names, count):
+                yield from with_term(node, (bar, *factors))
+
+    def _of_unread(self, sites: list[ast.expr]) -> Iterator[Edit]:
+        """What was computed and is never used, put back into the cotangent."""
+        for name in unread(self.anatomy.node):
+            yield from (Edit(site, ast.Name(name, ast.Load())) for site in sites if is_zero(site))
+            functions = {pullback.name for pullback in self.anatomy.pullbacks if hasattr(pullback, "name")}
+            known = dict.fromkeys((*self.anatomy.values, *self.anatomy.parameters, *self._at_hand))
+            others = [n for n in known if n != name and n.isidentifier() and n not in functions]
+            for node in self._expressions(sites, elsewhere=False):
+                if isinstance(node, ast.expr) and not isinstance(node, ast.Constant):
+                    yield from with_one_more(node, name, others)
+
+    def _of_mistake(self, seen: Seen, sites: list[ast.expr]) -> Iterator[Edit]:
+        sites = [site for site in sites if isinstance(site, ast.expr)]
+        for site, bar, text in itertools.product(sites, self.bars(), seen.edits):
+            new = self._filled(text, site, bar)
+            if new is not None:
+                yield Edit(site, new)
+
+    def _expressions(self, targets: list[ast.expr], elsewhere: bool) -> Iterator[Any]:
+        """The expressions in which a mistake may be: those of the targets, or of the rule `elsewhere`."""
+        inside = {id(node) for root in targets for node in ast.walk(root)}
+        scopes: list[Any] = [*self.anatomy.pullbacks, self.anatomy.node]
+        roots = (n for scope in scopes for n in own_nodes(scope)) if elsewhere else iter(targets)
+        seen: set[int] = set()
+        for root in roots:
+            for node in ast.walk(root):
+                if id(node) in seen or (elsewhere and id(node) in inside):
+                    continue
+                seen.add(id(node))
+                if isinstance(node, (ast.Assign, ast.AugAssign, ast.If)):
+                    yield node
+                elif isinstance(node, ast.expr) and not is_stored(node):
+                    yield node
+
+
+def _is_length(node: Any) -> bool:
+    """Whether an expression is the length of something: `len(x)`, `x.size`, `x.shape[0]`."""
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", "") == "len"
+    if isinstance(node, ast.Subscript):
+        return getattr(node.value, "attr", "") == "shape"
+    return isinstance(node, ast.Attribute) and node.attr == "size"
+
+
+def _calls_the_same(one: ast.Call, other: ast.Call) -> bool:
+    return ast.dump(one.func) == ast.dump(other.func)
+
+
+def is_zero(node: ast.expr) -> bool:
+    """Whether an expression is a zero of ours: `rl.ZeroTangent()`, `NoTangent()`, also when given a name."""
+    called = node.func if isinstance(node, ast.Call) and not node.args else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name in ("ZeroTangent", "NoTangent")
+
+
+def _call(numpy: str, name: str, node: ast.expr, *keywords: ast.keyword) -> ast.expr:
+    return ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()), [node], list(keywords))

@@ -1,0 +1,230 @@
+"""The text of one rule, the rule made anew with some expressions changed, and the diff that shows them."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import re
+import types
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from ...errors import Place
+from ...rules.calling import apply_frule, apply_rrule
+from ...rules.rule import Rule
+from ...rules.scalar import scalar_frule, scalar_rrule
+from ...tangents.holding import cells_of
+from ...tangents.zeros import NoTangent
+from ..anatomy import Anatomy, anatomy_of
+from ..budgets import Limit
+from ..probes import Point, Probe
+from ..subjects import Subject
+from .edits import (
+    Edit,
+    Slots,
+    code_of,
+    dump_of,
+    is_followed,
+    is_stored,
+    replaced,
+    with_edits,
+    without_passes,
+)  # fmt: skip
+from .reading import Reading
+from .verifying import Unseen
+
+MOST_TRIED = 2400
+"""Single changes of a rule that are tried."""
+SECONDS = 20.0
+"""Of the processor, beyond which no correction is looked for: far above what so many tries take, so that
+the machine decides nothing."""
+
+
+class Patched(Reading):
+    """The text of one rule, and what becomes of it after an edit."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        probes: list[Probe],
+        tries: int = MOST_TRIED,
+        elsewhere: Sequence[Point] = (),
+    ) -> None:
+        assert subject.rule is not None
+        self.subject, self.probes, self.tries = subject, probes, tries
+        self._asked = list(probes)  # the same in the order in which edits are tried at them
+        self.almost = ""  # a change that is right at every probe, and not elsewhere, in words
+        self.nearest: Edit | None = None  # and that change
+        self.watched: list[Point] = []  # where it did what no rule may: a correction does not
+        self.accused: frozenset[str | None] = frozenset()  # arguments of which the cotangents are wrong
+        self.each: dict[str, Edit] = {}  # changes that make one of several cotangents right
+        self._is_nan = False
+        self.perhaps: Edit | None = None  # a change that is right but for kinds that may not be meant
+        self.unseen, self._limit = Unseen(subject, probes, elsewhere), Limit(SECONDS)
+        self.rule = subject.rule
+        self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
+        self.function, self._slots = self.anatomy.rule.function, Slots(self.anatomy.node)
+        super().__init__(self.anatomy.source, (*self.anatomy.pullbacks, self.anatomy.node), self.function)
+
+    def _stated(self) -> Rule:
+        """The rule with the function that its author wrote: of a scalar rule, that of the partials."""
+        if self.rule.partials is None:
+            return self.rule
+        return dataclasses.replace(self.rule, function=self.rule.partials)
+
+    def cotangents_of(self, argument: str | None) -> list[ast.expr]:
+        """The expressions that make the cotangent of an argument (None: of all), those returned first."""
+        root = argument.split(".")[0].split("[")[0] if argument else None
+        found: list[ast.expr] = []
+        if self.rule.partials is not None:
+            found += self._partials(root)
+        elif self.rule.mode == "frule":
+            found += [
+                v.elts[1] for v in self.anatomy.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2
+            ]
+        else:
+            for pullback in self.anatomy.pullbacks:
+                for answer in self.anatomy.answers(pullback):
+                    of_root = [node for name, node in answer.cotangents if root in (None, name)]
+                    found += [self._part(node, argument) for node in of_root]
+        return [node for node in found if not isinstance(node, ast.Starred)]
+
+    def _part(self, node: ast.expr, argument: str | None) -> ast.expr:
+        """The part of a structured cotangent for a part of an argument: `p.slope`, `p[1]`, `p["a"]`."""
+        dots = re.fullmatch(r"[^.\[]*(?:\.(\w+)|\[(\d+)\]|\[['\"](\w+)['\"]\])", argument or "")
+        if dots is None:
+            return node
+        while isinstance(node, ast.Name) and node.id in self.made:
+            node = self.made[node.id]
+        if isinstance(node, ast.Dict):
+            named = zip(node.keys, node.values)
+            return next((v for k, v in named if isinstance(k, ast.Constant) and k.value == dots[3]), node)
+        if not isinstance(node, ast.Call):
+            return node
+        if dots[1] is not None:
+            keyword = next((k.value for k in node.keywords if k.arg == dots[1]), None)
+            made = self.function.__globals__.get(getattr(node.func, "id", ""))
+            fields = list(getattr(made, "_fields", ()) or getattr(made, "__dataclass_fields__", ()))
+            at = fields.index(dots[1]) if dots[1] in fields else len(node.args)
+            return keyword or (node.args[at] if at < len(node.args) else node)
+        at = int(dots[2] or 0) + 1  # after the type
+        return node.args[at] if at < len(node.args) else node
+
+    def _partials(self, root: str | None) -> list[ast.expr]:
+        node = self.anatomy.node
+        if not isinstance(node, ast.Lambda):
+            return []
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][1:]
+        parts = node.body.elts if isinstance(node.body, ast.Tuple) else [node.body]
+        wanted = list(self.subject.names)
+        pairs = zip(wanted if len(wanted) == len(parts) else names, parts)
+        return [part for name, part in pairs if root in (None, name)]
+
+    def _changed(self, edits: list[Edit], known: dict[str, Any] | None = None) -> Subject | None:
+        """The subject with the rule so edited, or None where that cannot be run; `known` are more globals."""
+        function = self._rebuilt(edits, known)
+        return None if function is None or self.rule.requires else self._with(function)
+
+    def _with(self, function: types.FunctionType) -> Subject:
+        """The subject with another function in the place of the author's."""
+        target, rule = self.subject.primal, self.rule
+        if rule.partials is not None:
+            make = scalar_frule if rule.mode == "frule" else scalar_rrule
+            built = make(target, rule.target_name, function)
+            changed = dataclasses.replace(rule, function=built, partials=function, tags={})
+        else:
+            changed = dataclasses.replace(rule, function=function, tags={})
+
+        def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
+            y, back = apply_rrule(changed, target, inputs, keywords)
+
+            def answer(y_bar: Any) -> tuple:
+                return tuple(back(y_bar))[1:]
+
+            answer.__wrapped__ = back  # type: ignore[attr-defined]
+            return y, answer
+
+        def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
+            return apply_frule(changed, target, (NoTangent(), *tangents), inputs, keywords)
+
+        return dataclasses.replace(
+            self.subject,
+            reverse=None if self.subject.reverse is None else reverse,
+            forward=None if self.subject.forward is None else forward,
+            codes=(),
+        )
+
+    def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
+        """The author's function with one expression changed, over the same globals and the same cells.
+
+        Only its code is compiled; no statement around it is run, so that nothing is bound anew.
+        """
+        old = self.function
+        try:
+            if len(edits) == 1:
+                with self._slots.edited(edits[0]) as tree:
+                    code = code_of(tree, old.__code__)
+            else:
+                code = code_of(ast.fix_missing_locations(with_edits(self.anatomy.node, edits)), old.__code__)
+        except (SyntaxError, ValueError, TypeError):
+            return None
+        more = {**{name: {} for name in self._filled_by_rule}, **(known or {})}
+        return function_of(code, old, more)
+
+    @cached_property
+    def _filled_by_rule(self) -> set[str]:
+        """The dicts among the globals that the rule writes to: they hold what it kept when it was wrong."""
+        cuts = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript) and is_stored(n))
+        names = {n.value.id for n in cuts if isinstance(n.value, ast.Name)} - self.anatomy.local_names
+        return {name for name in names if type(self.function.__globals__.get(name)) is dict}
+
+    def diff(self, edits: list[Edit]) -> str:
+        """The edits in the author's own lines, as a unified diff; empty where the text cannot show them."""
+        source = self.anatomy.source
+        lines = [line.rstrip("\n") for line in source.lines]
+        if any((edit.old.end_lineno or 0) > len(lines) for edit in edits):
+            return ""
+        wanted = ast.dump(without_passes(with_edits(self.anatomy.node, edits), edits))
+        name = Place(source.filename, 1).label().split(", line")[0]
+        ordered = sorted(edits, key=lambda e: (e.old.lineno, e.old.col_offset), reverse=True)
+        for form, is_bare in (("{}", True), ("{}", False), ("({})", False)):
+            changed, fewer = lines, 0
+            for edit in ordered:
+                if isinstance(edit.new, ast.Pass):
+                    last = edit.old.end_lineno or edit.old.lineno
+                    changed = [*changed[: edit.old.lineno - 1], *changed[last:]]
+                    fewer += last - edit.old.lineno + 1
+                    continue
+                text = form.format(_text(edit, lines))
+                changed = [part for x in replaced(changed, edit.old, text, is_bare) for part in x.split("\n")]
+                fewer += (edit.old.end_lineno or edit.old.lineno) - edit.old.lineno - text.count("\n")
+            if dump_of(changed, self.anatomy.node, fewer) == wanted:
+                made = difflib.unified_diff(lines, changed, name, f"{name}, corrected", lineterm="", n=0)
+                return "\n".join(made)
+        return ""
+
+
+def function_of(
+    code: types.CodeType | None, old: types.FunctionType, more: dict[str, Any]
+) -> types.FunctionType | None:
+    """A function with other code, over the globals and some `more`, and over the cells of the old one."""
+    cells = cells_of(old)
+    if code is None or not set(code.co_freevars) <= set(cells):
+        return None
+    closure = tuple(cells[name] for name in code.co_freevars)
+    space = {**old.__globals__, **more} if more else old.__globals__
+    made = types.FunctionType(code, space, old.__name__, old.__defaults__, closure)
+    made.__kwdefaults__ = old.__kwdefaults__
+    return made
+
+
+def _text(edit: Edit, lines: list[str]) -> str:
+    """What an edit writes: a tuple without brackets where the author wrote none, powers as the author's."""
+    new = edit.new.body if isinstance(edit.new, ast.If) and is_followed(edit.new) else [edit.new]
+    text = ("\n" + " " * edit.old.col_offset).join(map(ast.unparse, new))
+    if not any(" ** " in line for line in lines):
+        text = text.replace(" ** ", "**")
+    start = lines[edit.old.lineno - 1].encode()[edit.old.col_offset :]
+    return text[1:-1] if isinstance(edit.new, ast.Tuple) and not start.startswith(b"(") else text

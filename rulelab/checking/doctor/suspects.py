@@ -1,0 +1,560 @@
+"""From which statement of a rule its wrong numbers come: what intermediate values are, and should be."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...compiler.base.source import find_source
+from ...errors import RuleLabError
+from ..anatomy import own_nodes
+from ..closeness import weighted
+from ..perturb import fresh
+from ..probes import Probe, quiet, reverse_answer
+from ..subjects import Subject, codes_of
+from ..vectors import to_vec
+from .edits import Edit, is_stored
+from .evidence import Seen
+from .patching import Patched
+from .reading import OF_ANSWER
+from .slips import is_buffer
+from .watching import Watch, real_vector, watched
+
+LOOKED_AT = 3
+"""Probes at which intermediate values are looked at."""
+MOST_NUMBERS = 24
+"""Real numbers of an intermediate value, in all its turns together."""
+MOST_STATEMENTS, MOST_PARTS = 40, 60
+"""Statements of a rule, and expressions of its function, that are looked at."""
+MOST_STEPS, MOST_HALVINGS = 16, 8
+"""Steps in which a value is sought that makes the answer right, and times that one is made shorter."""
+_OTHER_MATTERS = ("writes", "stateful", "shape", "kind", "count", "raises", "value", "keeps_uncopied")
+"""Mistakes that intermediate values tell nothing of."""
+_CLOSE = 1e-6
+_PARTS = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript)
+
+
+@dataclass
+class Mended:
+    """What a statement's value would have to be at one probe for the answer to be right: `unknowns` are the
+    numbers that this leaves open, `rows` those of the answers that it changes, and `factor` is the number
+    that does as well, where one for all does.
+    """
+
+    unknowns: int
+    rows: int
+    factor: float | None
+
+
+class Look:
+    """One probe with the answers to two cotangents, and all intermediate values on the way."""
+
+    def __init__(self, probe: Probe, subject: Subject, watch: Watch) -> None:
+        self.probe, self.subject, self.watch = probe, subject, watch
+        outputs = probe.truth.outputs
+        count = outputs[-1].stop if outputs else 0
+        self.seeds = np.random.default_rng(3).normal(size=(2, count))
+        expected, bars = weighted(self.seeds, probe.truth.slopes.value, probe.truth.slopes.error)
+        self.known = np.isfinite(expected) & np.isfinite(bars)
+        self.expected, self.bars = np.where(self.known, expected, 0.0), np.where(self.known, bars, 0.0)
+        self.size = float(np.abs(self.expected).max(initial=0.0)) or 1.0
+        self.values: list[dict[int, list[np.ndarray]]] = []
+        watch.changes, watch.instead = {}, {}
+        for row in range(2):
+            self.off(row, keeps=True)
+            self.values.append(watch.values)
+
+    def off(self, row: int, keeps: bool = False) -> np.ndarray:
+        """How far the answer to one of the cotangents is off."""
+        self.watch.start(keeps)
+        assert self.subject.reverse is not None
+        y, back = self.subject.reverse(*fresh(self.probe.point.inputs), **dict(self.probe.point.kwargs))
+        self.y = to_vec(y)[0]
+        answer = reverse_answer(back, self.probe.truth.y, self.seeds[row], self.probe.point)
+        return np.where(self.known[row], answer - self.expected[row], 0.0)
+
+    def is_right(self, rows: list[int], off: np.ndarray) -> bool:
+        bars = np.concatenate([self.bars[row] for row in rows])
+        return bool(np.all(np.abs(off) <= _CLOSE * self.size + 8 * bars))
+
+    @property
+    def is_of_a_number(self) -> bool:
+        """Whether the value of the function is one number."""
+        return self.seeds.shape[1] == 1
+
+    def value(self, number: int, row: int) -> np.ndarray:
+        """The value of a statement as one vector; empty where it is no numbers, or too many."""
+        vector = real_vector(self.values[row].get(number, ()))
+        return vector if vector.size <= MOST_NUMBERS and np.all(np.isfinite(vector)) else vector[:0]
+
+    def is_still(self, number: int) -> bool:
+        """Whether a value does not depend on the cotangent."""
+        return np.array_equal(self.value(number, 0), self.value(number, 1))
+
+    def mended(self, number: int) -> Mended | None:
+        """What a statement would have to give; None where nothing that it gives makes the answer right."""
+        sizes = [self.value(number, row).size for row in range(2)]
+        if not all(sizes):
+            return None
+        groups = [[0, 1]] if self.is_still(number) else [[0], [1]]
+        found = [self._solved(number, rows) for rows in groups]
+        if any(one is None for one in found):
+            return None
+        factors = [one[1] for one in found if one is not None]
+        same = None not in factors and np.allclose(factors, factors[0], rtol=1e-5)  # type: ignore[arg-type]
+        # Of a number the answers to two cotangents are one and the same but for a factor.
+        ways = [one for one in found if one is not None][: 1 if self.is_of_a_number else 2]
+        return Mended(sum(w[0] for w in ways), sum(w[2] for w in ways), factors[0] if same else None)
+
+    def _solved(self, number: int, rows: list[int]) -> tuple[int, float | None, int] | None:
+        """How many numbers a change of a value has that makes the answers right, the factor that does, and
+        how many numbers of the answers go with it."""
+        value = self.value(number, rows[0])
+        step = 1e-6 * (float(np.abs(value).max()) or 1.0)
+
+        def off(change: np.ndarray) -> np.ndarray:
+            self.watch.changes = {number: change}
+            return np.concatenate([self.off(row) for row in rows])
+
+        change, rank, factor, touched = np.zeros(value.size), 0, None, 0
+        now = off(change)
+        for turn in range(MOST_STEPS):
+            columns = [(off(change + step * unit) - now) / step for unit in np.eye(value.size)]
+            table = np.array(columns).T
+            if not np.all(np.isfinite(table)):
+                return None
+            if turn == 0:
+                moved = np.any(np.abs(table) > 1e-9 * np.abs(table).max(), axis=1)
+                moved = moved.reshape(len(rows), -1)[: 1 if self.is_of_a_number else 2]
+                touched = int(np.count_nonzero(moved))
+                rank = int(np.linalg.matrix_rank(table, tol=1e-5 * (np.abs(table).max() + 1e-300)))
+                factor = self._factor(table @ value, now, lambda by: off((by - 1) * value), rows)
+            wanted = np.linalg.lstsq(table, -now, rcond=1e-6)[0]
+            before = float(np.linalg.norm(now))
+            if turn and np.linalg.norm(now + table @ wanted) > before / 2:
+                return None
+            for _ in range(MOST_HALVINGS):
+                then = off(change + wanted)
+                if np.all(np.isfinite(then)) and np.linalg.norm(then) < before:
+                    break
+                wanted = wanted / 2
+            else:
+                return None
+            change, now = change + wanted, then
+            if self.is_right(rows, now):
+                return rank, factor, touched
+        return None
+
+    def _factor(self, along: np.ndarray, now: np.ndarray, off: Any, rows: list[int]) -> float | None:
+        """The number with which a value has to be multiplied, where one is enough."""
+        weight = float(along @ along)
+        if not weight > 0:
+            return None
+        by = 1 - float(along @ now) / weight
+        with np.errstate(all="ignore"):
+            return by if self.is_right(rows, off(by)) else None
+
+    def is_mended_by(self, values: dict[int, list[np.ndarray]]) -> bool:
+        """Whether the answers are right with these values, one for each cotangent, in the place of theirs."""
+        self.watch.changes = {}
+        for row in range(2):
+            self.watch.instead = {number: both[row] for number, both in values.items()}
+            right = self.is_right([row], self.off(row))
+            self.watch.instead = {}
+            if not right:
+                return False
+        return True
+
+
+def is_of_values(mistake: str) -> bool:
+    """Whether intermediate values may tell where a mistake is."""
+    return mistake not in OF_ANSWER and mistake not in _OTHER_MATTERS
+
+
+class Suspects(Patched):
+    """The statements of a rule, in the order in which they are suspected of what is wrong."""
+
+    def sites(self, seen: list[Seen]) -> Iterator[ast.expr]:
+        """Where the mistake may be: the statements whose value is no such cotangent as it should be, or that
+        alone can make everything right, then what is likeliest by the text.
+        """
+        if not is_of_values(seen[0].mistake):
+            yield from super().sites(seen)
+            return
+        first, fine = self._judged
+        known = {id(node) for node in first}
+        yield from first
+        rest = [node for node in super().sites(seen) if id(node) not in known]
+        rest.sort(key=is_buffer)  # what is written to it is likelier to be wrong
+        yield from [node for node in rest if id(node) not in fine] or ([] if first else rest)
+
+    @property
+    def culprits(self) -> list[Any]:
+        """The statements that intermediate values tell to be wrong, the likeliest first."""
+        return self._judged[0]
+
+    def is_fine(self, edit: Edit) -> bool:
+        """Whether an edit changes what is right by its value."""
+        inside = self._inside_fine
+        return any(id(one.old) in inside for one in edit.all)
+
+    @cached_property
+    def _inside_fine(self) -> set[int]:
+        fine = self._judged[1]
+        nodes = [part for row in self._statements for part in row[:2] if id(part) in fine]
+        return {id(node) for root in nodes if isinstance(root, ast.AST) for node in ast.walk(root)}
+
+    def where_it_goes_wrong(self) -> str:
+        """The first of them in words; empty where there is none."""
+        return f"in `{ast.unparse(self.culprits[:2][-1])}`" if self.culprits else ""
+
+    @cached_property
+    def _judged(self) -> tuple[list[Any], set[int]]:
+        """The statements that are suspected, and those whose values are right."""
+        if self.subject.reverse is None or self.rule.partials is not None:
+            return [], set()
+        with quiet():
+            looks = self._looks()
+            return self._by_values(looks) if looks else ([], set())
+
+    # --- what is looked at ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _statements(self) -> list[tuple[ast.expr, Any, str]]:
+        """The expressions of which the values are looked at, each with its statement and the name it gets."""
+        found: list[tuple[ast.expr, Any, str]] = []
+        scopes: list[Any] = [self.anatomy.node, *self.anatomy.pullbacks]
+        for scope in {id(s): s for s in scopes}.values():
+            inner = scope in self.anatomy.pullbacks
+            for node in own_nodes(scope):
+                if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value is not None:
+                    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                    found += [(value, node, name) for value, name in _parted(target, node.value)]
+                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                    found += [(value, node, "") for value in node.value.args[1:]]
+                elif isinstance(node, ast.Return) and inner and node.value is not None:
+                    found += [(value, value, "") for value in _held(node.value)]
+        plain = [one for one in found if not _is_nothing(one[0])]
+        return plain[:MOST_STATEMENTS]
+
+    def _looks(self) -> list[Look]:
+        """The probes at which the rule is wrong, with the values of its statements."""
+        watch = Watch()
+        nodes = [value for value, _, _ in self._statements]
+        more: dict[str, Any] = {name: {} for name in self._filled_by_rule}
+        function = watched(self.anatomy.node, nodes, self.function, watch, more)
+        if function is None or self.rule.requires:
+            return []
+        subject, found = self._with(function), []
+        usual = [p for p in self.probes if _is_usual(p)]
+        for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 8), _size(p))):
+            try:
+                look = Look(probe, subject, watch)
+                off = np.concatenate([look.off(0), look.off(1)])
+            except Exception:
+                continue
+            if np.all(np.isfinite(off)) and not look.is_right([0, 1], off):
+                found.append(look)
+            if len(found) == LOOKED_AT:
+                break
+        return found
+
+    # --- what they tell -------------------------------------------------------------------------------------
+
+    def _by_values(self, looks: list[Look]) -> tuple[list[Any], set[int]]:
+        truths = [_Truths(self, look) for look in looks]
+        right, wrong = set(), []
+        for number, (_, statement, name) in enumerate(self._statements):
+            inner = self._is_inner(statement)
+            # What is written to elements may be right and go to the wrong ones.
+            if name and all(truth.is_right(number, inner, name) for truth in truths):
+                right.add(number)
+            elif inner and all(truth.is_wrong(number, name) for truth in truths):
+                wrong.append(number)
+        fine = {id(part) for number in right for part in self._statements[number][:2]}
+        ways = ([number] for number in wrong)
+        first = next((some for some in ways if self._is_mended(looks, truths, some)), None)
+        if first is not None:
+            return self._both(first[0]), fine
+        found = self._mending(looks, right)
+        if not found and len(wrong) > 1 and self._is_mended(looks, truths, wrong):
+            found = [part for number in wrong for part in self._both(number)]
+        return found, fine
+
+    def _is_mended(self, looks: list[Look], truths: list[_Truths], numbers: list[int]) -> bool:
+        """Whether all is right once some statements give the cotangents that their names say they are."""
+        names = {number: self._statements[number][2] for number in numbers}
+        return all(
+            look.is_mended_by({number: truth.named(number, name) for number, name in names.items()})
+            for look, truth in zip(looks, truths)
+        )
+
+    def _mending(self, looks: list[Look], right: set[int]) -> list[Any]:
+        """The statements of which another value would make everything right, those first of which the fewest
+        numbers would have to be others; none where these are as many as go with them in the answers."""
+        found: list[tuple[int, int]] = []
+        by_number = []  # those that a number makes right, which may stand anywhere on the way
+        for number in range(len(self._statements)):
+            if number in right:
+                continue
+            ways = []
+            for look in looks:
+                try:
+                    way = look.mended(number)
+                except Exception:  # with another value the rule may raise
+                    way = None
+                if way is None:
+                    break
+                ways.append(way)
+            if len(ways) < len(looks):
+                continue
+            factors = [way.factor for way in ways]
+            if None not in factors and np.allclose(factors, factors[0], rtol=1e-5):  # type: ignore[arg-type]
+                by_number.append(number)
+            unknowns = sum(way.unknowns if way.factor is None else min(way.unknowns, 1) for way in ways)
+            if unknowns < sum(way.rows for way in ways):
+                found.append((unknowns, number))
+        if by_number:
+            return self._both(by_number[0]) if len(by_number) == 1 else []
+        fewest = min(found, default=(0, -1))[0]
+        best = [number for unknowns, number in found if unknowns == fewest]
+        return [part for number in best[:3] for part in self._both(number)]
+
+    def _both(self, number: int) -> list[Any]:
+        value, statement, _ = self._statements[number]
+        return [value] if statement is value else [value, statement]
+
+    def _is_inner(self, statement: Any) -> bool:
+        return any(statement in ast.walk(pullback) for pullback in self.anatomy.pullbacks)
+
+
+class _Truths:
+    """The cotangents of all parts of the function at one probe, and of the rule's own steps to the value."""
+
+    def __init__(self, suspects: Suspects, look: Look) -> None:
+        self.suspects, self.look = suspects, look
+        self.parts: list[tuple[np.ndarray, list[np.ndarray]]] = []
+        self.named_parts: dict[str, list[np.ndarray]] = {}
+        try:
+            self._measure()
+        except Exception:  # moved alone a part may be where the function has no value
+            self.parts = []
+        self._measure_steps()
+
+    def is_right(self, number: int, inner: bool, name: str) -> bool:
+        """Whether a value of the pullback is a cotangent of some part, one before it some part itself; of
+        what is called after a part or an argument, whether it is the cotangent of that."""
+        both = [self.look.value(number, row) for row in range(2)]
+        if not both[0].size:
+            return False
+        wanted = self._wanted(name) if inner else None
+        if wanted is not None and wanted[0].size == both[0].size == both[1].size:
+            return all(map(_same, both, wanted))
+        for leaf in self.look.probe.truth.inputs if inner else ():
+            own = self.look.expected[:, leaf.start : leaf.stop]
+            if name in called_after(leaf.name) and own.shape[1] == both[0].size == both[1].size:
+                return _same(both[0], own[0]) and _same(both[1], own[1])
+        if not inner or self.look.is_still(number):
+            slopes = [bar[0] / self.look.seeds[0] for _, bar in self.parts if self._goes_with(bar[0])]
+            parts = [real_vector([value]) for value, _ in self.parts]
+            return any(_same(both[0], one) for one in (*parts, *(slopes if inner else ())))
+        bars = [bars for _, bars in self.parts]
+        return any(_same(both[0], one[0]) and _same(both[1], one[1]) for one in bars)
+
+    def _goes_with(self, bar: np.ndarray) -> bool:
+        """Whether a cotangent is made of that of the value number by number."""
+        seed = self.look.seeds[0]
+        return seed.size == 1 or seed.shape == bar.shape
+
+    def named(self, number: int, name: str) -> list[np.ndarray]:
+        """The cotangents that a name says a value is, to both cotangents."""
+        wanted = self._wanted(name)
+        shapes = [np.shape(self.look.values[row][number][0]) for row in range(2)]
+        like = [self.look.values[row][number][0] for row in range(2)]
+        return [
+            (bar[0::2] + 1j * bar[1::2] if np.iscomplexobj(x) else bar).reshape(shape)
+            for bar, shape, x in zip(wanted or [], shapes, like)
+        ]
+
+    def is_wrong(self, number: int, name: str) -> bool:
+        """Whether a value is another cotangent than its name says."""
+        wanted = self._wanted(name)
+        turns = [len(self.look.values[row].get(number, ())) for row in range(2)]
+        if wanted is None or turns != [1, 1] or self.look.is_still(number):
+            return False
+        both = [self.look.value(number, row) for row in range(2)]
+        if any(mine.size != bar.size for mine, bar in zip(both, wanted)):
+            return False
+        return not all(map(_same, both, wanted))
+
+    def _wanted(self, name: str) -> list[np.ndarray] | None:
+        of = next((n for n in self.named_parts if name in called_after(n)), None)
+        return None if of is None else self.named_parts[of]
+
+    def _measure(self) -> None:
+        """The cotangents of the parts of the function: of each alone, and of all that have one value."""
+        primal = self.suspects.subject.primal
+        if not isinstance(primal, types.FunctionType):
+            return
+        try:
+            tree = find_source(codes_of(primal)[0]).node
+        except (RuleLabError, AttributeError, IndexError):
+            return
+        parts = (n for n in ast.walk(tree) if isinstance(n, _PARTS) and not is_stored(n))
+        nodes: list[ast.expr] = list(itertools.islice(parts, MOST_PARTS))
+        watch = Watch()
+        function = watched(tree, nodes, primal, watch, {})
+        if function is None:
+            return
+        point = self.look.probe.point
+
+        def value() -> np.ndarray:
+            watch.start(not watch.changes)
+            return to_vec(function(*fresh(point.floats), **copy.deepcopy(dict(point.kwargs))))[0]
+
+        value()
+        known = {n: v[0] for n, v in watch.values.items() if len(v) == 1 and v[0].size}
+        self._add(watch, value, known, _assigned(tree, nodes))
+
+    def _measure_steps(self) -> None:
+        """The same of the rule's own steps, as far as its value is made of them."""
+        look, statements = self.look, self.suspects._statements
+        known = {}
+        for number, (_, statement, _) in enumerate(statements):
+            values = look.values[0].get(number, [])
+            if not self.suspects._is_inner(statement) and len(values) == 1 and values[0].size:
+                known[number] = values[0]
+        names = {number: statements[number][2] for number in known}
+
+        def value() -> np.ndarray:
+            look.off(0)
+            return look.y
+
+        look.watch.changes = {}
+        try:
+            self._add(look.watch, value, known, names)
+        except Exception:
+            return
+        finally:
+            look.watch.changes = {}
+
+    def _add(self, watch: Watch, value: Any, known: dict[int, np.ndarray], names: dict[int, str]) -> None:
+        groups: dict[Any, list[int]] = {}
+        for number, part in known.items():
+            if part.size <= MOST_NUMBERS:
+                groups.setdefault((part.shape, part.round(12).tobytes()), []).append(number)
+        for alike in groups.values():
+            for numbers in [alike, *([[n] for n in alike] if len(alike) > 1 else [])]:
+                bars = self._bars(watch, value, known[numbers[0]], numbers)
+                if bars is None:
+                    continue
+                part = known[numbers[0]]
+                if not any(np.any(bar) for bar in bars):
+                    continue
+                self.parts.append((part, bars))
+        for number, name in names.items():
+            if name and number in known and name not in self.named_parts:
+                mine = real_vector([known[number]])
+                of = next((b for v, b in self.parts if _same(real_vector([v]), mine)), None)
+                if of is not None:
+                    self.named_parts[name] = of
+
+    def _bars(
+        self, watch: Watch, value: Any, part: np.ndarray, numbers: list[int]
+    ) -> list[np.ndarray] | None:
+        vector = real_vector([part])
+        step = 1e-5 * (float(np.abs(vector).max()) or 1.0)
+        columns = []
+        for unit in np.eye(vector.size):
+            ends = []
+            for sign in (step, -step):
+                watch.changes = dict.fromkeys(numbers, sign * unit)
+                ends.append(value())
+            columns.append((ends[0] - ends[1]) / (2 * step))
+        watch.changes = {}
+        table = np.array(columns).T
+        if not np.all(np.isfinite(table)):
+            return None
+        return [seed @ table for seed in self.look.seeds]
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    if one.shape != other.shape:
+        return False
+    size = float(np.abs(other).max(initial=0.0))
+    return size > 0 and bool(np.all(np.abs(one - other) <= 1e-6 * size))
+
+
+def called_after(name: str) -> tuple[str, ...]:
+    """What the cotangent of something is usually called."""
+    return (
+        f"{name}_bar", f"{name}bar", f"bar_{name}", f"d{name}", f"d_{name}", f"g{name}", f"g_{name}",
+        f"{name}_grad", f"grad_{name}", f"{name}_ct", f"ct_{name}", f"{name}_cot", f"{name}_adj", f"{name}_g",
+    )  # fmt: skip
+
+
+def _parted(target: Any, value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """What is assigned to which name."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for one, part in zip(target.elts, value.elts):
+            yield part, one.id if isinstance(one, ast.Name) else ""
+        return
+    yield value, target.id if isinstance(target, ast.Name) else ""
+    yield from ((part, "") for part in _held(value))
+
+
+def _held(value: ast.expr) -> Iterator[ast.expr]:
+    """What a tuple, a dict or a call of a class holds."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        parts: list[Any] = value.elts
+    elif isinstance(value, ast.Dict):
+        parts = value.values
+    elif isinstance(value, ast.Call) and getattr(value.func, "id", "")[:1].isupper():
+        parts = [*value.args, *(keyword.value for keyword in value.keywords)]
+    else:
+        return
+    for part in parts:
+        yield part
+        yield from _held(part)
+
+
+def _is_nothing(node: ast.expr) -> bool:
+    """Whether an expression only names something, or is a start that is added to."""
+    if isinstance(node, ast.Constant):
+        return type(node.value) is not float or node.value == 0
+    return isinstance(node, (ast.Name, ast.Starred, ast.Lambda)) or is_buffer(node)
+
+
+def _assigned(tree: Any, nodes: list[ast.expr]) -> dict[int, str]:
+    """Which of some expressions a name stands for, by their place."""
+    places = {id(node): number for number, node in enumerate(nodes)}
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Name, ast.Tuple)):
+            for value, name in itertools.islice(_parted(node.targets[0], node.value), 4):
+                if name and id(value) in places:
+                    found[places[id(value)]] = name
+    return found
+
+
+def _is_usual(probe: Probe) -> bool:
+    leaves = (*probe.truth.inputs, *probe.truth.outputs)
+    whole = probe.truth.whole and probe.failure is None
+    exact = all(leaf.dtype.itemsize >= (16 if leaf.dtype.kind == "c" else 8) for leaf in leaves)
+    return whole and exact and probe.point.like is None and not probe.point.far
+
+
+def _is_complex(probe: Probe) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in probe.truth.inputs)
+
+
+def _size(probe: Probe) -> int:
+    return probe.truth.inputs[-1].stop if probe.truth.inputs else 0

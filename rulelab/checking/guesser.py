@@ -1,0 +1,360 @@
+"""What is asked of a function and of its rule while nobody knows for which arguments they are: values at
+arguments of some kinds, and whether the rule seems right there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleLabError
+from ..rules.authoring import ask, rrule
+from ..rules.registry import Found as FoundRule
+from ..rules.registry import Registry
+from ..rules.signatures import meant_types
+from ..rules.targets import name_of, resolve
+from ..tangents.zeros import NoTangent
+from .budgets import Limit
+from .findiff import fd_jvp
+from .parameters import required_names
+from .perturb import (
+    COUNTS,
+    Kind,
+    dicts_of,
+    draw_all,
+    interval_of_name,
+    objects_with,
+    ordered_pairs,
+    plainly,
+    put_in_order,
+    rand_tangent,
+    revalued,
+    special_names,
+)
+from .probes import quiet
+from .refusals import REFUSALS
+from .relations import NOTHING_SAID, related
+from .said import intervals_said, kinds_said, numbers_said
+from .subjects import author_of, codes_of, raw_pullback, rules_of
+from .usage import (
+    attributes_read,
+    crossed,
+    indexing,
+    keys_read,
+    multiplies_matrices,
+    names_an_axis,
+)
+from .vectors import cotangent_vec, leaves, to_vec
+
+Kinds = tuple[Kind, ...]
+DRAWS = 20
+"""Arguments that are drawn to find some at which the function has a value."""
+ROUGHLY = 1e-4
+INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"))
+"""What a parameter is by which the function picks out of arrays, and that has no name which tells."""
+
+
+class NoInputsError(RuleLabError):
+    """A check could not find arguments that the function takes."""
+
+
+@dataclasses.dataclass
+class Guesser:
+    """A function whose rule is to be judged at arguments that nobody gave, and what is known of these.
+
+    `domain` says the kinds of some; the search ends with the limit `end`.
+    """
+
+    f: Callable
+    kwargs: Mapping[str, Any]
+    domain: Mapping[str, Kind]
+    rng: np.random.Generator
+    mode: str
+    config: Any
+    registry: Registry
+    end: Limit
+
+    def __post_init__(self) -> None:
+        self.target, self.bound = resolve(self.f)
+        self.names = required_names(self.f)
+        self.ordered = ordered_pairs(self.names)
+        self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
+        self.special = special_names(self.names)
+        self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
+        self.is_said = False  # whether the function itself says which shapes it is for
+
+    def heed(self) -> None:
+        """Take the kinds, intervals and orders that the function itself gives of its parameters in words for
+        those that nobody asked for.
+        """
+        numbers, kinds = numbers_said(self.target), kinds_said(self.target)
+        intervals, picking = intervals_said(self.target), indexing(self.target)
+        notes, domain, used = meant_types(self.target), dict(self.domain), dict(self.used)
+        for name in (name for name in self.names if name not in self.domain):
+            low, high = intervals.get(name, interval_of_name(name))
+            if name in intervals:
+                self.bounds = {**self.bounds, name: Kind(low=low, high=high)}
+                domain[name] = self.bounds[name]
+            if name in numbers:
+                domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
+            elif notes.get(name) is int and name in picking:
+                domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
+                used.pop(name, None)
+            elif name in kinds and not any(kind.made for kind in used.get(name, ())):
+                used[name] = kinds[name]
+                if name in intervals:
+                    used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in kinds[name])
+        self.domain, self.used = domain, used
+        self.related = related(self.target, self.names)
+        self.ordered += self.related.ordered
+
+    @cached_property
+    def of_axes(self) -> bool:
+        """Whether the function names an axis."""
+        return names_an_axis(self.target)
+
+    @cached_property
+    def sums_over_axes(self) -> bool:
+        """Whether a rule names an axis, and its function does not."""
+        rules = (rule for rule in rules_of(self.target, self.registry) if rule.mode == self.mode)
+        return not self.of_axes and any(names_an_axis(author_of(rule)) for rule in rules if not rule.built_in)
+
+    @cached_property
+    def used(self) -> Mapping[str, tuple[Kind, ...]]:
+        """The kinds of those parameters of which the function reads parts."""
+        return kinds_used(self.target, self.registry)
+
+    # -- what is asked of the function and of its rule -------------------------------------------------------
+
+    def is_asked(self, index: int) -> bool:
+        """Whether the caller named the kind of an argument."""
+        name = self.names[index]
+        return name in self.domain and self.domain[name].is_asked
+
+    def value(self, args: tuple) -> Any:
+        if not self.related.hold(args):
+            raise NoInputsError(f"{name_of(self.target)} says of itself that it is not for these arguments")
+        return plainly(self.f, args, self.kwargs)
+
+    def draw(self, kinds: Kinds, number: int = 0) -> tuple:
+        """Arguments of these kinds, in the order and as the function says, if they are found."""
+        args = put_in_order(draw_all(kinds, self.rng, number), self.ordered)
+        for _ in range(DRAWS):
+            if self.related.hold(args):
+                break
+            args = put_in_order(draw_all(kinds, self.rng, number), self.ordered)
+        return args
+
+    def drawn(self, kinds: Kinds) -> tuple:
+        """Arguments of these kinds at which the function has a value: most have one."""
+        args = self.draw(kinds)
+        for _ in range(DRAWS):
+            with contextlib.suppress(Exception):
+                if is_finite(self.value(args)):
+                    return args
+            args = self.draw(kinds)
+        return args
+
+    def takes(self, kinds: Kinds) -> bool:
+        """Whether most draws of these kinds are in the function's domain.
+
+        A function of real numbers that gives complex ones here and there, as powers do, has left it there.
+        """
+        drawn = [self.draw(kinds, number) for number in range(1, 5)]
+        finite = list(self._finite(drawn))
+        positive = self._finite([revalued(drawn[0], np.abs)])
+        return len(finite) >= 3 and len({is_complex(y) for y in (*finite, *positive)}) == 1
+
+    def inside(self, kinds: Kinds) -> Iterator[tuple]:
+        """Draws of these kinds, of other lengths, at which the function has a value; none of length 1, for
+        there much runs that is not meant to.
+        """
+        for number in (1, 4, 6, 9):
+            args = self.draw(kinds, number)
+            if any(True for _ in self._finite([args])):
+                yield args
+
+    def _finite(self, drawn: list[tuple]) -> Iterator[Any]:
+        """The values at those arguments at which there are some."""
+        for args in drawn:
+            with contextlib.suppress(Exception):
+                y = self.value(args)
+                if is_finite(y):
+                    yield y
+
+    def rule_for(self, args: tuple) -> Any:
+        """The rule that is asked at these arguments; None where there is none."""
+        found = ask(self.target, args, dict(self.kwargs), self.mode, self.config, self.registry)
+        return found.rule if isinstance(found, FoundRule) else None
+
+    def answer(self, args: tuple) -> tuple[Any, Callable]:
+        """The value and the pullback that the rule gives."""
+        with quiet():
+            return rrule(
+                self.f,
+                *copy.deepcopy(args),
+                config=self.config,
+                registry=self.registry,
+                **copy.deepcopy(dict(self.kwargs)),
+            )
+
+    def answered(self, args: tuple) -> tuple:
+        """What the pullback itself returns at these arguments for a cotangent, that of the function included;
+        nothing where it fails.
+        """
+        if self.mode != "rrule":
+            return ()
+        with quiet():
+            try:
+                y, back = self.answer(args)
+                bars = raw_pullback(back)(rand_tangent(y, np.random.default_rng(0)))
+            except Exception:
+                return ()
+        return bars if isinstance(bars, tuple) else ()
+
+    def rule_runs(self, args: tuple, refusals: tuple[type[Exception], ...] = REFUSALS) -> bool:
+        """Whether a rule runs through for these arguments: one written for arrays may not do so for a number.
+
+        What is wrong with its answer is for the check to say.
+        """
+        return not isinstance(self.raised(args), refusals)
+
+    def raised(self, args: tuple) -> Exception | None:
+        """What a rule raises for these arguments."""
+        if self.mode != "rrule":
+            return None
+        with quiet():
+            try:
+                y, back = self.answer(args)
+                back(y)
+            except Exception as error:
+                return error
+        return None
+
+    def seems_right(self, args: tuple) -> bool:
+        """Whether a reverse rule goes with the difference in one direction, by the dot-product test; True of
+        a forward rule, which does with broadcast arguments what its function does.
+        """
+        if self.mode != "rrule":
+            return True
+        bars = self.answered(args)
+        held = [isinstance(bar, NoTangent) for bar in bars[1:]] or [False] * len(args)
+        x_dots = tuple(NoTangent() if h else rand_tangent(x, self.rng) for x, h in zip(args, held))
+        with quiet():
+            try:
+                y, back = self.answer(args)
+                y_bar = rand_tangent(y, self.rng)
+                x_bars = back(y_bar)[1:]
+                y_dot = fd_jvp(lambda *xs: self.f(*xs, **self.kwargs), x_dots, *args)
+                found = sum(_dot(x, x_bar, x_dot) for x, x_bar, x_dot in zip(args, x_bars, x_dots))
+                wanted = _dot(y, y_bar, y_dot)
+            except Exception:
+                return False
+        return bool(abs(found - wanted) <= ROUGHLY * max(abs(found), abs(wanted)))
+
+    def right_cotangents(self, args: tuple) -> int:
+        """How many arguments have a cotangent that goes with the difference in one direction of them alone;
+        -1 where the value has another shape than that of the function. What is zero tells nothing.
+        """
+        found = self.rightly_answered(args, of_right_shapes=True)
+        return -1 if found is None else len(found)
+
+    def rightly_answered(self, args: tuple, of_right_shapes: bool) -> frozenset[int] | None:
+        """The positions of those arguments; None where the value has another shape, and where some cotangent
+        has, if all are to be `of_right_shapes`.
+        """
+        right: set[int] = set()
+        with quiet():
+            try:
+                (given, back), y = self.answer(args), self.value(args)
+                if shapes(given) != shapes(y):
+                    return None
+                y_bar = rand_tangent(y, self.rng)
+                x_bars = (back if of_right_shapes else raw_pullback(back))(y_bar)[1:]
+            except Exception:
+                return None
+            for i, x in enumerate(args):
+                with contextlib.suppress(Exception):
+                    x_dot = rand_tangent(x, self.rng)
+                    alone = (*[NoTangent()] * i, x_dot, *[NoTangent()] * (len(args) - i - 1))
+                    y_dot = fd_jvp(lambda *xs: self.f(*xs, **self.kwargs), alone, *args)
+                    found, wanted = _dot(x, x_bars[i], x_dot), _dot(y, y_bar, y_dot)
+                    if 0 < abs(wanted) and abs(found - wanted) <= ROUGHLY * abs(wanted):
+                        right.add(i)
+        return frozenset(right)
+
+
+def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:
+    return float(cotangent_vec(x, x_bar) @ cotangent_vec(x, x_dot))
+
+
+def is_about_form(error: Exception) -> bool:
+    """Whether a function refuses arguments for what they are, and not for the numbers in them."""
+    if isinstance(error, ValueError):
+        return any(word in str(error) for word in ("shape", "dimension"))
+    return isinstance(error, (TypeError, AttributeError, IndexError, KeyError))
+
+
+def is_about_numbers(error: Exception) -> bool:
+    """Whether a function refuses the numbers in its arguments, and may take others."""
+    about = (ArithmeticError, np.linalg.LinAlgError, NoInputsError)
+    return isinstance(error, about) or "domain" in str(error)
+
+
+def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds of those parameters of which a function reads keys or attributes: dicts, and objects of the
+    classes that it or its rules name.
+    """
+    of_matrices = multiplies_matrices(target)
+    kinds = {name: dicts_of(keys, of_matrices) for name, keys in keys_read(target).items()}
+    kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
+    unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
+    kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
+    attributes = attributes_read(target)
+    if not attributes:
+        return kinds
+    authors = [target, *(author_of(rule) for rule in rules_of(target, registry) if not rule.built_in)]
+    classes = [cls for author in authors for cls in _classes_named(author)]
+    return kinds | {name: objects_with(dict.fromkeys(classes), read) for name, read in attributes.items()}
+
+
+def _classes_named(function: Any) -> Iterator[type]:
+    space = getattr(function, "__globals__", {})
+    names = dict.fromkeys(name for code in codes_of(function) for name in code.co_names)
+    yield from (space[name] for name in names if isinstance(space.get(name), type))
+
+
+def is_one_number(y: Any) -> bool:
+    return to_vec(y)[0].size == 1
+
+
+def shapes(y: Any) -> list[tuple[int, ...]]:
+    return [leaf.shape for leaf in leaves(y)]
+
+
+def none_found(f: Callable, why: str) -> NoInputsError:
+    name = getattr(f, "__name__", "the function")
+    return NoInputsError(
+        f"no arguments were found that {name} takes: {why}",
+        asked=f"a check of the rule of {name}",
+        fixes=(
+            "give them: %rule_check f --at 2.0, [1.0, 2.0]",
+            'their kinds: domain={"x": "positive vector"}',
+        ),
+        read="howto/check-a-rule",
+    )
+
+
+def is_finite(y: Any) -> bool:
+    vector = to_vec(y)[0]
+    return bool(vector.size) and bool(np.all(np.isfinite(vector)))
+
+
+def is_complex(y: Any) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in leaves(y))

@@ -1,0 +1,336 @@
+"""The search among the kinds of arguments that a function may be for, the likeliest first, and at which of
+them its rule is judged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleLabError
+from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero
+from .guesser import Guesser, Kinds, is_about_form, is_finite, is_one_number
+from .parameters import all_names
+from .perturb import (
+    MATRICES,
+    Kind,
+    are_as_named,
+    guesses,
+    heard,
+    is_matrix_name,
+    narrowed,
+    penalty_names,
+)
+from .refusals import REFUSALS, is_own_fault
+from .subjects import rules_of
+from .usage import (
+    multiplies_matrices,
+)
+from .vectors import to_vec
+
+TRIES = 400
+"""Calls of the function that may be spent on finding arguments it takes."""
+MOST_REFUSED = 24
+"""Kinds that a rule may fail for before it is taken for wrong about all."""
+MOST_TAKEN = 24
+"""Kinds that a rule may be wrong for before it is taken for wrong about all."""
+MOST_KINDS = 3
+"""Kinds that are judged of a function that takes several."""
+MOST_OTHERS = 4
+"""Kinds besides those judged at which a correction is verified."""
+CHANCES = 8
+"""Draws at which a rule is asked again that is wrong for likelier kinds."""
+
+
+class Search:
+    """What became of the kinds that were tried."""
+
+    def __init__(self, guesser: Guesser, several: bool) -> None:
+        self.guesser, self.several = guesser, several
+        self.right: list[Kinds] = []  # the rule seems right there
+        self.wrong: list[Kinds] = []  # it runs there
+        self.refused: list[Kinds] = []  # the function runs there
+        self.named: Kinds | None = None  # what the names speak of
+        self.faulty: Kinds | None = None  # it raises there what it would raise wherever it is asked
+        self.relation: tuple[bool, bool] | None = None
+        self._counts: dict[Kinds, int] = {}
+        self.tried, self.last = 0, "no kind of number suits them"
+
+    def candidates(self) -> Iterator[Kinds]:
+        """Each mixture of kinds once, the likeliest first: those that annotations speak of, others where the
+        rule runs for none of these.
+        """
+        guesser, seen = self.guesser, set()
+        rules = rules_of(guesser.target, guesser.registry)
+        of_rules: list[Accepts | None] = [rule.accepts for rule in rules if rule.mode == guesser.mode]
+        for accepted in (*(_as_annotated(a, guesser.target) for a in of_rules or [None]), None):
+            if accepted is None and (self.right or self.wrong or self.named):
+                return
+            guessed = guesses(guesser.names, accepted, guesser.domain, guesser.used)
+            for kinds in sorted(guessed, key=self._place):
+                if kinds not in seen:
+                    seen.add(kinds)
+                    yield kinds
+
+    def _place(self, kinds: Kinds) -> tuple[bool, bool, bool]:
+        guesser = self.guesser
+        of_numbers = all(kind.form in ("number", "integer") for kind in kinds)
+        named = zip(guesser.names, kinds)
+        is_other = any(name in guesser.special and k.form != guesser.special[name] for name, k in named)
+        return not are_as_named(guesser.names, kinds), is_other, guesser.of_axes and of_numbers
+
+    def is_over(self, guessed: Kinds) -> bool:
+        """Try kinds over smaller and smaller intervals; whether nothing more is to be tried."""
+        forms = _forms(guessed)
+        taken = [_forms(kinds) for kinds in (*self.right, *self.wrong)]
+        if any(_is_special_case(forms, others) for others in taken) or taken and "list" in forms:
+            return False
+        if self.guesser.of_axes and guessed[0].form in {kinds[0].form for kinds in self.right}:
+            return False
+        for kinds in narrowed(guessed):
+            if self.tried >= TRIES or self.guesser.end.is_over() or len(self.refused) >= MOST_REFUSED:
+                return True
+            self.tried += 1
+            if self._is_settled(kinds):
+                break
+        if self.named is not None or len(self.right) + len(self.wrong) >= MOST_TAKEN:
+            return True
+        return len(self.right) >= (MOST_KINDS if self.several else 1)
+
+    def _is_settled(self, kinds: Kinds) -> bool:
+        """Try some kinds; whether other intervals of them need not be tried."""
+        guesser = self.guesser
+        args = guesser.draw(kinds)
+        if guesser.rule_for(args) is None:
+            return True
+        try:
+            y, said = heard(guesser.f, args, guesser.kwargs)
+        except Exception as error:
+            self.last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
+            return is_about_form(error)
+        relation = _relation(args, y)
+        if not is_finite(y) or not guesser.takes(kinds):
+            return False
+        if self.relation not in (None, relation) and not guesser.of_axes:
+            return True
+        if DeprecationWarning in said:  # as `np.cross` does of vectors of two numbers
+            self.last = "it warns that it will not take such arguments for long"
+            return True
+        raised = guesser.raised(args)
+        if isinstance(raised, REFUSALS):
+            self._refuse(kinds, args, y)
+            if self.faulty is None and is_own_fault(raised, args):
+                self.faulty = kinds
+        elif guesser.seems_right(args) and guesser.seems_right(guesser.drawn(kinds)):
+            self.relation = relation
+            self.right.append(kinds)
+        else:
+            self.wrong.append(kinds)
+        return True
+
+    def _refuse(self, kinds: Kinds, args: tuple, y: Any) -> None:
+        as_named = are_as_named(self.guesser.names, kinds) and self._lacks_sums(args, y)
+        is_made = [kind.made for kind in kinds if kind.made is not None]
+        if as_named or not is_made and self._has_arrays_for_floats(args):
+            self.named = kinds  # broadcast: what the names say is meant, and to be judged
+        elif all(made is dict for made in is_made):  # their arrays may be of any rank
+            self.refused.append(kinds)
+
+    def _has_arrays_for_floats(self, args: tuple) -> bool:
+        """Whether the rule has cotangents of the right shapes for all but numbers that the function says are
+        some, or that are called as the weights of penalties beside matrices, and larger arrays for these.
+        """
+        names, bars = self.guesser.names, self.guesser.answered(args)[1:]
+        floats, larger = floats_of(self.guesser.target) | penalty_names(names), False
+        for name, x, bar in zip(names, args, bars):
+            if isinstance(bar, AbstractZero) or np.shape(unthunk(bar)) == np.shape(x):
+                continue
+            if name not in floats or np.ndim(x) or np.size(unthunk(bar)) < 2:
+                return False
+            larger = True
+        return larger
+
+    def _lacks_sums(self, args: tuple, y: Any) -> bool:
+        """Whether a value has rows like the vectors among the arguments, and the rule has cotangents of the
+        right shapes for all but these.
+        """
+        if np.ndim(y) != 2 or np.shape(y)[1:] not in {np.shape(x) for x in args if np.ndim(x) == 1}:
+            return False
+        bars = self.guesser.answered(args)[1:]
+        return len(bars) == len(args) and all(
+            np.ndim(x) == 1 or isinstance(bar, AbstractZero) or np.shape(unthunk(bar)) == np.shape(x)
+            for x, bar in zip(args, bars)
+        )
+
+    def found(self) -> tuple[Kinds, ...]:
+        """What is to be judged; nothing where the rule runs nowhere."""
+        if self.named is not None:
+            return (self.named,)
+        meant = list(filter(self._is_as_named, self.wrong))
+        if meant and not any(map(self._is_as_named, self.right)) and (self.right or self._is_of_arrays()):
+            return self._likeliest(meant)  # of a vector, too, a transpose is right
+        alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
+        if not self.right:
+            return self._likeliest(self.wrong)
+        if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
+            return self._likeliest(alike)
+        if not self.several:
+            return (*self.right[:1], *self._vectors_for(self.right[0]))
+        others = self._of_axes() if self.guesser.of_axes else ()
+        return (*self.right, *others)[:MOST_KINDS]
+
+    def _vectors_for(self, kinds: Kinds) -> tuple[Kinds, ...]:
+        """Kinds for which the rule is wrong, with vectors for the matrices of some for which it seems right:
+        by the names these are no likelier, and a mistake in an order may be none in that of rows.
+        """
+        guesser = self.guesser
+        if guesser.of_axes or multiplies_matrices(guesser.target) or any(map(is_matrix_name, guesser.names)):
+            return ()
+        forms = ["vector" if kind.form == "matrix" else kind.form for kind in kinds]
+        wrong = (others for others in self.wrong if [kind.form for kind in others] == forms)
+        return tuple(itertools.islice(wrong, 1)) if "matrix" in (kind.form for kind in kinds) else ()
+
+    def _is_chance(self, kinds: Kinds, likelier: Kinds) -> bool:
+        """Whether a rule is wrong at some arguments of kinds at which it seemed right, as on one side of a
+        branch, or right at most of those of likelier kinds, too: then it is written for these.
+        """
+        wrong = CHANCES - self._times_right(kinds)
+        return wrong > 1 or 2 * self._times_right(likelier) >= CHANCES
+
+    def _times_right(self, kinds: Kinds) -> int:
+        return [self.guesser.seems_right(self.guesser.drawn(kinds)) for _ in range(CHANCES)].count(True)
+
+    def _is_of_arrays(self) -> bool:
+        """Whether names of matrices, masks or indices mean such: `R` may be a number in a plain formula."""
+        guesser = self.guesser
+        return guesser.of_axes or bool(guesser.special) or multiplies_matrices(guesser.target)
+
+    def _likeliest(self, wrong: list[Kinds]) -> tuple[Kinds, ...]:
+        """Of the kinds for which a rule is wrong, that for which most of its cotangents are right: it was
+        written for these. Of several, that with most numbers, for which it has to sum.
+        """
+        if len(wrong) < 2:
+            return tuple(wrong)
+        return (max(wrong, key=self._likelihood),)
+
+    def _likelihood(self, kinds: Kinds) -> tuple[int, bool, bool, int]:
+        """How likely it is that a rule with a mistake in it was written for some kinds: for arrays, where the
+        function makes one number of them; where it names an axis it may mean more than that.
+        """
+        forms = [kind.form for kind in kinds]
+        numbers = sum(form in ("number", "integer") for form in forms)
+        reduces = False
+        if numbers < len(forms) and not self.guesser.of_axes:
+            with contextlib.suppress(Exception):
+                reduces = is_one_number(self.guesser.value(self.guesser.drawn(kinds)))
+        return self._right_at(kinds), "list" not in forms, reduces, numbers
+
+    def _right_at(self, kinds: Kinds) -> int:
+        """How many cotangents are right for some kinds."""
+        if kinds not in self._counts:
+            self._counts[kinds] = self.guesser.right_cotangents(self.guesser.drawn(kinds))
+        return self._counts[kinds]
+
+    def _is_as_named(self, kinds: Kinds) -> bool:
+        """Whether some arguments have the names of matrices, masks or indices, and all of these are such."""
+        special, pairs = self.guesser.special, list(zip(self.guesser.names, kinds))
+        named = [kind.form in MATRICES for name, kind in pairs if is_matrix_name(name)]
+        named += [kind.form == special[name] for name, kind in pairs if name in special]
+        return bool(named) and all(named)
+
+    def _of_axes(self) -> Iterator[Kinds]:
+        """Kinds for which the rule is wrong and that a function is meant for which names an axis: there the
+        first argument has another number of axes than where it is right.
+        """
+        ranks = {_rank_of(kinds[0]) for kinds in self.right}
+        for kinds in self.wrong:
+            if _rank_of(kinds[0]) not in ranks:
+                ranks.add(_rank_of(kinds[0]))
+                yield kinds
+
+    def others(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+        """Numbers and vectors for which the rule runs, too: whoever mends it must not spoil it there."""
+        run = [kinds for kinds in (*self.right, *self.wrong) if kinds not in found]
+        if not self.right and found and self.named is None:  # it was not written for those of less worth
+            best = self._right_at(found[0])
+            run = [kinds for kinds in run if self._right_at(kinds) >= best]
+        plain = ("number", "vector", "integer", "mask", "indices")
+        return tuple(kinds for kinds in run if all(kind.form in plain for kind in kinds))[:MOST_OTHERS]
+
+    def notes(self, found: tuple[Kinds, ...]) -> tuple[str, ...]:
+        """On kinds that a function takes without meaning anything by it, perhaps."""
+        left = [kinds for kinds in self.wrong if kinds not in found] if self.right and self.several else []
+        listed = (", ".join(f"{n}: {k}" for n, k in zip(self.guesser.names, kinds)) for kinds in left[:2])
+        ending = "which may not be meant: --at judges it there"
+        return tuple(f"not right for ({kinds}), {ending}" for kinds in listed)
+
+    def why(self) -> str:
+        """Why no arguments were found."""
+        end = self.guesser.end
+        return f"none in {end.seconds:g} s; {self.last}" if end.is_over() else self.last
+
+
+def _forms(kinds: Kinds) -> tuple[str, ...]:
+    """The forms of kinds, those of objects with all that is in them."""
+    return tuple(kind.form if kind.made is None else repr(kind.parts) for kind in kinds)
+
+
+def _rank_of(kind: Kind) -> str:
+    """A form that stands for all with as many axes: a square matrix has those of any other."""
+    return "matrix" if kind.form in MATRICES else kind.form
+
+
+def _are_alike(kinds: Kinds) -> bool:
+    """Whether all arguments are of one form: likelier to be meant than numbers that broadcast."""
+    return len({kind.form for kind in kinds}) == 1
+
+
+def _has_number_first(kinds: Kinds) -> bool:
+    """Whether arrays follow a number: functions of arrays and of numbers mostly have the arrays first."""
+    return kinds[0].form == "number" and not _are_alike(kinds)
+
+
+_SPECIAL = {"integer": ("number",), "square": ("matrix",), "positive definite": ("matrix", "square")}
+
+
+def _is_special_case(forms: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether some kinds are others, of a special form: nothing new is seen there."""
+    return all(a == b or b in _SPECIAL.get(a, ()) for a, b in zip(forms, others))
+
+
+def _as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
+    """What a rule accepts, and where it does not say, what the annotations of the function mean."""
+    notes = meant_types(target)
+    if not notes:
+        return accepted
+    parameters = []
+    for i, name in enumerate(all_names(target)):
+        said = ANY if accepted is None else accepted.at(i)
+        if said == ANY and name in notes:
+            with contextlib.suppress(RuleLabError):  # an annotation that says nothing of numbers
+                said = accepts_from((notes[name],)).at(0)
+        parameters.append(said)
+    return Accepts(tuple(parameters), open_ended=True)
+
+
+def floats_of(target: Any) -> frozenset[str]:
+    """The parameters that the annotations of a function call floats."""
+    return frozenset(name for name, note in meant_types(target).items() if note is float)
+
+
+def _relation(args: tuple, y: Any) -> tuple[bool, bool]:
+    """How a value goes with its arguments: whether it is one number, whether it has the rank of the first.
+
+    A function that takes vectors to a number is another function where it takes matrices to vectors.
+    """
+    return to_vec(y)[0].size == 1, _rank(y) == _rank(args[0])
+
+
+def _rank(x: Any) -> int:
+    return x.ndim if isinstance(x, np.ndarray) else 0

@@ -1,0 +1,179 @@
+"""Lengths of arguments that nobody gave: arrays that go together, arrays each of a length of its own, and
+matrices of a few columns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from .guesser import Guesser, Kinds, is_about_form, is_about_numbers, is_finite
+from .perturb import (
+    COUNTS,
+    Kind,
+    draw,
+    is_matrix_name,
+    likeliest_first,
+    narrowed,
+)
+from .probes import quiet
+
+OWN_LENGTHS = (6, 3, 4, 2, 5)
+"""Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
+with several divisors comes first, for functions that take parts of a vector together."""
+MOST_CALLED = 4000
+"""Calls of the function at arguments of which it is not known whether they fit together."""
+MOST_SIZED = 300
+"""Kinds that fit together and at which the function is asked for values, and its rule."""
+MOST_AFTER = 40
+"""Those of these that are looked at once the rule has run, for some at which it seems right."""
+RELATED = {"vector": (("n",), ("m",), ("p",)), "matrix": (("m", "n"), ("n", "m"), ("n", "p"), ("n", "n"))}
+"""Lengths by letters: matrices and vectors that go together."""
+LETTERS = {"n": 3, "m": 2, "p": 4}
+
+
+def _by_letters(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
+    """The kinds of one argument with lengths that others may have too, likeliest first."""
+    if used:
+        return list(used)
+    if said is not None and said.is_asked:
+        of_letters = [dataclasses.replace(said, dims=dims) for dims in RELATED.get(said.form, ())]
+        return [said] if said.dims or not of_letters else of_letters
+    matrices, vectors = ([Kind(form, dims=dims) for dims in RELATED[form]] for form in ("matrix", "vector"))
+    kinds = [Kind(), *vectors[:2], *matrices]
+    if is_matrix_name(name):
+        kinds = [*matrices, *vectors[:2], Kind()]
+    if name in COUNTS:
+        kinds.insert(1, Kind("integer"))
+    return _within(kinds, said)
+
+
+def _of_fixed_lengths(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
+    """The kinds of one argument with lengths of its own."""
+    if used and used[0].made is not None:
+        return [one for kind in used for one in _of_own_parts(kind)]
+    fixed = [Kind("vector", dims=(n,)) for n in OWN_LENGTHS]
+    if said is not None and said.is_asked:
+        own = [dataclasses.replace(said, dims=kind.dims) for kind in fixed if said.form == "vector"]
+        return [said] if said.dims or not own else own
+    return _within([Kind(), *fixed, *(Kind("integer") for _ in COUNTS.intersection([name]))], said)
+
+
+def _within(kinds: list[Kind], said: Kind | None) -> list[Kind]:
+    low, high = (said.low, said.high) if said is not None else (-np.inf, np.inf)
+    return [dataclasses.replace(kind, low=low, high=high) for kind in kinds]
+
+
+def _of_own_parts(kind: Kind) -> Iterator[Kind]:
+    """An object with its vectors of each length in turn."""
+    for n in OWN_LENGTHS:
+        sized = ((k, dataclasses.replace(p, dims=(n,)) if p.form == "vector" else p) for k, p in kind.parts)
+        yield dataclasses.replace(kind, parts=tuple(sized))
+
+
+def of_own_lengths(guesser: Guesser) -> Kinds | None:
+    """Numbers, and arrays that go together as the function multiplies and adds them, or each of a length of
+    its own, for which its rule seems right; else the first for which this runs; None where there are none. A
+    polynomial wants three coefficients, a rotation a quaternion, a regression a matrix between two vectors.
+    """
+    runs: list[Kinds] = []
+    left = MOST_SIZED
+    for choices_of in (_by_letters, _of_fixed_lengths):
+        choices = [choices_of(n, guesser.domain.get(n), guesser.used.get(n, ())) for n in guesser.names]
+        for guessed in _fitting(guesser, choices):
+            for kinds in narrowed(guessed):
+                if left <= 0 or guesser.end.is_over():
+                    return runs[0] if runs else None
+                left -= 1
+                args = guesser.draw(kinds)
+                try:
+                    y = guesser.value(args)
+                except Exception as error:
+                    if is_about_form(error) or not is_about_numbers(error):
+                        break  # not for want of another interval
+                    continue
+                if not is_finite(y):
+                    continue
+                if guesser.rule_for(args) is not None and guesser.takes(kinds):
+                    drawn = [args, *guesser.inside(kinds)]
+                    if any(map(guesser.rule_runs, drawn)):
+                        if all(map(guesser.seems_right, drawn)):
+                            return kinds
+                        runs.append(kinds)
+                        left = min(left, MOST_AFTER)
+                break
+    return runs[0] if runs else None
+
+
+def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
+    """The mixtures of kinds whose shapes the function takes, likeliest first; each kind is drawn once for all
+    its mixtures, for most of these are refused.
+    """
+    drawn = [{kind: draw(kind, guesser.rng, lengths=LETTERS) for kind in one} for one in choices]
+    mixtures = likeliest_first([tuple(one) for one in drawn])
+    for kinds in itertools.islice(mixtures, MOST_CALLED):
+        try:
+            with quiet():
+                guesser.f(*(values[kind] for values, kind in zip(drawn, kinds)), **guesser.kwargs)
+        except Exception as error:
+            if is_about_form(error) or not is_about_numbers(error):
+                continue
+        yield kinds
+
+
+_OF_ROWS: tuple[tuple[int | str, int | str], ...] = (("n", 2), ("n", 3), (2, "n"), (3, "n"))
+"""The lengths of matrices whose rows, or columns, are few: points of a plane, columns of a regression."""
+
+
+def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """Kinds with matrices of a few columns, or rows, in place of square ones for which a rule is wrong, or
+    has an answer in one size alone, or beside which some of its cotangents are right for the others, too; the
+    kinds themselves where it is for square ones.
+
+    A rule for points of a plane runs at two of them by chance, and there an area is zero; and for as many
+    unknowns as equations there are no residuals.
+    """
+    square = [kind.form == "square" or kind.dims == ("n", "n") for kind in kinds]
+    those = [i for i, is_square in enumerate(square) if is_square and not guesser.is_asked(i)]
+    if not those or guesser.end.is_over():
+        return kinds
+    drawn = [guesser.drawn(kinds), *guesser.inside(kinds)]
+    is_right = all(map(guesser.rule_runs, drawn)) and all(map(guesser.seems_right, drawn))
+    for dims in _OF_ROWS:
+        long = dims[:1] if isinstance(dims[0], str) else dims[1:]
+        new = tuple(
+            dataclasses.replace(kind, form="matrix", dims=dims) if i in those
+            else dataclasses.replace(kind, form="vector", dims=long) if kind.form == "rows"
+            else kind
+            for i, kind in enumerate(kinds)
+        )  # fmt: skip
+        if guesser.takes(new):
+            others = list(guesser.inside(new))
+            runs = bool(others) and all(map(guesser.rule_runs, others))
+            if runs and not (is_right and guesser.right_cotangents(guesser.drawn(new)) < 1):
+                return new
+    return kinds
+
+
+def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """Vectors of a length of their own each, where there are several and the function and its rule take them:
+    of two vectors of one length a convolution makes a single number.
+    """
+    for kinds in found:
+        vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
+        free = [i for i in vectors if not guesser.is_asked(i)]
+        if 2 <= len(free) <= 3:
+            lengths = iter(UNLIKE)
+            unlike = tuple(
+                dataclasses.replace(k, dims=(next(lengths),)) if i in free else k for i, k in enumerate(kinds)
+            )
+            if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
+                yield unlike
+            return
+
+
+UNLIKE = (5, 3, 2)
+"""Lengths of vectors that need not be of one length."""

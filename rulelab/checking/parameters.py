@@ -1,0 +1,40 @@
+"""The parameters of a function that is checked: which need arguments, and their defaults."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ..rules.targets import resolve
+
+
+def _parameters(target: Any) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def required_names(f: Any) -> tuple[str, ...]:
+    """The names of the arguments that a check has to find for a function: those without a default."""
+    target = resolve(f)[0]
+    if isinstance(target, np.ufunc):
+        return tuple("xyzw"[: target.nin])
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = [p for p in _parameters(target) if p.kind in positional]
+    names = [p.name for p in found if p.default is p.empty]
+    if not names:
+        names = [p.name for p in found[:1]]
+    return tuple(names) or ("x",)
+
+
+def all_names(target: Any) -> tuple[str, ...]:
+    return tuple(p.name for p in _parameters(target))
+
+
+def default_of(target: Any, name: str) -> Any:
+    """The default of a parameter of this name; `...` where there is none."""
+    found = (p.default for p in _parameters(target) if p.name == name and p.default is not p.empty)
+    return next(found, ...)

@@ -1,0 +1,203 @@
+"""What a docstring says in code about the numbers that a function is for: `d < n`, `0 <= p <= 1`,
+`len(x) > 1`, and of two indices that they are different.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+import re
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..rules.signatures import meant_types
+from .usage import decides_by, indexing
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
+}  # fmt: skip
+_OF_ONE: Mapping[str, Callable[[Any], Any]] = {"len": len, "abs": np.abs}
+_SIDE = r"(?:(?:len|abs)\(\w+\)|\|\w+\||[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?pi\b|[A-Za-z_]\w*)"
+_SIGN = r"\s*(?:<=|>=|!=|<|>)\s*"
+_CHAIN = re.compile(rf"(?<![\w.)\]*/+-])(?<![*/+-] ){_SIDE}(?:{_SIGN}{_SIDE})+(?![\w(\[.]\w|\s*[*/+^(\[-])")
+_OPERATOR = re.compile(r"\s*(<=|>=|!=|<|>)\s*")
+_CONDITION = re.compile(r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$")
+_PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
+"""Words before a relation by which it tells a case, and such as may."""
+_UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
+_TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a relation: a number, or a parameter by its name, or its length or size."""
+
+    name: str = ""
+    number: float = math.nan
+    of: str = ""
+
+    def at(self, arguments: Mapping[str, Any]) -> Any:
+        """What it is for these arguments; None where there is nothing to compare."""
+        if not self.name:
+            return self.number
+        x = arguments.get(self.name)
+        if self.of == "len":
+            return len(x) if isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and x.ndim else None
+        if isinstance(x, bool) or not isinstance(x, (int, float, np.number, np.ndarray)):
+            return None
+        if np.asarray(x).dtype.kind not in "iuf":
+            return None
+        return _OF_ONE[self.of](x) if self.of else x
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Two sides, and how they compare."""
+
+    left: Side
+    sign: str
+    right: Side
+    in_words: bool = False
+
+    def holds(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether it holds of all numbers of these arguments; so it does where there are none to compare.
+
+        >>> relation, = relations_in("with d < n", ("d", "n"))
+        >>> relation.holds({"d": 1.0, "n": 2.0}), relation.holds({"d": 1.0, "n": np.array([0.5, 2.0])})
+        (True, False)
+        """
+        if self.in_words and any(np.ndim(arguments.get(name, 0)) for name in self.names):
+            return False  # two places are spoken of, and not two lists of places
+        left, right = self.left.at(arguments), self.right.at(arguments)
+        if left is None or right is None:
+            return True
+        try:
+            return bool(np.all(_OPERATORS[self.sign](left, right)))
+        except ValueError:  # of lengths that do not go together
+            return True
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(side.name for side in (self.left, self.right) if side.name)
+
+    @property
+    def ordered(self) -> tuple[str, str] | None:
+        """Two parameters of which the first has the smaller numbers; None where it says something else."""
+        if self.left.of or self.right.of or len(self.names) < 2 or self.sign == "!=":
+            return None
+        pair = self.left.name, self.right.name
+        return pair if self.sign in ("<", "<=") else pair[::-1]
+
+    @property
+    def interval(self) -> tuple[str, float, float] | None:
+        """A parameter, and the interval that its numbers lie in; None where it says something else."""
+        if "len" in (self.left.of, self.right.of) or self.sign == "!=" or len(self.names) != 1:
+            return None
+        side, number = (self.left, self.right.number) if self.left.name else (self.right, self.left.number)
+        is_below = (self.sign in ("<", "<=")) == bool(self.left.name)
+        if side.of == "abs":
+            return (side.name, -number, number) if is_below else None
+        return (side.name, -math.inf, number) if is_below else (side.name, number, math.inf)
+
+
+@dataclass(frozen=True)
+class Related:
+    """What is said of some parameters, whose names stand in the order of the arguments."""
+
+    names: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
+
+    def hold(self, args: Sequence[Any]) -> bool:
+        """Whether all holds of these arguments."""
+        if not self.relations:
+            return True
+        named = dict(zip(self.names, args))
+        return all(relation.holds(named) for relation in self.relations)
+
+    def holding(self, args: Sequence[Any]) -> Related:
+        """What holds of these arguments, of all that is said."""
+        named = dict(zip(self.names, args))
+        return replace(self, relations=tuple(r for r in self.relations if r.holds(named)))
+
+    @property
+    def ordered(self) -> tuple[tuple[int, int], ...]:
+        """The positions of arguments of which the first is the smaller."""
+        pairs = (relation.ordered for relation in self.relations)
+        places = [(pair[0], pair[1]) for pair in pairs if pair is not None]
+        return tuple((self.names.index(one), self.names.index(other)) for one, other in places)
+
+    @property
+    def intervals(self) -> Iterator[tuple[str, float, float]]:
+        """The parameters that something is said of beside numbers, with their intervals."""
+        yield from (r.interval for r in self.relations if r.interval is not None)
+
+
+NOTHING_SAID = Related()
+
+
+def related(f: Any, names: tuple[str, ...]) -> Related:
+    """What the docstring of a function says of the numbers of its parameters.
+
+    What follows on an `if` or an `otherwise` tells a case, and so does what follows on a `for` or a `where`
+    if the function decides by that parameter: there the rule is to be right in the other case, too. Of two
+    indices alone different ones are heeded: of others it may be said by the way.
+    """
+    said = getattr(f, "__doc__", None) or ""
+    if not said or not isinstance(getattr(f, "__code__", None), types.CodeType):
+        return NOTHING_SAID
+    found = tuple(relations_in(said, names, decides_by(f)))
+    if any(relation.in_words for relation in found):
+        places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
+        found = tuple(r for r in found if not r.in_words or r.names <= places)
+    return Related(names, found)
+
+
+def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozenset()) -> Iterator[Relation]:
+    """The relations between parameters, and between these and numbers, that stand in a text.
+
+    >>> [(r.left.name, r.sign, r.right.number) for r in relations_in("a share, 0 < p <= 1.", ("p",))]
+    [('', '<', nan), ('p', '<=', 1.0)]
+    >>> list(relations_in("x if x > 0, else 0", ("x",)))
+    []
+    """
+    known = frozenset(names)
+    for found in _CHAIN.finditer(text):
+        before = text[: found.start()]
+        parts = _OPERATOR.split(found[0])
+        sides = [_side(part, known) for part in parts[::2]]
+        told = {side.name for side in sides if side is not None and side.name}
+        if _CONDITION.search(before) or told & cases and _PART.search(before):
+            continue
+        if re.match(r"[^.;]*\b(else|otherwise)\b", text[found.end() :]):
+            continue
+        for (left, right), sign in zip(itertools.pairwise(sides), parts[1::2]):
+            if left is not None and right is not None and (left.name or right.name):
+                yield Relation(left, sign, right)
+    for sentence in re.split(r"[.;]\s", text):
+        if _UNLIKE.search(sentence):
+            for one, other in _TWO.findall(sentence):
+                if one != other and {one, other} <= known:
+                    yield Relation(Side(one), "!=", Side(other), in_words=True)
+
+
+def _side(word: str, names: frozenset[str]) -> Side | None:
+    """One side of a relation, None where it is something that we do not know."""
+    of, name = "", word
+    if word.startswith("|") or "(" in word:
+        of = "len" if word.startswith("len") else "abs"
+        name = word.strip("|").rpartition("(")[2].rstrip(")")
+    if name in names:
+        return Side(name, of=of)
+    if word in ("pi", "-pi"):
+        return Side(number=math.copysign(math.pi, -1.0 if word[0] == "-" else 1.0))
+    try:
+        number = ast.literal_eval(word.lstrip("+"))
+    except (ValueError, SyntaxError):
+        return None
+    return Side(number=float(number)) if isinstance(number, (int, float)) else None

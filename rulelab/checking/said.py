@@ -1,0 +1,158 @@
+"""What the author of a function says of its parameters: kinds, intervals and orders by the docstring, numbers
+by annotations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..rules.signatures import meant_types
+from .perturb import Kind
+from .relations import related
+
+_COMMA = r"(?:, and |, or |, | and | or )"
+_NAMES = rf"((?:\w+{_COMMA})*\w+)"
+_ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|definite|any|row|column)"
+_ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
+_NOUN = r"(matri(?:x|ces)|vectors?|arrays?|signals?|scalars?|number|indices)"
+_OF = r"(?: of (integers|indices|whole numbers|booleans|flags|two|three|four)\b)?"
+_WHAT = _ADJECTIVES + _NOUN + r"\b" + _OF
+_BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
+_SAID_TO_BE = re.compile(rf"{_NAMES}(?: is| are|,)(?: an?| the| both| two| three| four)? {_WHAT}")
+_ARRAYS = _WHAT.replace("|number|indices", "")
+_ALL_ALIKE = re.compile(
+    rf"\b(?:(two|three|four|five|six)\s+)?{_ARRAYS} of (?:one|the same) (?:length|shape|size)"
+)
+_OF_ONE = re.compile(rf"\b(?:of|for|along) (?:an?|the|one) {_WHAT}")  # the mean of a vector
+_COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+_POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
+_ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
+
+_FORMS = {
+    "matrix": ("matrix", "square", "positive definite"),
+    "vector": ("vector", "columns", "rows"),
+    "array": ("vector", "matrix", "square", "positive definite", "columns", "rows"),
+    "number": ("number",),
+}
+_LETTERS = {
+    "matrix": (("n", "m"), ("m", "n"), ("n", "p"), ("n", "n")),
+    "vector": (("n",), ("m",), ("p",)),
+}
+_NUMBERS = (float, complex, np.float64, np.complex128)
+
+
+def numbers_said(f: Callable) -> Mapping[str, Kind]:
+    """The parameters of a function that its annotations call numbers, with their kinds.
+
+    >>> def f(x, lam: float, axis: int): ...
+    >>> {name: str(kind) for name, kind in numbers_said(f).items()}
+    {'lam': 'a number', 'axis': 'an axis'}
+    """
+    found: dict[str, Kind] = {}
+    for name, note in meant_types(f).items():
+        if note in _NUMBERS:
+            dtype = "complex128" if issubclass(note, complex) else "float64"
+            found[name] = Kind(dtype=dtype, is_asked=True)
+        elif note is int and name == "axis":
+            found[name] = Kind("axis", is_asked=True)
+    found.pop("return", None)
+    return found
+
+
+def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds that the docstring of a function gives of its parameters, the likeliest first.
+
+    >>> def bag(E, ids, weights):
+    ...     "The sum of rows of the real matrix E; ids is a vector of integers."
+    >>> [(name, str(kinds[0])) for name, kinds in kinds_said(bag).items()]
+    [('E', 'a matrix'), ('ids', 'a vector of indices')]
+    """
+    names, text = _text_of(f)
+    found: dict[str, tuple[Kind, ...]] = {}
+    for adjectives, noun, of, those in _BEHIND.findall(text):
+        for name in itertools.takewhile(names.__contains__, re.split(_COMMA, those)):
+            found.setdefault(name, _kinds(adjectives, noun, of))
+    for those, adjectives, noun, of in _SAID_TO_BE.findall(text):
+        last = itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those)))
+        for name in last:
+            found.setdefault(name, _kinds(adjectives, noun, of))
+    notes = meant_types(f)
+    left = [name for name in names if name not in found and name not in notes]
+    for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
+        if _COUNTS.get(count, len(left)) == len(left) > 1:
+            found.update(dict.fromkeys(left, _kinds(adjectives, noun, of)))
+            return found
+    unnamed = [one for one in _OF_ONE.finditer(text) if not _is_named(text[one.end() :], names)]
+    if len(left) == 1 and len(unnamed) == 1:
+        found[left[0]] = _kinds(*unnamed[0].groups(default=""))
+    return found
+
+
+def _is_named(rest: str, names: tuple[str, ...]) -> bool:
+    """Whether a parameter's name comes next."""
+    word = re.match(r" (\w+)", rest)
+    return word is not None and word[1] in names
+
+
+def _kinds(adjectives: str, noun: str, of: str) -> tuple[Kind, ...]:
+    """The kinds that words mean: `real`, `matrix`, and of what."""
+    if noun == "indices" or of in ("integers", "indices", "whole numbers"):
+        return (Kind("indices"), Kind("indices", 0.0, 3.0))
+    if of in ("booleans", "flags"):
+        return (Kind("mask"),)
+    words = adjectives.split()
+    form = {"matri": "matrix", "vecto": "vector", "array": "array", "signa": "vector"}.get(noun[:5], "number")
+    low, high = (0.0, math.inf) if "positive" in words and "definite" not in words else (-math.inf, math.inf)
+    dtype = "complex128" if "complex" in words else "float64"
+    plain = Kind(low=low, high=high, dtype=dtype)
+    if of in _COUNTS and form == "vector":
+        return (dataclasses.replace(plain, form=form, dims=(_COUNTS[of],)),)
+    forms = _FORMS[form]
+    if "definite" in words:
+        forms = ("positive definite",)
+    elif "symmetric" in words:
+        forms = ("symmetric",)
+    elif form == "matrix" and not {"square", "invertible"}.isdisjoint(words):
+        forms = ("square",)
+    kinds = [dataclasses.replace(plain, form=one) for one in forms]
+    if len(forms) > 1:
+        kinds += [dataclasses.replace(plain, form=form, dims=dims) for dims in _LETTERS.get(form, ())]
+    return tuple(kinds)
+
+
+def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
+    """The intervals that the docstring of a function gives of its parameters.
+
+    >>> def f(L, beta, d):
+    ...     "Where L > 0, and -1 < beta < 1."
+    >>> sorted(dict(intervals_said(f)).items())
+    [('L', (0.0, inf)), ('beta', (-1.0, 1.0))]
+    """
+    names, text = _text_of(f)
+    found: dict[str, tuple[float, float]] = {}
+    for name, low, high in related(f, names).intervals:
+        before = found.get(name, (-math.inf, math.inf))
+        found[name] = max(low, before[0]), min(high, before[1])
+    for those, sign in _POSITIVE.findall(text):
+        for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
+            found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
+    if _ALL_POSITIVE.search(text):
+        found = {**dict.fromkeys(names, (0.0, math.inf)), **found}
+    return {name: (low, high) for name, (low, high) in found.items() if name in names and low < high}
+
+
+def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
+    """The names of the parameters of a function, and its docstring in one line."""
+    code = getattr(f, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return (), ""
+    return code.co_varnames[: code.co_argcount], " ".join((getattr(f, "__doc__", None) or "").split())

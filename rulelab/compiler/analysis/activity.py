@@ -1,0 +1,201 @@
+"""Which values a cotangent can reach: varied with an active argument, and useful to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..base import ir
+from ..base.liveness import joins_of, sequences_of
+from .regions import Regions
+from .types import (
+    ANY,
+    BOOL,
+    F8,
+    FLOAT,
+    LIST,
+    NONE,
+    NUMERIC,
+    REAL,
+    SLICE,
+    STR,
+    Array,
+    Known,
+    Type,
+    Types,
+    any_part,
+)
+
+_FLOATS = (ANY, FLOAT, F8, REAL)
+_NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
+
+
+def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
+    """The operands through which a cotangent of the result may flow on."""
+    if isinstance(op, (ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Publish, ir.Ask)):
+        return ()
+    if isinstance(op, ir.Item):
+        return (op.value,)
+    if isinstance(op, ir.Write):
+        return (op.target, op.value)
+    return op.operands()
+
+
+class Activity:
+    """Answers whether a name is active, for one choice of active arguments.
+
+    `is_constant(op)` says that a call or an attribute has no derivative by declaration. What is put into a
+    container flows to all that may stand for it (`regions`). Where no cotangent is wanted at all, it still
+    tells what varies, so that nothing that does is handed out of sight.
+    """
+
+    def __init__(
+        self,
+        function: ir.Function,
+        types: Types,
+        regions: Regions,
+        start: set[str],
+        is_constant: Callable[[ir.Op], bool],
+        wanted: bool = True,
+    ) -> None:
+        self._types = types
+        self._regions = regions
+        self._is_constant = is_constant
+        self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
+        self.useful: set[str] = set()
+        self.handled = {  # names given in exception handlers: never differentiated
+            inner.target
+            for statement in ir.walk(function.body)
+            if isinstance(statement, ir.Try)
+            for handler in statement.handlers
+            for inner in ir.walk(handler.body)
+            if isinstance(inner, ir.Let)
+        }
+        self._until_stable(self.varied, lambda: self._vary(function.body))
+        if wanted and isinstance(function.result, str):
+            self.useful.add(function.result)
+        if wanted:
+            self.useful.update(regions.visible())
+        self._until_stable(self.useful, lambda: self._use(function.body))
+
+    def __call__(self, atom: ir.Atom) -> bool:
+        """Whether a cotangent of this value is wanted and may be other than zero."""
+        return isinstance(atom, str) and atom in self.varied and atom in self.useful
+
+    def _until_stable(self, names: set[str], step: Callable[[], None]) -> None:
+        size = -1
+        while size != len(names):
+            size = len(names)
+            step()
+
+    def _is_varied(self, atom: ir.Atom) -> bool:
+        return isinstance(atom, str) and atom in self.varied
+
+    def _vary(self, block: ir.Block) -> None:
+        for statement in block:
+            if isinstance(statement, ir.Let):
+                if statement.target not in self.varied and self._result_varies(statement):
+                    self.varied.add(statement.target)
+                if changes(statement.op) and statement.target in self._regions.effects:
+                    self._vary_region(statement)
+                continue
+            for leaf in sequences_of(statement):
+                if self._is_varied(leaf.value) and self._types(leaf.item) not in _NEVER:
+                    self.varied.add(leaf.item)
+            for inner in ir.blocks(statement):
+                self._vary(inner)
+            for name, atoms in joins_of(statement):
+                if any(map(self._is_varied, atoms)):
+                    self.varied.add(name)
+            if isinstance(statement, ir.Try):
+                self._vary_slots(statement)
+
+    def _vary_region(self, statement: ir.Let) -> None:
+        """A change that involves what varies makes all vary that may stand for what is changed."""
+        if statement.op.source or any(map(self._is_varied, self._flowing(statement.op))):
+            self.varied.add(statement.target)
+            self.varied.update(self._regions.members(self._regions.effects[statement.target][1]))
+
+    def _vary_slots(self, statement: ir.Try) -> None:
+        """Whether a handler ran may depend on the arguments, so everything it may decide is varied."""
+        inside = [s for block in ir.blocks(statement) for s in ir.walk(block) if isinstance(s, ir.Let)]
+        if any(s.target in self.varied for s in inside):
+            self.varied |= {slot.target for slot in statement.slots}
+
+    def _result_varies(self, statement: ir.Let) -> bool:
+        op = statement.op
+        if self._types(statement.target) in _NEVER or isinstance(self._types(statement.target), Known):
+            return False
+        if isinstance(op, ir.Write):
+            return False  # it has no result; what it does to others is looked at as a change
+        if isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op):
+            return False
+        return op.source or any(map(self._is_varied, self._flowing(op)))
+
+    def _flowing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
+        """The same where types are known: only an object of the author's can make an item from its key, and a
+        number or an object that is the key of a dict can be read back.
+        """
+        if isinstance(op, ir.Write) and any_part(self._types(op.key), _may_be_read_back):
+            return op.operands()
+        if isinstance(op, ir.Item) and self._types(op.value) == ANY:
+            if any_part(self._types(op.index), _may_be_read_back):
+                return op.operands()
+        return flowing(op)
+
+    def _use(self, block: ir.Block) -> None:
+        for statement in reversed(block):
+            if isinstance(statement, ir.Let):
+                self._use_let(statement)
+                continue
+            for name, atoms in joins_of(statement):
+                if name in self.useful:
+                    self._use_all(atoms)
+            for inner in ir.blocks(statement):
+                self._use(inner)
+            for leaf in sequences_of(statement):
+                if leaf.item in self.useful:
+                    self._use_all([leaf.value])
+
+    def _use_all(self, atoms: Iterable[ir.Atom]) -> None:
+        self.useful.update(atom for atom in atoms if isinstance(atom, str))
+
+    def _use_let(self, statement: ir.Let) -> None:
+        target, op = statement.target, statement.op
+        if changes(op) and target in self._regions.effects and target not in self.useful:
+            members = self._regions.members(self._regions.effects[target][1])
+            if not self.useful.isdisjoint(members):
+                self.useful.add(target)
+        if target in self.useful and target in self.varied:
+            self._use_all(self._flowing(op))
+
+
+def _may_be_read_back(key: Type) -> bool:
+    """Whether an item may be made from a key of this type, or from what is in it."""
+    return key in _FLOATS or key in (LIST, NUMERIC) or (isinstance(key, Array) and key.dtype == "f8")
+
+
+def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> None:
+    """Mark the items read and written by a slice that a number that varies may bound. A slice carries no
+    cotangent: what is asked for an item, perhaps an object of the author's, is looked at then.
+    """
+    moved: set[ir.Atom] = set()
+    for statement in ir.walk(function.body):
+        if not isinstance(statement, ir.Let):
+            continue
+        op = statement.op
+        if isinstance(op, ir.Slice) or (isinstance(op, ir.Call) and types.callee(op) is slice):
+            ends = op.ends() if isinstance(op, ir.Slice) else op.operands()
+            if any(atom in varied and types(atom) in _FLOATS for atom in ends):
+                moved.add(statement.target)
+        elif isinstance(op, (ir.Build, ir.Move)):
+            if not moved.isdisjoint(op.operands()):
+                moved.add(statement.target)
+        elif isinstance(op, ir.Item) and op.index in moved and types(op.value) == ANY:
+            op.by_moved_slice = True
+        elif isinstance(op, ir.Write) and op.key in moved and types(op.target) == ANY:
+            op.by_moved_slice = True
+
+
+def changes(op: ir.Op) -> bool:
+    """Whether an operation may change what its operands stand for."""
+    return isinstance(op, (ir.Write, ir.Call, ir.Apply, ir.Augmented))

@@ -1,0 +1,272 @@
+"""Whether a run did more than compute a value: what passes do, what they call, and who wants to know."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import types
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ...errors import RuleLabError
+from ...python_facts import FILLS, TELLS, WRITES, WRITING_OPERATORS, does
+from ...tangents.moments import EFFECTS, not_repeatable, run_behind
+from ..base import ir
+from .types import ANY, FUNCTION, Types
+
+
+class Noted(IntEnum):
+    """What came to notice in a run, the gravest last."""
+
+    NOTHING = 0
+    UNSEEN = 1  # code ran that nobody has looked into
+    EFFECT = 2  # something was printed, drawn or consumed
+
+
+LOUD = [0]  # how many effects and rules of users have come to notice: as long as it stays, nothing happened
+
+
+class Watch:
+    """What one run of a pass turned out to do."""
+
+    __slots__ = ("compiled", "met", "noted", "ruled", "start")
+
+    @property
+    def is_done(self) -> bool:
+        """Whether something has happened that must not happen twice: an effect, or a rule of a user's."""
+        return self.ruled or self.noted is Noted.EFFECT
+
+    def before_effect(self) -> None:
+        """The first effect of the run, or the first rule of a user's, is about to happen."""
+
+    def __init__(self) -> None:
+        self.start = perf_counter()
+        self.compiled = False
+        self.ruled = False
+        self.noted = Noted.NOTHING
+        self.met: list[Any] | None = None  # a list: what was called by rule is kept in it
+
+
+class Watches(threading.local):
+    """The watches that are open in the running thread, innermost last."""
+
+    def __init__(self) -> None:
+        self._open: list[Watch] = []
+
+    def open(self, watch: Watch) -> None:
+        self._open.append(watch)
+
+    def close(self) -> None:
+        self._open.pop()
+
+    def note(self, what: Noted) -> None:
+        if what is Noted.EFFECT:
+            if self._open and self._open[-1].noted is not Noted.EFFECT:
+                self._open[-1].before_effect()
+            LOUD[0] += 1
+            EFFECTS[0] += 1
+        for watch in self._open:
+            watch.noted = max(watch.noted, what)
+
+    def note_compiled(self, relied_on: Iterable[Any]) -> None:
+        for watch in self._open:
+            watch.compiled = True
+        self.note_met(*relied_on)
+
+    def note_met(self, *targets: Any) -> None:
+        for watch in self._open:
+            if watch.met is not None:
+                watch.met.extend(targets)
+
+    def note_ruled(self) -> None:
+        if self._open and not self._open[-1].ruled:
+            self._open[-1].before_effect()
+        LOUD[0] += 1
+        for watch in self._open:
+            watch.ruled = True
+
+
+def noting(watches: Watches, what: Noted, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A forward sweep that tells at each call what it does."""
+
+    def noted(*args: Any) -> Any:
+        watches.note(what)
+        return forward(*args)
+
+    return noted
+
+
+# --- what runs again ----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def running_again(f: Any, args: tuple[Any, ...], words: dict[str, Any] | None = None) -> Iterator[None]:
+    """A block in which a function is differentiated that has run before. An error that comes out of it after
+    an effect, or that a plain call raises too, says that the function cannot run twice; others, such as
+    those of a rule that did not answer before, are left as they are.
+    """
+    happened = EFFECTS[0]
+    try:
+        yield
+    except RuleLabError:
+        raise
+    except Exception as error:
+        if EFFECTS[0] != happened or _fails(f, args, words or {}):
+            raise not_repeatable(f, f"raises {type(error).__name__} when it runs again") from error
+        raise
+
+
+def as_again(g: Any) -> contextlib.AbstractContextManager[None]:
+    """The same for a function that runs another one again."""
+    run = run_behind(g)
+    return contextlib.nullcontext() if run is None else running_again(run.f, run.args, run.words)
+
+
+def _fails(f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> bool:
+    try:
+        f(*args, **words)
+    except Exception:
+        return True
+    return False
+
+
+# --- what is called -----------------------------------------------------------------------------------------
+
+# Built-in rules know these as constants, and each does something besides. `id` tells of memory.
+_EFFECTFUL: frozenset[Any] = frozenset(
+    {
+        print,
+        input,
+        open,
+        next,
+        id,
+        setattr,
+        delattr,
+        np.seterr,
+        np.set_printoptions,
+        np.save,
+        np.savez,
+        np.savetxt,
+        np.ndarray.tofile,
+    }
+)
+# Their functions draw, read or write.
+_EFFECTFUL_MODULES = tuple(
+    f"{name}."
+    for name in ("random", "_random", "numpy.random", "time", "secrets", "os", "posix", "io", "_io")
+)
+_PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
+_DATA = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    bool,
+    tuple,
+    range,
+    frozenset,
+    list,
+    dict,
+    set,
+    np.ndarray,
+    np.generic,
+)
+
+
+def side_effect_of_call(target: Any, has_built_in_rule: bool) -> Noted:
+    """What a call of something without a pass may do, which may have a built-in rule."""
+    if _among(target, _EFFECTFUL) or _module_of(target).startswith(_EFFECTFUL_MODULES):
+        return Noted.EFFECT
+    return Noted.NOTHING if has_built_in_rule or is_side_effect_free(target) else Noted.UNSEEN
+
+
+def is_side_effect_free(target: Any) -> bool:
+    """Whether a C function or class certainly does nothing but give a value."""
+    if isinstance(target, type):
+        return target.__module__ == "builtins" or issubclass(target, BaseException)
+    if isinstance(target, np.ufunc):
+        return True
+    if isinstance(target, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        done = does(target.__objclass__, target.__name__)
+        return target.__objclass__ in _DATA and done is not None and not done & (WRITES | FILLS | TELLS)
+    if isinstance(target, types.BuiltinFunctionType):
+        return getattr(target, "__module__", None) in _PURE_MODULES or _among(target, _QUIET_BUILTINS)
+    return False
+
+
+def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    """The error that a call raises in plain Python, if it raises one and nobody can see that it was tried.
+
+    Before a call is refused: what fails by itself is the author's mistake, and no gap of ours.
+    """
+    if (
+        not is_side_effect_free(target)
+        or target in WRITING_OPERATORS
+        or not all(map(_is_data, (*args, *kwargs.values())))
+    ):
+        return None
+    try:
+        target(*args, **kwargs)
+    except Exception as error:
+        return error
+    return None
+
+
+def _is_data(x: Any) -> bool:
+    """Whether operations on a value run none of the author's code."""
+    if isinstance(x, (list, tuple, set, frozenset)):
+        return type(x).__module__ == "builtins" and all(type(item) in _SCALARS for item in x)
+    return type(x) in _SCALARS or isinstance(x, np.generic) or (type(x) is np.ndarray and x.dtype != object)
+
+
+_SCALARS = (int, float, complex, bool, str, bytes, type(None))
+_QUIET_BUILTINS = frozenset(
+    {
+        abs, all, any, bin, callable, chr, divmod, format, getattr, hasattr, hash, hex, isinstance,
+        issubclass, len, max, min, oct, ord, pow, repr, round, sum,
+    }
+)  # fmt: skip
+
+
+def _module_of(target: Any) -> str:
+    """The module of a function, or of the class of a C method, with a dot behind it."""
+    module = getattr(target, "__module__", None) or getattr(
+        getattr(target, "__objclass__", None), "__module__", None
+    )
+    return f"{module}."
+
+
+def _among(target: Any, known: frozenset[Any]) -> bool:
+    try:
+        return target in known
+    except TypeError:  # not hashable, so none of these
+        return False
+
+
+# --- what a pass does itself --------------------------------------------------------------------------------
+
+
+def effects_of(lowered: ir.Function, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
+    """What the statements of one function do, apart from what its callees tell at run time."""
+    ops = (s.op for s in ir.walk(lowered.body) if isinstance(s, ir.Let))
+    return max((_of_op(op, kinds, has_built_in_rule) for op in ops), default=Noted.NOTHING)
+
+
+def _of_op(op: ir.Op, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
+    if not isinstance(op, ir.Call):
+        return Noted.NOTHING  # a write too: one to what the sweep has not made is refused before it happens
+    target = kinds.callee(op)
+    if target is ir.UNBOUND:
+        return Noted.NOTHING  # told at run time
+    if side_effect_of_call(target, True) is Noted.EFFECT:
+        return Noted.EFFECT
+    if has_built_in_rule(target) or (isinstance(target, type) and target.__module__ == "builtins"):
+        unclear = (FUNCTION, ANY) if target in (map, filter) else (FUNCTION,)
+        if any(kinds(atom) in unclear for atom in op.operands()[1:]):
+            return Noted.UNSEEN  # a function that is called out of sight
+    return Noted.NOTHING

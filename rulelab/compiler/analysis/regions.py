@@ -1,0 +1,378 @@
+"""Which names may stand for the same changing container, and where changes happen: what activity must know
+that single assignment hides.
+
+Names that may hold a container, or something in it, are put together in regions (B. Steensgaard, "Points-to
+analysis in almost linear time", 1996, with a container and its contents in one class). A region is *shared*
+if something in it may be changed other than by this function's own unseen appends: by a write, a method, a
+callee that it is handed to, or a nested function. Containers of shared regions are read and changed by
+identity (`heap`); all others stay values like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..base import ir
+from ..base.liveness import joins_of, phis_of, sequences_of
+from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, Types, any_part
+
+_READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
+
+
+_HOLDING_NOTHING = (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)
+
+
+def may_hold(kind: Type) -> bool:
+    """Whether values of this type may be, or hold, a container that can change."""
+    return any_part(kind, lambda part: part in (ANY, LIST, DICT, FUNCTION, CELL))
+
+
+class Regions:
+    """The regions of one function; makes containers of shared regions be read by identity."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        types: Types,
+        changes_nothing: Callable[[ir.Op], bool],
+        holds_nothing: Callable[[ir.Op], bool],
+    ) -> None:
+        self._types = types
+        self._changes_nothing = changes_nothing
+        self._parent: dict[str, str] = {}
+        self._empty = set(_holding_nothing(function, holds_nothing))
+        self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
+        self._join(*function.parameters, *function.free)  # a caller may hand over one thing twice
+        for statement in ir.walk(function.body):
+            self._visit(statement)
+            self._visit_iteration(statement)
+        self._shared = {self._root(atom) for _, _, atom in self._touched if self.makes(atom)}
+        self._outside = {
+            self._root(name) for name in (*function.parameters, *function.free) if self.makes(name)
+        }
+        self.effects: dict[str, tuple[ir.Op, str]] = {
+            target: (op, self._root(atom)) for target, op, atom in self._touched if self.makes(atom)
+        }
+        self._members: dict[str, list[str]] = {}
+        passing = set(_unseen(function))
+        for name in list(self._parent):
+            if name not in passing:
+                self._members.setdefault(self._root(name), []).append(name)
+
+    # -- answers ---------------------------------------------------------------------------------------------
+
+    def shared(self, atom: ir.Atom) -> bool:
+        """Whether what this name stands for may be changed under another name."""
+        return self.makes(atom) and self._root(atom) in self._shared
+
+    def from_outside(self, atom: ir.Atom) -> bool:
+        """Whether this name may stand for a container that the caller has, and may change after the call."""
+        return self.makes(atom) and self._root(atom) in self._outside
+
+    def same(self, a: ir.Atom, b: ir.Atom) -> bool:
+        """Whether two names may stand for one container, or for one and what it holds."""
+        return self.makes(a) and self.makes(b) and self._root(a) == self._root(b)
+
+    def make_shared(self, atom: ir.Atom) -> None:
+        """Have what this name stands for read and changed by identity."""
+        if self.makes(atom):
+            self._shared.add(self._root(atom))
+
+    def members(self, root: str) -> list[str]:
+        return self._members.get(root, [])
+
+    def visible(self) -> Iterator[str]:
+        """The names in regions whose changes the caller can see."""
+        for root in {root for _, root in self.effects.values()} & self._outside:
+            yield from self.members(root)
+
+    def add_effect(self, target: str, op: ir.Op, atom: ir.Atom) -> None:
+        self.effects[target] = (op, self._root(atom))
+
+    def add_alias(self, name: str, atom: ir.Atom) -> None:
+        root = self._root(atom)
+        self._parent[name] = root
+        self._members.setdefault(root, []).append(name)
+
+    # -- building --------------------------------------------------------------------------------------------
+
+    def makes(self, atom: ir.Atom | None) -> bool:
+        """Whether what this name stands for may be a container that was made here, or by a callee."""
+        return isinstance(atom, str) and atom not in self._empty and may_hold(self._types(atom))
+
+    def _root(self, atom: ir.Atom) -> str:
+        assert isinstance(atom, str)
+        self._parent.setdefault(atom, atom)
+        while self._parent[atom] != atom:
+            self._parent[atom] = self._parent[self._parent[atom]]
+            atom = self._parent[atom]
+        return atom
+
+    def _join(self, *atoms: ir.Atom | None) -> None:
+        members = [atom for atom in atoms if self.makes(atom)]
+        for atom in members:
+            self._parent[self._root(members[0])] = self._root(atom)  # type: ignore[arg-type]
+
+    def _visit(self, statement: ir.Statement) -> None:
+        if isinstance(statement, ir.Let):
+            self._visit_op(statement.target, statement.op)
+        for name, atoms in joins_of(statement):
+            self._join(name, *atoms)
+        for leaf in sequences_of(statement):
+            self._join(leaf.item, leaf.value)
+
+    def _visit_op(self, target: str, op: ir.Op) -> None:
+        if isinstance(op, _HOLDING_NOTHING):
+            return
+        if isinstance(op, ir.Write):
+            self._join(op.target, op.value)
+            if any_part(self._types(op.key), lambda part: part == ANY):
+                self._join(op.target, op.key)  # an object that can be found among the keys
+            self._touch(target, op, op.target)
+            return
+        self._join(target, *op.operands())
+        if isinstance(op, ir.MakeFunction):
+            for _, atom in op.captured:
+                self._touch(target, op, atom)
+        elif isinstance(op, (ir.MakeCell, ir.ReadCell)):
+            self._touch(target, op, target if isinstance(op, ir.MakeCell) else op.cell)
+        elif isinstance(op, ir.Augmented) and not op.owned:
+            self._touch(target, op, op.left)
+        elif (
+            isinstance(op, (ir.Call, ir.Apply))
+            and any(map(self.makes, op.operands()))
+            and not self._is_harmless(op)
+        ):
+            for atom in op.operands():
+                self._touch(target, op, atom)
+
+    def _visit_iteration(self, statement: ir.Statement) -> None:
+        """What goes through the keys of a dict may find numbers there, which is noticed if it is followed."""
+        for leaf in sequences_of(statement):
+            if self._types(leaf.value) == DICT:
+                self._touch(leaf.item, ir.Move(leaf.value), leaf.value)
+        if isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Call, ir.Apply, ir.Unpack)):
+            op = statement.op
+            if not isinstance(op, ir.Call) or op.method not in _READING - {"items", "keys"}:
+                for atom in op.operands():
+                    if self._types(atom) == DICT:
+                        self._touch(statement.target, op, atom)
+
+    def _touch(self, target: str, op: ir.Op, atom: ir.Atom) -> None:
+        if self.makes(atom):
+            self._touched.append((target, op, atom))
+
+    def _is_harmless(self, op: ir.Op) -> bool:
+        if isinstance(op, (ir.Call, ir.Apply)) and op.method in _READING:
+            if self._types(op.function) in (LIST, DICT):
+                return True
+        return self._changes_nothing(op)
+
+
+def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], bool]) -> Iterator[str]:
+    """The names that hold no container made here: globals, functions that capture nothing, and such."""
+    for statement in ir.walk(function.body):
+        if isinstance(statement, ir.Let):
+            op = statement.op
+            if (
+                isinstance(op, _HOLDING_NOTHING)
+                or (isinstance(op, ir.MakeFunction) and not op.operands())
+                or (isinstance(op, (ir.Call, ir.Apply, ir.Attribute)) and holds_nothing(op))
+            ):
+                yield statement.target
+
+
+def _unseen(function: ir.Function) -> Iterator[str]:
+    """The names of containers that nobody can change: tuples, and what is never published."""
+    published = {
+        s.op.value for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, ir.Publish)
+    }
+    for statement in ir.walk(function.body):
+        if isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Build, ir.Collect)):
+            if statement.target not in published:
+                yield statement.target
+
+
+def share(function: ir.Function, regions: Regions, types: Types) -> None:
+    """Make the changes of shared regions explicit: containers are published where they are made, appends are
+    method calls, and loops over what may change meanwhile go by position, each item read when its turn
+    comes. A list that is nobody else's is published where it is returned.
+    """
+    _Sharing(function, regions, types).run()
+
+
+class _Sharing:
+    def __init__(self, function: ir.Function, regions: Regions, types: Types) -> None:
+        self.function = function
+        self.regions = regions
+        self.types = types
+
+    def run(self) -> None:
+        function, result = self.function, self.function.result
+        complete: list[str] = []
+        if isinstance(result, str):
+            made = _Made(function, self.types)
+            complete = made.held_by(result)
+            others = made.others(complete, lambda name: self.regions.same(name, result))
+            if others or (result not in complete and made.may_be(result)):
+                self.regions.make_shared(result)
+        self._block(function.body)
+        if not self.regions.shared(result):
+            for name in complete:
+                last = function.body[-1].position
+                function.body.append(ir.Let(last, function.fresh("published"), ir.Publish(name)))
+
+    def _block(self, block: ir.Block) -> None:
+        out: ir.Block = []
+        for statement in block:
+            for inner in ir.blocks(statement):
+                self._block(inner)
+            out += self._shared(statement)
+        block[:] = out
+
+    def _shared(self, statement: ir.Statement) -> list[ir.Statement]:
+        if isinstance(statement, ir.Let):
+            op, position = statement.op, statement.position
+            if isinstance(op, ir.Publish):
+                return [statement] if self.regions.shared(op.value) else []
+            if isinstance(op, ir.Append) and not op.hidden and self.regions.shared(op.value):
+                call = ir.Call(op.value, (op.item,), (), "append")
+                made = self.function.fresh("appended")
+                self.regions.add_effect(made, call, op.value)
+                return [ir.Let(position, made, call), ir.Let(position, statement.target, ir.Move(op.value))]
+        if isinstance(statement, ir.For):
+            return self._by_position(statement)
+        return [statement]
+
+    def _by_position(self, statement: ir.For) -> list[ir.Statement]:
+        before: list[ir.Statement] = []
+        items: list[ir.Statement] = []
+
+        def turn(iteration: ir.Iteration) -> ir.Iteration:
+            if isinstance(iteration, ir.Zipped):
+                iteration.parts = [turn(part) for part in iteration.parts]
+            elif isinstance(iteration, ir.Enumerated):
+                iteration.part = turn(iteration.part)
+            elif isinstance(iteration, ir.Sequence) and self.regions.shared(iteration.value):
+                return positions(iteration)
+            return iteration
+
+        def positions(leaf: ir.Sequence) -> ir.Positions:
+            index, sequence = self.function.fresh("position"), self.function.fresh("items")
+            kind = self.types(leaf.value)
+            self.types.of[index] = INT
+            self.types.of[sequence] = kind if kind == LIST or isinstance(kind, Tuple) else ANY
+            self.regions.add_alias(sequence, leaf.value)
+            before.append(ir.Let(statement.position, sequence, ir.Indexable(leaf.value)))
+            items.append(ir.Let(statement.position, leaf.item, ir.Item(sequence, index)))
+            return ir.Positions((sequence,), index, leaf.backwards)
+
+        statement.iteration = turn(statement.iteration)
+        statement.body[:0] = items
+        return [*before, statement]
+
+
+class _Made:
+    """The lists and dicts that a function certainly made itself."""
+
+    def __init__(self, function: ir.Function, types: Types) -> None:
+        self._types = types
+        self._defined: dict[str, tuple[ir.Op | None, list[ir.Atom]]] = {}
+        self._builds: list[ir.Build | ir.Append] = []
+        for statement in ir.walk(function.body):
+            if isinstance(statement, ir.Let):
+                self._defined[statement.target] = (statement.op, [])
+                if isinstance(statement.op, (ir.Build, ir.Append)):
+                    self._builds.append(statement.op)
+            for phi in phis_of(statement):
+                self._defined[phi.target] = (None, phi.sources)
+        self._outermost = {s.target for s in function.body if isinstance(s, ir.Let)}
+        self._outermost |= {phi.target for s in function.body for phi in phis_of(s)}
+
+    def held_by(self, name: str) -> list[str]:
+        """`name`, and what it holds to all depths, as far as they are such and have names at the end."""
+        found = [name] if self._is_made(name) and name in self._outermost else []
+        op, _ = self._defined.get(name, (None, []))
+        while isinstance(op, (ir.Append, ir.Move)) and isinstance(op.value, str):
+            op, _ = self._defined.get(op.value, (None, []))
+        if isinstance(op, ir.Build) and op.kind != "set":
+            for item in dict.fromkeys(op.items):
+                if isinstance(item, str):
+                    found += [inner for inner in self.held_by(item) if inner not in found]
+        return found
+
+    def may_be(self, name: ir.Atom) -> bool:
+        """Whether on some path a name stands for a container that was made here."""
+        return any(
+            isinstance(origin, str) and origin in self._defined and self._is_made(origin)
+            for origin in self._origins(name, (ir.Move,))
+        )
+
+    def others(self, complete: list[str], in_region: Callable[[str], bool]) -> bool:
+        """Whether a container of the region holds one that is not among the complete ones."""
+        return any(
+            isinstance(item, str) and item not in complete and self._is_made(item) and in_region(item)
+            for op in self._builds
+            for item in (op.items if isinstance(op, ir.Build) else (op.item,))
+        )
+
+    def _is_made(self, name: ir.Atom) -> bool:
+        """Whether a name certainly stands for a container that was made here, if it has a value."""
+        if not isinstance(name, str) or name not in self._defined:
+            return False
+        return all(
+            self._makes(origin) or (origin != name and _is_nothing(origin))
+            for origin in self._origins(name, (ir.Append, ir.Move))
+        )
+
+    def _makes(self, origin: ir.Atom) -> bool:
+        op = self._defined.get(origin, (None, []))[0] if isinstance(origin, str) else None
+        if isinstance(op, ir.Build):
+            return op.kind in ("list", "dict")
+        return op is not None and _is_new_list(op, self._types)
+
+    def _origins(self, name: ir.Atom, passing: tuple[type, ...]) -> Iterator[ir.Atom]:
+        """Where the value of a name may come from, through joins and the operations that hand it on."""
+        waiting, seen = [name], set()
+        while waiting:
+            atom = waiting.pop()
+            if not isinstance(atom, str):
+                yield atom
+                continue
+            if atom in seen:
+                continue
+            seen.add(atom)
+            op, sources = self._defined.get(atom, (None, []))
+            if isinstance(op, passing):
+                waiting.append(op.value)  # type: ignore[union-attr]
+            elif op is None and sources:
+                waiting += sources
+            else:
+                yield atom
+
+
+def makes_list(op: ir.Op, types: Types) -> bool:
+    """Whether the list, dict or set that an operation gives is a new one; of displays `Publish` tells."""
+    if isinstance(op, ir.Binary):
+        return op.operator in ("add", "mul", "or_") and any(
+            types(a) in (LIST, DICT, ANY) for a in op.operands()
+        )
+    if isinstance(op, ir.Item):
+        return types(op.index) == SLICE and types(op.value) in (LIST, ANY)
+    return isinstance(op, ir.Call) and (types.callee(op) in MAKERS or op.method in ("copy", "tolist"))
+
+
+def _is_new_list(op: ir.Op, types: Types) -> bool:
+    """Whether what an operation gives is certainly a new list, dict or set, or an array."""
+    if isinstance(op, ir.Binary):
+        return op.operator in ("add", "mul") and LIST in map(types, op.operands())
+    if isinstance(op, ir.Item):
+        return types(op.index) == SLICE and types(op.value) == LIST
+    return isinstance(op, ir.Call) and types.callee(op) in MAKERS
+
+
+MAKERS = (list, dict, set, sorted)
+
+
+def _is_nothing(atom: ir.Atom) -> bool:
+    return isinstance(atom, ir.Const) and (atom.value is None or atom.value is ir.UNBOUND)

@@ -1,0 +1,157 @@
+"""Text made from values that vary: where it could be read back as a number, the derivative would be lost
+without a word. (Bytes are made by no rule: a call that makes them from what varies is a foreign one.)
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...python_facts import CONTAINERS, KEEPS, names_that
+from ..base import ir
+from ..base.liveness import joins_of, reads_of
+from ..base.source import names_in
+from .types import STR, Types
+
+_READERS = {  # module, name: what makes numbers of text
+    ("builtins", "float"),
+    ("builtins", "int"),
+    ("builtins", "complex"),
+    ("builtins", "ord"),
+    ("ast", "literal_eval"),
+    ("json", "loads"),
+    ("decimal", "Decimal"),
+    ("fractions", "Fraction"),
+    ("numpy", "fromstring"),
+    ("numpy", "float64"),
+    ("numpy", "float32"),
+}
+_WRITERS = frozenset(
+    {
+        *(builtins.str, builtins.repr, builtins.ascii, builtins.format),
+        *(builtins.bin, builtins.hex, builtins.oct, builtins.chr, str.format),
+        *(np.array2string, np.array_repr, np.array_str, np.base_repr, np.binary_repr),
+        *(np.format_float_positional, np.format_float_scientific),
+    }
+)
+_INTO_FILES = frozenset({np.save, np.savez, np.savetxt})  # their first argument
+_KEEPING = names_that(KEEPS, *CONTAINERS) | {"write", "writelines"}  # of containers and streams
+_CARRIERS = (
+    ir.Binary,
+    ir.Augmented,
+    ir.Build,
+    ir.Attribute,
+    ir.Move,
+    ir.Unpack,
+    ir.Append,
+    ir.Collect,
+)
+_MAKERS = (ir.Build, ir.Call, ir.Apply)  # of containers, objects and streams
+
+
+def reads_numbers(target: Any) -> bool:
+    """Whether a function makes numbers of a text that it is given."""
+    return (getattr(target, "__module__", None), getattr(target, "__name__", None)) in _READERS
+
+
+def readings(
+    function: ir.Function, spelled: set[str], types: Types, is_harmless: Callable[[Any], bool]
+) -> Iterator[ir.Let]:
+    """The calls that are handed one of the names `spelled_out` and whose result is used, other than to raise
+    it: an error takes its message out of the function, or to a handler, which looks for numbers in it.
+
+    `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as
+    on a number.
+    """
+    if not spelled:
+        return
+    used = {
+        atom
+        for statement in ir.walk(function.body)
+        if not isinstance(statement, ir.Raise)
+        for atom in reads_of(statement)
+    } | {function.result}
+    for statement in ir.walk(function.body):
+        if not isinstance(statement, ir.Let):
+            continue
+        op = statement.op
+        if isinstance(op, ir.MakeFunction) and _reads_what_it_captures(op, spelled):
+            yield statement
+        if isinstance(op, (ir.Call, ir.Apply)) and statement.target not in spelled:
+            handed = any(isinstance(atom, str) and atom in spelled for atom in op.operands()[1:])
+            if handed and statement.target in used and not _harmless(types.callee(op), is_harmless):
+                yield statement
+
+
+def _harmless(callee: Any, is_harmless: Callable[[Any], bool]) -> bool:
+    if isinstance(callee, type):
+        return issubclass(callee, BaseException)
+    return callee is not ir.UNBOUND and not reads_numbers(callee) and is_harmless(callee)
+
+
+def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
+    """Whether a nested function gets such a text and calls, by its name, what makes numbers of text."""
+    given = any(isinstance(atom, str) and atom in spelled for atom in op.operands())
+    return given and not names_in(op.code).keys().isdisjoint({name for _, name in _READERS})
+
+
+def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[str]:
+    """The names of texts made from what varies, and of what holds such texts."""
+    spelled: set[str] = set()
+    made = {s.target for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, _MAKERS)}
+    size = -1
+    while size != len(spelled):
+        size = len(spelled)
+        for statement in ir.walk(function.body):
+            if isinstance(statement, ir.Let):
+                if _spells(statement.op, varied, spelled, types):
+                    spelled.add(statement.target)
+                spelled |= {name for name in _keepers(statement.op, varied, spelled, types) if name in made}
+            for name, atoms in joins_of(statement):
+                if not spelled.isdisjoint(atoms):
+                    spelled.add(name)
+    return spelled
+
+
+def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> bool:
+    """Whether the operation makes a text from what varies, or hands one on."""
+    names = {atom for atom in op.operands() if isinstance(atom, str)}
+    if isinstance(op, ir.Item):
+        return op.value in spelled  # what a table has for a text is not made of it
+    if isinstance(op, ir.Binary) and op.operator == "mod" and types(op.left) == STR:
+        return bool(names & (varied | spelled))
+    if isinstance(op, _CARRIERS):
+        return bool(names & spelled)
+    if not names & (varied | spelled):
+        return False
+    if isinstance(op, ir.Format):
+        return True
+    if not isinstance(op, ir.Call):
+        return False
+    if op.method is not None and (
+        types(op.function) == STR or (isinstance(op.function, str) and op.function in spelled)
+    ):
+        return True  # "{}".format(x), text.strip()
+    if any(types.callee(op) is copier for copier in (list, tuple)):
+        return bool(names & spelled)
+    return any(types.callee(op) is writer for writer in _WRITERS)
+
+
+def _keepers(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> set[ir.Atom]:
+    """What holds such a text afterwards: a container, an object or a stream that it is written to."""
+    if isinstance(op, ir.Write):
+        return {op.target} if op.value in spelled else set()
+    if not isinstance(op, ir.Call):
+        return set()
+    if op.method in _KEEPING:
+        given = op.operands()[1:]
+        return {op.function} if any(atom in spelled for atom in given) else set()
+    callee, words = types.callee(op), dict(op.keywords)
+    if callee is builtins.print and "file" in words:
+        return {words["file"]} if any(atom in varied | spelled for atom in op.args) else set()
+    if any(callee is writer for writer in _INTO_FILES):
+        return {*op.args[:1]} if any(atom in varied for atom in op.operands()[2:]) else set()
+    return set()

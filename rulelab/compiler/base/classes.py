@@ -1,0 +1,168 @@
+"""What a class says by itself: whose it is, which method Python asks of it, what its objects are made of."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import math
+import operator
+import types
+import typing
+from typing import Any
+
+import numpy as np
+
+from ...python_facts import OPERATORS
+from ...tangents.classes import made_by_python
+from ...tangents.one import One
+from ...tangents.structural import Tangent, is_namedtuple
+from .libraries import is_of_library
+
+BINARY = {getattr(operator, each.name): each.methods for each in OPERATORS}
+BINARY[builtins.pow] = BINARY[operator.pow]
+BINARY[builtins.divmod] = ("__divmod__", "__rdivmod__")
+FIRST = {
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+    operator.invert: "__invert__",
+    operator.abs: "__abs__",
+    builtins.abs: "__abs__",
+    operator.getitem: "__getitem__",
+    builtins.float: "__float__",
+    builtins.complex: "__complex__",
+    builtins.int: "__int__",
+    builtins.round: "__round__",
+    math.floor: "__floor__",
+    math.ceil: "__ceil__",
+    math.trunc: "__trunc__",
+    builtins.reversed: "__reversed__",
+    builtins.iter: "__iter__",
+    builtins.next: "__next__",
+}
+
+
+def is_author_class(kind: type) -> bool:
+    """Whether a class was made by a class statement outside of NumPy and this package, or is one of those
+    that rules compute with by the methods of the class.
+    """
+    if not made_by_python(kind):
+        return False
+    return kind.__module__.partition(".")[0] not in ("numpy", "rulelab") or kind in _OF_RULES
+
+
+_OF_RULES = (Tangent, One)
+
+
+def is_of_c(target: Any) -> bool:
+    """Whether a callable is a builtin function or a plain class, which a table may be asked for."""
+    return type(target) is type or isinstance(target, types.BuiltinFunctionType)
+
+
+def written_in_python(kind: type, name: str) -> Any:
+    """The method of a class that Python code gives it, or None."""
+    found = getattr(kind, name, None)
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def hands_out_its_own(x: Any) -> bool:
+    """Whether a list, tuple or dict of a class of the author's hands out other items than it holds."""
+    kind = type(x)
+    return (
+        isinstance(x, (list, tuple, dict))
+        and is_author_class(kind)
+        and any(written_in_python(kind, name) is not None for name in _ITEM_METHODS)
+    )
+
+
+_ITEM_METHODS = ("__iter__", "__getitem__", "__len__", "keys", "values", "items")
+
+
+def holds_callable(owner: Any, name: str) -> bool:
+    """Whether `owner.name` is a value that happens to be callable, and no method of the owner's class."""
+    if isinstance(owner, (types.ModuleType, type, np.ndarray, np.generic, types.FunctionType)):
+        return False
+    if isinstance(owner, super):
+        return False
+    found = in_class(type(owner), name)
+    if name in getattr(owner, "__dict__", ()):
+        return not hasattr(type(found), "__set__") or isinstance(found, property)
+    if isinstance(
+        found, (property, functools.cached_property, functools.partialmethod, types.MemberDescriptorType)
+    ):
+        return True
+    if found is None:
+        return written_in_python(type(owner), "__getattr__") is not None
+    return written_in_python(type(found), "__get__") is not None
+
+
+def is_dispatcher(target: Any) -> bool:
+    """Whether a function is made by `functools.singledispatch`, which chooses by the class of an argument."""
+    return isinstance(target, types.FunctionType) and target.__code__ is _DISPATCHER
+
+
+_DISPATCHER = functools.singledispatch(lambda x: x).__code__  # type: ignore[attr-defined]
+
+
+def dispatched(owner: Any, name: str, args: tuple[Any, ...]) -> Any:
+    """The function that `owner.name(*args)` runs where `functools.singledispatchmethod` chooses it; else
+    None.
+    """
+    found = in_class(type(owner), name)
+    if not isinstance(found, functools.singledispatchmethod) or not args:
+        return None
+    chosen = found.dispatcher.dispatch(args[0].__class__)
+    return chosen if isinstance(chosen, types.FunctionType) else None
+
+
+def in_class(kind: type, name: str) -> Any:
+    """What the classes of an object have under a name, not asked for its value."""
+    for cls in kind.__mro__:
+        if name in cls.__dict__:
+            return cls.__dict__[name]
+    return None
+
+
+def is_authors(cls: Any) -> bool:
+    """Whether the objects of a class are made of its arguments alone and keep them in sight."""
+    if isinstance(cls, type) and is_namedtuple(cls) and is_generated(cls.__new__):
+        return True
+    return (
+        isinstance(cls, type)
+        and type(cls).__call__ is type.__call__
+        and not issubclass(cls, (BaseException, tuple, int, float, str))
+        and (cls in _MADE_WHOLE or cls.__new__ in PLAIN_NEW)
+        and (cls in _MADE_WHOLE or cls.__module__ not in ("builtins", "numpy"))
+    )
+
+
+def container_base(cls: type) -> type | None:
+    """The class of Python's own that a class of lists, dicts, deques or sets inherits from; None for a class
+    of anything else, and for one that says itself what is in it.
+    """
+    if not (is_author_class(cls) and (cls is collections.Counter or not is_of_library(cls))):
+        return None
+    base = next((base for base in _INHERITED if issubclass(cls, base)), None)
+    if base is None or cls.__new__ is not base.__new__ or issubclass(cls, collections.defaultdict):
+        return None
+    kinds = cls.__mro__[: cls.__mro__.index(base)]
+    said = {name for kind in kinds if kind is not collections.Counter for name in vars(kind)}
+    return None if said & set(_SAYS_ITSELF) else base
+
+
+def is_generated(function: Any) -> bool:
+    """Whether a method was written by `dataclass` or `namedtuple`, not by an author."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(("<string>", "<dataclass"))
+
+
+CONTAINERS = (collections.deque, collections.defaultdict, collections.OrderedDict)
+_MADE_WHOLE = (*CONTAINERS, types.SimpleNamespace)  # classes of C whose objects hold what they are given
+PLAIN_NEW = (object.__new__, typing.Generic.__new__)  # those that make an object and do nothing with it
+
+
+_INHERITED = (list, collections.deque, collections.OrderedDict, dict, set)
+_SAYS_ITSELF = (
+    *("__len__", "__iter__", "__contains__", "__getattribute__"),
+    *("__getitem__", "__setitem__", "__delitem__"),
+)

@@ -1,0 +1,142 @@
+"""Whose a Python function is: the author's (installed packages count as that), or a library's, which goes by
+rule.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+import types
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from ...own_code import FOLDER, is_stand_in
+
+_PACKAGE = Path(FOLDER).resolve()
+BY_RULE = ("numpy", "scipy")
+INSTALLED_IN = ("site-packages", "dist-packages")
+
+_HORNER = "a loop of products and sums over the coefficients"
+_OF_COUNTER = (
+    *("__init__", "update", "subtract", "most_common", "total", "copy", "_keep_positive", "__missing__"),
+    *("__add__", "__sub__", "__or__", "__and__", "__pos__", "__neg__"),
+    *("__iadd__", "__isub__", "__ior__", "__iand__", "__delitem__"),
+)
+# Functions of the libraries that are compiled like the author's own: plain Python over operations that have
+# rules, which writes to nothing but the object of a method. Module, name and why it is safe.
+COMPILED: dict[tuple[str, str], str] = {
+    ("colorsys", "rgb_to_yiq"): "two sums of products",
+    ("colorsys", "yiq_to_rgb"): "sums of products, clipped to [0, 1] by branches",
+    ("colorsys", "rgb_to_hls"): "branches over quotients",
+    ("colorsys", "hls_to_rgb"): "branches over products",
+    ("colorsys", "_v"): "what hls_to_rgb is made of",
+    ("colorsys", "rgb_to_hsv"): "branches over quotients",
+    ("colorsys", "hsv_to_rgb"): "branches over products",
+    ("statistics", "NormalDist.pdf"): "one formula of math functions",
+    ("statistics", "NormalDist.cdf"): "one formula of math functions",
+    ("statistics", "NormalDist.zscore"): "a quotient",
+    ("typing", "cast"): "hands its second argument on",
+    **dict.fromkeys(
+        [("collections", f"Counter.{name}") for name in _OF_COUNTER],
+        "loops over entries, with sums and differences",
+    ),
+    ("contextlib", "nullcontext.__init__"): "keeps its argument",
+    ("contextlib", "nullcontext.__enter__"): "hands it out",
+    ("contextlib", "nullcontext.__exit__"): "does nothing",
+    ("numpy", "polyval"): _HORNER,
+    ("numpy.lib._polynomial_impl", "poly1d.__call__"): "polyval of its coefficients",
+    ("numpy", "polyadd"): "pads with zeros and adds",
+    ("numpy", "polysub"): "pads with zeros and subtracts",
+    (
+        "numpy.polynomial._polybase",
+        "ABCPolyBase.__call__",
+    ): "shifts and scales, then the function of its basis",
+    ("numpy.polynomial.polyutils", "mapdomain"): "a line through what mapparms gives",
+    ("numpy.polynomial.polyutils", "mapparms"): "four differences and two quotients",
+    ("numpy.polynomial.polynomial", "polyval"): _HORNER,
+    ("numpy.polynomial.chebyshev", "chebval"): _HORNER,
+    ("numpy.polynomial.legendre", "legval"): _HORNER,
+    ("numpy.polynomial.hermite", "hermval"): _HORNER,
+    ("numpy.polynomial.hermite_e", "hermeval"): _HORNER,
+    ("numpy.polynomial.laguerre", "lagval"): _HORNER,
+}
+
+
+def compile_too(function: Any, why: str) -> None:
+    """Have a function of this package compiled like the author's own."""
+    COMPILED[function.__module__, function.__qualname__] = why
+
+
+def compiled_function(target: Any) -> types.FunctionType | None:
+    """The Python function to compile for a call of `target`; None if it goes by rule or not at all."""
+    function = target
+    if type(target) is type(np.sum):  # it hands the call to other array classes; those are refused before
+        function = getattr(target, "__wrapped__", None)
+    if not isinstance(function, types.FunctionType):
+        return None
+    if function.__dict__:  # a derivative as a function, which has a program of its own to be differentiated
+        function = function.__dict__.get("differentiated_as", function)
+    if is_library(function) and (target.__module__, target.__qualname__) not in COMPILED:
+        return None
+    return function
+
+
+def is_library(function: types.FunctionType) -> bool:
+    """Whether a Python function belongs to NumPy, SciPy, the standard library or this package.
+
+    The file decides, not the module's name: an author's own `queue.py` or `random.py` is the author's, and so
+    are the examples in somebody's docstrings.
+    """
+    top = str(function.__globals__.get("__name__", "")).partition(".")[0]
+    return _is_library_file(function.__code__.co_filename, top if top in BY_RULE else None)
+
+
+def is_of_rulelab(filename: str) -> bool:
+    """Whether a file belongs to this package, or what is compiled from it stands in for a function."""
+    return is_stand_in(filename) or filename.startswith(str(_PACKAGE))
+
+
+def is_authors_function(x: Any) -> bool:
+    """Whether a value is a Python function that belongs to none of these."""
+    return isinstance(x, types.FunctionType) and not is_library(x)
+
+
+def is_of_library(cls: type) -> bool:
+    """Whether a class belongs to NumPy, SciPy, the standard library or this package."""
+    module = sys.modules.get(cls.__module__)
+    filename = getattr(module, "__file__", None)
+    if module is None or filename is None:
+        return module is not None and cls.__module__ in sys.builtin_module_names
+    top = cls.__module__.partition(".")[0]
+    return _is_library_file(filename, top if top in BY_RULE else None)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library_file(filename: str, library: str | None) -> bool:
+    if filename.startswith("<"):
+        return filename.startswith("<frozen ")
+    path = Path(os.path.realpath(filename))
+    if library is not None and library in PurePath(filename).parent.parts:
+        return True
+    if path.is_relative_to(_PACKAGE):
+        return not is_stand_in(filename)
+    return any(
+        path.is_relative_to(root) and not set(INSTALLED_IN) & set(path.relative_to(root).parts)
+        for root in _standard_library()
+    )
+
+
+@functools.cache
+def _standard_library() -> tuple[Path, ...]:
+    paths = {os.path.dirname(os.__file__), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    return tuple(Path(os.path.realpath(path)) for path in paths if path)
+
+
+# Packages whose functions and classes nobody takes away, so that a pass may take them for granted.
+IMMORTAL = frozenset(
+    {"builtins", "numpy", "scipy", "math", "rulelab", "operator", "_operator", "functools", "itertools"}
+)

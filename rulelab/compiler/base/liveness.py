@@ -1,0 +1,92 @@
+"""Which names a statement reads, where values join, and joins that nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import ir
+
+
+def prune(function: ir.Function) -> None:
+    """Drop the joins (and the kept slots) whose value nobody reads."""
+    statements = list(ir.walk(function.body))
+    read = [function.result, *(atom for s in statements for atom in reads_of(s, joins=False))]
+    live = {atom for atom in read if isinstance(atom, str)}
+    joins = [join for s in statements for join in joins_of(s)]
+    size = -1
+    while size != len(live):
+        size = len(live)
+        for name, atoms in joins:
+            if name in live:
+                live.update(atom for atom in atoms if isinstance(atom, str))
+    _drop(function.body, live)
+
+
+def phis_of(statement: ir.Statement) -> list[ir.Phi]:
+    """The joins that a statement ends with."""
+    find = _PHIS.get(type(statement))
+    return [] if find is None else find(statement)
+
+
+_PHIS: dict[type, Callable[[Any], list[ir.Phi]]] = {
+    ir.If: lambda s: s.outs,
+    ir.For: lambda s: s.carried,
+    ir.While: lambda s: s.carried,
+    ir.Try: lambda s: s.slots,
+}
+
+
+def joins_of(statement: ir.Statement) -> Iterator[tuple[str, list[ir.Atom]]]:
+    """The names that a statement gives at joins, each with all that may become its value there: what handlers
+    leave and what is kept for them included.
+    """
+    handlers = statement.handlers if isinstance(statement, ir.Try) else ()
+    for number, phi in enumerate(phis_of(statement)):
+        yield phi.target, [*phi.sources, *(handler.values[number] for handler in handlers)]
+    if isinstance(statement, ir.Keep):
+        yield statement.slot, [statement.value]
+
+
+def sequences_of(statement: ir.Statement) -> list[ir.Sequence]:
+    """What a loop goes through item by item."""
+    leaves = ir.leaves(statement.iteration) if isinstance(statement, ir.For) else ()
+    return [leaf for leaf in leaves if isinstance(leaf, ir.Sequence)]
+
+
+def reads_of(statement: ir.Statement, *, joins: bool = True) -> list[ir.Atom | None]:
+    """The atoms that a statement itself reads, those inside its blocks left out."""
+    find = _READS.get(type(statement))
+    found = [] if find is None else list(find(statement))
+    return found + [atom for _, atoms in joins_of(statement) for atom in atoms] if joins else found
+
+
+_READS: dict[type, Callable[[Any], Any]] = {
+    ir.Let: lambda s: s.op.operands(),
+    ir.If: lambda s: (s.test,),
+    ir.While: lambda s: (s.test, s.stop),
+    ir.For: lambda s: (s.stop, *_iteration_reads(s.iteration)),
+    ir.Raise: lambda s: (s.error, s.cause),
+}
+
+
+def _iteration_reads(iteration: ir.Iteration) -> Iterator[ir.Atom]:
+    if isinstance(iteration, ir.Zipped):
+        for part in iteration.parts:
+            yield from _iteration_reads(part)
+    elif isinstance(iteration, ir.Enumerated):
+        yield iteration.start
+        yield from _iteration_reads(iteration.part)
+    else:
+        yield from iteration.args if isinstance(iteration, ir.Count) else (iteration.value,)
+
+
+def _drop(block: ir.Block, live: set[str]) -> None:
+    block[:] = [s for s in block if not (isinstance(s, ir.Keep) and s.slot not in live)]
+    for statement in block:
+        phis = phis_of(statement)
+        for handler in statement.handlers if isinstance(statement, ir.Try) else ():
+            handler.values = [x for x, slot in zip(handler.values, phis) if slot.target in live]
+        phis[:] = [phi for phi in phis if phi.target in live]
+        for inner in ir.blocks(statement):
+            _drop(inner, live)

@@ -1,0 +1,86 @@
+"""Which parameter of a Python function each argument of a call went to."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from ...rules.binding import Binder
+from ...tangents.structural import Tangent, entries_of
+from ..memory import support
+from ..memory.handlers import NO
+from ..memory.operands import carries
+
+
+def flags_by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[bool]:
+    """One flag for each of `count` parameters, from those of the arguments and the slots these went to."""
+    found = [False] * count
+    for slot, on in zip(where, flags, strict=True):
+        found[slot_number(slot)] |= on
+    return found
+
+
+def by_position(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments that go to positional parameters; `args` where the call itself is wrong, and will say so
+    in its own words.
+    """
+    try:
+        return Binder.of(target).bind(args, kwargs)[0]
+    except TypeError:
+        return args
+
+
+def bind(
+    function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], list[Slot]]:
+    """The value of every parameter in the code object's order, and where each argument went: to a
+    parameter of its own, or into `*args` or `**kwargs` under a key.
+    """
+    __tracebackhide__ = True
+    code = function.__code__
+    positional, given = Binder.of(function).bind(args, kwargs)
+    count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[:named]
+    values = [*positional[:count], *(given[name] for name in names[count:])]
+    if code.co_flags & inspect.CO_VARARGS:
+        values.append(tuple(positional[count:]))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        values.append({name: x for name, x in given.items() if name not in names[count:]})
+    where: list[Slot] = [number if number < count else (named, number - count) for number in range(len(args))]
+    allowed = names[code.co_posonlyargcount :]
+    where += [
+        code.co_posonlyargcount + allowed.index(name) if name in allowed else (len(values) - 1, name)
+        for name in kwargs
+    ]
+    return tuple(values), where
+
+
+Slot = int | tuple[int, Any]  # a parameter by number; with a key, an entry of `*args` or `**kwargs`
+
+
+def slot_number(slot: Slot) -> int:
+    """Which parameter an argument went to, or into."""
+    return slot if isinstance(slot, int) else slot[0]
+
+
+def bar_at(got: Any, slot: Slot) -> Any:
+    """The cotangent of an argument, from those of the parameters; None inside is no path."""
+    if isinstance(slot, int):
+        return got[1 + slot]
+    bar = support.value(got[1 + slot[0]])
+    if isinstance(bar, Tangent):
+        return NO if slot[1] not in entries_of(bar) else bar[slot[1]]
+    return support.part(bar, slot[1])
+
+
+def active_defaults(
+    function: types.FunctionType, values: tuple[Any, ...], where: list[Slot]
+) -> dict[int, str]:
+    """The parameters that a nested function fills in with values it was made with, which may be active:
+    slot to name.
+    """
+    if not function.__code__.co_flags & inspect.CO_NESTED:
+        return {}
+    names, given = function.__code__.co_varnames, set(map(slot_number, where))
+    return {slot: names[slot] for slot, x in enumerate(values) if slot not in given and carries(x)}

@@ -1,0 +1,610 @@
+"""Arrays that a pass did not make are borrowed: code that is not followed may refill them after a pullback
+has kept them.
+
+Where such code is about to run, a sweep that keeps references is given up before anything has happened, and
+begun again as one that keeps copies of the constants it needs (docs/design/borrowed.md).
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import functools
+import operator
+import sys
+import types
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from ...errors import MutationError, NotDifferentiableError, Place
+from ...rules.lent import Debugging
+from ...rules.programs import key_asked_once, takes_positions
+from ...rules.targets import name_of, resolve
+from ...tangents.moments import run_behind
+from ..analysis.effects import Noted, is_side_effect_free
+from ..analysis.unfollowed import is_pure, is_pure_function, of_class, reads
+from ..base.classes import is_author_class
+from ..base.deriving import is_running
+from ..base.libraries import compiled_function, is_library, is_of_library, is_of_rulelab
+from ..base.places import calls_leading_here
+from ..base.purity import HARMLESS
+from ..base.question import Question
+from ..memory import heap
+from ..memory.fingerprints import array_fingerprint, kept_by
+from ..memory.handlers import Handler, Uncached
+from ..memory.holding import fields_of
+from ..memory.operands import describe
+from ..memory.reach import walked
+from .entries import KEPT
+from .protocols import asked_once
+
+_MET = [0]  # how often such code was about to run in sweeps that keep copies
+
+
+def needs_copies(what: str, place: Place | None) -> MutationError:
+    """What is raised where code that is not followed is about to run in a sweep that keeps references to
+    arrays which it may refill.
+
+    Whoever began the sweep begins it again with copies. It comes before that code runs; so if nothing else
+    has happened, nothing happens twice.
+    """
+    error = MutationError(
+        f"{what} is not followed, and may change arrays that the derivative has kept",
+        place=place,
+        fixes=(
+            "ask for the derivative again: from now on it keeps copies",
+            "call it before what prints, draws random numbers or reads a clock",
+        ),
+        read="limitations#code-that-is-not-followed",
+        chain=calls_leading_here()[:-1],
+    )
+    error.needs_copies = True  # type: ignore[attr-defined]
+    return error
+
+
+def asks_for_copies(error: BaseException) -> bool:
+    """Whether an error says that a sweep has to keep copies."""
+    return getattr(error, "needs_copies", False)
+
+
+# --- noticing -----------------------------------------------------------------------------------------------
+
+# By attribute (None for operators), with classes by identity, so that none is kept alive: the fields that the
+# code of a class reads, none where it is harmless whatever its objects hold.
+_FIELDS: dict[str | None, dict[int, tuple[str, ...]]] = {}
+_LEAVING: dict[tuple[str | None, int], weakref.ref[type]] = {}
+_SAFE = frozenset({float, int, bool, str, type(None), complex, np.ndarray, np.float64, list, tuple, dict})
+
+
+PLAIN = _SAFE - {list, tuple}
+
+
+def lookout(pullbacks: Question, attribute: str | None, place: Place | None) -> Callable[[Any], Any]:
+    """What a constant goes through before its attribute is read, or (None) an operator or a loop is run on
+    it: the value itself, after a look at whose code that runs.
+    """
+    known, data = _FIELDS.setdefault(attribute, {}), _FIELDS.setdefault(None, {})
+
+    def look(x: Any) -> Any:
+        kind = type(x)
+        if kind in _SAFE:
+            return x
+        names = known.get(id(kind))
+        if names is None or (names and not _holds_data(x, names, data)):
+            _meet(pullbacks, x, attribute, place)
+        return x
+
+    return look
+
+
+def _holds_data(x: Any, names: tuple[str, ...], known: dict[int, tuple[str, ...]]) -> bool:
+    """Whether the fields that the code of a class reads hold, at a glance, nothing that runs code."""
+    fields = getattr(x, "__dict__", None)
+    if type(fields) is not dict:
+        return False
+    for name in names:
+        kind = type(fields.get(name, fields))
+        if kind not in _SAFE and known.get(id(kind)) != ():
+            return False
+    return True
+
+
+def look_at(pullbacks: Question, values: Iterable[Any], place: Place | None) -> None:
+    """The same of values that a function of a library is handed, which may run their operators, and those of
+    the items of lists.
+    """
+    look = handed(pullbacks, place)
+    for x in values:
+        look(x)
+
+
+def handed(pullbacks: Question, place: Place | None) -> Callable[[Any], Any]:
+    """The `lookout` for one such value. Of a list the first and the last item are looked at: they are of one
+    kind, as a rule.
+    """
+    known = _FIELDS.setdefault(None, {})
+
+    def look(x: Any) -> Any:
+        kind = type(x)
+        if (kind is list or kind is tuple) and x:
+            look(x[0])
+            if type(x[-1]) is not type(x[0]):
+                look(x[-1])
+        elif kind not in _SAFE and known.get(id(kind)) != ():
+            _meet(pullbacks, x, None, place)
+        return x
+
+    return look
+
+
+def _meet(pullbacks: Question, x: Any, attribute: str | None, place: Place | None) -> None:
+    kind = type(x)
+    if of_class(kind, attribute):
+        _note(kind, attribute, ())
+    elif is_pure(x, attribute):
+        paths = None if is_of_library(kind) or kind in _SAFE else reads(kind, attribute)
+        if paths is not None and all(len(path) == 1 for path in paths):
+            _note(kind, attribute, tuple(path[0] for path in paths))
+    else:
+        what = f"The iteration over a {kind.__name__}" if hasattr(kind, "__next__") else None
+        what = what or (f"{kind.__name__}.{attribute}" if attribute else f"The code of a {kind.__name__}")
+        about_to_run(pullbacks, what, place)
+
+
+def _note(kind: type, attribute: str | None, names: tuple[str, ...]) -> None:
+    known, number = _FIELDS.setdefault(attribute, {}), id(kind)
+
+    def forget(_: Any) -> None:
+        known.pop(number, None)
+        _LEAVING.pop((attribute, number), None)
+
+    known[number] = names
+    _LEAVING[attribute, number] = weakref.ref(kind, forget)
+
+
+def about_to_run(pullbacks: Question, what: str, place: Place | None) -> None:
+    """Code that is not followed comes next: an effect, and an error unless the sweep keeps copies."""
+    if not pullbacks.keeps:
+        raise needs_copies(what, place)
+    _MET[0] += 1
+    pullbacks.cache.watches.note(Noted.EFFECT)
+
+
+def look_at_call(
+    pullbacks: Question, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
+) -> None:
+    """A look at a function that neither a rule nor a pass answers, and at what it is handed."""
+    if target is getattr and len(args) > 1 and isinstance(args[1], str):
+        lookout(pullbacks, args[1], place)(args[0])
+        return
+    look_at(pullbacks, (*args, *kwargs.values()), place)
+    if may_write(target, args, kwargs):
+        about_to_run(pullbacks, f"{name_of(target)}", place)
+    elif _may_change_state(target, (*args, *kwargs.values())):
+        pullbacks.cache.watches.note(Noted.EFFECT)
+
+
+def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call of such a function may change an array, as far as can be told before it runs."""
+    if type(target).__module__.partition(".")[0] in _BY_ADDRESS:
+        return True
+    if type(target) in (operator.attrgetter, operator.methodcaller):
+        names = target.__reduce__()[1] if type(target) is operator.attrgetter else (None,)
+        return any(
+            name is None or not is_pure(x, name.partition(".")[0])
+            for x in args
+            for name in names
+            if not is_of_library(type(x))
+        )
+    if is_side_effect_free(target):
+        return False
+    given = (*args, *kwargs.values())
+    module = str(getattr(target, "__module__", None) or getattr(_owner(target), "__module__", None) or "")
+    if module.startswith("rulelab."):
+        return False  # which watches what it runs
+    if any(map(_runs_open, (target, *given))):
+        return True
+    if module.startswith(("numpy", "scipy")) and not module.startswith("numpy.random"):
+        return any(
+            name.startswith(_WRITTEN) and x is not False and x is not None for name, x in kwargs.items()
+        )
+    if not _is_of_library(target):
+        return True
+    return module.partition(".")[0] not in _READING and any(map(holds_arrays, given))
+
+
+def _may_change_state(target: Any, given: tuple[Any, ...]) -> bool:
+    """Whether a call of a library may leave what it is handed in another state, so that it must not run
+    twice. Methods of containers that only read are known by name; what is hashed by its value stays as it is.
+    """
+    module = str(getattr(target, "__module__", None) or "").partition(".")[0]
+    if module in _READING or module in ("numpy", "scipy", "rulelab") or is_side_effect_free(target):
+        return False
+    if _owner(target) is not None and getattr(target, "__name__", "") in HARMLESS:
+        return False
+    return any(not isinstance(x, _UNCHANGING) and type(x).__hash__ in (None, object.__hash__) for x in given)
+
+
+_UNCHANGING = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, slice)
+
+
+def _runs_open(x: Any) -> bool:
+    """Whether a value is a function of the author's, or holds one, whose text does not show that it only
+    gives a value.
+    """
+    if isinstance(x, functools.partial):
+        return _runs_open(x.func) or any(map(_runs_open, x.args))
+    if isinstance(x, np.vectorize):
+        return _runs_open(x.pyfunc)
+    if isinstance(x, types.MethodType):
+        return _runs_open(x.__func__)
+    behind = getattr(x, "__wrapped__", None) if callable(x) and not isinstance(x, type) else None
+    if isinstance(behind, types.FunctionType) and not is_library(behind):
+        return any(map(_runs_open, (behind, *getattr(x, "registry", {}).values())))
+    return isinstance(x, types.FunctionType) and not is_library(x) and not is_pure_function(x)
+
+
+def draws_into(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call draws random numbers into an array that it is given: `rng.random(out=y)`, and by
+    position.
+    """
+    if not any(target is known for known in _FILLING_DRAWS):
+        return False
+    return any(isinstance(x, np.ndarray) for x in (*args, kwargs.get("out")))
+
+
+_FILLING_DRAWS = tuple(
+    getattr(np.random.Generator, name) for name in ("random", "standard_normal", "standard_exponential")
+)
+_BY_ADDRESS = ("ctypes", "_ctypes", "_cffi_backend")  # they write wherever an address leads
+_WRITTEN = ("out", "overwrite")  # keywords by which NumPy and SciPy are told to write to an argument
+_READING = (
+    "copy", "math", "cmath", "operator", "_operator", "functools", "itertools", "json", "pickle", "inspect",
+)  # fmt: skip
+
+
+def _owner(target: Any) -> Any:
+    return getattr(target, "__objclass__", None)
+
+
+def _is_of_library(target: Any) -> bool:
+    if isinstance(target, types.FunctionType):
+        return is_library(target)
+    owner = target if isinstance(target, type) else _owner(target)
+    if owner is not None:
+        return is_of_library(owner)
+    module = getattr(target, "__module__", None)
+    if isinstance(module, str):
+        return module.partition(".")[0] in _LIBRARIES
+    return is_of_library(type(target))
+
+
+_LIBRARIES = frozenset({*sys.stdlib_module_names, *sys.builtin_module_names, "numpy", "scipy", "None"})
+_BYTES = (np.ndarray, memoryview, bytearray, array.array)
+
+
+def holds_arrays(x: Any, depth: int = 4) -> bool:
+    """Whether a value is, or holds, memory that can be written to."""
+    if isinstance(x, _BYTES):
+        return not isinstance(x, np.ndarray) or x.flags.writeable or x.base is not None
+    if isinstance(x, heap.LEAVES) or not depth:
+        return False
+    if isinstance(x, dict):
+        return any(holds_arrays(part, depth - 1) for part in x.values())
+    if isinstance(x, (list, tuple, set, frozenset, deque)):
+        return any(holds_arrays(part, depth - 1) for part in x)
+    return any(holds_arrays(part, depth - 1) for part in fields_of(x).values())
+
+
+def may_meet(roots: tuple[Any, ...]) -> bool:
+    """Whether the code of these functions seems to reach code that is not followed; a guess, made before
+    something happens that must not happen twice.
+    """
+    held, names = walked(roots)
+    if not names.isdisjoint(_FILLING) or (names & _DRAWING and names & _EMPTY):
+        return True
+    return any(map(_is_open, held))
+
+
+_FILLING = frozenset({"shuffle", "permuted", "readinto", "recv_into", "pack_into", "nditer", "vectorize"})
+_DRAWING = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
+_EMPTY = frozenset({"empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full"})
+
+
+def _is_open(x: Any) -> bool:
+    if isinstance(x, type):
+        if is_of_library(x):
+            return False
+        names = [name for cls in x.__mro__ if not is_of_library(cls) for name in vars(cls)]
+        return reads(x, None) is None or any(reads(x, name) is None for name in names)
+    if isinstance(x, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
+        return False
+    if hasattr(type(x), "__next__"):
+        return not is_pure(x)
+    return callable(x) and compiled_function(resolve(x)[0]) is None and may_write(x, (), {})
+
+
+def function_behind(f: Any) -> types.FunctionType | None:
+    """The function that a call of `f` runs, if it is one of Python's."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    found = resolve(f)[0]
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def needs_to_copy(pullbacks: Question, f: Any) -> bool:
+    """Whether sweeps of a function are known to need copies; in debug mode all keep some, to compare with."""
+    known = pullbacks.cache.copying
+    if Debugging.rules:
+        return True
+    if known is None:
+        return False
+    run = run_behind(f)
+    function = function_behind(f if run is None else run.f)
+    return function is not None and function.__code__ in known
+
+
+def remember(pullbacks: Question, f: Any) -> None:
+    """From now on the sweeps of a function keep copies; the quick way to others is closed.
+
+    A function of ours runs for many of the author's, and most of them need no copies: it is not remembered.
+    """
+    function = function_behind(f)
+    if function is not None and not is_of_rulelab(function.__code__.co_filename):
+        cache = pullbacks.cache
+        if cache.copying is None:
+            cache.copying = weakref.WeakSet()
+        cache.copying.add(function.__code__)
+        function.__dict__.pop(KEPT, None)
+
+
+def begin_again(pullbacks: Question, f: Any) -> None:
+    """The sweep of a function is given up for one that keeps copies; what it made is nobody's."""
+    remember(pullbacks, f)
+    probes = pullbacks.cache.probes
+    if probes is not None and not heap.is_nested():
+        probes.leave(0)  # all that it had entered
+    heap.begin_again()
+
+
+_SWEEPING: set[types.CodeType] = set()
+
+
+def sweeping(function: Any) -> Any:
+    """Decorator of a function that runs a sweep which keeps what it needs for a reverse one, or that one."""
+    _SWEEPING.add(function.__code__)
+    return function
+
+
+def sweep_around() -> bool:
+    """Whether such a sweep goes on around this call, told by the frames of the running thread."""
+    return is_running(_SWEEPING)
+
+
+def refuse_asked_often(target: Any, args: Iterable[Any], words: Iterable[Any], place: Place | None) -> None:
+    """NotDifferentiableError for an object that a function of NumPy's or of C asks for its numbers more than
+    once, or that its rule would ask again, where the answer may be another one each time.
+    """
+    args, words = tuple(args), tuple(words)
+    if not any(type(x) in (list, tuple) or is_author_class(type(x)) for x in (*args, *words)):
+        return
+    if not _is_converting(target):
+        return
+    alone = not any(callable(x) or hasattr(x, "__next__") for x in args if not is_author_class(type(x)))
+    for k, x in enumerate((*args, *words)):
+        if not _answers_anew(x):
+            continue
+        kind = type(x)
+        counted = hasattr(kind, "__array__") or hasattr(kind, "__index__")
+        once = k < len(args) and not words and alone and counted
+        if not once or _times_asked(target, args, k) > 1:
+            raise NotDifferentiableError(
+                f"{name_of(target)} may ask a {_kind_in(x).__name__} for its numbers more than once, and the "
+                "answers may differ",
+                place=place,
+                fixes=("hand over an array or a number: np.asarray(x), operator.index(x)",),
+                read="limitations#code-that-is-not-followed",
+            )
+
+
+def _is_converting(target: Any) -> bool:
+    owner = getattr(target, "__objclass__", None)
+    if isinstance(getattr(target, "__self__", None), np.ufunc):
+        return True
+    module = str(getattr(target if owner is None else owner, "__module__", None)).partition(".")[0]
+    return module in ("numpy", "math", "cmath")
+
+
+def _answers_anew(x: Any, depth: int = 2) -> bool:
+    """Whether a value is, or holds, an object that stands for numbers and may give others each time."""
+    kind = type(x)
+    if kind in (list, tuple):
+        if depth == 0 or PLAIN.issuperset(map(type, x)):
+            return False
+        return any(_answers_anew(part, depth - 1) for part in x)
+    if not is_author_class(kind) or callable(x) or is_of_library(kind) or isinstance(x, _NUMBERS_AND_TEXTS):
+        return False
+    if hasattr(kind, "__array_ufunc__") or heap.is_own(x):
+        return False
+    stands = any(hasattr(kind, name) for name in ("__array__", "__index__", "__float__", "__complex__"))
+    sequence = hasattr(kind, "__getitem__") and hasattr(kind, "__len__")
+    return (stands or sequence) and not isinstance(x, (dict, tuple)) and not is_pure(x)
+
+
+_NUMBERS_AND_TEXTS = (int, float, complex, str, bytes, np.ndarray, np.generic)
+
+
+def _kind_in(x: Any) -> type:
+    while type(x) in (list, tuple):
+        x = next(part for part in x if _answers_anew(part))
+    return type(x)
+
+
+def _times_asked(target: Any, args: tuple[Any, ...], number: int) -> int:
+    """How often the function asks the argument at `number`: one that only counts is put in its place. What
+    the function makes of that answer does not matter, and it may be an error.
+    """
+    kind, asked = type(args[number]), [0]
+    shape = next((x.shape for x in args if isinstance(x, np.ndarray)), ())
+
+    def array_of(self: Any, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        asked[0] += 1
+        return np.ones(shape, dtype)
+
+    def index_of(self: Any) -> int:
+        asked[0] += 1
+        return 1
+
+    answers = {"__array__": array_of, "__index__": index_of}
+    counting = type("Counting", (), {name: f for name, f in answers.items() if hasattr(kind, name)})
+    others = [np.ones(shape) if _answers_anew(x) else x for x in args]
+    with contextlib.suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        target(*others[:number], counting(), *others[number + 1 :])
+    return asked[0]
+
+
+# --- keeping copies -----------------------------------------------------------------------------------------
+
+
+def keeping(handler: Handler, whole: bool, built_in: bool, place: Place | None, items: bool) -> Handler:
+    """A handler by rule that is given copies of the arrays among its arguments, for what it keeps; also of
+    those that vary, for what a function captures counts as that.
+
+    `whole` says that also the arrays inside of containers are copied, where the result does not hold these
+    very parts. A result that is a view of a copy has to be one of the array itself, which may be refilled:
+    then a rule `built_in` is asked again, with the arrays themselves, of which it keeps no more than shapes.
+    `items` says that it is the rule of `x[i]`.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        given = (*args, *kwargs.values())
+        asked = _asked(given, whole, items) if built_in else given
+        copies = [_copied(x, whole) for x in asked]
+        if all(a is b for a, b in zip(copies, given)):
+            y, back = handler(*args, **kwargs)
+        else:
+            y, back = handler(*copies[: len(args)], **dict(zip(kwargs, copies[len(args) :])))
+            changed = [a for a, b in zip(copies, asked) if a is not b]
+            if built_in and _shows(y, changed):
+                y, back = handler(*asked[: len(args)], **dict(zip(kwargs, asked[len(args) :])))
+        objects = [x for x in given if _is_object(x)]
+        if objects:
+            back = _checked(back, _arrays_in(objects))
+        if Debugging.rules:
+            back = _watched(back, _arrays_in(given), place)
+        return y, back
+
+    return Uncached(call) if type(handler) is Uncached else call
+
+
+def _copied(x: Any, whole: bool) -> Any:
+    if isinstance(x, np.ndarray):
+        # NumPy warns of a broadcast array that is asked whether it is writeable.
+        return _copied_as_laid_out(x) if x.base is not None or x.flags.writeable else x
+    if isinstance(x, (memoryview, bytearray, array.array)):
+        return np.array(x)
+    if isinstance(x, heap.LEAVES) or not whole:
+        return x
+    kind = type(x)
+    if kind in (list, tuple):
+        parts = [_copied(part, whole) for part in x]
+        return x if all(a is b for a, b in zip(parts, x)) else kind(parts)
+    if kind is dict:
+        return {key: _copied(part, whole) for key, part in x.items()}
+    return x
+
+
+_MOST_SPREAD = 16  # times the bytes of an array: one that is spread further is copied without its gaps
+
+
+def _copied_as_laid_out(x: np.ndarray) -> np.ndarray:
+    """A copy with the same strides: what BLAS adds up in another order has another last digit."""
+    low, high = byte_bounds(x)
+    if x.flags.forc or type(x) is not np.ndarray or x.dtype.hasobject or high - low > _MOST_SPREAD * x.nbytes:
+        return np.array(x, copy=True, subok=True)
+    memory = np.empty(high - low, np.uint8)
+    copied = np.ndarray(x.shape, x.dtype, memory, x.ctypes.data - low, x.strides)
+    copied[...] = x
+    return copied
+
+
+def _asked(given: tuple[Any, ...], whole: bool, items: bool) -> tuple[Any, ...]:
+    """The arguments of a built-in rule, which may ask an object again in the reverse sweep, with what
+    such objects stand for; `whole` and `items` as `keeping` takes them.
+    """
+    if items:
+        owner, *keys = given
+        return (owner, *map(key_asked_once, keys)) if takes_positions(owner) else given
+    return tuple(map(asked_once, given)) if whole else given
+
+
+def _shows(y: Any, copies: list[Any]) -> bool:
+    """Whether a result looks into one of these copies."""
+    if isinstance(y, (tuple, list)):
+        return any(_shows(part, copies) for part in y)
+    if not isinstance(y, np.ndarray):
+        return any(y is x for x in copies)
+    return any(isinstance(x, np.ndarray) and np.may_share_memory(y, x) for x in copies)
+
+
+def _is_object(x: Any) -> bool:
+    """Whether a constant may hold arrays that cannot be copied without making another object of it."""
+    if isinstance(x, (*heap.LEAVES, list, tuple, dict, set, frozenset, slice, range, np.ufunc, np.dtype)):
+        return False
+    return not callable(x) and bool(fields_of(x))
+
+
+def _arrays_in(values: Iterable[Any]) -> Iterator[np.ndarray]:
+    return (x for x in kept_by(list(values)) if isinstance(x, np.ndarray))
+
+
+def _watched(back: Any, arrays: Iterable[np.ndarray], place: Place | None) -> Callable[[Any], Any]:
+    """The pullback, which refuses in debug mode where an array has changed behind everybody's back: a sweep
+    without copies would have given a wrong number.
+    """
+    met = _MET[0]
+
+    def refuse(x: np.ndarray) -> None:
+        if _MET[0] == met:
+            raise MutationError(
+                f"An array {describe(x)} was changed after the derivative had kept it, and nothing "
+                "that runs in the function is known to do that",
+                place=place,
+                fixes=("hand out copies", "stop the thread or the C code that writes to it"),
+                read="limitations#code-that-is-not-followed",
+            )
+
+    return _unless_changed(back, arrays, refuse)
+
+
+def _checked(back: Any, arrays: Iterable[np.ndarray]) -> Callable[[Any], Any]:
+    """The pullback, which refuses where one of these arrays has changed since."""
+
+    def refuse(x: np.ndarray) -> None:
+        raise MutationError(
+            "Code that is not followed has changed an array in an object that a rule has kept",
+            fixes=("hand the rule the arrays themselves", "hand it a copy of the object"),
+            read="limitations#code-that-is-not-followed",
+        )
+
+    return _unless_changed(back, arrays, refuse)
+
+
+def _unless_changed(back: Any, arrays: Iterable[np.ndarray], refuse: Callable[[np.ndarray], None]) -> Any:
+    kept = [(x, array_fingerprint(x)) for x in arrays]
+
+    def checked(y_bar: Any) -> Any:
+        for x, seen in kept:
+            if array_fingerprint(x) != seen:
+                refuse(x)
+        return back(y_bar)
+
+    return heap.like(back, checked)

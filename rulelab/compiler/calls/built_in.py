@@ -1,0 +1,176 @@
+"""Calls by a rule that comes with the package: its rrule and its frule answer for the same arguments."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...rules import programs
+from ...rules.binding import parameter_names, positional_parameters
+from ...rules.registry import Found
+from ...rules.rule import Rule
+from ...rules.signatures import types_of
+from ...rules.targets import name_of
+from ..base.classes import is_author_class
+from ..memory.crossings import keeps_alive, preserves
+from ..memory.handlers import NO, Handler, rearranged
+from .borrowed import PLAIN, refuse_asked_often
+from .call import Call
+from .lost import is_inexact, refuse_lost, refuse_uncovered
+from .templates import ARGS, DOTS, G_DOT, Asked, Forward, Program, Pushed, Ref, arg, dot, varies
+
+
+def covered(rule: Rule) -> tuple[str, ...] | None:
+    """The names of the parameters of a rule; None if it takes any keyword. One by partials takes none."""
+    return () if rule.partials is not None else parameter_names(rule.function)
+
+
+def moved_keywords(
+    parameters: tuple[str, ...], defaults: dict[str, Any], call: Call, leading: int
+) -> dict[str, Any]:
+    """The parameters of a rule, with their defaults, that are given by position because one of them was given
+    by name: those up to the last of the `leading` ones, which the rule has derivatives for.
+    """
+    named = [parameters.index(name) for name in call.kwargs if name in parameters]
+    last = 1 + max((k for k in named if k < leading), default=-1)
+    moved = {name: defaults.get(name) for name in parameters[len(call.args) : last]}
+    # Else the call lacks an argument, and will say so in its own words.
+    return moved if all(name in call.kwargs or name in defaults for name in moved) else {}
+
+
+# -- reverse -------------------------------------------------------------------------------------------------
+
+
+def pulled_back(rule: Rule, call: Call) -> Handler:
+    """The handler of a call by an rrule."""
+    names = parameter_names(rule.function)
+    refuse_uncovered(call, covered(rule))
+    count = len(call.args)
+    leading = rule.leading if rule.leading is not None else count
+    flags = call.active[1:]
+    for number in range(leading, count):
+        if flags[number] and is_inexact(call.args[number]):
+            refuse_lost(call, _name_at(names, number))
+    if not call.kwargs and not any(flags[leading:]):
+        return rule.function
+    return _with_keywords(rule, call, leading)
+
+
+def _name_at(names: tuple[str, ...] | None, number: int) -> str:
+    return names[number] if names and number < len(names) else f"argument {number + 1}"
+
+
+def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
+    """The rule answers for its first arguments; keywords that name these go by position."""
+    names, defaults = positional_parameters(rule.function)
+    count = len(call.args)
+    where = []
+    for (name, x), on in zip(call.kwargs.items(), call.active[1 + count :]):
+        slot = names.index(name) if name in names else leading
+        where.append(slot + 1 if slot < leading else None)
+        if slot >= leading and on and is_inexact(x):
+            refuse_lost(call, name)
+    moved = moved_keywords(names, defaults, call, leading)
+
+    def by_built_in_rule(*args: Any, **kwargs: Any) -> Any:
+        args = (*args, *(kwargs.pop(name) if name in kwargs else moved[name] for name in moved))
+        y, pullback = rule.function(*args, **kwargs)
+
+        def as_given(got: tuple[Any, ...]) -> tuple[Any, ...]:
+            by_name = (got[slot] if slot is not None and slot < len(got) else NO for slot in where)
+            return (*got[: 1 + count], *(NO,) * (1 + count - len(got)), *by_name)
+
+        return y, rearranged(pullback, as_given)
+
+    return by_built_in_rule
+
+
+# -- forward -------------------------------------------------------------------------------------------------
+
+
+def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
+    """The program of a call by an frule."""
+    g, args, dots, names, count = call.target, call.raw[ARGS], call.raw[DOTS], call.names, len(call.args)
+    leading = (push.config,) if rule.requires else ()
+    # One with `keyword_tangents` answers for all that it is given.
+    counted = len(args) if rule.keyword_tangents else count
+    moved = {} if rule.keyword_tangents else _moved_in_forward(push, rule, call)
+    refuse_uncovered(call, covered(rule))
+    by_keyword = [(k, names[k - count]) for k in range(counted, len(args)) if names[k - count] not in moved]
+    still = [(name, dot(k)) for k, name in by_keyword if _might_be_written(call, k, name)]
+    # Of what does not vary the partial need not exist.
+    constant = [rule.partials is not None and not varies(x, x_dot) for x, x_dot in zip(args, dots)]
+    tangents: list[Any] = [NO if constant[k] else dot(k) for k in range(counted)]
+    for number, name in _unanswered(push, rule, call):
+        still.append((name, dot(number)))
+        tangents[number] = NO
+    if any(type(x) not in PLAIN for x in args):
+        refuse_asked_often(g, args[:count], args[count:], None)
+    active = call.active[1:]
+    handed: list[Any] = [arg(k) if active[k] else _asked(call, k) for k in range(count)]
+    for name, default in moved.items():
+        handed.append(arg(count + names.index(name)) if name in names else default)
+        tangents.append(dot(count + names.index(name)) if name in names else NO)
+    given_all = (*leading, (Ref((G_DOT,)), *tangents), *handed)
+    words = {name: arg(count + k) for k, name in enumerate(names) if name not in moved}
+    if still:
+        known, along = zip(*still)
+        whole = (rule.function, name_of(g), known, along, given_all, words)
+        return Program(programs.with_others_still, whole, trusted=rule.hands_out)
+    return Program(rule.function, given_all, words, trusted=rule.hands_out)
+
+
+def _reverse_rule(push: Forward, call: Call) -> Rule | None:
+    """The rrule of the same call, which says what has a derivative."""
+    answer = push.cache.ask(call.target, types_of(call.args), push.config)
+    return answer.rule if isinstance(answer, Found) and answer.rule.built_in else None
+
+
+def _moved_in_forward(push: Forward, rule: Rule, call: Pushed) -> dict[str, Any]:
+    reverse = _reverse_rule(push, call) if call.names else None
+    if reverse is None:
+        return {}
+    parameters, defaults = positional_parameters(rule.function)
+    parameters = parameters[2 if rule.requires else 1 :]
+    return moved_keywords(parameters, defaults, call, reverse.leading or 0)
+
+
+def _unanswered(push: Forward, rule: Rule, call: Pushed) -> Iterator[tuple[int, str]]:
+    """The arguments for which the rrule has no cotangent: the frule has no use for their tangents either, and
+    would lose them without a word. Numbers and names of arrays that stand still, though they might be written
+    to; NotDifferentiableError where one varies.
+    """
+    reverse = None if rule.partials is not None else _reverse_rule(push, call)
+    if reverse is None or reverse.leading is None or not reverse.differentiable:
+        return
+    if call.args and isinstance(call.args[0], str):
+        return  # formatting a text is followed by what reads it (`spelling`)
+    names = parameter_names(reverse.function)
+    for number in range(reverse.leading, len(call.args)):
+        if _might_be_written(call, number, _name_at(names, number)):
+            yield number, _name_at(names, number)
+
+
+def _might_be_written(call: Pushed, number: int, name: str) -> bool:
+    """Whether an argument without a derivative is an array that stands still, with a tangent since it might
+    be written to; NotDifferentiableError where it varies.
+    """
+    x, x_dot = call.raw[ARGS][number], call.raw[DOTS][number]
+    if not varies(x, x_dot) or not is_inexact(x):
+        return False
+    if not isinstance(x_dot, np.ndarray) or np.any(x_dot):
+        refuse_lost(call, name)
+    return True
+
+
+def _asked(call: Pushed, number: int) -> Ref:
+    """The template of an argument that does not vary: an object that stands for a number is asked once."""
+    g, args = call.target, call.args
+    if g is operator.getitem:
+        by_position = number == 1 and programs.takes_positions(args[0])
+        return Asked((ARGS, number), as_key=True) if by_position else arg(number)
+    converted = is_author_class(type(args[number])) and not (keeps_alive(g, args) or preserves(g, args))
+    return Asked((ARGS, number)) if converted else arg(number)

@@ -1,0 +1,407 @@
+"""Compiled passes by code and signature, what they took for granted, and which of them went stale."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import RuleLabError
+from ...own_code import FOLDER
+from ...rules.capabilities import RuleConfig
+from ...rules.registry import DEFAULT as DEFAULT_REGISTRY
+from ...rules.registry import NO_RULE, Found, OptedOut, Registry
+from ...rules.signatures import ArrayType, weakly
+from ...rules.targets import name_of
+from ..analysis.effects import Noted, Watches
+from ..base.purity import Named, is_as_it_was
+from ..transform.probes import Probes
+
+_MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
+MODES = ("auto", "manual")
+
+
+class StaleRuleWarning(UserWarning):
+    """A derivative was taken with an old answer of the registry, because the refresh mode is manual.
+
+    A warning, not an error: this is what that mode is for. `refresh()` takes the new answer.
+    """
+
+
+@dataclass(eq=False)
+class Pass:
+    """One compiled pass: `forward(*arguments)` gives `(y, back)`, or `y` alone if nothing is differentiated.
+
+    It holds no reference to the function it was made from nor to its globals, so that both can go.
+    """
+
+    name: str
+    forward: types.FunctionType  # without globals
+    slot: int | None  # the closure cell through which captured variables are read
+    guard: Callable[[dict[str, Any]], bool]
+    trail: tuple[tuple[Any, Any], ...]  # (target, what the registry had for it)
+    epoch: int
+    text: str
+    origins: tuple[int | None, ...]  # for each line of the text, the author's line it came from
+    signature: tuple[Any, ...]
+    noted: Noted  # what its own statements do besides computing
+
+    def bound_to(self, function: types.FunctionType) -> types.FunctionType:
+        """The forward sweep for calls of this function, with its globals and captured variables.
+
+        A plain function, not a `partial`: recursion through C code could overflow the C stack.
+        """
+        forward, cells = self.forward, self.forward.__closure__
+        if self.slot is not None and cells is not None:
+            cells = (*cells[: self.slot], types.CellType(function), *cells[self.slot + 1 :])
+        return types.FunctionType(forward.__code__, function.__globals__, self.name, None, cells)
+
+
+@dataclass(frozen=True)
+class Stale:
+    """Something that a refresh makes new: the function, its signature and the reason."""
+
+    function: str
+    signature: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """What a refresh found: the mode from now on, and what was stale."""
+
+    mode: str
+    stale: tuple[Stale, ...] = ()
+
+    def __str__(self) -> str:
+        head = f"refresh mode: {self.mode}"
+        if not self.stale:
+            return f"{head}; nothing was stale"
+        rows = "\n".join(f"  {s.function}({s.signature}): {s.reason}" for s in self.stale)
+        return f"{head}; {len(self.stale)} stale:\n{rows}"
+
+    __repr__ = __str__
+
+
+@dataclass(eq=False)
+class _Passes:
+    code: weakref.ref[types.CodeType]
+    by_key: dict[Any, Pass] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class _Answer:
+    """What the registry once answered; in automatic mode it keeps no rule alive."""
+
+    target: Callable[[], Any]
+    kind: type
+    rule: Callable[[], Any]
+
+    def strengthened(self) -> _Answer:
+        return _Answer(self.target, self.kind, _held(self.rule(), True))
+
+    def value(self) -> Any:
+        """The answer, or None if its rule has gone."""
+        if self.kind is type(NO_RULE):
+            return NO_RULE
+        said = self.rule()
+        return None if said is None else self.kind(said)
+
+
+def _held(value: Any, keep: bool) -> Callable[[], Any]:
+    if not keep:
+        try:
+            return weakref.ref(value)
+        except TypeError:
+            pass
+    return lambda: value
+
+
+@dataclass(eq=False)
+class _Memory:
+    """All that a cache remembers, in one object: a refresh swaps it in one store."""
+
+    mode: str = "auto"
+    passes: dict[int, _Passes] = field(default_factory=dict)
+    answers: dict[Any, _Answer] = field(default_factory=dict)
+    era: object = field(default_factory=object)  # what is remembered elsewhere counts for one era
+
+
+class Cache:
+    """The compiled passes over one registry, and the refresh mode.
+
+    In mode "auto" an answer of the registry counts until it changes. In mode "manual" the first answer for a
+    function and signature counts until `refresh`, and each use of an outdated one is noticed aloud.
+
+    `compare` tells when values are compared with those of the plain function: True at every call, "first"
+    when a pass is new, False never.
+    """
+
+    compare: bool | str = "first"
+    probes: Probes | None = None  # what follows the passes that are compiled for this cache
+
+    def __init__(self, registry: Registry = DEFAULT_REGISTRY) -> None:
+        self.registry = registry
+        self.on_notice: list[Callable[[str], None]] = []
+        self.memory = _Memory()
+        self.watches = Watches()
+        # The code of functions whose sweeps have to keep copies (`borrowed`).
+        self.copying: weakref.WeakSet[types.CodeType] | None = None  # none so far, which is quick to see
+        self.examined: dict[int, weakref.ref[types.CodeType]] = {}  # and, by id, of those that seem not to
+
+    @property
+    def mode(self) -> str:
+        """ "auto" or "manual"."""
+        return self.memory.mode
+
+    # -- passes ----------------------------------------------------------------------------------------------
+
+    def find(self, function: types.FunctionType, key: Any) -> Pass | None:
+        """The pass for this function and key, if all it took for granted still holds."""
+        held = self.memory.passes.get(id(function.__code__))
+        if held is None or held.code() is not function.__code__:
+            return None
+        found = held.by_key.get(key)
+        if found is None or not found.guard(function.__globals__):
+            return None
+        if found.epoch != self.registry.epoch and not self._still_holds(found):
+            return None
+        return found
+
+    def _still_holds(self, found: Pass) -> bool:
+        epoch = self.registry.epoch
+        changed = self._changed(found)
+        if not changed:
+            found.epoch = epoch
+            return True
+        if self.mode == "manual":
+            self._notice(found.name, changed[0])
+        return self.mode == "manual"
+
+    def _changed(self, found: Pass) -> list[Any]:
+        """The targets whose rules are not those that a pass was made with."""
+        return [target for target, known in found.trail if self.state_of(target) != known]
+
+    def state_of(self, target: Any) -> Any:
+        """All that the registry has for a target, for telling whether it changed."""
+        entry = self.registry.entry(target)
+        return None if entry is None or self.registry.is_hidden(target) else (entry.user, entry.built_in)
+
+    def store(self, function: types.FunctionType, key: Any, made: Pass) -> None:
+        """Keep a pass as long as its function's code lives; not one that is old already."""
+        if made.epoch != self.registry.epoch and self._changed(made):
+            return
+        code, passes = function.__code__, self.memory.passes
+        held = passes.get(id(code))
+        if held is None or held.code() is not code:
+            number = id(code)
+            held = _Passes(weakref.ref(code, lambda _: passes.pop(number, None)))
+            passes[number] = held
+        for oldest in list(held.by_key)[: len(held.by_key) - _MOST_SIGNATURES + 1]:
+            held.by_key.pop(oldest, None)
+        held.by_key[key] = made
+        self.watches.note_compiled(target for target, _ in made.trail)
+
+    def probed(self, probes: Probes) -> Cache:
+        """A cache that answers as this one does and has passes of its own, which tell the probes where they
+        are.
+        """
+        other = Cache(self.registry)
+        other.probes = probes
+        other.on_notice.append(_unheard)  # this one has told them already
+        other.memory = _Memory(self.memory.mode, answers=dict(self.memory.answers))
+        return other
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Without the notices of the manual mode: for questions that are not the author's own."""
+        told, self.on_notice = self.on_notice, [_unheard]
+        try:
+            yield
+        finally:
+            self.on_notice = told
+
+    def drop_passes(self) -> None:
+        """Forget every pass and every quick way to one."""
+        self.memory = _Memory(self.memory.mode, answers=self.memory.answers)
+
+    def __len__(self) -> int:
+        return sum(len(held.by_key) for held in self.memory.passes.copy().values())
+
+    # -- answers of the registry -----------------------------------------------------------------------------
+
+    def ask(
+        self, target: Any, types_of_arguments: tuple[Any, ...], config: Any = None, mode: str = "rrule"
+    ) -> Any:
+        """Found, NoRule or OptedOut, as the refresh mode wants it; `mode` is that of the rule."""
+        memory = self.memory
+        current = self.registry.ask(target, types_of_arguments, mode, config)
+        traits = None if config is None else config.traits
+        key = (id(target), tuple(map(weakly, types_of_arguments)), mode, traits)
+        known = memory.answers.get(key)
+        if known is not None and known.target() is target and memory.mode == "manual":
+            old = known.value()
+            if old is not None:
+                if old != current:
+                    self._notice(name_of(target), target)
+                return old
+        if known is None or known.target() is not target or known.value() != current:
+            self._remember(memory, key, target, current)
+        return current
+
+    def _remember(self, memory: _Memory, key: Any, target: Any, answer: Any) -> None:
+        answers = memory.answers
+
+        def forget(gone: Any) -> None:
+            known = answers.get(key)
+            if known is not None and known.target is gone:
+                answers.pop(key, None)
+
+        try:
+            held: Callable[[], Any] = weakref.ref(target, forget)
+        except TypeError:  # a ufunc or another that never goes
+            held = _held(target, True)
+        said = getattr(answer, "rule" if isinstance(answer, Found) else "opt_out", None)
+        answers[key] = _Answer(held, type(answer), _held(said, memory.mode == "manual"))
+
+    def _notice(self, name: str, target: Any) -> None:
+        text = (
+            f"the rules of {name_of(target)} have changed, but the refresh mode is manual: "
+            f"{name} is differentiated as before (%grad_refresh makes it new)"
+        )
+        if self.on_notice:
+            for tell in self.on_notice:
+                tell(text)
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", StaleRuleWarning)
+            warnings.warn(text, StaleRuleWarning, stacklevel=_callers_level())
+
+    # -- refresh ---------------------------------------------------------------------------------------------
+
+    def refresh(self, mode: str | None = None) -> Refreshed:
+        """Make new what is stale; or switch the mode, which refreshes too when it becomes "auto"."""
+        if mode not in (None, *MODES):
+            raise RuleLabError(
+                f"There is no refresh mode {mode!r}",
+                fixes=(f"one of {', '.join(MODES)}, or none to refresh now",),
+            )
+        memory = self.memory
+        if mode == "manual":
+            answers = {key: answer.strengthened() for key, answer in memory.answers.copy().items()}
+            self.memory = _Memory(mode, memory.passes, answers)
+            return Refreshed(mode)
+        refreshed = Refreshed(mode or memory.mode, tuple(self._stale()))
+        self.memory = _Memory(refreshed.mode)
+        return refreshed
+
+    def _stale(self) -> list[Stale]:
+        found = []
+        for (_, signature, mode, traits), known in self.memory.answers.copy().items():
+            target, old = known.target(), known.value()
+            if target is None:
+                continue
+            kinds = tuple([kind() if type(kind) is weakref.ref else kind for kind in signature])
+            if None in kinds:  # a class that went
+                continue
+            config = None if traits is None else RuleConfig(*traits)
+            current = self.registry.ask(target, kinds, mode, config)
+            if old != current:
+                found.append(Stale(name_of(target), ", ".join(map(_type_name, kinds)), _reason(old, current)))
+        for held in self.memory.passes.copy().values():
+            for made in held.by_key.copy().values():
+                given = ", ".join(map(_signature_name, made.signature))
+                for target in self._changed(made):
+                    found.append(Stale(made.name, given, f"the rules of {name_of(target)} changed"))
+        return found
+
+
+def _callers_level() -> int:
+    """How many frames up the first one outside of this package is."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(FOLDER):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level
+
+
+def _reason(old: Any, current: Any) -> str:
+    if isinstance(current, Found):
+        verb = "a rule was defined" if old is NO_RULE else "its rule was redefined"
+        place = current.rule.place
+        return verb + (f" at {place.label()}" if place is not None else "")
+    if isinstance(current, OptedOut):
+        return "it was opted out of its rule"
+    return "its rule was removed"
+
+
+def _type_name(kind: Any) -> str:
+    if isinstance(kind, ArrayType):
+        return f"{kind.cls.__name__} of {kind.scalar.__name__}"
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def _signature_name(part: Any) -> str:
+    if type(part) is weakref.ref:
+        return _type_name(part() or "a class that went")
+    if isinstance(part, tuple):
+        return "tuple" if part and part[0] is tuple else f"{part[0]}[{', '.join([':'] * part[1])}]"
+    return _type_name(part)
+
+
+def guard_of(
+    names: dict[str, tuple[str, Any]], attributes: list[tuple[Any, str, Any]], relied: Sequence[Named] = ()
+) -> Callable[[dict[str, Any]], bool]:
+    """A quick test that globals are what a pass took them for.
+
+    `names` maps a global or builtin name to ("is", object) or ("like", signature); `attributes` are (module
+    or class, attribute, object); `relied` are functions whose text was looked at.
+    """
+    from ..analysis.types import signature_of
+
+    standard = vars(builtins)
+    exact = [(name, value) for name, (kind, value) in names.items() if kind == "is"]
+    like = [(name, value) for name, (kind, value) in names.items() if kind == "like"]
+
+    def guard(namespace: dict[str, Any]) -> bool:
+        for name, value in exact:
+            if (namespace[name] if name in namespace else standard.get(name, guard)) is not value:
+                return False
+        for name, value in like:
+            if signature_of(namespace[name] if name in namespace else standard.get(name, guard)) != value:
+                return False
+        for owner, name, value in attributes:
+            found = getattr(owner, name, guard)
+            # Bound methods of C code are new at each access, such as `np.add.reduce`.
+            bound = type(found) is type(value) is types.BuiltinFunctionType
+            if found is not value and not (bound and found == value):
+                return False
+        return not relied or all(is_as_it_was(named, namespace) for named in relied)
+
+    return guard
+
+
+DEFAULT = Cache()
+
+
+def refresh(mode: str | None = None, *, cache: Cache = DEFAULT) -> Refreshed:
+    """Make stale derivatives new now (no argument), or switch between "auto" and "manual".
+
+    In mode "auto", the default, a rule counts from the moment it is defined. Mode "manual" reproduces the
+    behaviour of systems that keep a compiled derivative until they are told otherwise: an old answer of the
+    registry is used until `refresh()`, and each such use is noticed. Changed code, defaults, captured
+    variables and globals always count, in both modes. Returns what was stale and why.
+
+    >>> refresh(cache=Cache())
+    refresh mode: auto; nothing was stale
+    """
+    return cache.refresh(mode)
+
+
+def _unheard(notice: str) -> None:
+    """In place of whoever hears notices; with nobody there they would be warnings."""

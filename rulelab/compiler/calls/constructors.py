@@ -1,0 +1,467 @@
+"""Making objects of the author's classes: plain ones by their `__init__`, dataclasses and NamedTuples by
+their fields.
+
+What a class generates for itself has no source, so its meaning is written out here; code of the author's in
+it (`__init__`, `__post_init__`) goes through the same question as every call.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import enum
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ...errors import NotDifferentiableError, Place, items_refused
+from ...rules import programs
+from ...rules.programs import refuse_attribute
+from ...rules.registry import Registry
+from ...tangents.structural import is_namedtuple, make
+from ...tangents.zeros import AbstractZero
+from ..base.classes import CONTAINERS, PLAIN_NEW, container_base, is_authors, is_generated
+from ..base.libraries import compiled_function, is_of_library
+from ..base.question import Question
+from ..implicit import hidden
+from ..memory import containers, heap, outlines, support
+from ..memory.handlers import NO, ZERO, Handler, no_cotangents
+from .templates import ARGS, DOTS, Forward, Program, Pushed, carries_and_varies, constant_program
+
+
+class Making(enum.Enum):
+    """How an object of a class is made."""
+
+    NAMED_TUPLE = "of its fields, by a __new__ that namedtuple wrote"
+    ITEMS = "as a list, dict, deque or set of a class of the author's, then by its __init__"
+    FIELDS = "of its fields, by an __init__ that dataclass wrote"
+    OBJECT = "empty, then by its __init__ in Python, if it has one"
+
+
+def how_made(registry: Registry, cls: type) -> Making | None:
+    """How an object of the class is made; None where that is left to C code or to a method that is not
+    followed: the call of a metaclass, a `__new__`, an `__init__` of a library's.
+    """
+    if type(cls).__call__ is not type.__call__:
+        return None
+    init = cls.__init__  # type: ignore[misc]
+    if is_namedtuple(cls) and is_generated(cls.__new__) and init is object.__init__:
+        return Making.NAMED_TUPLE
+    if container_base(cls) is not None:
+        return Making.ITEMS
+    if cls.__new__ not in PLAIN_NEW:
+        return None
+    if dataclasses.is_dataclass(cls) and is_generated(init):
+        return Making.FIELDS
+    followed = isinstance(init, types.FunctionType) and (
+        compiled_function(init) is not None or registry.entry(init) is not None
+    )
+    return Making.OBJECT if followed or init is object.__init__ else None
+
+
+# -- reverse -------------------------------------------------------------------------------------------------
+
+
+def constructor(
+    pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None
+) -> Handler | None:
+    """What makes an object of the class and gives its pullback; None for a class that C code makes."""
+    if cls in heap.KINDS:
+        return heap.KINDS[cls].make
+    make = _MAKERS.get(cls) or _MAKERS.get(how_made(pullbacks.cache.registry, cls))
+    return None if make is None else functools.partial(make, pullbacks, cls, active, place)
+
+
+def make_plain(
+    pullbacks: Question, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], place: Any
+) -> Any:
+    """An object of the class where no cotangent is wanted; its attributes may be written from then on."""
+    init = cls.__init__  # type: ignore[misc]
+    followed = cls.__new__ in PLAIN_NEW and isinstance(init, types.FunctionType) and not is_generated(init)
+    if container_base(cls) is None and not followed:
+        x = heap.own(cls(*args, **kwargs), False)
+        if dataclasses.is_dataclass(cls):
+            _own_defaults(cls, x, len(args), kwargs)
+        return x
+    x = heap.own(cls.__new__(cls), False)  # type: ignore[call-overload]
+    pullbacks.run_plain(init, (x, *args), kwargs, (False,) * (2 + len(args) + len(kwargs)), place)
+    return x
+
+
+def _own_defaults(cls: type, x: Any, count: int, kwargs: dict[str, Any]) -> None:
+    """Note the containers that the factories of a dataclass have made for a new object."""
+    for number, field in enumerate(f for f in dataclasses.fields(cls) if f.init):
+        if field.default_factory is not dataclasses.MISSING and number >= count and field.name not in kwargs:
+            made = getattr(x, field.name)
+            if isinstance(made, (list, dict, set, collections.deque)):
+                heap.own(made, False)
+
+
+def keeps_in_sight(cls: Any) -> bool:
+    """Whether the objects of a class hold what they are given where it can be followed."""
+    return is_authors(cls) or (isinstance(cls, type) and container_base(cls) is not None)
+
+
+def is_opaque(cls: type) -> bool:
+    """Whether the objects of a library's class keep what they hold to themselves."""
+    if cls in CONTAINERS or cls in heap.KINDS or cls.__module__.lstrip("_") in _HANDING_OUT:
+        return False
+    return is_of_library(cls)
+
+
+# Modules with classes whose objects hand out the very things they were given.
+_HANDING_OUT = frozenset(
+    {"builtins", "collections", "contextlib", "functools", "itertools", "operator", "queue", "types"}
+    | {"weakref"}
+)
+
+
+# --- plain classes ------------------------------------------------------------------------------------------
+
+
+def _make_object(
+    pullbacks: Question,
+    cls: type,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """An object that is made empty, then by its `__init__`; also an author's list, dict, deque or set."""
+    init, is_set = cls.__init__, issubclass(cls, set)  # type: ignore[misc]
+    x = heap.own(cls.__new__(cls, *(() if init is not object.__init__ else args)), not is_set)
+    if init is set.__init__:
+        refuse_in_set([x for x, on in zip(args, active[1:]) if on], place)
+        set.__init__(x, *args)
+        return x, no_cotangents
+    nothing, pullback = None, _of_no_init
+    if init is not object.__init__:
+        run = pullbacks.find_target(init, (x, *args), kwargs, (False, True, *active[1:]), place)
+        nothing, pullback = run(x, *args, **kwargs)
+    if nothing is not None:
+        raise TypeError(f"__init__() should return None, not '{type(nothing).__name__}'")
+
+    def back(x_bar: Any) -> Any:
+        got = _through_init(x, x_bar, pullback)
+        if container_base(cls) is None:
+            _refuse_leftover(cls, heap.take_all(x), place)
+        return got if isinstance(got, AbstractZero) else (NO, *tuple(got)[2:])
+
+    return x, heap.effectful(back)
+
+
+def _of_no_init(_: Any) -> Any:
+    return NO, ZERO
+
+
+def _through_init(x: Any, x_bar: Any, pullback: Any) -> Any:
+    """What is said of an object as a whole goes to its attributes, and from there to what made them."""
+    outlines.hand_in((x, {}), x_bar)
+    return ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
+
+
+def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> None:
+    """An attribute that nobody seems to have written and that is not the class's has lost its cotangent."""
+    for name in left:
+        if not hasattr(cls, str(name)):
+            raise NotDifferentiableError(
+                f"The attribute {name} of a {cls.__name__} was set where that cannot be followed",
+                place=place,
+                fixes=(f"set it by self.{name} = ...",),
+                read="limitations#attributes",
+            )
+
+
+# --- dataclasses and NamedTuples ----------------------------------------------------------------------------
+
+
+def _make_dataclass(
+    pullbacks: Question,
+    cls: type,
+    active: tuple[bool, ...] | None,
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    given = inspect.signature(cls).bind(*args, **kwargs).arguments
+    x = heap.own(object.__new__(cls), True)
+    for field in dataclasses.fields(cls):
+        if field.init and field.name in given:
+            object.__setattr__(x, field.name, given[field.name])
+        elif field.default_factory is not dataclasses.MISSING:
+            made = field.default_factory()
+            if pullbacks.implicit:
+                hidden.refuse_reading(f"the field {field.name}", (field.default_factory, made), place)
+            if isinstance(made, (list, dict, collections.deque)):
+                heap.own(made, True)
+            object.__setattr__(x, field.name, made)
+        elif field.default is not dataclasses.MISSING and (field.init or "__slots__" in vars(cls)):
+            object.__setattr__(x, field.name, field.default)
+    names = {field.name for field in dataclasses.fields(cls)}
+    # Those of the pseudo-fields that only `__post_init__` gets.
+    only = [
+        name
+        for name, field in cls.__dataclass_fields__.items()  # type: ignore[attr-defined]
+        if field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
+    ]
+    post, pullback = getattr(cls, "__post_init__", None), _of_no_init
+    if post is not None:
+        values = (x, *(given[name] if name in given else getattr(cls, name) for name in only))
+        flags = (False, *(True,) * len(values))
+        _, pullback = pullbacks.find_target(post, values, {}, flags, place)(*values)
+
+    def back(x_bar: Any) -> Any:
+        got = _through_init(x, x_bar, pullback)
+        left = heap.take_all(x)
+        left |= {name: got[2 + k] for k, name in enumerate(only)}
+        bars = {name: left.pop(name, ZERO) for name in given}
+        _refuse_leftover(cls, {k: v for k, v in left.items() if k not in names}, place)
+        return (NO, *(bars[name] for name in list(given)[: len(args)]), *(bars[name] for name in kwargs))
+
+    return x, heap.effectful(back)
+
+
+def _make_namedtuple(
+    pullbacks: Question,
+    cls: type,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    y = cls(*args, **kwargs)
+    fields = cls._fields  # type: ignore[attr-defined]
+
+    def back(y_bar: Any) -> Any:
+        bars = {name: support.part(y_bar, name) for name in fields}
+        return (NO, *(bars[name] for name in fields[: len(args)]), *(bars[name] for name in kwargs))
+
+    return y, back
+
+
+def makes_from_items(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call is `Kind._make(xs)` of a class of NamedTuples."""
+    if len(args) != 2 or not isinstance(args[0], type) or not is_namedtuple(args[0]):
+        return False
+    return target is getattr(args[0]._make, "__func__", None)  # type: ignore[attr-defined]
+
+
+def copier(pullbacks: Question, target: Any, args: tuple[Any, ...], place: Place | None) -> Handler | None:
+    """What answers for `dataclasses.replace(x, name=value)`, `x._replace(name=value)`, `Kind._make(xs)`."""
+    if makes_from_items(target, args):
+        return _make_from_items
+    if len(args) != 1:
+        return None
+    if target is dataclasses.replace and is_generated(getattr(type(args[0]), "__init__", None)):
+        return functools.partial(_replace_fields, pullbacks, place)
+    if is_namedtuple(type(args[0])) and target is getattr(type(args[0]), "_replace", None):
+        return _replace_items
+    return None
+
+
+def _replace_fields(pullbacks: Question, place: Place | None, x: Any, /, **changes: Any) -> Any:
+    cls, own = type(x), heap.is_own(x)
+    kept = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in changes]
+    read = [containers.read_attribute(x, name) if own else (getattr(x, name), None) for name in kept]
+    values = {name: value for name, (value, _) in zip(kept, read)}
+    dataclasses.replace(x, **changes)  # raises Python's own errors
+    y, pullback = _make_dataclass(pullbacks, cls, None, place, **values, **changes)
+
+    def back(y_bar: Any) -> Any:
+        got = dict(zip([*values, *changes], tuple(pullback(y_bar))[1:]))
+        for name, (_, of_field) in zip(kept, read):
+            if of_field is not None:
+                of_field(got[name])
+        x_bar = ZERO if own else make(cls, {name: got[name] for name in kept})
+        return (NO, x_bar, *(got[name] for name in changes))
+
+    return y, heap.effectful(back)
+
+
+def _replace_items(x: Any, /, **changes: Any) -> Any:
+    cls = type(x)
+
+    def back(y_bar: Any) -> Any:
+        bars = {name: support.part(y_bar, name) for name in cls._fields}
+        kept = {name: bar for name, bar in bars.items() if name not in changes}
+        return (NO, make(cls, kept), *(bars[name] for name in changes))
+
+    return x._replace(**changes), back
+
+
+def _make_from_items(cls: Any, items: Any) -> Any:
+    given = containers.InsertedItems(items)
+
+    def back(y_bar: Any) -> Any:
+        return NO, NO, given.cotangent([support.part(y_bar, name) for name in cls._fields])
+
+    return cls._make(given.items), back
+
+
+# --- containers of the standard library ---------------------------------------------------------------------
+
+
+def _make_dict(
+    pullbacks: Question,
+    cls: Callable[..., Any],
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """A defaultdict or OrderedDict, empty or filled from a dict."""
+    source = args[-1] if args and (len(args) == 2 or cls is not collections.defaultdict) else None
+    where = outlines.outline(source)
+    y = heap.own(cls(*args, **kwargs), True)
+    if not isinstance(source, dict | None) or not set(kwargs).isdisjoint(source or ()):
+        raise NotDifferentiableError(
+            f"A {type(y).__name__} is differentiated if it is made empty or from a dict",
+            place=place,
+            fixes=("make it empty and fill it",),
+            read="limitations#iteration",
+        )
+    if cls is collections.defaultdict and y.default_factory is not None:
+        heap.made_by(y, functools.partial(_made_entry, pullbacks, y, y.default_factory, place))
+
+    def back(y_bar: Any) -> Any:
+        left = _taken(y, y_bar)
+        found: Any = ZERO
+        if source:
+            bars = {key: left[key] for key in source if key in left}
+            found = outlines.hand_in(where, support.make(dict, bars))
+        made = left.get(heap.FACTORY, ZERO)
+        return (NO, *(found if x is source else made for x in args), *(left.get(k, ZERO) for k in kwargs))
+
+    return y, heap.effectful(back)
+
+
+def _made_entry(
+    pullbacks: Question, y: collections.defaultdict[Any, Any], factory: Any, place: Place | None
+) -> Any:
+    """The entry of a defaultdict and its pullback, which ends in the factory that the dict was made with."""
+    if y.default_factory is not factory:
+        refuse_attribute("default_factory", y.default_factory, place)
+    factory = y.default_factory
+    if isinstance(factory, type) and factory.__module__ == "builtins":
+        made = factory()
+        followed = isinstance(made, (list, dict, set))
+        return heap.own(made, type(made) is not set) if followed else made, no_cotangents
+    return pullbacks.find(factory, (), {}, (True,), place)()
+
+
+def _taken(y: Any, y_bar: Any) -> dict[Any, Any]:
+    """The cotangents of the parts of a new object, those that are said of it as a whole among them."""
+    outlines.hand_in((y, {}), y_bar)
+    return heap.take_all(y)
+
+
+def _make_deque(
+    pullbacks: Question,
+    cls: type,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    source = args[0] if args else kwargs.get("iterable")
+    items = containers.InsertedItems(source if source is not None else ())
+    most = args[1] if len(args) > 1 else kwargs.get("maxlen")
+    y = heap.own(collections.deque(items.items, most), True)
+    size = len(y)
+    dropped = len(items) - size  # the first ones, where `maxlen` is less
+
+    def back(y_bar: Any) -> Any:
+        left = _taken(y, y_bar)
+        bars = [ZERO] * dropped + [left.get(key, ZERO) for key in range(size)]
+        found = items.cotangent(bars) if source is not None else NO
+        return (NO, *(found if x is source else NO for x in (*args, *kwargs.values())))
+
+    return y, heap.effectful(back)
+
+
+def _make_set(
+    pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None, /, *args: Any
+) -> Any:
+    """A set, of what loses no cotangent in it."""
+    refuse_in_set([x for x, on in zip(args, active[1:]) if on], place)
+    return heap.own(set(*args), False), no_cotangents
+
+
+def refuse_in_set(items: list[Any], place: Place | None) -> None:
+    """NotDifferentiableError for items that would lose their cotangents in a set."""
+    if not all(map(containers.may_be_in_set, items)):
+        raise items_refused(set, place)
+
+
+def _make_namespace(
+    pullbacks: Question,
+    cls: type,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    if args:
+        programs.check_namespace(args, place)
+    y = heap.own(types.SimpleNamespace(**kwargs), True)
+
+    def back(y_bar: Any) -> Any:
+        left = _taken(y, y_bar)
+        return (NO, *(left.get(name, ZERO) for name in kwargs))
+
+    return y, heap.effectful(back)
+
+
+_MAKERS: dict[Any, Callable[..., Any]] = {
+    Making.NAMED_TUPLE: _make_namedtuple,
+    Making.ITEMS: _make_object,
+    Making.FIELDS: _make_dataclass,
+    Making.OBJECT: _make_object,
+    collections.deque: _make_deque,
+    collections.defaultdict: _make_dict,
+    collections.OrderedDict: _make_dict,
+    set: _make_set,
+    types.SimpleNamespace: _make_namespace,
+}
+
+
+# -- forward -------------------------------------------------------------------------------------------------
+
+
+def pushed_forward(push: Forward, call: Pushed) -> Program | None:
+    """The program that makes an object of the class and its tangent; None for a class that C code makes."""
+    cls, names, count = call.target, call.names, len(call.args)
+    refs, dot_refs = call.refs(), call.dot_refs()
+    words, word_dots = dict(zip(names, refs[count:])), dict(zip(names, dot_refs[count:]))
+    if issubclass(cls, BaseException):
+        if not any(map(carries_and_varies, call.raw[ARGS], call.raw[DOTS])):
+            return constant_program(call.raw)
+        # Who catches it may not take numbers from it, either (`check_caught`).
+        return Program(programs.made_exception, (cls, refs[:count], words), trusted=True)
+    making = how_made(push.cache.registry, cls)
+    if making is None:
+        return None
+    if making is Making.NAMED_TUPLE:
+        fields = dict(zip(cls._fields, dot_refs[:count])) | word_dots
+        whole = tuple([fields.get(name, NO) for name in cls._fields])
+        return Program(programs.made_tuple, (cls, refs[:count], words, whole), trusted=True)
+    if making is Making.ITEMS:
+        base = container_base(cls)
+        given = (push, cls, base, refs, dot_refs, names)
+        return None if base is set else Program(programs.made_items, given, trusted=True)
+    if making is Making.FIELDS:
+        code = cls.__init__.__code__  # without those by keyword alone, and with what only __post_init__ gets
+        fields = dict(zip(code.co_varnames[1 : code.co_argcount], dot_refs[:count])) | word_dots
+        made = programs.made_fields if not hasattr(cls, "__post_init__") else programs.made_with_post_init
+        return Program(made, (push, cls, refs[:count], words, fields), trusted=True)
+    if cls.__init__ is object.__init__ and call.raw[ARGS]:
+        return constant_program(call.raw)  # raises Python's own error
+    return Program(programs.made_object, (push, cls, refs, dot_refs, names), trusted=True)

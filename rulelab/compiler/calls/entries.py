@@ -1,0 +1,270 @@
+"""Guarded entries: the quick way from a call of a Python function to its pullback, once the slow way has
+found it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import float64, ndarray
+
+from ...rules.calling import CheckedPullback, check_cotangents, checked_answer
+from ...rules.lent import Debugging
+from ...rules.rule import Rule
+from ...tangents.zeros import NoTangent
+from ..analysis.effects import noting
+from ..base.nesting import enter, leave
+from ..implicit.sources import pattern
+from ..memory.heap import LEAVES, note_asked_again
+from .cache import Cache, Pass
+
+NO = NoTangent()
+FLOAT64 = np.dtype(float)
+KEPT = "__rulelab_entries__"  # where a function keeps its entries: they reach its globals, so no cache may
+_FEW = 64  # signatures remembered for one function
+
+
+@dataclass(eq=False)
+class Entry:
+    """What a call with one signature runs, as long as the registry is at `epoch` and the guard holds."""
+
+    epoch: int
+    forward: Callable[..., Any]
+    guard: Callable[[dict[str, Any]], bool] | None
+    projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
+    structured: bool = False  # whether an argument may be, or hold, a container
+
+
+class _Known:
+    """The entries of one function. Its copies and pickles start without, and so does a wrapper, to which
+    functools.wraps gives the very same object.
+    """
+
+    __slots__ = ("code", "entries", "era", "function")
+
+    def __init__(
+        self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
+    ) -> None:
+        self.function = weakref.ref(function) if function is not None else lambda: None
+        self.code = code
+        self.era = era
+        self.entries: dict[Any, Entry] = {}
+
+    def __reduce__(self) -> Any:
+        return _Known, ()
+
+    def __deepcopy__(self, memo: Any) -> _Known:
+        return _Known()
+
+
+class Entries:
+    """The entries over one cache. Holds no function and no rule alive. `find` is the slow way."""
+
+    def __init__(self, cache: Cache, find: Callable[..., Callable[..., Any]]) -> None:
+        self.cache = cache
+        self._find = find
+        self._registry = cache.registry
+
+    copies = False  # whether the entries are of sweeps that keep copies
+
+    def find(
+        self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
+    ) -> Entry | None:
+        """The entry of this call, or None if only the slow way can tell.
+
+        `flags` tell for which arguments a cotangent is wanted; None means all that can have one.
+        """
+        if type(function) is not FunctionType:
+            return None
+        known = function.__dict__.get(KEPT)
+        if (
+            known is None
+            or known.era is not self.cache.memory.era
+            or known.code is not function.__code__
+            or known.function() is not function
+        ):
+            return None
+        entry = known.entries.get(
+            (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
+        )
+        if entry is None or entry.epoch != self._registry.snapshot.epoch:
+            return None
+        if entry.guard is not None and not entry.guard(function.__globals__):
+            return None
+        return entry
+
+    def add_pass(
+        self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+    ) -> None:
+        """Remember a pass of a function that captures nothing, called with all its parameters in order."""
+        if made.slot is None:
+            forward: Callable[..., Any] = made.bound_to(function)
+            if made.noted:
+                forward = noting(self.cache.watches, made.noted, forward)
+            self._add(function, args, flags, made.epoch, forward, made.guard)
+
+    def add_rule(
+        self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
+    ) -> None:
+        """Remember the user's rule that, at this epoch, applies to a call with all parameters in order."""
+        if rule.differentiable and not rule.built_in and not rule.requires and not rule.doubt:
+            held = weakref.ref(function)
+
+            def again(*args: Any) -> Any:
+                return self._find(held(), args, {}, (False, *flags), None)(*args)
+
+            self._add(function, args, flags, epoch, _by_rule(weakref.ref(rule), held, again), None)
+
+    def _add(
+        self,
+        function: FunctionType,
+        args: tuple[Any, ...],
+        flags: tuple[bool, ...],
+        epoch: int,
+        forward: Callable[..., Any],
+        guard: Callable[[dict[str, Any]], bool] | None,
+    ) -> None:
+        memory, code = self.cache.memory, function.__code__
+        if memory.mode != "auto" or epoch != self._registry.epoch:
+            return
+        copying = self.cache.copying
+        if copying is not None and not self.copies and code in copying:
+            return  # its sweeps have to keep copies
+        if code.co_flags & 0x0C or code.co_kwonlyargcount or len(args) != code.co_argcount:
+            return
+        if tuple in map(type, args):
+            return  # the types of its items would have to be looked at
+        known = function.__dict__.get(KEPT)
+        if (
+            type(known) is not _Known
+            or known.era is not memory.era
+            or known.code is not code
+            or known.function() is not function
+        ):
+            known = function.__dict__[KEPT] = _Known(function, code, memory.era)
+        if len(known.entries) >= _FEW:
+            known.entries.clear()
+        structured = not all(isinstance(x, LEAVES) for x in args)
+        if structured:
+            kinds = list(map(type, args))
+            for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
+                known.entries.pop(key, None)
+        entry = Entry(epoch, forward, guard, guard is None, structured)
+        signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
+        known.entries[(flags, *signature)] = entry
+        if flags == tuple(map(varies, args)):
+            known.entries[(None, *signature)] = entry
+
+
+class EntriesBeside(Entries):
+    """Those of the implicit style, of sweeps that keep copies, or of both: an entry counts for one choice of
+    what holds parameters. In sweeps that keep copies what goes by a user's rule is asked each time.
+    """
+
+    def __init__(
+        self, implicit: bool, copies: bool, cache: Cache, find: Callable[..., Callable[..., Any]]
+    ) -> None:
+        super().__init__(cache, find)
+        self.implicit = implicit
+        self.copies = copies
+
+    def find(
+        self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
+    ) -> Entry | None:
+        if type(function) is not FunctionType or KEPT not in function.__dict__:
+            return None
+        return super().find(function, args, self._flags(function, flags))
+
+    def add_rule(self, *asked: Any) -> None:
+        if not self.copies:
+            super().add_rule(*asked)
+
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any) -> None:
+        super()._add(function, args, self._flags(function, flags), *entry)
+
+    def _flags(self, function: FunctionType, flags: Any) -> Any:
+        return (self.copies, self.implicit, pattern(function) if self.implicit else None, flags)
+
+
+def _is_older(part: Any, kinds: list[type]) -> bool:
+    """Whether part of a key is an earlier version of one of these classes: its cell has been run again."""
+    return isinstance(part, type) and any(
+        kind is not part and kind.__qualname__ == part.__qualname__ and kind.__module__ == part.__module__
+        for kind in kinds
+    )
+
+
+def varies(x: Any) -> bool | None:
+    """Whether values of this type can have a cotangent; None where the type alone does not tell."""
+    return x.dtype.kind in "fciu" if type(x) is ndarray else _VARIES.get(type(x))
+
+
+_VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
+
+
+def _by_rule(
+    held: Callable[[], Any], target: Callable[[], Any], again: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The forward sweep by a user's rule, or `again` where another thread has just removed that."""
+
+    def by_rule(*args: Any) -> Any:
+        __tracebackhide__ = True
+        rule = held()
+        if rule is None or Debugging.rules:
+            return again(*args)
+        enter()
+        try:
+            answer = rule.function(*args)
+        finally:
+            leave()
+        if type(answer) is not tuple or len(answer) != 2 or not callable(answer[1]):
+            return checked_answer(rule, target(), args, answer)
+        note_asked_again(answer[1])
+        return answer[0], quick_pullback(rule, target, args, *answer)
+
+    return by_rule
+
+
+def quick_pullback(
+    rule: Rule, target: Callable[[], Any], args: tuple[Any, ...], y: Any, pullback: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """The pullback of a user's rule with its answers checked: at a glance where they fit, else in full."""
+
+    def back(y_bar: Any) -> Any:
+        __tracebackhide__ = True
+        if type(y_bar) is not float or (type(y) is not float and type(y) is not float64):
+            if not _fits((y,), (None, y_bar)):
+                return CheckedPullback(rule, pullback, y, target(), args)(y_bar)
+        answer = pullback(y_bar)
+        if type(answer) is tuple and len(answer) == 1 + len(args) and answer[0] is NO and _fits(args, answer):
+            return answer
+        return check_cotangents(rule, target(), args, answer, pullback)
+
+    return back
+
+
+def _fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
+    """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float, a
+    float64 array of its shape for a float64 array.
+    """
+    number = 0
+    for x in xs:
+        number += 1
+        x_bar = bars[number]
+        kind = type(x_bar)
+        if kind is ndarray:
+            if (
+                type(x) is not ndarray
+                or x.dtype is not FLOAT64
+                or x_bar.dtype is not FLOAT64
+                or x_bar.shape != x.shape
+            ):
+                return False
+        elif (kind is not float and kind is not float64) or (type(x) is not float and type(x) is not float64):
+            return False
+    return True

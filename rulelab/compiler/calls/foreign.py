@@ -1,0 +1,70 @@
+"""Calls that nobody can look into: C code and functions of the libraries for which there is no rule."""
+
+from __future__ import annotations
+
+import os
+import types
+from typing import Any
+
+from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError
+from ...own_code import FOLDER
+from ...rules.registry import Registry
+from ...rules.rule import Rule
+from ...rules.targets import name_of
+from ..analysis.effects import own_error
+from ..memory.operands import describe
+from .call import Call, here
+
+_PACKAGE = FOLDER + os.sep
+
+
+def foreign(registry: Registry, call: Call) -> Exception:
+    """The error for a call that neither a rule nor a pass can take; its own if it fails by itself."""
+    return own_error(call.target, call.args, call.kwargs) or _refusal(registry, call)
+
+
+def _refusal(registry: Registry, call: Call) -> RuleLabError:
+    target = call.target
+    place, chain = here(call.place)
+    if isinstance(target, types.FunctionType) and target.__code__.co_filename.startswith(_PACKAGE):
+        return NotDifferentiableError(
+            f"Second derivatives are not supported yet: {target.__name__} is called in a function "
+            "that is differentiated",
+            place=place,
+            fixes=("write a rule for the function that calls it",),
+            read="limitations#second-derivatives",
+            chain=chain,
+        )
+    name = name_of(target)
+    # Where it is no name, it is an object that only the author has a name for.
+    known = name.replace(".", "_").isidentifier()
+    name = name if known else f"a {type(target).__name__} object"
+    if getattr(target, "__module__", None) == "_operator":
+        shown = f" {name.removeprefix('operator.').removesuffix('_')} ".join(map(describe, call.args))
+        return NotDifferentiableError(
+            f"There is no rule for {shown}",
+            place=place,
+            read="limitations#operators",
+            fixes=("write a rule for the function it stands in",),
+        )
+    ruled = name if known or place is None else place.function
+    words = (f"{key}={describe(x)}" for key, x in call.kwargs.items())
+    arguments = ", ".join([*map(describe, call.args), *words])
+    return ForeignCallError(
+        f"Can't differentiate foreign call expression {name}({arguments})",
+        place=place,
+        fixes=(
+            *(f"match its rule {rule.describe()}" for rule in _near(registry, target)),
+            f"write a rule for {ruled} (%rule_stub {ruled})",
+            "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero",
+        ),
+        read="limitations#foreign-calls",
+        chain=chain,
+    )
+
+
+def _near(registry: Registry, target: Any) -> list[Rule]:
+    """Rules for the target that other arguments would have had."""
+    entry = registry.entry(target)
+    stated = () if entry is None else (*entry.user, *entry.built_in)
+    return [rule for rule in stated if isinstance(rule, Rule) and rule.mode == "rrule"][:2]

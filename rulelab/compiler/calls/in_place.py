@@ -1,0 +1,155 @@
+"""`left op= right`: what it changes, and where it is a rebinding."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from ...errors import NotDifferentiableError, Place
+from ...python_facts import CONTAINERS, OPERATORS
+from ...rules import programs
+from ..base import ir
+from ..base.classes import is_of_c, written_in_python
+from ..base.question import Question
+from ..base.refusals import mutation
+from ..memory import containers, heap
+from ..memory.handlers import Handler, Uncached, no_cotangents
+from ..memory.operands import describe
+from .templates import Forward, Program, Pushed, arg, dot
+
+# The operator in place of each binary one.
+IN_PLACE = {getattr(operator, each.name): getattr(operator, each.in_place) for each in OPERATORS}
+_BINARY = {in_place: binary for binary, in_place in IN_PLACE.items()}
+# The method that an operator in place asks for: `__iadd__`.
+_METHODS = {in_place: f"__{in_place.__name__}__" for in_place in _BINARY}
+
+
+# -- reverse -------------------------------------------------------------------------------------------------
+
+
+def augmented_finder(
+    pullbacks: Question, op: ir.Augmented, active: tuple[bool, ...], place: Place, rebinding: Handler
+) -> Handler:
+    """`left op= right`: on an array of this function's own, the in-place operation on a copy; else a
+    rebinding, whose handlers `rebinding` finds.
+    """
+    target = getattr(operator, op.operator)
+    in_place = IN_PLACE[target]
+    name = _METHODS[in_place]
+
+    def alone(left: Any) -> Any:
+        """The left operand, of which a rebinding shows nobody that it is none."""
+        if heap.is_lent(left):
+            raise mutation(f"ndarray.{name}({describe(left)})", place, True)
+        return left
+
+    def find(left: Any, right: Any) -> Handler:
+        if any(active) and (type(left) is float or type(left) is np.float64):
+            return rebinding(left, right)
+        if isinstance(left, list) and isinstance(right, np.ndarray):
+            return rebinding(left, right)  # NumPy makes an array of both
+        method = getattr(type(left), name, None)
+        if isinstance(method, types.FunctionType) and heap.is_own(left):
+            return _by_author(pullbacks, method, (left, right), active, place)
+        if any(active) and heap.is_followed(left):
+            if isinstance(left, (list, deque)) and op.operator == "add" and not hasattr(right, "__radd__"):
+                # else the right operand decides: an array adds item by item
+                return containers.extend_in_place
+            if (
+                isinstance(left, (list, deque))
+                and op.operator == "mul"
+                and isinstance(right, (int, np.integer))
+            ):
+                return containers.repeat_in_place
+            if isinstance(left, dict) and op.operator == "or_":
+                return containers.update_in_place
+        unseen = not any(active) or (type(left) is set and containers.may_be_in_set(right))
+        if unseen and heap.may_change_unseen(left) and isinstance(left, CONTAINERS):
+            return lambda a, b: (in_place(a, b), no_cotangents)
+        owned = (
+            op.owned or (op.of_item and heap.is_fresh(left)) or (op.of_copy and isinstance(left, np.ndarray))
+        )
+        is_array = isinstance(left, np.ndarray)
+        writable = is_array or isinstance(left, CONTAINERS)
+        if writable and not owned:
+            owner = "ndarray" if is_array else type(left).__name__
+            raise mutation(f"{owner}.{name}({describe(left)})", place, is_array)
+        if not writable and method is not None:
+            raise mutation(f"{type(left).__name__}.{name}", place, False)  # changes itself, or anything
+        if isinstance(left, list) and op.operator == "add" and not isinstance(right, list) and any(active):
+            raise NotDifferentiableError(
+                f"There is no rule for list += {describe(right)}",
+                place=place,
+                read="limitations#operators",
+                fixes=("make a list of what is added first: l += list(...)",),
+            )
+        if not any(active):
+            plain = (lambda a, b: in_place(a.copy(), b)) if writable else target
+            return lambda a, b: (plain(alone(a), b), no_cotangents)
+        if not is_array:
+            return pullbacks.find_target(target, (left, right), {}, (False, *active), place)
+
+        def updated(left: Any, right: Any) -> Any:
+            y = in_place(
+                alone(left).copy(), right
+            )  # first, for its errors are the author's: the rule has others
+            _, back = handler(left, right)
+            return y, back
+
+        try:
+            handler = pullbacks.find_target(target, (left, right), {}, (False, *active), place)
+        except Exception:
+            in_place(left.copy(), right)  # whose error is another than that of `left op right`
+            raise
+
+        return updated
+
+    return find
+
+
+def _by_author(
+    pullbacks: Question, method: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place
+) -> Handler:
+    """`left op= right` by a method of the author's, on an object of this sweep."""
+    if any(active):
+        inner = pullbacks.find_target(method, args, {}, (False, True, True), place)
+    else:
+
+        def inner(*args: Any) -> Any:
+            return pullbacks.run_plain(method, args, {}, (False,) * 3, place), no_cotangents
+
+    def update(left: Any, right: Any) -> Any:
+        y, back = inner(left, right)
+        if y is NotImplemented:
+            raise mutation(f"{type(left).__name__}.{method.__name__}", place, False)
+        return y, back
+
+    return Uncached(update)
+
+
+# -- forward -------------------------------------------------------------------------------------------------
+
+
+def is_in_place(g: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call is an operator in place that forward mode does on both sides."""
+    return is_of_c(g) and g in _BINARY and not isinstance(args[0], (set, bytearray, memoryview))
+
+
+def pushed_forward(push: Forward, call: Pushed) -> Program:
+    """On both sides where Python changes the left operand, else a rebinding."""
+    g: Any = call.target
+    left = call.args[0]
+    if isinstance(left, np.ndarray):
+        given = (push, g, _BINARY[g], arg(0), dot(0), arg(1), dot(1))
+        return Program(programs.in_place_array, given, trusted=True)
+    method = written_in_python(type(left), _METHODS[g])
+    return push.through(call.raw, method or _BINARY[g], (arg(0), arg(1)), (dot(0), dot(1)))
+
+
+def of_author(g: Any, left: Any) -> Any:
+    """The method in Python by which the class of an operand answers for an operator in place, or None."""
+    return written_in_python(type(left), _METHODS[g]) if is_of_c(g) and g in _BINARY else None

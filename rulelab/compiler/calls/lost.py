@@ -1,0 +1,53 @@
+"""Values that vary, handed to a rule that has no derivative for them: refused, not lost without a word."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...errors import KeywordError, NotDifferentiableError
+from ...rules.rule import Rule
+from ...rules.targets import name_of
+from ..analysis.effects import own_error
+from .call import Call, here
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether a value has a derivative by its kind: a float or complex number, or an array of them."""
+    return isinstance(x, (float, complex, np.inexact)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
+
+
+def refuse_lost(call: Call, name: str) -> NoReturn:
+    """The refusal of an argument that a built-in rule has no derivative for; the call's own error if it fails
+    by itself.
+    """
+    raise own_error(call.target, call.args, call.kwargs) or NotDifferentiableError(
+        f"The rule of {name_of(call.target)} gives no derivative for its argument {name}",
+        place=here(call.place)[0],
+        fixes=(f"rl.ignore_derivatives({name}) if it is a constant", "write a rule for the calling function"),
+        read="limitations#keywords",
+    )
+
+
+def refuse_uncovered(call: Call, known: tuple[str, ...] | None) -> None:
+    """KeywordError for a keyword that a built-in rule with the parameters `known` has none for: `where=`."""
+    for name in call.kwargs:
+        if known is not None and name not in known:
+            raise KeywordError(
+                f"The rule of {name_of(call.target)} does not cover the argument {name}=",
+                place=here(call.place)[0],
+                fixes=(f"write a rule for the function that calls {name_of(call.target)} with it",),
+                read="limitations#keywords",
+            )
+
+
+def refuse_keyword(call: Call, rule: Rule, name: str) -> NoReturn:
+    """The refusal of a keyword that varies and that an author's rule takes as a constant."""
+    raise KeywordError(
+        f"{name_of(call.target)} was given a differentiable value for {name}=, "
+        "which its rule takes as a constant",
+        place=here(call.place)[0],
+        fixes=(f"make {name} a positional parameter", f"rl.ignore_derivatives({name})"),
+        read="rules#keywords",
+    )

@@ -1,0 +1,168 @@
+"""`x.name(...)`: a method, of which `x` is the first argument, or a value of `x` that is called."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...errors import Place
+from ...rules import programs
+from ...rules.targets import resolve
+from ...tangents.holding import CACHED
+from ...tangents.structural import is_namedtuple, make
+from ..base.classes import dispatched, holds_callable
+from ..base.purity import seems_to_change
+from ..base.question import Question
+from ..front.ownership import SAFE_METHODS
+from ..memory import heap
+from ..memory.handlers import NO, ZERO, Handler, Uncached, rearranged, without_owner
+from .attributes import attribute_finder
+from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
+
+_METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
+
+
+def function_behind(owner: Any, name: str, method: Any) -> Any:
+    """The function that `owner.name`, which is `method`, runs with `owner` for its first argument; None where
+    it is a function of its own: a static method, one of a module or class.
+    """
+    if isinstance(owner, (types.ModuleType, type)) or getattr(method, "__self__", None) is not owner:
+        return None
+    found = getattr(method, "__func__", None) or getattr(type(owner), name, None)
+    return found if isinstance(found, _METHODS) else None
+
+
+# -- reverse -------------------------------------------------------------------------------------------------
+
+
+def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
+
+    def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
+        if holds_callable(owner, name):
+            chosen = dispatched(owner, name, args)
+            if chosen is not None:
+                return pullbacks.find_target(chosen, (owner, *args), kwargs, (False, *active), place)
+            return _of_attribute(pullbacks, name, active, place)(owner, *args, **kwargs)
+        method = getattr(owner, name)
+        target = function_behind(owner, name, method)
+        if target is not None:
+            handler = pullbacks.find_target(target, (owner, *args), kwargs, (False, *active), place)
+            return _lending(target, handler) if may_lend(target, (*args, *kwargs.values())) else handler
+        return without_owner(pullbacks.find(method, args, kwargs, active, place))
+
+    return find
+
+
+def may_lend(target: Any, given: Iterable[Any]) -> bool:
+    """Whether a method of the author's is given an array, and goes by the name of one of an array's, which
+    keeps nothing of what it is given: `ownership` takes it for that.
+    """
+    named = type(target) is types.FunctionType and target.__name__ in SAFE_METHODS
+    return named and any(isinstance(x, np.ndarray) for x in given)
+
+
+def note_lent(changes: bool, given: Iterable[Any], y: Any) -> None:
+    """Note the arrays that such a method may have kept, if it `changes` something, or that it gives."""
+    for x in given:
+        if isinstance(x, np.ndarray):
+            apart = not np.may_share_memory(x, y) if isinstance(y, np.ndarray) else isinstance(y, heap.LEAVES)
+            if changes or not apart:
+                heap.note_lent(x)
+
+
+def _lending(target: Any, handler: Handler) -> Handler:
+    changes = seems_to_change(target)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        y, back = handler(*args, **kwargs)
+        note_lent(changes, (*args, *kwargs.values()), y)
+        return y, back
+
+    return Uncached(call) if isinstance(handler, Uncached) else call
+
+
+def apply_finder(pullbacks: Question, name: str | None, active: tuple[bool, ...], place: Place) -> Handler:
+    """`g(*args, **kwargs)`, or of the method `name`: the cotangents of tuple and dict are in their form."""
+
+    def find(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Handler:
+        words = kwargs or {}
+        flags = (active[0], *(active[1],) * len(args), *(active[2],) * len(words))
+        if name is None or isinstance(g, (types.ModuleType, type)):
+            target = g if name is None else getattr(g, name)
+            return _applied(pullbacks.find(target, args, words, flags, place), False)
+        return _applied(method_finder(pullbacks, name, flags, place)(g, *args, **words), True)
+
+    return find
+
+
+def _of_attribute(pullbacks: Question, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """`x.name(...)` where `x.name` is a value of its own: read as an attribute, then called."""
+
+    def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
+        function, of_attribute = attribute_finder(pullbacks, name, place)(owner)(owner)
+        inner = pullbacks.find(function, args, kwargs, active, place)
+
+        def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            y, pullback = inner(*args, **kwargs)
+
+            def to_owner(got: tuple[Any, ...]) -> Any:
+                own = got[0]
+                return (NO, own if own is NO or own is ZERO else of_attribute(own)[1], *got[1:])
+
+            return y, rearranged(pullback, to_owner)
+
+        return Uncached(call)
+
+    return find
+
+
+def _applied(inner: Handler, of_method: bool) -> Handler:
+    """The handler of a call for that of its tuple and dict; one of a method takes the object first."""
+    shift = 2 if of_method else 1
+
+    def apply(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        words = kwargs or {}
+        y, pullback = inner(*((g,) if of_method else ()), *args, **words)
+
+        def to_tuple_and_dict(got: tuple[Any, ...]) -> Any:
+            after = shift + len(args)
+            bars = dict(zip(words, got[after:], strict=False))  # a rule may stop where no more is wanted
+            return got[shift - 1], make(tuple, dict(enumerate(got[shift:after])), len(args)), make(dict, bars)
+
+        return y, rearranged(pullback, to_tuple_and_dict)
+
+    return apply
+
+
+# -- forward -------------------------------------------------------------------------------------------------
+
+
+def pushed_forward(push: Forward, call: Pushed, name: str) -> Program:
+    """The program of `x.name(...)`, where the target of the call is `x`."""
+    owner, names, refs, dot_refs = call.target, call.names, call.refs(), call.dot_refs()
+    this, this_dot = Ref((G,)), Ref((G_DOT,))
+    if isinstance(owner, (types.ModuleType, type, np.ufunc)):
+        return push.through(call.raw, getattr(owner, name), refs, dot_refs, names)
+    if holds_callable(owner, name):
+        chosen = dispatched(owner, name, call.args)
+        if chosen is not None:
+            return push.through(call.raw, chosen, (this, *refs), (this_dot, *dot_refs), names)
+        whole = (push, this, this_dot, name, refs, dot_refs, names)
+        return Program(programs.called_attribute, whole, trusted=True)
+    if name in ("_replace", "_asdict") and is_namedtuple(type(owner)):
+        of = (name, this, this_dot, dict(zip(names, refs)), dict(zip(names, dot_refs)))
+        return Program(programs.of_namedtuple, of, trusted=True)
+    method = getattr(owner, name)
+    if isinstance(owner, super) and getattr(method, "__self__", None) is owner.__self__:  # type: ignore[attr-defined]
+        target, this = resolve(method)[0], Ref((G, SELF))
+    else:
+        target = function_behind(owner, name, method)
+    if target is None:
+        return push.through(call.raw, method, refs, dot_refs, names)
+    return push.through(call.raw, target, (this, *refs), (this_dot, *dot_refs), names)

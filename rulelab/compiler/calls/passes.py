@@ -1,0 +1,186 @@
+"""A new pass: source, fence, lower, types, activity, adjoint, tidy, emit."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...own_code import is_stand_in
+from ...python_facts import MAKING, READING
+from ..analysis.activity import Activity, mark_moved_slices
+from ..analysis.effects import effects_of
+from ..analysis.regions import Regions, share
+from ..analysis.spelling import readings, spelled_out
+from ..analysis.types import (
+    ANY,
+    FUNCTION,
+    Known,
+    Types,
+    signature_of,
+    type_of,
+    type_of_signature,
+)
+from ..base import ir
+from ..base.derived import Derived, base_of, derived_of
+from ..base.libraries import is_library
+from ..base.liveness import prune
+from ..base.purity import Named
+from ..base.question import Question
+from ..base.refusals import text_read_again
+from ..base.source import find_source
+from ..front.lower import lower
+from ..front.lowering import Surroundings
+from ..implicit.sources import mark_sources, read_once
+from ..transform.adjoint import adjoint
+from ..transform.emit import emit
+from ..transform.tangent import handed_on, kept_open, may_be_written, tangent
+from .cache import Pass, guard_of
+from .sites import Sites
+
+
+def _in(value: Any, known: frozenset[Any]) -> bool:
+    try:
+        return isinstance(value, np.ufunc) or (value is not ir.UNBOUND and value in known)
+    except TypeError:  # not hashable, so none of these
+        return False
+
+
+def compile_pass(
+    pullbacks: Question,
+    function: types.FunctionType,
+    signature: tuple[Any, ...],
+    flags: tuple[bool, ...],
+    free: tuple[Any, ...],
+    captured: bool | frozenset[str],
+    differentiate: bool,
+) -> Pass:
+    """Source, fence, lower, types, activity, adjoint, tidy, emit."""
+    namespace, code = function.__globals__, function.__code__
+    epoch = pullbacks.cache.registry.epoch
+    looked_up: dict[str, Any] = {}
+
+    def find_global(name: str) -> Any:
+        value = namespace[name] if name in namespace else vars(builtins).get(name, ir.UNBOUND)
+        looked_up[name] = value
+        return value
+
+    source = find_source(base_of(code))
+    around = Surroundings(find_global, lambda v: _in(v, READING), lambda v: _in(v, MAKING))
+    cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
+
+    def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
+        given = dict(zip(lowered.parameters, map(type_of_signature, signature)))
+        given |= {
+            name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
+            for name, part in zip(lowered.free, free, strict=True)
+        }
+        kinds = Types(lowered, given, find_global)
+        made = [(s.target, s.op) for s in ir.walk(lowered.body) if isinstance(s, ir.Let)]
+        loads = {name: (op.name, find_global(op.name)) for name, op in made if isinstance(op, ir.Load)}
+        nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
+        return kinds, Sites(pullbacks, source, kinds, namespace, loads, nested)
+
+    def lowered_of(code: types.CodeType) -> ir.Function:
+        derived = derived_of(code)
+        if derived is None:
+            lowered = lower(source, code, around, cells)
+            prune(lowered)
+            if pullbacks.implicit:
+                read_once(lowered, find_global)
+            return lowered
+        return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
+
+    lowered = lowered_of(code)
+    kinds, sites = known_of(lowered)
+    sites.runs_forward = not (differentiate or any(flags)) and derived_of(code) is not None
+    forward = sites.runs_forward
+    if pullbacks.implicit:
+        mark_sources(lowered, sites, find_global)
+    # There, what is changed is changed, and nobody undoes it.
+    changes_nothing = (lambda op: True) if forward else sites.changes_nothing
+    regions = sites.regions = Regions(lowered, kinds, changes_nothing, sites.holds_nothing)
+    if not forward:
+        share(lowered, regions, kinds)
+    start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
+    start |= (set(lowered.free) if captured is True else captured) if captured else set()
+    active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
+    _texts(lowered, active.varied, sites)
+    parameters = [*lowered.free, *lowered.parameters]
+    emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
+    own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
+    probes = pullbacks.cache.probes
+    of_library = is_stand_in(code.co_filename) or is_library(function)
+    probed = None if probes is None or of_library else (probes, code)
+    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, probed)
+    return Pass(
+        code.co_name,
+        made.forward,
+        made.slot,
+        _guard(looked_up, lowered, kinds, sites.relied),
+        tuple(sites.trail.values()),
+        epoch,
+        made.text,
+        made.origins,
+        signature,
+        effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
+    )
+
+
+def _tangent(
+    lowered: ir.Function,
+    derived: Derived,
+    known_of: Callable[[ir.Function], tuple[Types, Sites]],
+    in_sweep: bool,
+) -> ir.Function:
+    """The tangent of a lowered function for the parameters that vary; `in_sweep` says that it is part of a
+    sweep of reverse mode, which asks what was made here, also where the tangent itself is not needed.
+    """
+    kinds, sites = known_of(lowered)
+    regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
+    parameters = [name for name, on in zip(lowered.parameters, derived.varied, strict=True) if on]
+    start = {*parameters, *(lowered.free if derived.captured else ())}
+    start |= kept_open(lowered) | handed_on(lowered, sites.changes_nothing)
+    if not in_sweep:
+        start |= may_be_written(lowered, kinds, sites.changes_nothing)
+    varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
+    texts = _texts(lowered, varied, sites)
+    writes = not in_sweep
+    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes, texts)
+
+
+def _texts(lowered: ir.Function, varied: set[str], sites: Sites) -> set[str]:
+    """The names of texts made from what varies. Where such a text, or a slice's bound, would lose its
+    derivative without a word, it is refused: here if that is certain, else by a mark, at run time.
+    """
+    mark_moved_slices(lowered, varied, sites.types)
+    texts = spelled_out(lowered, varied, sites.types)
+    for reading in readings(lowered, texts, sites.types, sites.is_declared_constant):
+        raise text_read_again(sites.place(reading.position))
+    return texts
+
+
+def _guard(
+    looked_up: dict[str, Any], lowered: ir.Function, kinds: Types, relied: list[Named]
+) -> Callable[[dict[str, Any]], bool]:
+    """What the pass took for granted about names outside of the function."""
+    names: dict[str, tuple[str, Any]] = {}
+    for name, value in looked_up.items():
+        kind = type_of(value) if value is not ir.UNBOUND else None
+        if isinstance(kind, Known):
+            names[name] = ("is", value)
+        elif kind is not None and kind not in (ANY, FUNCTION):
+            names[name] = ("like", signature_of(value))
+    names |= {name: ("is", value) for name, value in lowered.assumed.items()}
+    attributes = []
+    for op in (s.op for s in ir.walk(lowered.body) if isinstance(s, ir.Let)):
+        owner, attribute = (op.value, op.name) if isinstance(op, ir.Attribute) else (None, None)
+        if isinstance(op, (ir.Call, ir.Apply)):
+            owner, attribute = op.function, op.method
+        kind = None if owner is None or attribute is None else kinds(owner)
+        if isinstance(kind, Known) and attribute is not None and hasattr(kind.value, attribute):
+            attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
+    return guard_of(names, attributes, relied)

@@ -1,0 +1,222 @@
+"""Calls that nothing is differentiated through: run as they are, and looked at."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import types
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...errors import Place
+from ...rules.programs import new_object
+from ...rules.rule import Rule
+from ...rules.targets import name_of, resolve
+from ...tangents.generated import generated, tested
+from ...tangents.holding import CACHED
+from ...tangents.tracked import within_reverse
+from ..analysis.effects import side_effect_of_call
+from ..base.classes import is_of_c
+from ..base.libraries import compiled_function
+from ..base.nesting import enter, leave
+from ..base.purity import seems_to_change
+from ..base.question import Question
+from ..implicit import hidden
+from ..memory import copies, crossings, heap, snapshots
+from ..memory.fingerprints import Seen
+from ..memory.operands import carries
+from .binding import bind, flags_by_slot
+from .borrowed import (
+    about_to_run,
+    draws_into,
+    look_at,
+    look_at_call,
+)
+from .call import Call
+from .constructors import keeps_in_sight, make_plain
+from .foreign import foreign
+from .iterators import hands_on_plainly
+from .methods import may_lend, note_lent
+from .pushing import Push, Vjp, build
+from .reversing import is_active
+from .stand_ins import run_stand_in
+from .writing import refuse_mutation
+
+
+def run_plain(
+    pullbacks: Question,
+    g: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    varied: tuple[bool, ...],
+    place: Place | None,
+) -> Any:
+    """Call `g`; author's code goes through a pass of its own, so that writes to arrays are still refused.
+
+    `varied` tells which of the function, arguments and keywords depend on what is differentiated: those
+    may not go where they could be kept out of sight.
+    """
+    if type(g) is Push or type(g) is Vjp:
+        pullbacks.refuse_implicit(place)
+        if isinstance(g, Vjp):
+            return g(*args)
+        made = _called(args)[0]
+        of_objects = isinstance(made, type) and (keeps_in_sight(made) or crossings.makes_new(made, ()))
+        if any(varied) or of_objects:  # which may be written later
+            return pullbacks.push_plain(args, varied[1:] if any(varied) else (True,) * len(args), place)
+        return _push_constant(g, args)
+    target, bound = resolve(g)
+    everything = (*bound, *args)
+    if target is new_object:
+        return heap.own(new_object(*args), False)
+    known = pullbacks.cache.registry.entry_in("rrule", target)
+    function = compiled_function(target) if known is None else None
+    if function is not None:
+        values, where = bind(function, everything, kwargs)
+        flags = flags_by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
+        if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+            heap.publish_plain(values[-1])
+        forward = pullbacks.pass_of(function, values, tuple(flags), varied[0], False, place).bound_to(
+            function
+        )
+        enter()
+        try:
+            y = forward(*values)
+        finally:
+            leave()
+        if bound and may_lend(function, (*args, *kwargs.values())):
+            note_lent(seems_to_change(function), (*args, *kwargs.values()), y)
+        return y
+    spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
+    if known is None and type(target) is CACHED and any(varied):
+        return pullbacks.run_plain(target.__wrapped__, everything, kwargs, spread, place)
+    if known is None and type(target) is functools.partial:
+        held, words = target.args, {**target.keywords, **kwargs}
+        of_words = (varied[0] or any(varied[1 + len(args) :]),) * len(words)
+        handed = (*(varied[0],) * (1 + len(held)), *varied[1 : 1 + len(args)], *of_words)
+        return pullbacks.run_plain(target.func, (*held, *args), words, handed, place)
+    if known is None and keeps_in_sight(target):
+        return make_plain(pullbacks, target, args, kwargs, place)
+    if target is copy.copy or target is copy.deepcopy:
+        return copies.made_plain(target)(target, *everything, **kwargs)
+    if everything and heap.may_change_unseen(everything[0]):
+        return _watching(g, bound, args, kwargs, place, changes=True)
+    if draws_into(target, args, kwargs) and not any(varied):
+        about_to_run(pullbacks, name_of(target), place)  # as code of C that has no rule may write
+        return g(*args, **kwargs)
+    call = Call(target, everything, kwargs, spread, place)
+    refuse_mutation(pullbacks.cache.registry, call)
+    stand_in = pullbacks.cache.registry.stand_in(target) if known is None and any(varied) else None
+    if stand_in is not None and stand_in.answers(everything):
+        return run_stand_in(pullbacks, stand_in, call)
+    hands_on = hands_on_plainly(target, everything)
+    carrying = any(varied) and any(map(carries, call.values()))
+    if known is None and not hands_on and carrying:
+        found = pullbacks.plain_iteration.handler(call)
+        found = found or pullbacks.without_rule(call)
+        if found is not None:
+            return found(*everything, **kwargs)[0]
+    reads = target is getattr or hands_on  # as harmless as `x.name`
+    if known is None and not reads and not (isinstance(target, type) and issubclass(target, BaseException)):
+        given = [x for x, on in zip((*args, *kwargs.values()), varied[1:], strict=True) if on]
+        if varied[0]:  # x.dumps()
+            given += [x for x in bound if isinstance(x, (np.ndarray, np.generic))]
+        if any(map(carries, given)):
+            raise foreign(pullbacks.cache.registry, call)
+    pullbacks.cache.watches.note_met(target)
+    if known is None:
+        look_at_call(pullbacks, target, everything, kwargs, place)
+    else:
+        look_at(pullbacks, call.values(), place)
+    built_in = pullbacks.cache.registry.built_in_entry(target) is not None
+    pullbacks.cache.watches.note(side_effect_of_call(target, built_in))
+    if pullbacks.implicit and not any(varied) and not only_hands_on(target):
+        stated = () if known is None else known.built_in
+        rules = [r for r in stated if isinstance(r, Rule) and r.mode == "rrule"]
+        if known is None or any(r.differentiable for r in rules):
+            functions = tuple(hidden.functions_in((*args, *kwargs.values())))
+            hidden.refuse_reading(target, functions, place)
+    y = _watching(g, bound, args, kwargs, place)
+    return heap.made_plain(y) if crossings.makes_new(target, everything) else y
+
+
+def push_plain(pullbacks: Question, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
+    """What a `push` gives whose result nobody differentiates; a write to what varies is refused."""
+    found = _pushed_plain(pullbacks, call, varied, place)
+    if crossings.makes_new(*_called(call)):
+        for part in found:
+            heap.publish_plain(part)
+    return found
+
+
+def _pushed_plain(pullbacks: Question, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
+    program = pullbacks.push.program(call)
+    values = tuple([build(part, call) for part in program.given])
+    flags = tuple([is_active(part, varied) for part in program.given])
+    if program.derived:
+        made = pullbacks.pass_of(program.function, values, flags, False, False, place)
+        return made.bound_to(program.function)(*values)
+    words = {name: build(part, call) for name, part in program.words.items()}
+    flags = (*flags, *(is_active(part, varied) for part in program.words.values()))
+    return pullbacks.run_plain(program.function, values, words, (False, *flags), place)
+
+
+# Functions that call what they are given only to put things in order, and those that put it into containers.
+_HANDING_ON = (sorted, max, min, list, tuple, dict, set, frozenset, zip, enumerate, reversed, iter, next)
+
+
+def only_hands_on(target: Any) -> bool:
+    """Whether nothing flows through calls that a function of Python's makes of what it is given."""
+    if any(target is known for known in _HANDING_ON):
+        return True
+    owner = getattr(target, "__objclass__", None) or getattr(target, "__module__", None)
+    return owner in (list, dict, tuple, set, deque, "_operator")
+
+
+def _called(call: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The function that a `push` calls, and its arguments with the object that it is bound to."""
+    g, args, method = call[0], call[2], call[5] if len(call) > 5 else None
+    if method is not None and not isinstance(g, types.ModuleType):
+        return getattr(type(g), method, None), (g, *args)
+    target, bound = resolve(g if method is None else getattr(g, method))
+    return target, (*bound, *args)
+
+
+def _push_constant(push: Push, call: Any) -> Any:
+    """What a `push` of constants gives. Arrays that others hold may not be written to in it, since the sweep
+    around it may have read them.
+    """
+    if not isinstance(call[0], types.FunctionType):
+        return push(*call)
+    before = Seen(x for x in call[2] if isinstance(x, np.ndarray))
+    with within_reverse():
+        found = push(*call)
+    before.check("in forward mode, which the reverse mode around it may have read", ("hand over a copy",))
+    return found
+
+
+def _watching(
+    g: Any,
+    bound: tuple[Any, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    place: Place | None,
+    changes: bool = False,
+) -> Any:
+    """What a function of C or a library gives, which may call functions of the author's."""
+    lazy = isinstance(g, type) and issubclass(g, Iterator)
+    if lazy or g is generated or g is tested:  # it calls them when it is gone through
+        return g(*[snapshots.watched_later(x, place) for x in args], **kwargs)
+    held = [x for x in bound if isinstance(x, np.vectorize)]
+    if held or heap.asked_again() or any(map(may_call_authors, (*args, *kwargs.values()))):
+        return snapshots.watched(g, place, tuple(held), changes)(*args, **kwargs)
+    return g(*args, **kwargs)
+
+
+def may_call_authors(x: Any) -> bool:
+    """Whether a value is a function of the author's, or holds one to be called."""
+    return callable(x) and not is_of_c(x) and not isinstance(x, (type, np.ufunc))

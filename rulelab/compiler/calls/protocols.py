@@ -1,0 +1,57 @@
+"""What operators and attributes mean for objects of the author's: which method Python calls."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...errors import NotDifferentiableError, Place
+from ...rules.targets import name_of
+from ..base.classes import is_author_class, written_in_python
+from ..base.libraries import is_of_library
+
+_VALUES = (int, float, complex, str, np.ndarray, np.generic)
+
+
+def asked_once(x: Any) -> Any:
+    """What an object of the author's stands for, where that is one integer or array: a rule would ask it
+    again for the derivative, and it may answer something else then.
+    """
+    kind = type(x)
+    if not is_author_class(kind) or isinstance(x, _VALUES) or is_of_library(kind):
+        return x
+    if hasattr(kind, "__array__") and not hasattr(kind, "__array_ufunc__"):
+        return np.asarray(x)
+    return operator.index(x) if hasattr(kind, "__index__") else x
+
+
+_CONVERSIONS = ("__float__", "__complex__", "__index__", "__array__")
+_CONVERTING = ("math", "cmath", "numpy")  # libraries whose functions turn what they are given into numbers
+
+
+def refuse_converted(target: Any, values: Iterable[Any], place: Place | None) -> None:
+    """NotDifferentiableError for an object that a function of C turns into a number or an array by a method
+    of its class: the rule of the function knows numbers and arrays, and nobody follows the method from there.
+    """
+    for x in values:
+        if type(x) is np.ndarray or type(x) is float:
+            continue
+        if str(getattr(target, "__module__", None)).partition(".")[0] not in _CONVERTING:
+            return
+        held = x if type(x) in (list, tuple) else (x,)
+        kinds = {type(part) for part in held if is_author_class(type(part)) and not isinstance(part, _IN_C)}
+        for kind in kinds:
+            method = next((name for name in _CONVERSIONS if written_in_python(kind, name) is not None), None)
+            if method is not None:
+                raise NotDifferentiableError(
+                    f"{name_of(target)} reads a {kind.__name__} by its {method}, where no derivative follows",
+                    place=place,
+                    fixes=(f"call {method}() where it can be followed, and hand over what it gives",),
+                    read="limitations#operators",
+                )
+
+
+_IN_C = (int, float, complex, str, list, tuple, dict, np.ndarray, np.generic)

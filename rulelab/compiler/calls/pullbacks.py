@@ -1,0 +1,525 @@
+"""The one question of the compiler: the pullback of this call, by a rule, a cached pass or a new one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import types
+from typing import Any
+
+from ...errors import NotDifferentiableError, Place, RuleLabError
+from ...own_code import holds_no_authors, is_stand_in
+from ...parsing import with_room
+from ...rules.capabilities import RuleConfig
+from ...rules.programs import content_of, new_object
+from ...rules.registry import Found, OptedOut
+from ...rules.rule import Rule
+from ...rules.signatures import types_of
+from ...rules.targets import name_of, resolve
+from ...tangents.holding import CACHED, UNBOUND, contents, holds_something
+from ..analysis.effects import LOUD, Noted, side_effect_of_call
+from ..analysis.spelling import reads_numbers
+from ..analysis.types import signature_of
+from ..base.classes import hands_out_its_own, is_author_class
+from ..base.derived import stands_for
+from ..base.libraries import compiled_function, is_library
+from ..base.nesting import enter, leave
+from ..base.places import calls_leading_here
+from ..base.purity import seems_to_change
+from ..base.refusals import fault, text_read_again
+from ..implicit import hidden, sources, watching
+from ..memory import containers, copies, crossings, heap, snapshots, support
+from ..memory.handlers import NO, Handler, Uncached, constant, default_of, with_bound, without_name
+from ..memory.operands import carries, may_vary
+from ..memory.writes import attribute_writer
+from . import built_in, by_author
+from .attributes import attribute_finder
+from .binding import active_defaults, bar_at, bind, by_position, flags_by_slot, slot_number
+from .borrowed import (
+    PLAIN,
+    asks_for_copies,
+    begin_again,
+    keeping,
+    look_at,
+    look_at_call,
+    needs_to_copy,
+    refuse_asked_often,
+    remember,
+    sweep_around,
+)
+from .cache import Cache, Pass
+from .call import Call
+from .constructors import constructor, copier
+from .entries import Entries, EntriesBeside
+from .foreign import foreign
+from .holders import Holders
+from .iterators import Iteration
+from .operators import operator_handler
+from .passes import compile_pass
+from .plain import may_call_authors, only_hands_on, push_plain, run_plain
+from .protocols import refuse_converted
+from .pushing import Push, Vjp
+from .reversing import made_new, pulled, pushed, taken_out
+from .stand_ins import by_stand_in
+from .transposing import by_forward_rule
+from .writing import out_slot, refuse_mutation
+
+holds_no_authors(__name__)
+
+
+class Pullbacks:
+    """Finds pullbacks over one cache; `implicit` ones reach parameters that nobody hands in (`watching`), and
+    one that `keeps` copies of constants stands code that refills them (`borrowed`).
+    """
+
+    def __init__(self, cache: Cache, implicit: bool = False, keeps: bool = False) -> None:
+        self.cache = cache
+        self.implicit = implicit
+        self.keeps = keeps
+        kind = functools.partial(EntriesBeside, implicit, keeps) if implicit or keeps else Entries
+        self.entries: Entries = kind(cache, self.find)
+        self.vjp: Vjp = Vjp(self)
+        self.own_vjp: Vjp = Vjp(self, own=True)
+        self.push: Push = Push(self)
+        # What a rule asks for is its own affair, so that nothing is deposited behind its back.
+        self.config: RuleConfig = Pullbacks(cache, keeps=keeps).config if implicit else self.push.config
+        self.iteration = Iteration(self)
+        self.plain_iteration = Iteration(self, followed=False)
+        self.holders = Holders(self)
+
+    @functools.cached_property
+    def with_copies(self) -> Pullbacks:
+        """The same question, for sweeps that keep copies of the arrays that are not theirs (`borrowed`)."""
+        return self if self.keeps else Pullbacks(self.cache, self.implicit, keeps=True)
+
+    def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass. `back`
+        gives a tuple of the cotangents of f and of `args`; neither keywords nor defaults have one.
+        """
+        y, inner = self._apart(f, args, kwargs, (True,) * (1 + len(args)))
+        count = 1 + len(args)
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            found = inner(y_bar)
+            return (NO,) * count if found is NO else tuple(found[:count])
+
+        return y, back
+
+    def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
+        """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant, and so is a
+        function among the arguments.
+        """
+        return self._apart(f, args, words, (False, *map(may_vary, args)))
+
+    def _apart(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]
+    ) -> tuple[Any, Any]:
+        active = (*wanted, *(False,) * len(kwargs))
+        outer = (
+            heap.enter()
+        )  # a rule may call the pullback as often as it likes, so nothing is shared with it
+        keeps = self.with_copies if needs_to_copy(self, f) else self
+        happened = LOUD[0]
+        try:
+            y, inner = keeps.find(f, args, kwargs, active, None)(*args, **kwargs)
+        except RuleLabError as error:
+            if not asks_for_copies(error) or keeps.keeps:
+                raise
+            if LOUD[0] != happened or sweep_around():
+                remember(self, f)
+                raise
+            begin_again(self, f)
+            y, inner = self.with_copies.find(f, args, kwargs, active, None)(*args, **kwargs)
+        finally:
+            heap.leave(outer)
+
+        def back(y_bar: Any) -> Any:
+            outer = heap.enter()
+            try:
+                return inner(y_bar)
+            finally:
+                heap.leave(outer)
+
+        return y, back
+
+    # -- the question ----------------------------------------------------------------------------------------
+
+    def find(
+        self,
+        g: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """What to call instead of `g` with the same arguments to get `(y, back)`.
+
+        `active` tells of the function, each argument and each keyword whether a cotangent is wanted. `back`
+        gives the cotangent of the function first, then one per argument and keyword as far as wanted.
+        """
+        __tracebackhide__ = True
+        if type(g) is Push:
+            self.refuse_implicit(place)
+            return pushed(self, place, active[1:])
+        if type(g) is Vjp:
+            self.refuse_implicit(place)
+            return pulled(self, g, place, active[1:])
+        target, bound = resolve(g)
+        if not bound:
+            return self.find_target(target, args, kwargs, active, place)
+        inner = self.find_target(
+            target, (*bound, *args), kwargs, (False, *(active[0],) * len(bound), *active[1:]), place
+        )
+        return with_bound(inner, bound)
+
+    def refuse_implicit(self, place: Place | None) -> None:
+        """A derivative inside of a loss would not know its parameters."""
+        if self.implicit:
+            raise NotDifferentiableError(
+                "A derivative is taken inside of a loss whose gradient is by Params",
+                place=place,
+                fixes=("the explicit style: give the parameters as arguments",),
+                read="limitations#implicit-parameters",
+            )
+
+    def find_target(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        __tracebackhide__ = True
+        if target is new_object:
+            return made_new
+        if target is content_of:
+            return Uncached(taken_out)
+        if (target is setattr or target is delattr) and not kwargs and heap.is_followed(args[0]):
+            return attribute_writer(self, target, place)
+        if args and (method := containers.method_of(target, args[0])) is not None:
+            if method is containers.read_item and type(args[1]) is not int and is_author_class(type(args[1])):
+                look_at(self, args[1:], place)
+                return Uncached(method)
+            return method
+        if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
+            return constant(target)
+        if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
+            raise text_read_again(place)
+        memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
+        call = Call(target, args, kwargs, active, place)
+        answer = self.ask(target, args, kwargs)
+        if isinstance(answer, Found):
+            if answer.rule.built_in:
+                if answer.rule.differentiable:
+                    refuse_converted(target, call.varying(), place)
+                handler = self.instead_of_rule(answer.rule, call)
+                if handler is not None:
+                    return _handed_in(handler, target, args)
+            self.note_rule(answer.rule, call)
+            # In the implicit style what the rule says of a function that holds something is wanted, too.
+            quick = not kwargs and type(target) is types.FunctionType and memory is self.cache.memory
+            if quick and not (self.implicit and holds_something(target)):
+                self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
+            return self.guarded(self.by_rule(answer.rule, call), answer.rule, call)
+        forward = None if isinstance(answer, OptedOut) else self.forward_rule(target, args, kwargs)
+        if forward is not None and any(active):
+            return self.by_transposing(forward, call)
+        refuse_mutation(self.cache.registry, call)
+        if target is vars and len(args) == 1:
+            return attribute_finder(self, "__dict__", place)(args[0])
+        function = compiled_function(target)
+        if function is not None:
+            return crossings.through_pass(self.by_pass(function, call), function, call.values())
+        if isinstance(target, type):
+            made = constructor(self, target, active, place)
+        else:
+            made = copier(self, target, args, place) or (None if kwargs else copies.conversion(target, args))
+        if made is not None:
+            return made
+        if any(active) or self.implicit:
+            if type(target) is operator.methodcaller and self.implicit:
+                hidden.refuse_reading("a method caller", (target,), place)  # its arguments are constants
+            handler = self.without_rule(call)
+            if handler is not None:
+                return _handed_in(handler, target, args)
+        if any(map(carries, call.varying())):
+            raise foreign(self.cache.registry, call)
+        look_at_call(self, target, args, kwargs, place)
+        self.cache.watches.note(side_effect_of_call(target, False))
+        if self.implicit:
+            hidden.refuse_reading(target, (target, *args, *kwargs.values()), place)
+        handler = self.unseen(target)
+        return Uncached(snapshots.watched(handler, place)) if heap.asked_again() else handler
+
+    def deposits(self, function: Any) -> bool:
+        """Whether what flows to what a function holds goes to parameters at once, and not to who gave the
+        function: in the implicit style, unless it was made inside, of values that may vary.
+        """
+        return self.implicit and not watching.is_made(function)
+
+    def unseen(self, target: Any) -> Handler:
+        """The handler of code that nobody looks into and that no cotangent is wanted of."""
+        return watching.unseen(target) if self.implicit else constant(target)
+
+    def note_rule(self, rule: Rule, call: Call) -> None:
+        """Tell of a call by rule what a comparison with the plain function has to know."""
+        watches, target = self.cache.watches, call.target
+        watches.note_met(target)
+        if rule.differentiable and not rule.built_in:
+            watches.note_ruled()
+        elif (
+            isinstance(target, types.FunctionType)
+            and not is_library(target)
+            or any(isinstance(x, (types.FunctionType, types.MethodType)) for x in call.values())
+        ):
+            watches.note(Noted.UNSEEN)
+        else:
+            watches.note(side_effect_of_call(target, True))
+
+    def instead_of_rule(self, rule: Rule, call: Call) -> Handler | None:
+        """The handler of a call whose arguments are not what the built-in rule is for."""
+        target, args, place = call.target, call.args, call.place
+        if (handler := copies.copier(target, args, lambda x: rule.function(x)[0])) is not None:
+            return handler
+        if rule.differentiable and any(is_author_class(type(x)) for x in args):
+            handler = operator_handler(self, call)
+            stored = isinstance(target, (types.WrapperDescriptorType, types.MethodDescriptorType)) or (
+                getattr(target, "__module__", None) == "_operator"
+            )  # these read what is stored, whatever the class says
+            if handler is None and not stored and any(map(hands_out_its_own, args)):
+                handler = self.without_rule(call)
+                if handler is None and any(map(carries, args)):
+                    raise foreign(self.cache.registry, call)
+            if handler is not None:
+                return handler
+            look_at(self, call.constants(), place)
+        stand_in = self.cache.registry.stand_in(target)
+        if stand_in is None:
+            return None
+        if stand_in.reads_items and (handler := self.iteration.handler(call)) is not None:
+            return handler
+        look_at(self, call.constants(), place)
+        if stand_in.instead is not None and stand_in.instead(*args):
+            return by_stand_in(self, stand_in, call)
+        return None
+
+    def without_rule(self, call: Call) -> Handler | None:
+        """The handler of a call of C code that this package knows the doings of; None for any other."""
+        __tracebackhide__ = True
+        target, args, kwargs, active, place = call.target, call.args, call.kwargs, call.active, call.place
+        if type(target) is CACHED:  # what it keeps is of other calls, and it may keep nothing that varies
+            return self.find(target.__wrapped__, args, kwargs, active, place)
+        if target is getattr and 2 <= len(args) <= 3 and not kwargs and isinstance(args[1], str):
+            if len(args) == 3 and not hasattr(*args[:2]):
+                return Uncached(default_of)
+            return without_name(attribute_finder(self, args[1], place)(args[0]))
+        stand_in = self.cache.registry.stand_in(target)
+        if stand_in is not None and stand_in.answers(args):
+            if not any(map(carries, call.values())):
+                return None
+            look_at(self, call.constants(), place)
+            return by_stand_in(self, stand_in, call)
+        return self.holders.handler(call) or operator_handler(self, call) or self.iteration.handler(call)
+
+    def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        entry = self.cache.registry.entry(target)
+        # Bound also where there is no rule yet: in manual mode the question must be the same as after one.
+        authors = type(target) is types.FunctionType and (entry is None or not entry.built_in)
+        if kwargs or authors or (entry is not None and entry.user):
+            args = by_position(target, args, kwargs)
+        return self.cache.ask(target, types_of(args), self.config)
+
+    def forward_rule(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Rule | None:
+        """The author's frule for a call, of which reverse mode makes do where there is no rrule."""
+        entry = self.cache.registry.entry(target)
+        stated = entry is not None and any(isinstance(r, Rule) and r.mode == "frule" for r in entry.user)
+        if not stated and (self.cache.mode == "auto" or type(target) is not types.FunctionType):
+            return None
+        given = types_of(by_position(target, args, kwargs))
+        found = self.cache.ask(target, given, self.config, "frule")
+        return found.rule if isinstance(found, Found) and not found.rule.built_in else None
+
+    # -- by a rule -------------------------------------------------------------------------------------------
+
+    def by_rule(self, rule: Rule, call: Call) -> Handler:
+        registry = self.cache.registry
+        if rule.built_in and (call.kwargs or out_slot(registry, call.target, len(call.args)) is not None):
+            refuse_mutation(registry, call)
+        if not rule.differentiable:
+            return constant(call.target)
+        if rule.built_in:
+            return built_in.pulled_back(rule, call)
+        return by_author.pulled_back(rule, call, self.config)
+
+    def by_transposing(self, rule: Rule, call: Call) -> Handler:
+        """The handler by an author's frule (`transposing`); what the function captures counts as constant."""
+        if not rule.differentiable:
+            return constant(call.target)
+        self.note_rule(rule, call)
+        apart = Pullbacks(self.cache, keeps=self.keeps) if self.implicit else self
+        handler = by_forward_rule(apart, rule, call.target, call.active, call.place)
+        return self.guarded(handler, rule, call)
+
+    def guarded(self, handler: Handler, rule: Rule, call: Call) -> Handler:
+        """The handler by a rule with what holds for every rule: parameters, functions that it may call, and
+        containers.
+        """
+        target, args, kwargs, place = call.target, call.args, call.kwargs, call.place
+        by_house = rule.built_in and rule.differentiable
+        if by_house and any(type(x) not in PLAIN for x in call.values()):
+            refuse_asked_often(target, args, kwargs.values(), place)
+        if self.implicit and by_house and not only_hands_on(target):  # it may not call what reads a parameter
+            hidden.refuse_reading(target, tuple(hidden.functions_in(call.values())), place)
+        if not rule.built_in and self.deposits(target):  # what the rule says of captured parameters counts
+            handler = watching.depositing(handler, target)
+        if any(map(may_call_authors, call.values())):
+            handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
+        if self.keeps and rule.differentiable:
+            whole = not (crossings.preserves(target, args) or crossings.keeps_alive(target, args))
+            handler = keeping(handler, whole, rule.built_in, place, target is operator.getitem)
+        handler = _for_containers(handler, rule, target, args, kwargs)
+        if rule.built_in and any(is_author_class(type(x)) for x in args):
+            return Uncached(handler)  # what runs behind its operators is looked at for each object
+        return handler
+
+    # -- by a compiled pass ----------------------------------------------------------------------------------
+
+    def by_pass(self, function: types.FunctionType, call: Call) -> Handler:
+        """The pass of a Python function as a handler of the call that it answers."""
+        __tracebackhide__ = True
+        code, args, active = function.__code__, call.args, call.active
+        count = code.co_argcount + code.co_kwonlyargcount
+        if not call.kwargs and len(args) == count and not code.co_flags & 0x0C:
+            made = self.pass_of(function, args, active[1:], active[0], True, call.place)
+            self.entries.add_pass(function, args, active[1:], made)
+            forward = made.bound_to(function)
+            deposits = made.slot is not None and self.deposits(function)
+            return watching.depositing(forward, function) if deposits else forward
+        return self.with_binding(function, call)
+
+    def with_binding(self, function: types.FunctionType, call: Call) -> Handler:
+        """Defaults and keywords: the pass takes every parameter, in the order of the code object."""
+        __tracebackhide__ = True
+        active = call.active
+        values, where = bind(function, call.args, call.kwargs)
+        flags = flags_by_slot(len(values), where, active[1:])
+        held = active_defaults(function, values, where) if active[0] else {}
+        if self.implicit:
+            held |= sources.held_defaults(function, values, set(map(slot_number, where)))
+        for slot in held:
+            flags[slot] = True
+        code = function.__code__
+        # A dict that is new at each call, and that no stand-in hands on.
+        own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS) and not is_stand_in(code.co_filename)
+        if own_words and seems_to_change(function):
+            flags[-1] = True  # what varies may be put there
+        made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
+        forward = made.bound_to(function)
+        names = forward.__code__.co_varnames
+        as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`
+        as_written &= not (self.implicit and function.__closure__)
+        if not held and where == list(range(len(where))) and as_written:
+            if names[: len(values)] == code.co_varnames[: len(values)]:
+                forward.__defaults__ = function.__defaults__
+                return forward  # which binds as the function does, in no frame more
+
+        def bound(*args: Any, **kwargs: Any) -> Any:
+            values, where = bind(function, args, kwargs)
+            size = heap.publish(values[-1]) if own_words else None
+            enter()
+            try:
+                y, pullback = forward(*values)
+            finally:
+                leave()
+
+            def back(y_bar: Any) -> tuple[Any, ...]:
+                got = pullback(y_bar)
+                if size is not None:
+                    got = (*got[:-1], heap.collect(values[-1], got[-1], size))
+                own = got[0]
+                for slot, name in held.items():
+                    own = support.add(own, support.captured(**{name: got[1 + slot]}))
+                return (own, *(bar_at(got, slot) for slot in where))
+
+            return y, heap.effectful(back) if own_words else heap.like(pullback, back)
+
+        if self.deposits(function) and (held or function.__closure__):
+            return watching.depositing(bound, function)
+        return bound
+
+    def pass_of(
+        self,
+        function: types.FunctionType,
+        values: tuple[Any, ...],
+        flags: tuple[bool, ...],
+        captured: bool,
+        differentiate: bool,
+        place: Place | None,
+    ) -> Pass:
+        """The pass for these argument values: cached, or compiled now."""
+        signature = tuple(map(signature_of, values))
+        free: tuple[Any, ...] = ()
+        if function.__closure__:
+            free = tuple(_own_signature(function, cell) for cell in function.__closure__)
+            captured = captured and any(
+                part in ("own", "cell") or carries(contents(cell))
+                for part, cell in zip(free, function.__closure__, strict=True)
+            )
+        wanted: bool | frozenset[str] = captured
+        if self.deposits(function):
+            wanted = sources.captured_parameters(function, free)
+        pattern = sources.pattern(function) if self.implicit else None
+        if self.keeps:
+            pattern = ("copies", pattern)
+        key = (signature, flags, free, wanted, differentiate, pattern)
+        found = self.cache.find(function, key)
+        if found is not None:
+            if found.noted:
+                self.cache.watches.note(found.noted)
+            return found
+        try:
+            made = with_room(
+                lambda: compile_pass(self, function, signature, flags, free, wanted, differentiate)
+            )
+        except RuleLabError as error:
+            error.chain = error.chain or calls_leading_here()
+            raise
+        except (RecursionError, MemoryError):
+            raise
+        except Exception as error:  # nothing of the author's runs here, so it is ours
+            raise fault(function, error) from error
+        self.cache.store(function, key, made)
+        self.cache.watches.note(made.noted)
+        return made
+
+    run_plain, push_plain = run_plain, push_plain
+
+
+def _for_containers(
+    handler: Handler, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Handler:
+    """The handler by a rule where an argument or the result is a container, whose cotangent may go by
+    identity.
+    """
+    adopts = rule.built_in and crossings.makes_new(target, args)
+    if not rule.differentiable or not (adopts or any(map(crossings.is_structure, (*args, *kwargs.values())))):
+        return handler
+    if not rule.built_in:
+        return crossings.through_rule(handler, "all", adopts, name_of(target))
+    copied = "parts" if crossings.preserves(target, args) else "all"
+    return crossings.through_rule(handler, None if crossings.keeps_alive(target, args) else copied, adopts)
+
+
+def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
+    """The handler of a function of iterables, holders or operators, where containers may take part."""
+    adopts = crossings.makes_new(target, args)
+    return Uncached(crossings.through_rule(handler, None, adopts))
+
+
+def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
+    content = contents(cell)
+    if content is UNBOUND or heap.is_own(cell):
+        return "cell"  # assigned later, or rebound meanwhile: read at each use
+    return "own" if stands_for(function, content) else signature_of(content)

@@ -1,0 +1,578 @@
+"""The forward question: the value and the tangent of one call, by a rule, by the tangent of the callee, or by
+a rule turned round.
+
+A call is a tuple `(g, g_dot, args, dots, names, method)`: the last of the arguments go under `names`; with
+`method`, that method of `g` is called. Each answer is a *program*: a Python function that gives `(y, y_dot)`,
+and templates of what it is given, whose Refs are paths into the call. So the same answer serves forward mode,
+where it is called, reverse over forward, where it is differentiated, and the next order, where it is taken to
+its own tangent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...errors import (
+    NotDifferentiableError,
+    RuleError,
+    RuleLabError,
+)
+from ...own_code import holds_no_authors
+from ...rules import programs
+from ...rules.calling import checked_pair, watch_of_frule
+from ...rules.capabilities import RuleConfig, check_tangents
+from ...rules.programs import Seed
+from ...rules.registry import Found
+from ...rules.rule import Rule
+from ...rules.signatures import types_of, weakly
+from ...rules.targets import resolve
+from ...tangents.holding import CACHED, carrier, cells_of, contents
+from ...tangents.pairings import (
+    STRUCTURES,
+    part_at,
+    parts_of,
+    rebuilt,
+    stated_tangent,
+)
+from ...tangents.projection import project, to_natural
+from ...tangents.shadows import inner, kind_of, natural, zero_kept, zeros_beside
+from ...tangents.structural import is_namedtuple
+from ...tangents.thunks import unthunk
+from ...tangents.zeros import AbstractZero
+from ..analysis.effects import as_again
+from ..analysis.spelling import reads_numbers
+from ..base.classes import (
+    container_base,
+    is_author_class,
+    is_dispatcher,
+)
+from ..base.derived import derived_of, stands_for, tangent_of
+from ..base.deriving import derives
+from ..base.libraries import compiled_function, is_of_library
+from ..base.question import Question
+from ..base.refusals import text_read_again
+from ..memory import heap
+from ..memory.operands import describe
+from ..memory.support import settle
+from . import attributes, built_in, by_author, constructors, in_place, methods, operators
+from .binding import bind, by_position
+from .foreign import foreign
+from .holders import GETTERS
+from .protocols import refuse_converted
+from .templates import (
+    ARGS,
+    DOTS,
+    G_DOT,
+    NO,
+    SELF,
+    Default,
+    G,
+    Program,
+    Pushed,
+    Raw,
+    Ref,
+    arg,
+    asked_now,
+    build,
+    carries_and_varies,
+    constant_program,
+    descend,
+    dot,
+    has_refs,
+    refs_of,
+    rewritten,
+    tangent_template,
+    varies,
+)
+from .writing import into, refuse_mutation, written_slot
+
+holds_no_authors(__name__)
+
+MOST_KNOWN = 2000  # programs of functions of C code that are kept
+
+
+class Push:
+    """`push(g, g_dot, args, dots, names, method)`: `(y, y_dot)` of a call, tangents in their inner form."""
+
+    gives_pair = True
+
+    def __init__(self, pullbacks: Question) -> None:
+        self.pullbacks = pullbacks
+        self.cache = pullbacks.cache
+        self.config = RuleConfig(reverse=pullbacks.via_ad, forwards=self.via_ad)
+        self.found: tuple[int, dict[Any, Program]] = (-1, {})  # at an epoch of the registry
+
+    def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any, **words: Any) -> tuple[Any, Any]:
+        """`(y, y_dot)` of a call as rules ask for it; the tangents of keywords follow those of `args`."""
+        check_tangents(len(tangents), args, words)
+        dots = (*tangents[1:], *(NO,) * (1 + len(args) + len(words) - len(tangents)))
+        return self(f, tangents[0], (*args, *words.values()), dots, tuple(words))
+
+    def __call__(
+        self,
+        g: Any,
+        g_dot: Any,
+        args: tuple[Any, ...],
+        dots: tuple[Any, ...],
+        names: tuple[str, ...] = (),
+        method: str | None = None,
+    ) -> tuple[Any, Any]:
+        __tracebackhide__ = True
+        call = (g, g_dot, args, dots, names, method)
+        if args and type(args[0]) is str and heap.may_spell(args[0]) and reads_numbers(g):
+            raise text_read_again(None)  # a text has no tangent that could tell of the one that is lost
+        program = self.program(call)
+        values = tuple([build(part, call) for part in program.given])
+        if program.derived:
+            flags = (False,) * len(values)
+            made = self.pullbacks.pass_of(program.function, values, flags, False, False, None)
+            found = made.bound_to(program.function)(*values)
+            if type(found[0]) is str and any(map(varies, args, dots)):
+                heap.note_text(found[0])
+            return found
+        words = {name: build(part, call) for name, part in program.words.items()}
+        if program.rule is None:
+            y, y_dot = program.function(*values, **words)
+        else:
+            watch = watch_of_frule(program.rule, *arguments_of(program, values))
+            y, y_dot = checked_pair(program.rule, program.function(*values, **words), watch)
+            y_dot = stated_tangent(y, y_dot)
+        if program.trusted:
+            return y, y_dot
+        if program.rule is not None or program.function is programs.turned:
+            return y, beside_stated(y, y_dot, *arguments_of(program, values), program.rule is None)
+        return y, beside(y, y_dot, *arguments_of(program, values))
+
+    # -- the answer ------------------------------------------------------------------------------------------
+
+    def program(self, call: Raw) -> Program:
+        """What answers a call."""
+        __tracebackhide__ = True
+        g, g_dot, args, dots, names, method = call
+        if method is not None:
+            return methods.pushed_forward(self, Pushed(call), method)
+        target, bound = resolve(g)
+        if bound and type(g) is not Push and type(g) is not Vjp:
+            this = Ref((G,)) if bound[-1] is g else Ref((G, SELF))
+            given = (*bound[:-1], this, *refs_of(ARGS, args))
+            dots_given = (*(NO,) * (len(bound) - 1), Ref((G_DOT,)), *refs_of(DOTS, args))
+            return self.through(call, target, given, dots_given, names)
+        if target is not g and not bound:
+            return self.program((target, *call[1:]))  # the object that rules for it sit on
+        if type(g) is Push:
+            return self.of_push(call)
+        if type(g) is Vjp:
+            return self.of_vjp(g, call)
+        if type(g) is types.FunctionType and derived_of(g.__code__) is not None:
+            return self.by_tangent(g, call, refs_of(ARGS, args), refs_of(DOTS, args))
+        if type(g) in _HOLDERS:
+            given, given_dots = (Ref((G,)), *refs_of(ARGS, args)), (Ref((G_DOT,)), *refs_of(DOTS, args))
+            return self.through(call, type(g).__call__, given, given_dots, names)
+        varying = tuple(map(varies, args, dots))
+        still = g_dot is NO and not any(varying)
+        if g is getattr and len(args) == 2 and not still:
+            return attributes.pushed_forward(self, call)
+        epoch = self.cache.registry.epoch
+        if self.found[0] != epoch:
+            self.found = (epoch, {})
+        known, key = self.found[1], None
+        if type(g) in _OF_C and g_dot is NO:
+            key = (g, names, varying, *map(weakly, types_of(args)))
+            quick = known.get(key)
+            if quick is not None and self.cache.mode == "auto":
+                return quick
+        seen = Pushed(call)
+        slot = written_slot(self.cache.registry, seen)
+        if slot is not None:
+            return into(self, seen, slot)
+        rule = self.rule(g, args, names)
+        if rule is not None and not (rule.built_in and args and in_place.of_author(g, args[0])):
+            if rule.built_in and rule.differentiable:
+                refuse_converted(g, seen.varying(), None)
+            made = self.by_rule(rule, seen)
+            if key is not None and self.goes_by_types(g, rule, args) and len(known) < MOST_KNOWN:
+                known[key] = made
+            return made
+        if in_place.is_in_place(g, args):
+            return in_place.pushed_forward(self, seen)
+        return self.still(seen) if still else self.without_rule(seen)
+
+    def goes_by_types(self, g: Any, rule: Rule, args: tuple[Any, ...]) -> bool:
+        """Whether calls with arguments of these types have the same program."""
+        stand_in = self.cache.registry.stand_in(g)
+        by_value = stand_in is not None and stand_in.instead is not None
+        return rule.built_in and not by_value and not any(is_author_class(type(x)) for x in args)
+
+    def still(self, call: Pushed) -> Program:
+        """A call with constants: what it makes may be given something that varies later."""
+        g = call.target
+        if isinstance(g, type) and is_author_class(g) and (not is_of_library(g) or container_base(g)):
+            made = constructors.pushed_forward(self, call)
+            if made is not None:
+                return made
+        if g is RuleConfig.frule_via_ad:
+            return self.without_rule(call)  # the answer is made by what it calls
+        function = compiled_function(g)
+        return constant_program(call.raw) if function is None else self.by_function(function, call)
+
+    def without_rule(self, call: Pushed) -> Program:
+        g, _, args, dots, names, _ = call.raw
+        found = operators.pushed_forward(self, call)
+        if found is not None:
+            return found
+        stand_in = self.cache.registry.stand_in(g)
+        by_items = stand_in is not None and stand_in.reads_items and stand_in.function is not None
+        if stand_in is not None and (by_items or stand_in.answers(args)):
+            return self.by_function(stand_in.function, call, stand_in.rest)
+        function = compiled_function(g)
+        if function is not None:
+            return self.by_function(function, call)
+        if is_dispatcher(g) and args:
+            chosen = g.dispatch(args[0].__class__)
+            return self.through(call.raw, chosen, call.refs(), call.dot_refs(), names)
+        if constructors.makes_from_items(g, args) and not names:
+            return Program(programs.made_from_items, (self, arg(0), arg(1), dot(1)), trusted=True)
+        if g is super and len(args) == 2:
+            return Program(programs.made_super, (arg(0), arg(1), dot(1)), trusted=True)
+        if isinstance(g, type):
+            made = constructors.pushed_forward(self, call)
+            if made is not None:
+                return made
+        if not any(map(carries_and_varies, args, dots)):
+            return constant_program(call.raw)
+        refuse_mutation(self.cache.registry, call)
+        raise foreign(self.cache.registry, call)
+
+    def through(
+        self,
+        call: Any,
+        function: Any,
+        args: tuple[Any, ...],
+        dots: tuple[Any, ...],
+        names: tuple[str, ...] = (),
+        closure: Ref | None = None,
+        closure_dot: Any = NO,
+    ) -> Program:
+        """The program of another call that answers this one, given by templates.
+
+        If what the function captures may vary, `closure` is a function that captures the same, and
+        `closure_dot` its tangent.
+        """
+        args = asked_now(args, call)
+        other = (
+            function,
+            build(closure_dot, call),
+            tuple([build(part, call) for part in args]),
+            tuple([build(part, call) for part in dots]),
+            names,
+            None,
+        )
+        found = self.program(other)
+
+        def moved(path: tuple[Any, ...]) -> Any:
+            if path[0] in (ARGS, DOTS):
+                if len(path) == 1:
+                    return args if path[0] == ARGS else dots
+                return descend((args if path[0] == ARGS else dots)[path[1]], path[2:])
+            if path[0] == G_DOT:
+                return descend(closure_dot, path[1:])
+            if closure is None:
+                return descend(function, path[1:])
+            return Ref((*closure.path, *path[1:]))
+
+        return dataclasses.replace(
+            found,
+            closure=closure if found.closure is not None else None,
+            given=rewritten(found.given, moved),
+            words={name: rewritten(part, moved) for name, part in found.words.items()},
+        )
+
+    # -- by a rule -------------------------------------------------------------------------------------------
+
+    def rule(self, g: Any, args: tuple[Any, ...], names: tuple[str, ...]) -> Rule | None:
+        """The rule for a call: an author's frule, an author's rrule to be turned, or the built-in frule."""
+        registry = self.cache.registry
+        entry = registry.entry(g)
+        if entry is None and (self.cache.mode == "auto" or type(g) is not types.FunctionType):
+            return None  # in manual mode that there was no rule is an answer to keep
+        count = len(args) - len(names)
+        positional = args[:count]
+        if entry is None or entry.user:
+            positional = by_position(g, positional, dict(zip(names, args[count:])))
+        given = types_of(positional)
+        forward = self.cache.ask(g, given, self.config, "frule")
+        if isinstance(forward, Found) and not forward.rule.built_in:
+            return forward.rule
+        reverse = self.cache.ask(g, given, self.config)
+        if isinstance(reverse, Found) and not reverse.rule.built_in:
+            return reverse.rule
+        if not isinstance(forward, Found):
+            return None
+        if any(is_author_class(type(x)) for x in args) and operators.has_own_method(g, args):
+            return None
+        stand_in = registry.stand_in(g)
+        if stand_in is not None and stand_in.instead is not None and stand_in.instead(*args):
+            return None
+        return forward.rule
+
+    def by_rule(self, rule: Rule, call: Pushed) -> Program:
+        if not rule.differentiable:
+            return constant_program(call.raw)
+        if rule.mode == "rrule":
+            return by_author.turned(self, rule, call)
+        return (built_in if rule.built_in else by_author).pushed_forward(self, rule, call)
+
+    # -- by the tangent of Python code -----------------------------------------------------------------------
+
+    def by_function(self, function: types.FunctionType, call: Pushed, rest: int | None = None) -> Program:
+        """The tangent of a Python function that is given arguments as the call has them."""
+        names, plain = call.names, len(call.args)
+
+        def placed(refs: tuple[Ref, ...]) -> tuple[Any, ...]:
+            first = refs[:plain] if rest is None else (*refs[: min(rest, plain)], refs[rest:plain])
+            return bind(function, first, dict(zip(names, refs[plain:])))[0]
+
+        values, dots = list(placed(call.refs())), list(placed(call.dot_refs()))
+        code = function.__code__
+        if code.co_flags & inspect.CO_VARKEYWORDS:  # a dict that is new at each call
+            words, word_dots = build(values[-1], call.raw), build(dots[-1], call.raw)
+            if not any(varies(words[name], d) for name, d in word_dots.items()):
+                dots[-1] = NO
+        defaults = function.__defaults__ or ()
+        by_keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        kept = [name for name in by_keyword if name in (function.__kwdefaults__ or {})]
+        for number, x in enumerate(values):
+            if has_refs(x):
+                continue
+            dots[number] = NO  # a default
+            if not code.co_flags & inspect.CO_NESTED or number >= code.co_argcount + code.co_kwonlyargcount:
+                continue
+            name = code.co_varnames[number]
+            by_position = number < code.co_argcount
+            where = (1, number - code.co_argcount + len(defaults)) if by_position else (2, kept.index(name))
+            values[number] = Default((G,), name, where, x)
+            dots[number] = Ref((G_DOT, *where))
+        return self.by_tangent(function, call.raw, tuple(values), tuple(dots))
+
+    def by_tangent(
+        self, function: types.FunctionType, call: Raw, values: tuple[Any, ...], dots: tuple[Any, ...]
+    ) -> Program:
+        """The tangent of a Python function: its parameters, then the tangents of those that vary."""
+        varied = tuple([varies(build(x, call), build(d, call)) for x, d in zip(values, dots, strict=True)])
+        captured = call[G_DOT] is not NO and bool(function.__closure__)
+        own: frozenset[str] = frozenset()
+        if captured:
+            cells = cells_of(function).items()
+            own = frozenset(name for name, cell in cells if stands_for(function, contents(cell)))
+        made = tangent_of(function, varied, captured, own)
+        given = (*values, *(d for d, on in zip(dots, varied) if on))
+        given = (*given, Ref((G_DOT,))) if captured else given
+        closure = Ref((G,)) if function is call[G] else None
+        return Program(made, given, derived=True, trusted=True, closure=closure)
+
+    # -- the next order --------------------------------------------------------------------------------------
+
+    def of_push(self, call: Raw) -> Program:
+        """The tangent of a `push`: that of the program which answers it."""
+        found = self.program(call[ARGS])  # type: ignore[arg-type]
+        given = (*found.given, *found.words.values())
+        args = rewritten(given, lambda path: Ref((ARGS, *path)))
+        closure = None if found.closure is None else Ref((ARGS, *found.closure.path))
+        closure_dot = NO if found.closure is None else tangent_template(found.closure)
+        dots = tangent_template(given)
+        made = self.through(call, found.function, args, dots, tuple(found.words), closure, closure_dot)
+        return dataclasses.replace(made, of_rule=True) if found.of_rule else made
+
+    def of_vjp(self, vjp: Vjp, call: Raw) -> Program:
+        """The tangent of a pullback."""
+        words, words_dot = (arg(3), dot(3)) if len(call[ARGS]) > 3 else (None, NO)
+        given = (self, vjp, arg(0), dot(0), arg(1), dot(1), arg(2), dot(2), words, words_dot)
+        return Program(programs.vjp_forward, given, trusted=True)
+
+
+class Vjp:
+    """`vjp(f, args, seed, words)`: the value of `f(*args, **words)` and the cotangents of `args`, as values
+    to compute with. It has derivatives by all four.
+
+    `seed` is the cotangent of the value, or a function of ours that gives it for `(y, f, args)`. With `own`
+    the cotangents are those that rules compute with, and that of `f` itself comes first.
+    """
+
+    gives_pair = True
+
+    def __init__(self, pullbacks: Question, own: bool = False) -> None:
+        self.pullbacks = pullbacks
+        self.own = own
+
+    @derives
+    def __call__(
+        self, f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None
+    ) -> tuple[Any, tuple[Any, ...]]:
+        __tracebackhide__ = True
+        if not callable(f):
+            raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient")
+        if self.own:
+            y, back = self.pullbacks.via_ad(f, *args, **(words or {}))
+            found = back(seed)
+            whole = (carrier(f), *args)  # what flows to a method is its object's
+            # In the form that rules know, with nothing delayed in it.
+            bars = [unthunk(project(x, settle(unthunk(found[k])))) for k, x in enumerate(whole)]
+            return y, tuple(bars)
+        with as_again(f):
+            y, back = self.pullbacks.by_arguments(f, args, words or {})
+        found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
+        return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])
+
+
+def inner_of(args: tuple[Any, ...], dots: Any) -> Any:
+    """The tangents of arguments, as a caller gives them, in their inner form."""
+    if dots is NO:
+        return (NO,) * len(args)
+    check_count(args, dots)
+    return tuple(
+        [
+            NO if d is None or isinstance(d, AbstractZero) else inner(x, d, f"argument {number}")
+            for number, (x, d) in enumerate(zip(args, dots), start=1)
+        ]
+    )
+
+
+def check_count(args: tuple[Any, ...], dots: tuple[Any, ...]) -> None:
+    """RuleError unless there is a tangent for each argument."""
+    if len(dots) != len(args):
+        raise RuleError(
+            f"{len(dots)} tangents for {len(args)} arguments",
+            asked="pushforward(f, *args)(*tangents)",
+            fixes=("give one tangent for each positional argument, None for one that stands still",),
+        )
+
+
+def natural_of(y: Any, y_dot: Any) -> Any:
+    """A tangent as a caller gets it."""
+    return natural(y, y_dot)
+
+
+# --- what forward mode makes of results ---------------------------------------------------------------------
+
+
+def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], owned: bool = True) -> Any:
+    """The tangent of a result of C code, in the form in which it can be written to beside the result.
+
+    An array gets memory of its own where the result has, laid out alike, and a view of the argument's tangent
+    where the result is a view of the argument. A tangent that is not `owned` may be known to others.
+    """
+    if type(y) in (list, tuple) or is_namedtuple(type(y)):
+        if not isinstance(y_dot, (AbstractZero, list, tuple)):
+            return y_dot
+        parts_dot = [y_dot] * len(y) if isinstance(y_dot, AbstractZero) else y_dot
+        parts = [beside(part, d, args, dots, owned) for part, d in zip(y, parts_dot, strict=True)]
+        if type(y_dot) is type(y) and all(part is d for part, d in zip(parts, parts_dot)):
+            return y_dot  # others may hold it, and append to it
+        if owned and type(y_dot) is type(y) is list:
+            y_dot[:] = parts
+            return y_dot
+        return type(y)(*parts) if is_namedtuple(type(y)) else type(y)(parts)
+    if not isinstance(y, np.ndarray):
+        return zero_kept(y) if isinstance(y_dot, AbstractZero) else y_dot
+    known = list(_arrays(args, dots))
+    for x, d in known:
+        if y is x:
+            return d
+    of = [d for x, d in known if np.may_share_memory(x, y)]
+    still = isinstance(y_dot, AbstractZero)
+    if not of:
+        # a constant may be held by others
+        return NO if still else _own_memory(y, np.asarray(y_dot), known, owned)
+    kept = [d for d in of if isinstance(d, np.ndarray)]
+    if not kept and (still or not np.any(y_dot)):
+        return NO
+    if still or not any(np.may_share_memory(d, y_dot) for d in kept):
+        if not y.flags.writeable and not still:
+            return _own_memory(y, np.asarray(y_dot), known, owned)
+        raise NotDifferentiableError(
+            "Forward mode lost track of a view of an array", fixes=("copy the array first",)
+        )
+    return np.asarray(y_dot)
+
+
+def beside_stated(
+    y: Any,
+    y_dot: Any,
+    args: tuple[Any, ...],
+    dots: tuple[Any, ...],
+    owned: bool,
+    around: tuple[Any, ...] = (),
+) -> Any:
+    """The same of the result of an author's rule, which says how the result moves: what it shares with an
+    argument cannot move in two ways. A tangent is not `owned` where the rule may have kept it.
+    """
+    if isinstance(y, np.ndarray):
+        known = next((d for x, d in _arrays(args, dots) if x is y), y_dot)
+        if known is not y_dot and not _is_same(known, y_dot):
+            raise NotDifferentiableError(
+                "The value of a rule is an array that was given to it, and its tangent another one",
+                fixes=("return a copy of the array as the value of the rule: x.copy()",),
+                read="limitations#second-derivatives",
+            )
+    elif kind_of(y) in STRUCTURES and not isinstance(y_dot, AbstractZero) and all(y is not x for x in around):
+        found = {
+            key: beside_stated(part, part_at(y_dot, key), args, dots, owned, (*around, y))
+            for key, part in (parts_of(y) or {}).items()
+        }
+        before = parts_of(y_dot) or {}
+        same = all(found.get(key, part) is part for key, part in before.items())
+        return y_dot if same else rebuilt(y_dot, {**before, **{k: found[k] for k in before if k in found}})
+    return beside(y, y_dot, args, dots, owned)
+
+
+def _is_same(x_dot: Any, other: Any) -> bool:
+    """Whether two tangents of one array say the same."""
+    if isinstance(x_dot, AbstractZero) or isinstance(other, AbstractZero):
+        return not any(np.any(d) for d in (x_dot, other) if not isinstance(d, AbstractZero))
+    return np.array_equal(x_dot, other, equal_nan=True)
+
+
+def _arrays(args: Any, dots: Any) -> Iterator[tuple[np.ndarray, Any]]:
+    """The arrays among the arguments, and in their lists and tuples, with their tangents."""
+    for number, x in enumerate(args):
+        if isinstance(x, np.ndarray):
+            yield x, dots[number] if isinstance(dots, (list, tuple)) else NO
+        elif type(x) in (list, tuple):
+            yield from _arrays(x, dots[number] if isinstance(dots, (list, tuple)) else NO)
+
+
+def _own_memory(y: Any, y_dot: Any, known: list[tuple[np.ndarray, Any]], owned: bool) -> Any:
+    """A tangent that nobody else knows, of the layout of `y` and complex where that is."""
+    fits = y_dot.strides == y.strides and (y_dot.dtype.kind == "c") == (y.dtype.kind == "c")
+    shared = y_dot.base is not None or any(y_dot is d for _, d in known)
+    if owned and fits and not shared and y_dot.flags.writeable and y_dot.dtype.kind in "fc":
+        return y_dot
+    made = zeros_beside(y)
+    if made.dtype.kind != "c" and y_dot.dtype.kind == "c":
+        y_dot = y_dot.real
+    made[...] = y_dot
+    return made
+
+
+def arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The arguments of the call that a rule answers, and their tangents."""
+    if program.function is programs.turned:
+        return values[3], values[4]
+    if program.function is programs.with_others_still:
+        values = values[4]
+    at = 1 if isinstance(values[0], RuleConfig) else 0  # before the tangents
+    return values[at + 1 :], values[at][1:]
+
+
+# --- small questions ----------------------------------------------------------------------------------------
+
+_OF_C = (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, type(np.sum))
+# Objects of C code that call others: a rule, or a stand-in, sits on their `__call__`.
+_HOLDERS = (functools.partial, CACHED, *GETTERS)

@@ -1,0 +1,667 @@
+"""The call sites of one function: what is certain when it is compiled, and their caches at run time."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import operator
+import sys
+import types
+import weakref
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ...errors import CatchBlockError, NotDifferentiableError, Place
+from ...python_facts import CALLED
+from ...rules import programs
+from ...rules.registry import Found
+from ...rules.rule import Rule, StandIn
+from ...rules.signatures import types_of
+from ...tangents.algebra import is_number
+from ..analysis.regions import MAKERS, Regions
+from ..analysis.types import (
+    BOOL,
+    FUNCTION,
+    LIST,
+    NONE,
+    SLICE,
+    STR,
+    Array,
+    Known,
+    Tuple,
+    Types,
+    gives_arrays,
+    is_real,
+)
+from ..base import ir
+from ..base.classes import hands_out_its_own, is_of_c
+from ..base.libraries import is_of_rulelab
+from ..base.purity import Named, seems_to_change, text_changes
+from ..base.source import Source
+from ..implicit import watching
+from ..memory import containers, copies, crossings, heap, support, walks
+from ..memory.collecting import COLLECTORS
+from ..memory.handlers import (
+    NO,
+    ZERO,
+    Handler,
+    Uncached,
+    no_cotangents,
+)
+from ..memory.operands import carries
+from ..memory.reach import is_harmless
+from ..memory.writes import METHODS, write_finder, write_plain
+from ..transform import specialise
+from .attributes import attribute_finder, of_namespace
+from .borrowed import handed, lookout
+from .constructors import is_opaque, refuse_in_set
+from .in_place import augmented_finder
+from .methods import apply_finder, method_finder
+from .writing import out_slot
+
+if TYPE_CHECKING:
+    from ..base.question import Question
+
+
+# Classes that call what they are given, which may write; or that let others write to it.
+_CALLING = (map, filter, memoryview)
+_IMMUTABLE = (int, float, complex, str, bool, tuple)
+_CHANGING = (
+    setattr,
+    delattr,
+    exec,
+    eval,
+    next,
+)  # the builtin functions that are not known to leave all as it is
+
+
+class Sites:
+    """What the transform asks for one function that is being compiled; notes what it relied on."""
+
+    def __init__(
+        self,
+        pullbacks: Question,
+        source: Source,
+        types_: Types,
+        namespace: dict[str, Any],
+        loaded: dict[str, tuple[str, Any]],
+        nested: dict[str, types.CodeType],
+    ) -> None:
+        self.pullbacks = pullbacks
+        self.source = source
+        self.types = types_
+        self._namespace = namespace
+        self._loaded = {target: value for target, (_, value) in loaded.items()}
+        self._names = {target: name for target, (name, _) in loaded.items()}
+        self._nested = nested
+        # Code of rulelab's own does no more than it says.
+        self._trusted = is_of_rulelab(source.filename)
+        self.relied: list[Named] = []  # functions that are taken for ones that change nothing
+        self.trail: dict[int, tuple[Any, Any]] = {}
+
+    deposit = staticmethod(watching.deposit)
+
+    def lookout(self, attribute: str | None, position: ir.Position) -> Callable[[Any], Any] | None:
+        """What a constant of unknown kind goes through before the code behind it runs out of sight."""
+        if self._trusted or self.runs_forward:
+            return None
+        return lookout(self.pullbacks, attribute, self.place(position))
+
+    def handed(self, position: ir.Position) -> Callable[[Any], Any] | None:
+        """The same of a value that a function of a library is handed."""
+        return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
+
+    def changes_nothing(self, op: ir.Op) -> bool:
+        """Whether a call certainly leaves its arguments, and what they hold, as they are."""
+        target = self.target(op)
+        if isinstance(op, (ir.Call, ir.Apply)) and op.method is None and isinstance(op.function, str):
+            called = self._loaded.get(op.function)
+            if isinstance(called, types.FunctionType):
+                relied: list[Named] = [(None, self._names[op.function], weakref.ref(called.__code__))]
+                if seems_to_change(called, relied=relied):
+                    return False
+                own = self._namespace  # not held: it is that of the function whose pass this is
+                self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
+                return True
+        if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
+            return False
+        if any(map(self._seems_changing, self._called_in(op, target))):
+            return False
+        if self.relies_on_built_in(target) is not None:
+            return True
+        if isinstance(target, type):
+            return target.__module__ in ("builtins", "itertools")
+        return getattr(target, "__module__", None) == "builtins" and target not in _CHANGING
+
+    def _seems_changing(self, atom: ir.Atom) -> bool:
+        """Whether what is called item by item may change what it is handed, or captures."""
+        known = self._known(atom)
+        if isinstance(known, types.FunctionType):
+            relied: list[Named] = [(None, self._names[str(atom)], weakref.ref(known.__code__))]
+            changing = seems_to_change(known, relied=relied)
+        elif isinstance(atom, str) and atom in self._nested:
+            relied = []
+            changing = text_changes(self._nested[atom], self._namespace, relied=relied)
+        else:
+            return not _calls_nothing(atom, known)
+        own = self._namespace  # not held: it is that of the function whose pass this is
+        self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
+        return changing
+
+    def _may_write(self, atom: ir.Atom) -> bool:
+        """Whether what is called item by item is a function that may write to what others hold."""
+        known = self._known(atom)
+        if isinstance(known, types.FunctionType):
+            return not is_harmless(known.__code__)
+        if isinstance(atom, str) and atom in self._nested:
+            return not is_harmless(self._nested[atom])
+        return not _calls_nothing(atom, known)
+
+    def _known(self, atom: ir.Atom) -> Any:
+        """What a constant is for sure, or what a name was loaded with; UNBOUND where that cannot be told."""
+        return self.types.known(atom) if isinstance(atom, ir.Const) else self._loaded.get(atom, ir.UNBOUND)
+
+    def _called_in(self, op: ir.Op, target: Any) -> list[ir.Atom]:
+        """The operands that a function of the library calls, as far as that can be told."""
+        if not isinstance(op, ir.Call):
+            return []
+        found = [atom for atom in op.operands()[1:] if self.types(atom) == FUNCTION]
+        found += [atom for name, atom in op.keywords if name in ("key", "func", "function")]
+        number = CALLED.get(target) if is_of_c(target) else None
+        if number is not None and number < len(op.args):
+            found.append(op.args[number])
+        return found
+
+    def holds_nothing(self, op: ir.Op) -> bool:
+        """Whether the result of a call or an attribute certainly holds no container that may be changed."""
+        if self.is_constant(op):
+            return True
+        target = self.target(op)
+        if isinstance(op, (ir.Call, ir.Apply)) and isinstance(op.function, str) and op.method is None:
+            target = self._loaded.get(op.function, target)
+        if isinstance(target, type):
+            return is_opaque(target)
+        if target is ir.UNBOUND or not gives_arrays(target):
+            return False
+        return self.relies_on_built_in(target) is not None
+
+    def place(self, position: ir.Position) -> Place:
+        return self.source.place_at(*position)
+
+    def relies_on_built_in(self, target: Any) -> Any:
+        """The entry of a target for which there are only built-in rules, noted in the trail; else None."""
+        if id(target) not in self.trail:  # the first answer: if it changes meanwhile, the pass is not kept
+            self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
+        return self.pullbacks.cache.registry.built_in_entry(target)
+
+    def target(self, op: ir.Op) -> Any:
+        """What a site certainly calls, or UNBOUND."""
+        if isinstance(op, ir.Call):
+            callee = self.types.callee(op)
+            if callee is ir.UNBOUND and op.method is not None and isinstance(self.types(op.function), Array):
+                return getattr(np.ndarray, op.method, ir.UNBOUND)
+            return callee
+        if isinstance(op, ir.Attribute):
+            found = getattr(np.ndarray, op.name, None) if isinstance(self.types(op.value), Array) else None
+            is_value = isinstance(found, types.GetSetDescriptorType)  # a method is not called yet
+            return found if is_value else ir.UNBOUND
+        return specialise.operator_of(op) or ir.UNBOUND
+
+    regions: Regions  # of the function, once they are known
+    runs_forward = False  # whether it is run as a tangent, in which arrays may be written
+
+    def find_global(self, name: str) -> Any:
+        """What a global or builtin name stands for now."""
+        return self._namespace.get(name, getattr(builtins, name, ir.UNBOUND))
+
+    @property
+    def push(self) -> Any:
+        """The forward question."""
+        return self.pullbacks.push
+
+    def is_constant(self, op: ir.Op) -> bool:
+        target = self.target(op)
+        return target is not ir.UNBOUND and self.is_declared_constant(target)
+
+    def is_declared_constant(self, target: Any) -> bool:
+        """Whether a built-in rule, and no other, says that a function has no derivative."""
+        entry = self.relies_on_built_in(target)
+        stated = entry.built_in if entry is not None else ()
+        rules = [r for r in stated if isinstance(r, Rule) and r.mode == "rrule"]
+        return bool(rules) and not any(r.differentiable for r in rules)
+
+    def inline(self, op: ir.Op) -> bool:
+        if self.pullbacks.keeps and isinstance(op, ir.Item) and not _stays_as_it_is(self.types(op.index)):
+            return False  # the index may be an array that is refilled
+        return self.relies_on_built_in(specialise.operator_of(op)) is not None
+
+    def partials(self, op: ir.Op) -> Callable[..., Any] | None:
+        """The partials of a call by which the built-in rule goes, and by nothing else."""
+        rule = self.scalar_rule(op)
+        return rule.partials if rule is not None else None
+
+    def scalar_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
+        """The built-in rule of that mode for a call, if it goes by partials."""
+        if not isinstance(op, ir.Call) or op.keywords:
+            return None
+        rule = self.certain_rule(op, mode)
+        return rule if rule is not None and rule.partials is not None else None
+
+    def indexer(self, position: ir.Position) -> Callable[..., Any]:
+        """What gives the items of a loop positions, with the way back for their cotangents."""
+        place, iteration = self.place(position), self.pullbacks.iteration
+
+        def indexed(x: Any) -> Any:
+            y = x if type(x) in heap.KINDS else support.indexable(x)
+            if y is x and not hands_out_its_own(x):
+                return y, lambda y_bar: (NO, y_bar)
+            walk = iteration.walk(x, place)
+            taken = heap.own(support.LoopItems(walk), True)
+
+            def back(_: Any) -> Any:
+                found = heap.take_all(taken)
+                bars = [found.get(number, ZERO) for number in range(len(taken.items))]
+                return NO, (walks.gather(walk, bars[::-1]) if walk is x else walk.cotangent(bars))
+
+            return taken, heap.effectful(back)
+
+        return indexed
+
+    def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None:
+        """The built-in rule that certainly applies at a site, to be called without looking it up."""
+        if isinstance(op, (ir.MakeCell, ir.ReadCell)):
+            return containers.make_cell if isinstance(op, ir.MakeCell) else containers.read_cell
+        if isinstance(op, ir.Collect):
+            return crossings.through_rule(COLLECTORS[op.kind][1], "parts", False)
+        if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
+            return None
+        if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
+            return None  # it may be a container whose cotangent goes by identity
+        if any(map(self.regions.from_outside, op.operands())):
+            return None  # the rule may look at it again when it has changed
+        if (
+            isinstance(op, ir.Binary)
+            and self.target(op) in specialise.OF_REALS
+            and all(is_real(self.types(a)) for a in op.operands())
+        ):
+            return None  # those of real scalars, found at run time, also divide by NumPy's zeros
+        rule = self.certain_rule(op)
+        if rule is None or not rule.built_in or not rule.differentiable:
+            return None
+        if out_slot(self.pullbacks.cache.registry, self.target(op), len(op.operands())) is not None:
+            return None  # whether it writes is seen at run time
+        method = isinstance(op, ir.Call) and op.method is not None and self.types.callee(op) is ir.UNBOUND
+        flags = active if not isinstance(op, ir.Call) or method else active[1:]
+        leading = rule.leading if rule.leading is not None else len(flags)
+        if any(flags[leading:]):
+            return None
+        if self.pullbacks.keeps and not all(_stays_as_it_is(self.types(atom)) for atom in op.operands()):
+            return None  # what it keeps has to be copied
+        return rule.function
+
+    def certain_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
+        target = self.target(op)
+        if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
+            return None
+        if _depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
+            return None
+        atoms = op.operands()
+        if isinstance(op, ir.Call) and self.types.callee(op) is not ir.UNBOUND:
+            atoms = atoms[1:]
+        samples = [_sample(self.types(atom), atom) for atom in atoms]
+        if any(sample is _NO_SAMPLE for sample in samples):
+            return None
+        answer = self.pullbacks.cache.registry.ask(target, types_of(tuple(samples)), mode)
+        return answer.rule if isinstance(answer, Found) else None
+
+    def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Handler:
+        """The inline cache of a call site."""
+        place = self.place(position)
+        if isinstance(op, ir.Write):
+            found = write_finder(self.pullbacks, op.kind, place)
+            return _looking_at_slices(found, place, METHODS[op.kind]) if op.by_moved_slice else found
+        if isinstance(op, ir.Augmented):
+            rebinding = _operator_finder(
+                self.pullbacks, getattr(operator, op.operator), (False, *active), place
+            )
+            return augmented_finder(self.pullbacks, op, active, place, rebinding)
+        if isinstance(op, ir.Build):
+            return _set_finder(active, place)
+        if isinstance(op, ir.Attribute):
+            found = attribute_finder(self.pullbacks, op.name, place)
+            return found if active[0] else _outside_finder(self.pullbacks, op.name, found, place)
+        if isinstance(op, ir.Apply):
+            return apply_finder(self.pullbacks, op.method, active, place)
+        if isinstance(op, ir.Call):
+            if op.method is None or isinstance(self.types(op.function), Known):
+                return call_finder(self.pullbacks, active, place)
+            return method_finder(self.pullbacks, op.method, active, place)
+        if isinstance(op, ir.Item) and active[1]:
+            found = _item_finder(self.pullbacks, active, place)
+        else:
+            found = _operator_finder(self.pullbacks, specialise.operator_of(op), (False, *active), place)
+        if isinstance(op, ir.Item) and op.by_moved_slice:
+            found = _looking_at_slices(found, place)
+        return _for_update(found) if isinstance(op, ir.Item) and op.for_update else found
+
+    def plain(
+        self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any] | None:
+        """None if the call may be made as it stands, else what makes it after a look at what is called."""
+        target = self.target(op)
+        if target is globals or self.runs_forward:
+            return None  # those of the pass are the author's
+        if target is copy.copy or target is copy.deepcopy:
+            return copies.made_plain(target)
+        writes = any(name == "out" for name, _ in op.keywords) or (
+            target is not ir.UNBOUND
+            and out_slot(self.pullbacks.cache.registry, target, 1 + len(op.args)) is not None
+        )
+        runs = any(self.types(a) == FUNCTION for a in op.args)  # which may change what is followed
+        runs = runs or any(map(self._may_write, self._called_in(op, target)))
+        if target is not ir.UNBOUND and not writes and not runs:
+            mutator = self.pullbacks.cache.registry.mutator(target) is not None
+            if not mutator and (
+                self.relies_on_built_in(target) is not None
+                or (isinstance(target, type) and target.__module__ == "builtins" and target not in _CALLING)
+            ):
+                return None
+        place, pullbacks, method = self.place(position), self.pullbacks, op.method
+
+        def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return pullbacks.run_plain(
+                function if method is None else getattr(function, method), args, kwargs, varied, place
+            )
+
+        return call
+
+    def plain_apply(
+        self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any]:
+        """What makes a call with stars after a look at what is called."""
+        place, pullbacks, method = self.place(position), self.pullbacks, op.method
+        if self.runs_forward:
+            return lambda g, *args, **words: (g if method is None else getattr(g, method))(*args, **words)
+
+        def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+            flags = (varied[0], *(varied[1],) * len(args), *(varied[2],) * len(kwargs))
+            return pullbacks.run_plain(
+                function if method is None else getattr(function, method), args, kwargs, flags, place
+            )
+
+        return call
+
+    def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
+        place = self.place(position)
+        write = write_plain(self.pullbacks, op.kind, place)
+        return _looking_at_slices(write, place, METHODS[op.kind]) if op.by_moved_slice else write
+
+    def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
+        places = list(map(self.place, positions))
+
+        def refuse_caught(number: int, *bars: Any) -> None:
+            if any(_is_something(bar) for bar in bars):
+                place = places[number - 1]
+                raise CatchBlockError(
+                    f"Can't differentiate function execution in catch block at {place.label()}",
+                    place=place,
+                    fixes=(
+                        "return a sentinel value instead of raising and catching",
+                        f"write a rule for {place.function}",
+                    ),
+                    read="limitations#try-and-except",
+                )
+
+        return refuse_caught
+
+    def entry(self, op: ir.Item, position: ir.Position) -> Callable[..., Any]:
+        """`x[key]` where no cotangent is wanted: what a defaultdict then makes may be changed later."""
+        place = self.place(position)
+
+        def entry(x: Any, key: Any) -> Any:
+            if type(x) in heap.KINDS:
+                return heap.fresh(x[key]) if op.for_update else x[key]
+            if type(x) is not defaultdict or not heap.is_own(x) or key in x:
+                return x[key]
+            make = x.default_factory
+            if heap.is_followed(x):
+                if type(make) is types.FunctionType and carries(make):
+                    raise NotDifferentiableError(
+                        "A defaultdict makes an entry that may vary where its value is not used",
+                        place=place,
+                        fixes=("set the entry: d[key] = ...",),
+                        read="limitations#iteration",
+                    )
+                return containers.read_item(x, key)[0]
+            if type(make) is types.FunctionType or (type(make) is type and make not in _IMMUTABLE):
+                x[key] = heap.made_plain(self.pullbacks.run_plain(make, (), {}, (False,), place))
+            return x[key]
+
+        return _looking_at_slices(entry, place) if op.by_moved_slice else entry
+
+    def iterate(self, position: ir.Position) -> Callable[..., Any]:
+        place = self.place(position)
+
+        iteration = self.pullbacks.iteration
+
+        def iterate(sequence: Any) -> Any:
+            __tracebackhide__ = True
+            return iteration.walk(sequence, place)
+
+        return iterate
+
+    def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]:
+        place, iteration = self.place(position), self.pullbacks.iteration
+        return lambda value: iteration.unpacked(value, op.count, op.or_more, place)
+
+    def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
+        code, names = op.code, [name for name, _ in op.keyword_defaults]
+        as_cells = [name in op.cells for name, _ in op.captured]
+        implicit = self.pullbacks.implicit
+
+        def make_function(
+            captured: list[Any], defaults: list[Any], keyword_defaults: dict[str, Any]
+        ) -> types.FunctionType:
+            cells = tuple(
+                x if is_cell else types.CellType() if x is ir.UNBOUND else types.CellType(x)
+                for x, is_cell in zip(captured, as_cells, strict=True)
+            )
+            namespace = sys._getframe(1).f_globals  # of the pass, which are the author's
+            made = types.FunctionType(code, namespace, code.co_name, tuple(defaults) or None, cells)
+            made.__kwdefaults__ = keyword_defaults if names else None
+            for cell, x in zip(cells, captured, strict=True):
+                if x is ir.UNBOUND:  # the function's own name
+                    cell.cell_contents = made
+            if implicit:
+                watching.note_made(made)
+            return made
+
+        return make_function
+
+
+def _stays_as_it_is(kind: Any) -> bool:
+    """Whether nobody can change a value of this type."""
+    if isinstance(kind, Tuple):
+        return all(map(_stays_as_it_is, kind.items))
+    return is_real(kind) or kind in (BOOL, STR, NONE, SLICE)
+
+
+def _depends_on_items(stand_in: StandIn | None) -> bool:
+    """Whether the types of the arguments do not tell if it is the rule or the stand-in that answers."""
+    return stand_in is not None and stand_in.instead is not None
+
+
+def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
+    registry = pullbacks.cache.registry
+    found: tuple[int, dict[Any, Handler]] = (-1, {})  # as of which epoch: both change in one store
+
+    def find(*args: Any) -> Handler:
+        nonlocal found
+        if heap.is_own(args[0]):
+            return pullbacks.find_target(target, args, {}, active, place)
+        asked_at = registry.epoch  # first: a rule that comes meanwhile makes the answer old
+        of, known = found
+        if of == asked_at:
+            handler = known.get(tuple(map(type, args)))
+            if handler is not None:
+                return handler
+        else:
+            found = (asked_at, known := {})
+        handler = pullbacks.find_target(target, args, {}, active, place)
+        if (
+            pullbacks.cache.mode == "auto"
+            and type(handler) is not Uncached
+            and registry.built_in_entry(target) is not None
+        ):
+            if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
+                handler = specialise.OF_REALS[target]
+            known[tuple(map(type, args))] = handler
+        return handler
+
+    return find
+
+
+def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) -> Handler:
+    """`x[key]` with a key that varies: a cotangent for it only where the author's class makes the item."""
+    of_key = (False, *active)
+    of_item = _operator_finder(pullbacks, operator.getitem, (False, active[0], False), place)
+
+    def find(owner: Any, key: Any) -> Handler:
+        if isinstance(getattr(type(owner), "__getitem__", None), types.FunctionType):
+            return pullbacks.find_target(operator.getitem, (owner, key), {}, of_key, place)
+        missing = getattr(type(owner), "__missing__", None)
+        if isinstance(missing, types.FunctionType) and isinstance(owner, dict) and key not in owner:
+            return pullbacks.find_target(missing, (owner, key), {}, of_key, place)
+        handler = of_item(owner, key)
+
+        def call(owner: Any, key: Any) -> Any:
+            y, back = handler(owner, key)
+            return y, heap.like(back, lambda y_bar: (NO, back(y_bar)[1], NO))
+
+        return call
+
+    return find
+
+
+def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """What finds the handler of each call at a site: `finder(g, *args)`."""
+    cache, registry = pullbacks.cache, pullbacks.cache.registry
+    found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
+
+    def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
+        nonlocal found
+        asked_at = registry.epoch
+        of, known = found
+        if of != asked_at:
+            found = (asked_at, known := {})
+        elif not kwargs:
+            asked = known.get((id(g), *map(type, args)))
+            if asked is not None and asked[0] is g:
+                return asked[1]
+        if not kwargs and type(g) is types.FunctionType:
+            entry = pullbacks.entries.find(g, args, active[1:])
+            if entry is not None and not (entry.projected and any(map(crossings.is_structure, args))):
+                return crossings.through_pass(entry.forward, g, args)
+            return pullbacks.find(g, args, kwargs, active, place)
+        handler = pullbacks.find(g, args, kwargs, active, place)
+        if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
+            if (
+                type(handler) is not Uncached
+                and registry.built_in_entry(g) is not None
+                and not _depends_on_items(registry.stand_in(g))
+                and len(known) < 64
+            ):
+                known[(id(g), *map(type, args))] = (g, handler)
+        return handler
+
+    return find
+
+
+def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__") -> Handler:
+    """`access`, which reads or writes `x[key]` or finds how, after a look at the slices in the key."""
+
+    def access_looking(owner: Any, key: Any, *value: Any) -> Any:
+        try:
+            programs.refuse_moved_slice(owner, key, name)
+        except NotDifferentiableError as error:
+            raise NotDifferentiableError(
+                error.found, place=place, fixes=error.fixes, read=error.read
+            ) from None
+        return access(owner, key, *value)
+
+    return access_looking
+
+
+def _for_update(find: Handler) -> Handler:
+    """The finder of `x[key]` in `x[key] op= ...`: an array that a Buffer has made for it is nobody else's."""
+
+    def find_noting(owner: Any, key: Any) -> Handler:
+        handler = find(owner, key)
+        if type(owner) not in heap.KINDS:
+            return handler
+
+        def read(owner: Any, key: Any) -> Any:
+            y, back = handler(owner, key)
+            return heap.fresh(y), back
+
+        return read
+
+    return find_noting
+
+
+def _calls_nothing(atom: ir.Atom, known: Any) -> bool:
+    """Whether an operand that is no function of Python's calls none either: None, or one of C."""
+    known = atom.value if isinstance(atom, ir.Const) else known
+    return known is None or is_of_c(known)
+
+
+def _outside_finder(pullbacks: Question, name: str, otherwise: Handler, place: Place | None) -> Handler:
+    """`x.name` of what does not vary, where it may be a parameter: of a module, class or library's object."""
+
+    look = lookout(pullbacks, name, place)
+
+    def find(owner: Any) -> Handler:
+        if isinstance(owner, (np.ndarray, np.generic)) or is_number(owner):
+            return otherwise(owner)
+        look(owner)
+        return of_namespace(pullbacks, owner, name, None, place)
+
+    return find
+
+
+def _set_finder(active: tuple[bool, ...], place: Place) -> Handler:
+    def make(*items: Any) -> Any:
+        refuse_in_set([x for x, on in zip(items, active) if on], place)
+        return heap.own(set(items), False), no_cotangents
+
+    return lambda *items: make
+
+
+def _is_something(bar: Any) -> bool:
+    bar = support.value(bar)
+    if bar is NO or bar is ZERO:
+        return False
+    return not (isinstance(bar, (int, float, complex, np.ndarray, np.generic)) and not np.any(bar))
+
+
+_NO_SAMPLE = object()
+
+
+def _sample(kind: Any, atom: ir.Atom) -> Any:
+    """A value of a type, for asking which rule such values have."""
+    if isinstance(atom, ir.Const):
+        return atom.value
+    if isinstance(kind, Array):
+        return np.empty((1,) * kind.ndim, kind.dtype)
+    if is_real(kind):
+        return {"f8": np.float64(0.0), "int": 0}.get(kind.name, 0.0)
+    if kind == LIST:
+        return []
+    if isinstance(kind, Tuple):
+        return ()
+    if kind.name in ("bool", "str", "slice", "none") if not isinstance(kind, Known) else False:
+        return {"bool": True, "str": "", "slice": slice(None), "none": None}[kind.name]
+    return _NO_SAMPLE

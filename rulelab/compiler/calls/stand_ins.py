@@ -1,0 +1,83 @@
+"""Passes of stand-ins: the arguments brought into their form, and errors placed at the author's line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import Place, RuleLabError
+from ...own_code import is_stand_in
+from ...rules.binding import Binder
+from ...rules.rule import StandIn
+from ..base.question import Question
+from ..memory import support
+from ..memory.handlers import Handler, Uncached, rearranged
+from .call import Call
+from .foreign import foreign
+
+
+def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
+    """The pass of the stand-in as a handler of the call it stands for."""
+    packed, rest, place = _packed(stand_in, call), stand_in.rest, call.place
+    if packed is None:
+        return Uncached(lambda *args, **kwargs: _refused(pullbacks, call))
+    handler = _placed(place, pullbacks.by_pass, stand_in.function, packed)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if rest is None:
+            return _placed(place, handler, *args, **kwargs)
+        own, tail = args[:rest], args[rest:]
+        y, pullback = _placed(place, handler, *own, tail, **kwargs)
+
+        def unpacked(got: tuple[Any, ...]) -> tuple[Any, ...]:
+            bar, last = support.settle(got[1 + len(own)]), 1 + len(own)
+            return (*got[:last], *(support.part(bar, k) for k in range(len(tail))), *got[last + 1 :])
+
+        return y, rearranged(pullback, unpacked)
+
+    return Uncached(run)
+
+
+def run_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Any:
+    """What the call gives, by the stand-in, where no cotangent is wanted."""
+    packed = _packed(stand_in, call)
+    if packed is None:
+        return _refused(pullbacks, call)
+    given = (stand_in.function, packed.args, packed.kwargs, packed.active, call.place)
+    return _placed(call.place, pullbacks.run_plain, *given)
+
+
+def _packed(stand_in: StandIn, call: Call) -> Call | None:
+    """The call of the stand-in; None for one that Python refuses, which is left to the original to refuse."""
+    function, rest, count = stand_in.function, stand_in.rest, len(call.args)
+    args, active = call.args, call.active
+    if rest is not None:
+        last, flags = min(rest, count), active[1:]
+        args = (*args[:rest], args[rest:])
+        active = (active[0], *flags[:last], any(flags[last:count]), *flags[count:])
+    try:
+        Binder.of(function).bind(args, call.kwargs)
+    except TypeError:
+        return None
+    return Call(function, args, call.kwargs, active, call.place)
+
+
+def _refused(pullbacks: Question, call: Call) -> Any:
+    __tracebackhide__ = True
+    call.target(*call.args, **call.kwargs)  # raises Python's own error
+    raise foreign(pullbacks.cache.registry, call)
+
+
+def _placed(place: Place | None, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a function gives; a refusal inside of a stand-in is one of the call that it stands for."""
+    __tracebackhide__ = True
+    try:
+        return function(*args, **kwargs)
+    except RuleLabError as error:
+        if error.place is not None and is_stand_in(error.place.filename):
+            if place is not None:
+                spots = (error.place, place)
+                was, now = (f"for {spot.function} (%rule_stub {spot.function})" for spot in spots)
+                error.fixes = tuple(fix.replace(was, now) for fix in error.fixes)
+            error.place = place
+        raise

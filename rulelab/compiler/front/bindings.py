@@ -1,0 +1,68 @@
+"""Which variables a piece of code gives new values."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...parsing import children
+from ...python_facts import SCOPES
+from .ownership import is_append
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def assigned(nodes: Iterable[ast.AST], appends: bool = True) -> list[str]:
+    """The variables that these nodes bind or delete, in textual order; nested functions and comprehensions
+    have variables of their own, but for what `:=` binds. With `appends` also those of lists that grow.
+    """
+    found: dict[str | None, None] = {}
+
+    def visit(node: Any, appends: bool) -> None:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found[node.id] = None
+        if appends and is_append(node):
+            found[node.func.value.id] = None
+        if type(node) in _NAMED:
+            found[_NAMED[type(node)](node)] = None
+        for part in _AROUND.get(type(node), children)(node):
+            visit(part, appends and not isinstance(node, Comprehension))
+
+    for node in nodes:
+        visit(node, appends)
+    return [name for name in found if name is not None]
+
+
+_NAMED: dict[type, Callable[[Any], str | None]] = {
+    **dict.fromkeys((*SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar), operator.attrgetter("name")),
+    ast.MatchMapping: lambda node: node.rest,
+    ast.alias: lambda node: node.asname or node.name.partition(".")[0],
+}
+
+
+def _evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+    """The parts of a function definition that belong to the scope around it."""
+    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return [*getattr(node, "decorator_list", ()), *defaults]
+
+
+# The parts of what has variables of its own that belong to the scope around it.
+_AROUND: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), _evaluated_at_once),
+    ast.ClassDef: lambda node: (),
+    ast.comprehension: lambda node: (node.iter, *node.ifs),
+}
+
+
+def binders(node: ast.AST, name: str) -> list[ast.AST]:
+    """The nodes inside of this one that give a variable a new value."""
+    found = [
+        n
+        for n in ast.walk(node)
+        if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+    ]
+    return found + [
+        n for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ExceptHandler)) and n.name == name
+    ]

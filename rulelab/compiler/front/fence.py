@@ -1,0 +1,99 @@
+"""Which Python the compiler accepts; the rest is refused with line and caret before anything runs."""
+
+from __future__ import annotations
+
+import ast
+import types
+
+from ...errors import UnsupportedSyntaxError
+from ...parsing import children
+from ...python_facts import EXPRESSIONS, STATEMENTS, Fate
+from ..base.source import Source
+from .bindings import assigned
+
+_WORDS = {
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield from",
+    ast.Await: "await",
+    ast.AsyncFor: "async for",
+    ast.AsyncWith: "async with",
+    ast.AsyncFunctionDef: "async def",
+    ast.Global: "a write to a global",
+    ast.ClassDef: "a class definition",
+}
+_FATES: dict[type, Fate] = {**{kind: found.fate for kind, found in STATEMENTS.items()}, **EXPRESSIONS}
+_ITER_FIXES = ("return iter([...]) of a list instead of yield",)
+_GENERATOR_FIXES = ("collect the items in a list and return it",)
+_ASYNC_FIXES = ("differentiate the part that computes, in a function without async",)
+_HINTS: dict[type, tuple[str, ...]] = {
+    ast.Yield: _GENERATOR_FIXES,
+    ast.YieldFrom: _GENERATOR_FIXES,
+    ast.Await: _ASYNC_FIXES,
+    ast.AsyncFor: _ASYNC_FIXES,
+    ast.AsyncWith: _ASYNC_FIXES,
+    ast.AsyncFunctionDef: _ASYNC_FIXES,
+    ast.ClassDef: ("move the class to the top of the file or to a cell of its own",),
+    ast.Global: ("return the value instead of writing it to a global",),
+}
+
+
+def check(source: Source, code: types.CodeType) -> None:
+    """Raise UnsupportedSyntaxError at the first construct that the compiler does not take.
+
+    Nested functions are looked at when they are called. What is asked of names (does this name a
+    generator consumer?) is settled by the lowering.
+    """
+    if code.co_flags & 0x280:  # coroutine, asynchronous generator
+        raise refusal(source, source.node, "async def", _ASYNC_FIXES)
+    if code.co_flags & 0x20:  # generator
+        culprit = next(
+            (n for n in ast.walk(source.node) if isinstance(n, (ast.Yield, ast.YieldFrom))), source.node
+        )
+        fixes = _ITER_FIXES if code.co_name == "__iter__" else _GENERATOR_FIXES
+        raise refusal(source, culprit, "yield", fixes)
+    body: list[ast.AST] = (
+        [*source.node.body] if isinstance(source.node, ast.FunctionDef) else [source.node.body]
+    )
+    for node in body:
+        _visit(source, node)
+    for node in body:
+        _refuse_global_writes(source, node, body)
+
+
+def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = ()) -> UnsupportedSyntaxError:
+    """The error for a construct that is not taken, at its place."""
+    return UnsupportedSyntaxError(
+        f"Differentiating through {what} is not supported, found in {source.name}()",
+        place=source.place(node),
+        fixes=(
+            *(fixes or _HINTS.get(type(node), ())),
+            f"write a rule for {source.name} (%rule_stub {source.name})",
+        ),
+        read="limitations#syntax",
+    )
+
+
+def _visit(source: Source, node: ast.AST) -> None:
+    kind = type(node)
+    if isinstance(node, (ast.stmt, ast.expr)) and _FATES.get(kind, Fate.REFUSED) is Fate.REFUSED:
+        raise refusal(source, node, _WORDS.get(kind, kind.__name__.lower()))
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
+            _visit(source, default)
+        for decorator in getattr(node, "decorator_list", ()):
+            _visit(source, decorator)
+        return
+    if isinstance(node, ast.comprehension) and node.is_async:
+        raise refusal(source, node.iter, "an asynchronous comprehension", _ASYNC_FIXES)
+    for child in children(node):
+        _visit(source, child)
+
+
+def _refuse_global_writes(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
+    """A global that is declared and only read is a global like any other."""
+    if isinstance(node, ast.Global):
+        if not set(node.names).isdisjoint(assigned(body, appends=False)):
+            raise refusal(source, node, _WORDS[ast.Global])
+    if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        for child in children(node):
+            _refuse_global_writes(source, child, body)

@@ -1,0 +1,101 @@
+"""Generator expressions that are handed on: each is a generator of calls of functions made of its parts.
+
+`(e for t in xs if c)` is `generated(item, tested(test, xs))` where `item` is a function of what `t`
+stands for that gives `e`, and `test` one that gives `c`. Those that are read at once and by nobody else are
+loops (`loops`).
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...parsing import compiled_within
+from ..base.source import Source, remember
+from .consumers import consumes_first
+from .names import renamed
+
+# Functions that were made, by the code object around them and their place: the same for each of its passes.
+_MADE: weakref.WeakValueDictionary[Any, types.CodeType] = weakref.WeakValueDictionary()
+
+
+def item_of(node: ast.GeneratorExp) -> ast.FunctionDef:
+    """The function that makes an item of a generator expression from an item of its first iterable."""
+    first, *others = node.generators
+    made: ast.expr = node.elt
+    if others:
+        made = ast.copy_location(ast.GeneratorExp(node.elt, others), node)
+    return _function(node, first.target, made)
+
+
+def test_of(node: ast.GeneratorExp) -> ast.FunctionDef | None:
+    """The function that tests the items of its first iterable; None if all are taken."""
+    first = node.generators[0]
+    if not first.ifs:
+        return None
+    test = first.ifs[0] if len(first.ifs) == 1 else ast.copy_location(ast.BoolOp(ast.And(), first.ifs), node)
+    return _function(node, first.target, test)
+
+
+_UNUSED = [f"item_{number}" for number in range(1000)]
+
+
+def _function(node: ast.GeneratorExp, target: ast.expr, result: ast.expr) -> ast.FunctionDef:
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    given = target.id if isinstance(target, ast.Name) else next(name for name in _UNUSED if name not in names)
+    body: list[ast.stmt] = [ast.copy_location(ast.Return(result), result)]
+    if not isinstance(target, ast.Name):
+        read = ast.copy_location(ast.Name(given, ast.Load()), target)
+        body.insert(0, ast.copy_location(ast.Assign([target], read), target))
+    parameter = ast.copy_location(ast.arg(given), target)
+    function = ast.FunctionDef("genexpr", ast.arguments([], [parameter], None, [], [], None, []), body, [])
+    return ast.copy_location(function, node)
+
+
+def code_of(
+    function: ast.FunctionDef, source: Source, outer: types.CodeType, around: set[str]
+) -> tuple[types.CodeType, dict[str, str]]:
+    """The code of such a function, with its text known to `find_source`, and what the variables that it
+    captures are called around it; `around` are the variables there.
+    """
+    names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
+    # Variables of comprehensions have names that Python's text cannot say.
+    hidden = {name: f"_{name.lstrip('.')}" for name in names if name.startswith("..")}
+    function = renamed(function, hidden)  # type: ignore[arg-type,assignment]
+    for parameter in function.args.args:
+        parameter.arg = hidden.get(parameter.arg, parameter.arg)
+    enclosing = sorted(hidden.get(name, name) for name in around & names)
+    place = (function.lineno, function.col_offset, function.end_lineno, function.end_col_offset)
+    key = (outer, place, ast.dump(function), tuple(enclosing))
+    code = _MADE.get(key)
+    if code is None:
+        code = _MADE[key] = compiled_within(function, source.filename, enclosing)
+        remember(code, Source(function, source.filename, source.lines, "<genexpr>"))
+    return code, {short: name for name, short in hidden.items()}
+
+
+def handed_on(tree: ast.AST, known: Callable[[ast.expr], Any]) -> list[ast.GeneratorExp]:
+    """The generator expressions in a text that others may read, later perhaps."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.GeneratorExp)]
+    if not found:
+        return []
+    read = {id(node) for parent in ast.walk(tree) for node in _read_at_once(parent, known)}
+    return [node for node in found if id(node) not in read]
+
+
+_TURNED = (any, all, enumerate)  # which become loops
+
+
+def _read_at_once(parent: ast.AST, known: Callable[[ast.expr], Any]) -> Iterator[ast.AST]:
+    if isinstance(parent, ast.Call) and parent.args:
+        if consumes_first(parent, known) or any(known(parent.func) is f for f in _TURNED):
+            yield parent.args[0]
+    elif isinstance(parent, (ast.For, ast.comprehension)):
+        yield parent.iter
+    elif isinstance(parent, ast.Starred):
+        yield parent.value
+    elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List)):
+        yield parent.value

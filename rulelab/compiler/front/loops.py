@@ -1,0 +1,255 @@
+"""Loops and comprehensions, which are loops that append, in the intermediate form."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..base import ir
+from .bindings import Comprehension, assigned
+from .captures import captured_inside
+from .consumers import is_side_effect_free
+from .lowering import UNBOUND, Lowering
+from .names import renamed, target_base
+
+Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and what it takes apart
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The variables of a comprehension, and what they are called here."""
+
+    renames: Mapping[str, str]
+
+    def renamed(self, node: ast.expr) -> ast.expr:
+        return renamed(node, self.renames)
+
+
+class Loops(Lowering):
+    """The part of the lowering that goes through something item by item."""
+
+    # -- loops -----------------------------------------------------------------------------------------------
+
+    def _for(
+        self,
+        node: ast.AST,
+        iterable: ast.expr,
+        target: ast.expr,
+        run: Callable[[], None],
+        assigning: Sequence[ast.AST],
+    ) -> None:
+        pieces: list[Piece] = []
+        iteration = self._iteration(iterable, target, pieces)
+        names = self._assigned(assigning)
+        carried, env = self._open_loop(names)
+        outer, self.env = self.env, env
+
+        def body() -> None:
+            for pattern, item in pieces:
+                self._store(pattern, item if isinstance(item, str) else item())
+            run()
+
+        block, body_env = self._inside(body)
+        self.env = outer
+        stop = self._close_loop(node, names, carried, body_env)
+        self.block.append(ir.For(self._position(iterable), iteration, block, carried, stop))
+
+    def _assigned(self, nodes: Sequence[ast.AST]) -> list[str]:
+        """The variables that these nodes give new values, those apart that live in cells."""
+        return [name for name in assigned(nodes) if name not in self.cells]
+
+    def _open_loop(self, names: list[str]) -> tuple[list[ir.Phi], dict[str, ir.Atom]]:
+        env = dict(self.env)
+        carried = []
+        for name in names:
+            phi = ir.Phi(self.names.fresh(name), [self.env.get(name, UNBOUND)])
+            self._note_unbound(phi)
+            env[name] = phi.target
+            carried.append(phi)
+        return carried, env
+
+    def _close_loop(
+        self, node: ast.AST, names: list[str], carried: list[ir.Phi], env: dict[str, ir.Atom]
+    ) -> ir.Atom | None:
+        for name, phi in zip(names, carried, strict=True):
+            phi.sources.append(env.get(name, UNBOUND))
+            self.env[name] = phi.target
+        flag = self.stop_of.get(node)
+        if flag is None:
+            return None
+        stop = env[flag]
+        return None if isinstance(stop, ir.Const) and stop.value is False else stop
+
+    # -- what is looped over ---------------------------------------------------------------------------------
+
+    def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
+        """What is looped over, seen through zip, enumerate and range; `pieces` are the patterns to unpack."""
+        if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
+            if not iterable.generators[0].ifs:
+                return self._generated(iterable, target, pieces)
+        if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
+            plain = not iterable.keywords
+            parts = target.elts if isinstance(target, ast.Tuple) else None
+            if plain and self._is_builtin(iterable.func, "range") and 1 <= len(iterable.args) <= 3:
+                args = tuple(self._expression(a) for a in iterable.args)
+                return ir.Count(args, self._item(target, pieces))
+            strict = [k.value.value for k in iterable.keywords if isinstance(k.value, ast.Constant)]
+            if (
+                (plain or ([k.arg for k in iterable.keywords] == ["strict"] and strict))
+                and parts
+                and len(parts) == len(iterable.args)
+                and self._is_builtin(iterable.func, "zip")
+            ):
+                return ir.Zipped(
+                    [self._iteration(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)],
+                    strict=bool(strict and strict[0]),
+                )
+            if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "reversed"):
+                return ir.Sequence(
+                    self._expression(iterable.args[0]), self._item(target, pieces), backwards=True
+                )
+            start = self._start_of(iterable) if parts and len(parts) == 2 else None
+            if start is not None and parts:
+                first, counter = self._expression(start), self._item(parts[0], pieces)
+                return ir.Enumerated(counter, first, self._iteration(iterable.args[0], parts[1], pieces))
+        value = self._columns(iterable, "t") or self._expression(iterable)
+        return ir.Sequence(value, self._item(target, pieces))
+
+    def _unpackable(self, node: ast.expr, base: str = "t") -> ir.Atom:
+        """A value that is gone through at once and by nobody else."""
+        if isinstance(node, ast.GeneratorExp):
+            return self._get_ListComp(node, "t")
+        return self._columns(node, base) or self._expression(node, base)
+
+    def _columns(self, node: ast.expr, base: str) -> ir.Atom | None:
+        """`zip(*rows)`, which is gone through at once; None for anything else."""
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+            return None
+        rows = node.args[0]
+        if not isinstance(rows, ast.Starred) or not self._is_builtin(node.func, "zip"):
+            return None
+        return self._let(ir.Collect("transposed", (self._unpackable(rows.value),)), node, base)
+
+    def _generator_of(self, iterable: ast.expr) -> tuple[ast.GeneratorExp | None, ast.expr | None]:
+        """(the generator expression that a loop runs over, where `enumerate` around it starts to count)."""
+        if isinstance(iterable, ast.GeneratorExp):
+            return iterable, None
+        start = self._start_of(iterable)
+        if isinstance(iterable, ast.Call) and start is not None and is_side_effect_free(start):
+            if isinstance(iterable.args[0], ast.GeneratorExp):
+                return iterable.args[0], start
+        return None, None
+
+    def _start_of(self, call: ast.expr) -> ast.expr | None:
+        """Where `enumerate(iterable)` starts to count; None for any other expression."""
+        if not isinstance(call, ast.Call) or not call.args:
+            return None
+        starts = [*call.args[1:], *(k.value for k in call.keywords if k.arg == "start")]
+        if len(starts) != len(call.args) - 1 + len(call.keywords) or len(starts) > 1:
+            return None
+        zero = ast.copy_location(ast.Constant(0), call)
+        return (starts or [zero])[0] if self._is_builtin(call.func, "enumerate") else None
+
+    def _generated(self, generator: ast.GeneratorExp, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
+        """What a generator expression without tests runs over; its item is made in the loop."""
+        scope = self._scope(generator.generators)
+
+        def item() -> ir.Atom:
+            with self._renaming(scope):
+                return self._expression(scope.renamed(generator.elt))
+
+        first = generator.generators[0]
+        iteration = self._iteration(first.iter, scope.renamed(first.target), pieces)
+        pieces.append((target, item))
+        return iteration
+
+    def _item(self, target: ast.expr, pieces: list[Piece]) -> str:
+        name = self.names.fresh(target_base(target))
+        pieces.append((target, name))
+        return name
+
+    # -- comprehensions --------------------------------------------------------------------------------------
+
+    def _get_ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, base: str) -> ir.Atom:
+        return self._lists(node, [node.elt], base)[0]
+
+    def _get_SetComp(self, node: ast.SetComp, base: str) -> ir.Atom:
+        items = self._get_ListComp(node, "t")
+        return self._let(ir.Call(ir.Const(set), (items,)), node, base)
+
+    def _lists(self, node: Comprehension, elements: list[ast.expr], base: str) -> list[ir.Atom]:
+        """A loop that appends to a list for each of `elements`."""
+        outs = [self.names.hidden() for _ in elements]
+        for out in outs:
+            self.env[out] = self._let(ir.Build("list", ()), node, base)
+
+        def append(scope: Scope) -> None:
+            for out, element in zip(outs, elements, strict=True):
+                item = self._expression(scope.renamed(element))
+                self.env[out] = self._let(ir.Append(self.env[out], item, hidden=True), node, base)
+
+        self._comprehension(node, outs, append)
+        made = [self.env.pop(out) for out in outs]
+        for value in made:
+            self._let(ir.Publish(value), node, "published")
+        return made
+
+    def _short_circuit(self, node: ast.Call, generator: ast.GeneratorExp, kind: str) -> ir.Atom:
+        """A loop that ends where `any` or `all` looks no further."""
+        found = self.names.hidden()
+        self.env[found] = ir.Const(False)
+        self.stop_of[generator] = found
+
+        def look(scope: Scope) -> None:
+            test = self._expression(scope.renamed(generator.elt))
+            yes, no = (lambda: self.env.__setitem__(found, ir.Const(True))), (lambda: None)
+            self._choose(test, *((yes, no) if kind == "any" else (no, yes)), generator.elt)
+
+        self._comprehension(generator, [found], look)
+        result = self.env.pop(found)
+        return self._let(ir.Unary("not_", result), node) if kind == "all" else result
+
+    def _comprehension(self, node: Comprehension, changed: list[str], run: Callable[[Scope], None]) -> None:
+        """The loops of a comprehension around `run`; its variables are its own, so they go under names of
+        their own. `changed` are the variables that `run` changes.
+        """
+        scope = self._scope(node.generators)
+        for name in sorted(captured_inside(node, self._known) & set(scope.renames)):
+            self._make_cell(scope.renames[name], UNBOUND, node)
+        names = [*changed, *scope.renames.values(), *assigned([node], appends=False)]
+        assigning = [ast.Name(n, ast.Store()) for n in names]
+
+        def nest(number: int) -> None:
+            if number == len(node.generators):
+                run(scope)
+                return
+            generator = node.generators[number]
+            # The first iterable is the one expression that is evaluated outside of the new scope.
+            iterable = generator.iter if number == 0 else scope.renamed(generator.iter)
+            inside = lambda: self._filtered(generator.ifs, scope.renames, lambda: nest(number + 1))  # noqa: E731
+            self._for(node, iterable, scope.renamed(generator.target), inside, assigning)
+
+        with self._renaming(scope):
+            nest(0)
+        for name in scope.renames.values():
+            self.env.pop(name, None)
+            self.cells.pop(name, None)
+
+    def _scope(self, generators: list[ast.comprehension]) -> Scope:
+        names = [n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+        return Scope({name: self.names.hidden() for name in names})
+
+    @contextmanager
+    def _renaming(self, scope: Scope) -> Iterator[None]:
+        outer, self.renaming = self.renaming, {**self.renaming, **scope.renames}
+        yield
+        self.renaming = outer
+
+    def _filtered(self, tests: list[ast.expr], renames: Mapping[str, str], run: Callable[[], None]) -> None:
+        if not tests:
+            run()
+            return
+        test = self._expression(renamed(tests[0], renames))
+        self._choose(test, lambda: self._filtered(tests[1:], renames, run), lambda: None, tests[0])

@@ -1,0 +1,110 @@
+"""What values are called in the intermediate form, and names that mean others than they say."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import types
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..base.source import Source, codes_inside
+from .jumps import RESULT
+
+
+class Names:
+    """Gives every value a name of its own, close to the author's."""
+
+    def __init__(self, own: set[str], others: set[str]) -> None:
+        self.own = set(own)
+        self.taken = own | others | set(dir(builtins))
+        self.used: set[str] = set()
+        self.maybe_unbound: set[str] = set()
+        self._hidden = 0
+        self._numbers: dict[str, int] = {}  # of the last name that was made of each base
+
+    def exact(self, name: str) -> str:
+        self.used.add(name)
+        return name
+
+    def fresh(self, base: str) -> str:
+        base = base.lstrip(".")
+        if base in self.own and base not in self.used:
+            return self.exact(base)  # the first value of a local variable keeps its name
+        number = self._numbers.get(base, 1)
+        while (name := f"{base}_{number}") in self.taken or name in self.used:
+            number += 1
+        self._numbers[base] = number
+        self.used.add(name)
+        return name
+
+    def hidden(self) -> str:
+        self._hidden += 1
+        return f"..v{self._hidden}"
+
+
+def target_base(target: ast.expr) -> str:
+    """What to call a value after: its variable, unless that is one which only the lowering has."""
+    if not isinstance(target, ast.Name) or target.id == RESULT or target.id.startswith(".."):
+        return "t"
+    return target.id.lstrip(".")
+
+
+def name_base(name: str) -> str:
+    """What to call a value of this variable after: `t` where only the lowering has the variable."""
+    return "t" if name.startswith(".") else name
+
+
+def with_private_names(source: Source, code: types.CodeType) -> Source:
+    """In a class, `__x` means `_Class__x`; the names of the code object tell which class that is."""
+    codes = (code, *codes_inside(code))
+    names = [n for c in codes for n in (*c.co_names, *c.co_varnames, *c.co_freevars, *c.co_cellvars)]
+    known = {name for name in names if name.startswith("_") and "__" in name[1:]}
+    if not known:
+        return source
+    private = {
+        name
+        for node in ast.walk(source.node)
+        for name in (getattr(node, field, None) for field in _Private.FIELDS)
+        if isinstance(name, str) and name.startswith("__") and not name.endswith("__")
+    }
+    full = {
+        name: found
+        for name in private - known
+        for found in known
+        if found.startswith("_") and found.endswith(name)
+    }
+    if not full:
+        return source
+    return replace(source, node=_Private(full).visit(copy.deepcopy(source.node)))
+
+
+class _Private(ast.NodeTransformer):
+    FIELDS = ("id", "attr", "name", "rest", "asname")
+
+    def __init__(self, full: Mapping[str, str]) -> None:
+        self.full = full
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for field in self.FIELDS:
+            name = getattr(node, field, None)
+            kept = isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"
+            if isinstance(name, str) and not kept:
+                setattr(node, field, self.full.get(name, name))
+        return super().generic_visit(node)
+
+
+class _Rename(ast.NodeTransformer):
+    def __init__(self, renames: Mapping[str, str]) -> None:
+        self.renames = renames
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        if node.id not in self.renames:
+            return node
+        return ast.copy_location(ast.Name(self.renames[node.id], node.ctx), node)
+
+
+def renamed(node: ast.expr, renames: Mapping[str, str]) -> ast.expr:
+    """A copy of the expression that reads and binds other variables."""
+    return _Rename(renames).visit(copy.deepcopy(node))

@@ -1,0 +1,205 @@
+"""Sources: where parameters come into a function that is not handed them."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...errors import NotDifferentiableError, Place
+from ...tangents.holding import captured
+from ..analysis.types import ANY, DICT, FUNCTION, LIST, NUMERIC, Array, Known, Tuple, Types
+from ..base import ir
+from ..base.libraries import is_of_library
+from ..base.question import Question
+from ..base.source import names_in
+from ..front import asking
+from .watching import LEAVES, matters
+
+# Functions of Python that hand out what a name stands for.
+_READERS: tuple[Any, ...] = (getattr, vars, eval, __import__)
+# Modules whose objects hold nothing of the author's, or say it only in words.
+_HIDE_NO_PARAMETER = (
+    "random",
+    "numpy.random",
+    "logging",
+    "re",
+    "pathlib",
+    "datetime",
+    "time",
+    "decimal",
+    "fractions",
+    "io",
+    "_io",
+)
+
+
+def pattern(function: types.FunctionType) -> tuple[Any, ...]:
+    """Which of the globals that a function may read hold parameters, and which are a library's objects: what
+    its pass was made for.
+    """
+    namespace = function.__globals__
+    return tuple([_standing(namespace[name]) for name in names_in(function.__code__) if name in namespace])
+
+
+def _standing(x: Any) -> Any:
+    if isinstance(x, (types.FunctionType, types.ModuleType, type)) or isinstance(x, LEAVES):
+        return 0
+    return 2 if matters(x) else 1 if hides_no_parameter(x) else 0
+
+
+def hides_no_parameter(x: Any) -> bool:
+    """Whether a value is an object of a library's whose methods certainly hand out no parameter."""
+    return type(x).__module__.startswith(_HIDE_NO_PARAMETER) and is_of_library(type(x))
+
+
+def captured_parameters(function: types.FunctionType, free: tuple[Any, ...]) -> frozenset[str]:
+    """The captured variables of a function that hold parameters."""
+    parts, held = dict(zip(function.__code__.co_freevars, free, strict=True)), captured(function)
+    return frozenset(name for name, x in held.items() if parts[name] not in ("own", "cell") and matters(x))
+
+
+def held_defaults(function: types.FunctionType, values: tuple[Any, ...], given: set[int]) -> dict[int, str]:
+    """The arguments of a function that nobody gave and whose defaults hold parameters: slot to name."""
+    names = function.__code__.co_varnames
+    return {slot: names[slot] for slot, x in enumerate(values) if slot not in given and matters(x)}
+
+
+def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
+    """Have globals that are parameters and read in loops read before them, so that what flows to them is
+    summed once. Each read in a loop still looks, and refuses where the name stands for another array by then.
+    """
+    first: dict[str, ir.Let] = {}
+    held_as: dict[ir.Atom, str] = {}
+
+    def block(statements: ir.Block, in_loop: bool) -> None:
+        out: ir.Block = []
+        for statement in statements:
+            for inner in ir.blocks(statement):
+                block(inner, in_loop or isinstance(statement, (ir.For, ir.While)))
+            op = statement.op if isinstance(statement, ir.Let) else None
+            if in_loop and isinstance(op, ir.Load) and type(find_global(op.name)) is np.ndarray:
+                if matters(find_global(op.name)):
+                    out += again(statement)  # type: ignore[arg-type]
+                    continue
+            out.append(statement)
+        statements[:] = out
+
+    def again(statement: ir.Let) -> list[ir.Statement]:
+        position, op = statement.position, statement.op
+        assert isinstance(op, ir.Load)
+        if op.name not in first:
+            first[op.name] = ir.Let(position, function.fresh(op.name), ir.Load(op.name))
+        held_as[statement.target] = first[op.name].target
+        held, read, same = first[op.name].target, function.fresh(op.name), function.fresh("same")
+        return [
+            ir.Let(position, read, op),
+            ir.Let(position, same, ir.Ask(stays, (held, read), "bool")),
+            ir.Let(position, statement.target, ir.Move(held)),
+        ]
+
+    block(function.body, False)
+    for statement in ir.walk(function.body):
+        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Item):
+            statement.op.value = held_as.get(statement.op.value, statement.op.value)
+    function.body[:0] = first.values()
+
+
+def stays(before: Any, now: Any) -> bool:
+    """Whether a name still stands for the same array; refused where it does not."""
+    if now is not before:
+        raise NotDifferentiableError(
+            "A global that stood for a parameter was bound to another value while the loss ran",
+            fixes=("read it before the loop: w = W",),
+            read="limitations#implicit-parameters",
+        )
+    return True
+
+
+class Sites(Protocol):
+    """What is asked of the call sites of a function."""
+
+    @property
+    def types(self) -> Types: ...
+    @property
+    def pullbacks(self) -> Question: ...
+    def place(self, position: ir.Position) -> Place: ...
+    def target(self, op: ir.Op) -> Any: ...
+    def relies_on_built_in(self, target: Any) -> Any: ...
+
+
+def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str], Any]) -> None:
+    """Mark the operations whose result may vary with a parameter though no operand does."""
+    tame: set[ir.Atom] = set()
+    kinds = sites.types
+    for statement in ir.walk(function.body):
+        if not isinstance(statement, ir.Let):
+            continue
+        op, kind = statement.op, kinds(statement.target)
+        if (isinstance(op, ir.Ask) and op.function is globals) or (
+            isinstance(op, (ir.Call, ir.Apply)) and kinds.callee(op) is globals
+        ):
+            raise NotDifferentiableError(
+                "What globals() hands out cannot be followed to the parameters",
+                place=sites.place(statement.position),
+                fixes=("read the variables by their names",),
+                read="limitations#implicit-parameters",
+            )
+        if isinstance(op, ir.Load):
+            value = find_global(op.name)
+            varies = not isinstance(kind, Known)
+            op.source = varies and (value is ir.UNBOUND or matters(value))
+            if varies and not op.source and value is not ir.UNBOUND and hides_no_parameter(value):
+                tame.add(statement.target)
+        elif isinstance(op, ir.Attribute):
+            op.source = _may_hold(kind) and op.value not in tame and _hands_out(kinds(op.value))
+        elif isinstance(op, (ir.Call, ir.Apply)):
+            op.source = _may_call(op, sites, tame)
+        elif isinstance(op, ir.Ask):
+            op.source = op.function is asking.from_module
+        if isinstance(op, (ir.Call, ir.Attribute)) and op.operands() and set(op.operands()) <= tame:
+            tame.add(statement.target)
+
+
+def _may_hold(kind: Any) -> bool:
+    return kind in (ANY, LIST, DICT, NUMERIC) or isinstance(kind, (Array, Tuple))
+
+
+def _hands_out(owner: Any) -> bool:
+    """Whether an attribute of a value that does not vary may be a parameter: of a module or a class."""
+    if isinstance(owner, Known):
+        return isinstance(owner.value, (types.ModuleType, type)) and not is_library_module(owner.value)
+    return owner in (ANY, FUNCTION)
+
+
+def is_library_module(owner: Any) -> bool:
+    if isinstance(owner, type):
+        return is_of_library(owner)
+    name = str(owner.__name__).partition(".")[0]
+    return name in sys.stdlib_module_names or name in ("numpy", "scipy")
+
+
+def _may_call(op: ir.Call | ir.Apply, sites: Sites, tame: set[ir.Atom]) -> bool:
+    """Whether a call may run an author's function, or hand out what was seen nowhere."""
+    kinds = sites.types
+    if isinstance(op, ir.Apply):
+        target = kinds.callee(op)
+    else:
+        target = sites.target(op)
+    if target is not ir.UNBOUND and not isinstance(target, types.FunctionType):
+        if any(target is reader for reader in _READERS):
+            return True
+        stand_in = sites.pullbacks.cache.registry.stand_in(target)
+        if stand_in is not None and stand_in.function is not None and not stand_in.reads_items:
+            return any(_may_hold(kinds(a)) or kinds(a) == FUNCTION for a in op.operands())
+        if sites.relies_on_built_in(target) is not None:
+            return False
+        return any(kinds(a) in (FUNCTION, ANY) for a in op.operands())
+    if op.method is not None and not isinstance(kinds(op.function), Known):
+        return kinds(op.function) == ANY and op.function not in tame
+    if isinstance(op.function, ir.Const):
+        return callable(op.function.value)
+    return op.function not in tame

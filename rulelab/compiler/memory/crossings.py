@@ -1,0 +1,156 @@
+"""Containers as arguments of rules and passes: what these are given, and where their answers go."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...python_facts import COPIES, VIEWS, methods_that
+from ...tangents.holding import cells_and_defaults, contents, holds_something
+from .containers import is_hashable
+from .heap import LEAVES, any_made, collect, effectful, is_idle, is_own, like, publish
+from .outlines import Outline, hand_in, outline, whole
+from .snapshots import Snapshots, snapshot
+from .support import NO, settle, with_lists_copied
+
+
+def through_pass(
+    forward: Callable[..., Any], function: types.FunctionType, args: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """The forward sweep of a pass where lists of this sweep are captured or among the arguments: what the
+    pullback says of them as wholes goes into the table.
+    """
+    if not any_made():
+        return forward
+    held = _held_lists(function)
+    if held is None and not any(_first_layer(x) is not None for x in args):
+        return forward
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        outlines = list(map(_first_layer, (*args, *kwargs.values())))
+        y, pullback = forward(*args, **kwargs)
+
+        def back(y_bar: Any) -> Any:
+            got = pullback(y_bar)
+            return (hand_in(held, got[0]), *map(hand_in, outlines, tuple(got)[1:]))
+
+        return y, like(pullback, back)
+
+    return call
+
+
+def _first_layer(x: Any) -> Outline | None:
+    """The outline of an argument whose items a pass may speak of by position."""
+    if type(x) is tuple:
+        inner = {key: where for key, part in enumerate(x) if (where := _first_layer(part)) is not None}
+        return (None, inner) if inner else None
+    return whole(x) if isinstance(x, list) else None
+
+
+def _held_lists(function: types.FunctionType) -> Outline | None:
+    """The outline of the lists that a function captures or has as defaults."""
+    held = ((n, contents(x) if isinstance(x, types.CellType) else x) for n, x in cells_and_defaults(function))
+    inner = {name: where for name, x in held if (where := _first_layer(x)) is not None}
+    return (None, inner) if inner else None
+
+
+def through_rule(
+    handler: Callable[..., Any], copied: str | None, adopts: bool, name: str = ""
+) -> Callable[..., Any]:
+    """A handler by rule for arguments that may be containers of this sweep: what the rule says of them goes
+    into the table.
+
+    The rule gets copies, for it may look at its arguments again when they have changed: of "all" there is in
+    them, of the arguments alone where the result holds their very "parts", of nothing (None) where the result
+    is one of them or looks into them later. `adopts` says that the result is a new container, which may be
+    changed from now on; `name` is that of the function if the rule is a user's.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        outlines = [outline(x) for x in (*args, *kwargs.values())] if any_made() else []
+        if copied is not None and any(outlines):
+            copies = Snapshots()
+            copy_of = snapshot if copied == "parts" else copies.of
+            args = tuple(map(copy_of, args))
+            kwargs = {key: copy_of(x) for key, x in kwargs.items()}
+        elif copied == "all" and not name:
+            args = tuple(map(with_lists_copied, args))
+            kwargs = {key: with_lists_copied(x) for key, x in kwargs.items()}
+        y, pullback = handler(*args, **kwargs)
+        if name and any(outlines):
+            copies.refuse_changed(name)
+            copies.refuse_alias(y, name)
+        if adopts and not is_own(y) and isinstance(y, (list, dict)):
+            y = y.copy()  # the rule may look at its own later
+        size = publish(y) if adopts else None
+        if size is None and not any(outlines):
+            return y, pullback
+
+        def back(y_bar: Any) -> Any:
+            y_bar = settle(collect(y, y_bar, size))
+            if is_idle(pullback, y_bar):
+                return NO
+            got = pullback(y_bar)
+            if got is NO or not any(outlines):
+                return got
+            return (got[0], *(hand_in(where, x_bar) for where, x_bar in zip(outlines, tuple(got)[1:])))
+
+        return y, effectful(back) if size is not None else like(pullback, back)
+
+    return call
+
+
+# --- what functions do with the containers they are given ---------------------------------------------------
+
+
+# Functions whose result is a new container of the very parts of their argument.
+_PRESERVING = frozenset(
+    {list, tuple, dict, sorted, operator.add, operator.concat, operator.mul, operator.getitem, operator.or_}
+    | {copy.copy, max, min, *methods_that(COPIES, list, dict, OrderedDict, defaultdict, deque)}
+)
+
+
+def preserves(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the result of a function holds the very parts of its argument; of an array it has numbers, and
+    the rule keeps what else it is given: a key with lists in it, nested lists to multiply with.
+    """
+    if any(isinstance(x, np.ndarray) for x in args):
+        return False
+    return is_hashable(target) and target in _PRESERVING
+
+
+# Functions whose result looks into their argument when it is read, so that it must be the argument itself.
+_LIVE = frozenset({iter, reversed, enumerate, zip, *methods_that(VIEWS, dict, OrderedDict)})
+
+
+def keeps_alive(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the result of a function is an argument itself, or reads it later."""
+    if target is max or target is min:
+        return len(args) > 1
+    return is_hashable(target) and target in _LIVE
+
+
+def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a function makes a new list or dict, which may be changed from then on."""
+    if not is_hashable(target) or target is max or target is min or target is tuple:
+        return False
+    if target is operator.getitem:
+        return isinstance(args[1], slice)
+    try:
+        return target is np.ndarray.tolist or target in _PRESERVING
+    except TypeError:  # an object that holds what has no hash
+        return False
+
+
+def is_structure(x: Any) -> bool:
+    """Whether a value may hold containers."""
+    if isinstance(x, types.FunctionType):
+        return holds_something(x)
+    return not isinstance(x, LEAVES) and (not callable(x) or is_own(x))

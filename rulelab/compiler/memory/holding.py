@@ -1,0 +1,59 @@
+"""What a value holds, looked through for what is used up by reading it."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import types
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...tangents.contents import own_attributes
+from ...tangents.holding import TooMuch, everything_held, held_by, inside
+
+_MOST_LOOKED_AT = 10_000  # structures
+_MOST_WAITING = 1_000_000  # items of all kinds
+_PLAIN = (str, bytes, int, float, complex, np.ndarray, np.generic, type(None), type, types.ModuleType, range)
+
+
+def holds_iterator(values: Iterable[Any]) -> bool:
+    """Whether something that is used up by reading it is among the values or in them; True if they hold too
+    much to tell.
+    """
+    held = everything_held(values, _parts, _PLAIN, most=_MOST_LOOKED_AT, at_once=_MOST_WAITING)
+    try:
+        return any(inspect.getattr_static(type(x), "__next__", None) is not None for x in held)
+    except TooMuch:
+        return True
+
+
+def _parts(held: Any) -> Iterator[Any]:
+    if not isinstance(held, types.FunctionType):
+        yield from parts_inside(held)
+        return
+    yield from held_by(held).by_name().values()
+    for name in held.__code__.co_names:
+        value = held.__globals__.get(name, vars(builtins).get(name))
+        if not isinstance(value, (types.FunctionType, types.ModuleType)):
+            yield value
+
+
+def parts_inside(x: Any) -> Iterable[Any]:
+    """What a container holds, values without keys, or a callable, or an object in its attributes."""
+    if isinstance(x, dict):
+        return x.values()
+    if isinstance(x, (list, tuple, set, frozenset, deque)):
+        return x
+    return list(inside(x)) or own_attributes(x).values()
+
+
+def fields_of(held: Any) -> dict[str, Any]:
+    """The fields of an object, whatever its class makes of being asked."""
+    try:
+        found = object.__getattribute__(held, "__dict__")
+    except Exception:  # it has none, or a class of its own mind
+        return {}
+    return found if isinstance(found, dict) else {}

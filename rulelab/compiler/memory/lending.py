@@ -1,0 +1,309 @@
+"""Arguments that the differentiated function may change: their contents are kept as they were when it was
+entered, and the cotangents of what it found there are collected.
+
+A list, dict or object among the arguments of an outermost call may be changed if its old contents are
+known and no name that we do not see means it: the sweep then takes it for one of its own (`heap`). What the
+code can get hold of by itself, and what is there twice, stays as it is: a write to it is refused.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...errors import MutationError, items_refused
+from ...rules.targets import resolve
+from ...tangents.contents import contents_of, fill, own_attributes
+from ...tangents.structural import field_names, is_sequence, make, parts
+from ...tangents.zeros import AbstractZero
+from ..base.classes import is_authors
+from . import heap, outlines
+from .handlers import NO, ZERO
+from .heap import KINDS, LEAVES, Key
+from .holding import holds_iterator
+from .reach import reached_by
+from .support import add
+
+_PLAIN_CODE = (types.FunctionType, types.BuiltinFunctionType, type)
+_PLAIN = (list, dict, deque, OrderedDict, defaultdict, types.SimpleNamespace)
+
+
+def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArguments | None:
+    """The containers among the arguments, if the function seems to change some; None if nothing is to do.
+
+    `f` may bring its own first argument along, as a bound method or a callable object.
+    """
+    looked = look_after(f, args, kwargs)
+    return looked if isinstance(looked, LentArguments) else None
+
+
+def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArguments | OutOfSight | None:
+    """The same, or the containers to be watched where the function may change them out of sight."""
+    if all(isinstance(x, LEAVES) for x in (*args, *kwargs.values())) and isinstance(f, _PLAIN_CODE):
+        return None
+    target, bound = resolve(f)
+    given = (*bound, *args, *kwargs.values())
+    try:
+        found = _Found(given)
+    except RecursionError:  # nested too deep to be gone through: nothing in it may be changed
+        return None
+    if not found.saved:
+        return None
+    reached = reached_by((target, *found.code))
+    if reached.hides:
+        return OutOfSight(found.saved)
+    if not reached.writes or not reached.complete or holds_iterator(given):
+        return None
+    for number in reached.objects & found.saved.keys():
+        del found.saved[number]
+    return LentArguments(len(bound), args, kwargs, found.saved) if found.saved else None
+
+
+class OutOfSight:
+    """The containers among the arguments of a function that may change them where nobody follows it: under
+    `ignore_derivatives`. It may add to them. A part that it replaces would be taken for the one that came in.
+
+    As a context it looks after them while the function runs, whenever ignored code has run: a part that was
+    replaced, read and put back cannot be seen at the end.
+    """
+
+    def __init__(self, saved: dict[int, tuple[Any, Any]]) -> None:
+        self._saved = saved
+
+    def __enter__(self) -> None:
+        CHECKS.running.append(self.check)
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        CHECKS.running.remove(self.check)
+        if kind is None:
+            self.check()
+
+    def check(self) -> None:
+        """MutationError, and everything as it was, if a part is another now."""
+        for x, before in self._saved.values():
+            now = contents_of(x)
+            if isinstance(now, list):
+                replaced = len(now) < len(before) or any(a is not b for a, b in zip(now, before))
+            else:
+                replaced = any(now.get(key, now) is not part for key, part in before.items())
+            if replaced:
+                for container, entered in self._saved.values():
+                    fill(container, entered)
+                raise MutationError(
+                    f"Ignored code replaced a part of an argument, a {type(x).__name__}: what is read there "
+                    "is not what came in",
+                    fixes=(
+                        "let it add to the argument, or change one of its own",
+                        "change it in the function itself",
+                    ),
+                    read="limitations#array-mutation",
+                )
+
+
+def may_be_lent(x: Any) -> bool:
+    """Whether the old contents of a container can be kept, and put back."""
+    return type(x) in _PLAIN or (
+        not isinstance(x, (*LEAVES, tuple, list, dict, set, frozenset, types.FunctionType, types.MethodType))
+        and is_authors(type(x))
+        and type(x) not in KINDS  # a Buffer, which keeps what it holds to itself
+        and type(x).__module__ != "functools"
+    )
+
+
+class _Found:
+    """The containers in the arguments that are there once, by identity, with their contents; and `code`: the
+    classes and functions there.
+    """
+
+    def __init__(self, given: tuple[Any, ...]) -> None:
+        self.saved: dict[int, tuple[Any, Any]] = {}
+        self.code: list[Any] = []
+        self._seen: set[int] = set()
+        self._twice: set[int] = set()
+        for x in given:
+            self._look(x)
+        for x in [x for number, (x, _) in self.saved.items() if number in self._twice]:
+            self._drop(x)
+
+    def _look(self, x: Any) -> None:
+        if isinstance(x, LEAVES):
+            if isinstance(x, type):
+                self.code.append(x)
+            return
+        if id(x) in self._seen:
+            self._twice.add(id(x))
+            return
+        self._seen.add(id(x))
+        if may_be_lent(x):
+            self.saved[id(x)] = x, contents_of(x)
+        elif not isinstance(x, tuple):
+            self.code.append(x)  # what it holds may be got hold of under other names
+            return
+        if type(x) not in _PLAIN:
+            self.code.append(type(x))
+        for part in inside(x):
+            self._look(part)
+
+    def _drop(self, x: Any) -> None:
+        """Take out a container, and what it holds: each of these has two names."""
+        if self.saved.pop(id(x), None) is not None or isinstance(x, tuple):
+            for part in inside(x):
+                self._drop(part)
+
+
+def inside(x: Any) -> Iterator[Any]:
+    """The parts of a container, or of an object."""
+    if isinstance(x, LEAVES):
+        return
+    if isinstance(x, (list, tuple, deque)):
+        yield from x
+    elif isinstance(x, dict):
+        yield from x.values()
+        yield getattr(x, "default_factory", None)
+    else:
+        yield from own_attributes(x).values()
+
+
+class LentArguments:
+    """The arguments of one call, with the containers in them that it may change.
+
+    `saved` has these by identity, each with its contents as they were on entry.
+    """
+
+    def __init__(
+        self, bound: int, args: tuple[Any, ...], kwargs: dict[str, Any], saved: dict[int, tuple[Any, Any]]
+    ) -> None:
+        self._bound, self._args, self._kwargs = bound, args, kwargs
+        self._saved = saved
+        self._asked: tuple[bool, ...] = ()
+        self._outlines: list[Any] = []
+
+    def own(self, active: tuple[bool, ...]) -> tuple[bool, ...]:
+        """Let the sweep that begins take the containers for its own.
+
+        Gives for which arguments it has to want a cotangent: also for those that something varying may be
+        put into. `active` as `Pullbacks.find` takes it.
+        """
+        for x, _ in self._saved.values():
+            heap.own(x, True)
+        self._asked = active[1 : 1 + len(self._args)]
+        self._outlines = list(map(outlines.outline, self._args))
+        given = (*self._args, *self._kwargs.values())
+        wanted = (on or may_be_lent(x) or type(x) is tuple for on, x in zip(active[1:], given, strict=True))
+        return (active[0] or bool(self._bound), *wanted)
+
+    def collecting(self, back: Callable[[Any], Any], y: Any) -> Callable[[Any], tuple[Any, ...]]:
+        """The pullback that gives the cotangents of the arguments as they were on entry."""
+        of_result = outlines.outline(y)
+
+        def collected(y_bar: Any) -> tuple[Any, ...]:
+            __tracebackhide__ = True
+            got = back(outlines.hand_in(of_result, y_bar))
+            bars = (NO,) * (1 + len(self._args)) if isinstance(got, AbstractZero) else tuple(got)
+            rest = [outlines.hand_in(where, bar) for where, bar in zip(self._outlines, bars[1:])]
+            given = zip(self._args, rest, self._asked, strict=True)
+            totals = [(on, self._total(x, bar, on)) for x, bar, on in given]
+            return (NO, *(bar if on else NO for on, bar in totals))
+
+        collected.lent = self  # type: ignore[attr-defined]
+        return collected
+
+    def _total(self, x: Any, rest: Any, asked: bool) -> Any:
+        """The cotangent of `x` as it was: of its parts, and what else was said of it; somebody may have
+        `asked` for it.
+        """
+        if isinstance(x, LEAVES):
+            return rest
+        saved = self._saved.get(id(x))
+        entries = heap.take_all(x) if saved is not None else {}
+        inner = _parts_of(x, saved)
+        found = {}
+        for key, part in inner.items():
+            bar = self._total(part, entries.get(key, ZERO), asked)
+            if bar is not ZERO and bar is not NO:
+                found[key] = bar
+        if not found:
+            return rest
+        kind = type(x)
+        if asked and kind is deque:
+            raise items_refused(kind)
+        return add(make(kind, found, len(inner) if is_sequence(kind) else None), rest)
+
+    # -- the arguments as they were --------------------------------------------------------------------------
+
+    def as_it_was(self, x: Any) -> Any:
+        """`x` with the contents that it had on entry: a copy, if it holds containers that may be changed."""
+        return _copied(x, self._saved, {})
+
+    def afresh(self, f: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The call once more, with copies of all that it may change: `(f, args, kwargs)`."""
+        made: dict[int, Any] = {}
+        if isinstance(f, types.MethodType):
+            f = types.MethodType(f.__func__, _copied(f.__self__, self._saved, made))
+        else:
+            f = _copied(f, self._saved, made)
+        args = tuple(_copied(x, self._saved, made) for x in self._args)
+        return f, args, {name: _copied(x, self._saved, made) for name, x in self._kwargs.items()}
+
+    def put_back(self) -> None:
+        """Give the containers the contents that they had on entry, after a refusal."""
+        for x, contents in self._saved.values():
+            fill(x, contents)
+
+
+def lent_to(back: Any) -> LentArguments | None:
+    """What the call that gave this pullback was lent, if anything."""
+    return getattr(back, "lent", None)
+
+
+def _parts_of(x: Any, saved: tuple[Any, Any] | None) -> dict[Key, Any]:
+    """The parts of `x` that may have a cotangent, by key, as they were on entry."""
+    if saved is None:
+        return dict(parts(x)) if isinstance(x, tuple) else {}
+    contents = saved[1]
+    if isinstance(x, (list, deque)):
+        return dict(enumerate(contents))
+    if isinstance(x, dict):
+        return dict(contents)
+    names = field_names(type(x))
+    return {name: part for name, part in contents.items() if names is None or name in names}
+
+
+def _copied(x: Any, saved: dict[int, tuple[Any, Any]], made: dict[int, Any]) -> Any:
+    if isinstance(x, LEAVES):
+        return x
+    if isinstance(x, tuple):
+        inner = [_copied(part, saved, made) for part in x]
+        return x if all(a is b for a, b in zip(inner, x)) else getattr(type(x), "_make", tuple)(inner)
+    if id(x) not in saved:
+        return x
+    if id(x) in made:
+        return made[id(x)]
+    contents = saved[id(x)][1]
+    y = made[id(x)] = _empty(x)
+    if isinstance(x, (list, deque)):
+        y.extend(_copied(part, saved, made) for part in contents)
+    else:
+        fill(y, {key: _copied(part, saved, made) for key, part in contents.items()})
+    return y
+
+
+def _empty(x: Any) -> Any:
+    if isinstance(x, defaultdict):
+        return defaultdict(x.default_factory)
+    if isinstance(x, deque):
+        return deque(maxlen=x.maxlen)
+    return type(x)() if type(x) in _PLAIN else object.__new__(type(x))
+
+
+class _Checks(threading.local):
+    """What is to be asked whenever ignored code has run in this thread."""
+
+    def __init__(self) -> None:
+        self.running: list[Callable[[], None]] = []
+
+
+CHECKS = _Checks()

@@ -1,0 +1,156 @@
+"""What a value is to the compiler: whether it can have a cotangent, and what a message calls it."""
+
+from __future__ import annotations
+
+import array
+import collections
+import enum
+import functools
+import inspect
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from ...errors import NotDifferentiableError, Place
+from ...tangents.algebra import is_number
+from ...tangents.holding import CACHED, attributes_of_callable, carrier, contents, held_by
+from . import heap
+from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
+
+
+def carries(value: Any) -> bool:
+    """Whether a value can have a cotangent: a number that is no bool, an array of them, or a structure
+    with such.
+    """
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fciuO"
+    if is_number(value):
+        return True
+    if value is None or isinstance(value, (bool, str, bytes, type, types.ModuleType, range, slice, np.dtype)):
+        return False
+    if heap.is_own(value):
+        return True  # it may be filled with such later
+    if isinstance(value, (list, tuple, dict)):
+        return any(map(carries, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, types.CellType):
+        return heap.is_own(value) or carries(contents(value))
+    if isinstance(value, types.FunctionType):
+        cells = value.__closure__ or ()
+        return any(map(heap.is_own, cells)) or any(map(carries, _held_by(value)))
+    if isinstance(value, _HOLDERS):
+        return _holder_carries(value)
+    if callable(value) and not _is_callable_object(value):
+        return False
+    return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
+
+
+def may_vary(x: Any) -> bool:
+    """Whether an argument can have a gradient; functions given as arguments are constants."""
+    kind = type(x)
+    if isinstance(x, np.ndarray) and kind not in (
+        np.ndarray,
+        np.memmap,
+    ):  # NumPy's functions mean other things by them
+        raise NotDifferentiableError(
+            f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",)
+        )
+    return kind is float or kind is np.ndarray or (not isinstance(x, _FUNCTIONS) and carries(x))
+
+
+_FUNCTIONS = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    functools.partial,
+    np.vectorize,
+    CACHED,
+)
+
+
+def _held_by(function: types.FunctionType) -> list[Any]:
+    """What a function holds: the variables it captures and, of one made inside another, its defaults."""
+    held = held_by(function)
+    found = list(held.captured.values())
+    if function.__code__.co_flags & inspect.CO_NESTED:
+        found += [*held.defaults.values(), *held.keyword_defaults.values()]
+    return [x for x in found if x is not function]
+
+
+_HOLDERS: tuple[type, ...] = (
+    types.MethodType,
+    types.BuiltinMethodType,
+    types.MethodWrapperType,
+    CACHED,
+    functools.partial,
+    np.vectorize,
+    enum.Enum,
+    DICT_VALUES,
+    DICT_ITEMS,
+    set,
+    frozenset,
+    collections.deque,
+    array.array,
+    *ITERATORS,
+)
+
+
+def _holder_carries(value: Any) -> bool:
+    """The same of what holds others in its own way; an iterator may give anything."""
+    if (behind := carrier(value)) is not value:
+        return carries(behind)
+    if isinstance(value, types.BuiltinFunctionType):
+        return False  # of a module
+    if (parts := attributes_of_callable(value)) is not None:
+        return any(map(carries, parts.values()))
+    if isinstance(value, (DICT_VALUES, DICT_ITEMS)):
+        return any(map(carries, value.mapping.values()))
+    if isinstance(value, (set, frozenset)):  # whole numbers in a set are names for things
+        return any(isinstance(item, (float, complex, np.inexact)) for item in value)
+    if isinstance(value, (collections.deque, array.array)):
+        return any(map(carries, value))
+    return not isinstance(value, enum.Enum)
+
+
+def _is_callable_object(value: Any) -> bool:
+    """Whether the author's class makes it callable: then it holds what any object may, and is no function."""
+    call = getattr(type(value), "__call__", None)  # noqa: B004 (which one, not whether)
+    return isinstance(call, types.FunctionType)
+
+
+def _slots(value: Any) -> list[Any]:
+    """What an object keeps in slots instead of a dict."""
+    names = [
+        name
+        for cls in type(value).__mro__
+        for name in _listed(cls.__dict__.get("__slots__", ()))
+        if not name.startswith("__")
+    ]
+    return [getattr(value, name) for name in names if hasattr(value, name)]
+
+
+def _listed(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def describe(value: Any) -> str:
+    """A value in a message: `float64[3]`, `float`, `list`."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+    return type(value).__name__
+
+
+def decided(answer: Any) -> Any:
+    """What a comparison gave, which must be an answer and no number: nothing is differentiated through it."""
+    if answer is True or answer is False:
+        return answer
+    kind = answer.dtype.kind if isinstance(answer, (np.ndarray, np.generic)) else None
+    if kind == "b" or (kind is None and not carries(answer)):
+        return answer
+    raise NotDifferentiableError(
+        f"A comparison of values that vary gives a {type(answer).__name__}, which is not differentiated",
+        place=Place.of_frame(sys._getframe(1)),
+        fixes=("a method or function for what is no comparison",),
+        read="limitations#attributes",
+    )

@@ -1,0 +1,437 @@
+"""The helpers that emitted code names: zeros, sums, and the cotangents of items, lists and functions."""
+
+from __future__ import annotations
+
+import array
+import functools
+import itertools
+import operator
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ...errors import RuleLabError, RuleShapeError
+from ...rules import programs
+from ...tangents import algebra
+from ...tangents.structural import Tangent, class_of, is_mapping, make
+from ...tangents.thunks import Thunk, unthunk
+from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from ..base import ir
+
+__all__ = [
+    "NO",
+    "ZERO",
+    "Items",
+    "RuleLabError",
+    "add",
+    "add_slice",
+    "bound",
+    "buffer",
+    "buffer_and_view",
+    "captured",
+    "drop_item",
+    "format_string",
+    "indexable",
+    "part",
+    "part_of_last",
+    "pop_item",
+    "positions",
+    "pull",
+    "pull_both",
+    "pull_second",
+    "put_item",
+    "put_items",
+    "real",
+    "settle",
+    "taking",
+    "twice",
+    "unless_zero",
+    "unpack",
+    "value",
+]
+
+ZERO = ZeroTangent()
+NUMPY_ZERO = np.float64(0.0)
+NO = NoTangent()
+_NOTHING = (ZERO, NO)
+
+
+class Items(dict[Any, Any]):
+    """Cotangents of the items of a list or tuple of known size, by position; owned by one pass, which
+    changes it.
+    """
+
+    __slots__ = ("kind", "size")
+
+    def __init__(self, size: int, kind: type = list) -> None:
+        super().__init__()
+        self.size = size
+        self.kind = kind
+
+    def __iter__(self) -> Any:
+        return (self.get(k, ZERO) for k in range(self.size))
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, key: int) -> Any:
+        return self.get(key + self.size if key < 0 else key, ZERO)
+
+
+value = unthunk  # the cotangent itself if it was delayed
+
+
+def real(x_bar: Any) -> Any:
+    """The cotangent of a real scalar as a number that adds."""
+    if type(x_bar) is float or type(x_bar) is np.float64:
+        return x_bar
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, AbstractZero):
+        return 0.0
+    if isinstance(x_bar, np.ndarray):
+        if x_bar.size != 1:
+            raise RuleShapeError(f"A real number cannot have a cotangent of shape {x_bar.shape}")
+        x_bar = x_bar.reshape(())[()]
+    return x_bar.real if isinstance(x_bar, (complex, np.complexfloating)) else x_bar
+
+
+def add(a: Any, b: Any) -> Any:
+    """The sum of two cotangents; only the running sums of items are written to, which the pass owns."""
+    if a is ZERO:
+        return unthunk(b)
+    if type(a) is Items or type(b) is Items:
+        return _add_items(a, b)
+    return algebra.add(a, b)
+
+
+def pull(back: Any, y_bar: Any, x_bar: Any = ZERO) -> Any:
+    """`x_bar` and what the pullback of an operation gives its operand; it is not asked where nothing flowed,
+    unless there is more that it does (`heap.effectful`).
+    """
+    __tracebackhide__ = True
+    part = y_bar if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False) else back(y_bar)[1]
+    if x_bar is not ZERO:
+        return add(x_bar, part)
+    return unthunk(part) if isinstance(part, Thunk) else part
+
+
+def pull_second(back: Any, y_bar: Any, x_bar: Any = ZERO) -> Any:
+    """The same of the second operand."""
+    __tracebackhide__ = True
+    part = y_bar if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False) else back(y_bar)[2]
+    if x_bar is not ZERO:
+        return add(x_bar, part)
+    return unthunk(part) if isinstance(part, Thunk) else part
+
+
+def pull_both(back: Any, y_bar: Any, a_bar: Any = ZERO, b_bar: Any = ZERO) -> Any:
+    """The same of both operands."""
+    __tracebackhide__ = True
+    if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False):
+        first = second = y_bar
+    else:
+        parts = back(y_bar)
+        first, second = parts[1], parts[2]
+    if a_bar is not ZERO:
+        first = add(a_bar, first)
+    elif isinstance(first, Thunk):
+        first = unthunk(first)
+    if b_bar is not ZERO:
+        second = add(b_bar, second)
+    elif isinstance(second, Thunk):
+        second = unthunk(second)
+    return first, second
+
+
+@functools.cache
+def taking(*slots: int) -> Callable[..., Any]:
+    """What takes up to three entries of the answer of a pullback: `both(parts, a_bar, b_bar)` gives sums, of
+    `a_bar` and the first, of `b_bar` and the second.
+    """
+    first, *others = slots
+
+    def one(parts: Any, x_bar: Any = ZERO) -> Any:
+        return add(x_bar, parts[first])
+
+    def two(parts: Any, a_bar: Any = ZERO, b_bar: Any = ZERO) -> Any:
+        return add(a_bar, parts[first]), add(b_bar, parts[second])
+
+    def three(parts: Any, a_bar: Any = ZERO, b_bar: Any = ZERO, c_bar: Any = ZERO) -> Any:
+        return add(a_bar, parts[first]), add(b_bar, parts[second]), add(c_bar, parts[third])
+
+    second, third = (*others, 0, 0)[:2]
+    take = (one, two, three)[len(others)]
+    take.__name__ = "both" if slots == (1, 2) else "_and_".join(map(_entry_name, slots))
+    return take
+
+
+def _entry_name(slot: int) -> str:
+    return _ENTRIES[slot] if slot < len(_ENTRIES) else f"entry_{slot}"
+
+
+_ENTRIES = ("callee", "first", "second", "third", "fourth")
+
+
+def unless_zero(back: Any, y_bar: Any) -> Any:
+    """The pullback, if it is to be asked for these cotangents; else what gives the zero for all of them.
+
+    The pullback of a function of the author's is called by the sweep itself: it may be a step of a recursion.
+    """
+    return _same if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False) else back
+
+
+def twice(parts: Any) -> Any:
+    """The sum of the two cotangents that an elementwise rule has made for one value, in the memory of the
+    first: nobody else has it yet.
+    """
+    first, second = parts[1], parts[2]
+    if (
+        type(first) is np.ndarray
+        and type(second) is np.ndarray
+        and first.shape == second.shape
+        and first.dtype == second.dtype
+        and first.base is None
+        and first is not second
+    ):
+        return np.add(first, second, out=first)
+    return add(unthunk(first), second)
+
+
+def _add_items(a: Any, b: Any) -> Any:
+    if isinstance(b, AbstractZero):
+        return a
+    if isinstance(a, AbstractZero):
+        return b
+    if type(a) is not Items:
+        a, b = b, a
+    for key, x_bar in enumerate(unthunk(b)):
+        a[key] = add(a.get(key, ZERO), x_bar)
+    return a
+
+
+def _as_items(x_bar: Any, size: int, kind: type = list) -> Items:
+    """Cotangents by position, from whatever form they came in."""
+    if type(x_bar) is Items:
+        return x_bar
+    items = Items(size, kind)
+    x_bar = unthunk(x_bar)
+    if not isinstance(x_bar, AbstractZero):
+        for key, item_bar in enumerate(x_bar):
+            items[key] = NO if item_bar is None else item_bar
+        if len(items.keys()) > size:
+            raise RuleShapeError(
+                f"A sequence of {size} items cannot have a cotangent of {len(items.keys())} items"
+            )
+    return items
+
+
+def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> Items:
+    """`x_bar` of a sequence of `size` items, with `item_bar` added at `index`."""
+    items = _as_items(x_bar, size, kind)
+    items.size = size
+    key = index + size if index < 0 else int(index)
+    items[key] = add(items.get(key, ZERO), item_bar)
+    return items
+
+
+def key(index: Any) -> Any:
+    """What an index stands for, asked once: an object that counts says another position the next time."""
+    return programs.key_asked_once(index) if isinstance(index, slice) else operator.index(index)
+
+
+def with_lists_copied(x: Any) -> Any:
+    """The value with copies of its lists, for a rule that looks at them again in the reverse sweep: who else
+    holds them may change them by then. Deques and arrays of the standard library are no better.
+    """
+    kind = type(x)
+    if kind is array.array or kind is bytearray:
+        return x[:]
+    if kind is deque:
+        return deque(map(with_lists_copied, x), x.maxlen)
+    if kind is list:
+        return x.copy() if _CHANGING.isdisjoint(map(type, x)) else list(map(with_lists_copied, x))
+    if kind is tuple and not _CHANGING.isdisjoint(map(type, x)):
+        return tuple(map(with_lists_copied, x))
+    return x
+
+
+_CHANGING = frozenset({list, tuple, deque, array.array, bytearray})  # what may change, and what may hold that
+
+
+def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:
+    """`x_bar` of a sequence of `size` items, with the cotangent of its slice (or item) `index` added."""
+    if not isinstance(index, slice):
+        return put_item(x_bar, operator.index(index), size, y_bar, kind)
+    items = _as_items(x_bar, size, kind)
+    items.size = size
+    if isinstance(y_bar, AbstractZero):
+        return items
+    for key, item_bar in zip(range(size)[index], unthunk(y_bar), strict=True):
+        items[key] = add(items.get(key, ZERO), item_bar)
+    return items
+
+
+def pop_item(x_bar: Any, index: int) -> tuple[Any, Any]:
+    """(the cotangent of the list before item `index` was appended, that of the item)."""
+    if isinstance(x_bar, AbstractZero):
+        return x_bar, x_bar
+    items = _as_items(x_bar, index + 1)
+    items.size = index
+    return items, unthunk(items.pop(index, ZERO))
+
+
+def drop_item(x_bar: Any, index: int) -> Any:
+    """The cotangent of the list before item `index` was appended, where that does not vary."""
+    if isinstance(x_bar, AbstractZero):
+        return x_bar
+    items = _as_items(x_bar, index + 1)
+    items.size = index
+    items.pop(index, None)
+    return items
+
+
+def settle(x_bar: Any) -> Any:
+    """The cotangent of a list or tuple in the form that rules know."""
+    if type(x_bar) is not Items:
+        return x_bar
+    return make(x_bar.kind, {key: settle(item) for key, item in x_bar.items()}, x_bar.size)
+
+
+def part(x_bar: Any, key: Any) -> Any:
+    """The cotangent of one part of a structure: an item, or a variable that a function captures."""
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, AbstractZero):
+        return x_bar
+    if isinstance(x_bar, Tangent):
+        fields = isinstance(key, str) and not is_mapping(class_of(x_bar))  # rather than keys
+        return getattr(x_bar, key, ZERO) if fields else x_bar[key]
+    if isinstance(x_bar, dict) and type(x_bar) is not Items:
+        found = x_bar.get(key, ZERO)
+    else:
+        found = x_bar[key]
+    return NO if found is None else found
+
+
+def part_of_last(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:
+    """The same of an entry of a dict display: of equal keys the last one counts."""
+    return ZERO if key in later else part(x_bar, key)
+
+
+def captured(**bars: Any) -> Tangent:
+    """The cotangent of a function: those of the variables it captures."""
+    return Tangent(FunctionType, **bars)
+
+
+def buffer(x: np.ndarray) -> np.ndarray:
+    """Where the cotangents of the elements of `x` are summed."""
+    return np.zeros(x.shape)
+
+
+def buffer_and_view(x: np.ndarray) -> tuple[np.ndarray, memoryview]:
+    """The same, and a view of it, which is quicker for single elements."""
+    total = np.zeros(x.shape)
+    return total, memoryview(total)  # type: ignore[arg-type]  # NumPy's arrays say so from Python 3.12 on
+
+
+def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
+    """Add the cotangent of `x[index]`, a basic index, into the sum for `x`."""
+    y_bar = unthunk(y_bar)
+    if not isinstance(y_bar, AbstractZero):
+        part = total[index]
+        if np.shape(y_bar) != part.shape:
+            raise RuleShapeError(
+                f"An array of shape {part.shape} cannot have a cotangent of shape {np.shape(y_bar)}"
+            )
+        total[index] = part + np.real(
+            y_bar
+        )  # not `part +=`: one element is a number, which that would not write back
+
+
+class LoopItems:
+    """What a loop took from something without positions, one item after the other."""
+
+    __slots__ = ("items", "walk")
+
+    def __init__(self, walk: Any) -> None:
+        self.walk = walk
+        self.items: list[Any] = []
+
+    def __getitem__(self, position: int) -> Any:
+        return self.items[position]
+
+    def positions(self, backwards: bool) -> Iterator[int]:
+        """The number of each item, as it is taken."""
+        for item in reversed(self.walk) if backwards else self.walk:
+            self.items.append(item)
+            yield len(self.items) - 1
+
+
+def _has_positions(x: Any) -> bool:
+    return isinstance(x, (list, tuple, deque)) or (isinstance(x, np.ndarray) and x.ndim > 0)
+
+
+def indexable(x: Any) -> Any:
+    """What a loop runs over, as something whose items go by position."""
+    return x if _has_positions(x) else LoopItems(x)
+
+
+def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
+    """The positions that a loop over a sequence visits, also if that grows or shrinks meanwhile."""
+    if type(sequence) is LoopItems:
+        yield from sequence.positions(backwards)
+        return
+    position = len(sequence) - 1 if backwards else 0
+    size = len(sequence) if type(sequence) is deque else None
+    while 0 <= position < len(sequence):
+        yield position
+        if size is not None and len(sequence) != size:
+            raise RuntimeError("deque mutated during iteration")
+        position += -1 if backwards else 1
+
+
+def unpack(sequence: Any, count: int, *, or_more: bool = False) -> Any:
+    """The value as a sequence of `count` items, with Python's own error where it has another number."""
+    if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
+        sequence = _first_items(sequence, None if or_more else count + 1)
+    if len(sequence) < count:
+        least = "at least " if or_more else ""
+        raise ValueError(f"not enough values to unpack (expected {least}{count}, got {len(sequence)})")
+    if len(sequence) > count and not or_more:
+        raise ValueError(f"too many values to unpack (expected {count})")
+    return sequence
+
+
+def _first_items(x: Any, most: int | None) -> tuple[Any, ...]:
+    """The items of an iterable, read no further than an unpacking reads: it may have no end."""
+    try:
+        items = iter(x)
+    except TypeError as error:
+        if hasattr(type(x), "__iter__"):
+            raise
+        name = str(error).split("'")[1]  # "'numpy.float64' object is not iterable": the name as C knows it
+        raise TypeError(f"cannot unpack non-iterable {name} object") from None
+    return tuple(itertools.islice(items, most))
+
+
+def bound(x: Any, name: str) -> Any:
+    """The value of a variable, which an assignment must have reached."""
+    if x is ir.UNBOUND:
+        raise UnboundLocalError(
+            f"cannot access local variable '{name}' where it is not associated with a value"
+        )
+    return x
+
+
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+
+
+def format_string(parts: list[tuple[Any, int, str]]) -> str:
+    """An f-string from its values, conversions and format specs."""
+    return "".join(format(_CONVERSIONS.get(conversion, _same)(x), spec) for x, conversion, spec in parts)
+
+
+def _same(x: Any) -> Any:
+    return x

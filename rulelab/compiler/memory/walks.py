@@ -1,0 +1,432 @@
+"""Walks over what has items: which items were taken, so that their cotangents find the way back to where they
+stood.
+"""
+
+from __future__ import annotations
+
+import itertools
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...errors import MutationError, Place, items_refused
+from ...own_code import carries_values
+from ...tangents.structural import Tangent, entries_of, is_mapping, is_namedtuple, make
+from ...tangents.thunks import unthunk
+from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from .outlines import hand_in, outline
+from .support import add, settle
+
+carries_values(__name__)
+
+NO, ZERO = NoTangent(), ZeroTangent()
+Sums = dict[Any, Any]  # the cotangents of items, by the key under which a source knows the item
+
+_EMPTY: dict[Any, Any] = {}
+DICT_VALUES, DICT_ITEMS, DICT_KEYS = type(_EMPTY.values()), type(_EMPTY.items()), type(_EMPTY.keys())
+
+
+class Source:
+    """The items of one value, each under a key; this one for items that carry nothing."""
+
+    def __init__(self, owner: Any) -> None:
+        self.items = iter(owner)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """(key, item) for each item as it is taken."""
+        return enumerate(self.items)
+
+    def cotangent(self, sums: Sums) -> Any:
+        """The cotangent of the owner from those of its items."""
+        return NO
+
+
+class Unfollowed(Source):
+    """Items that vary, of something that nobody differentiates."""
+
+
+class OfNames(Source):
+    """The keys of a dict, or the items of a set, that the function made: numbers that vary are lost there."""
+
+    def __init__(self, owner: Any, place: Place | None) -> None:
+        super().__init__(owner)
+        self.kind, self.place = type(owner), place
+        self.taken: list[Any] = []
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        for number, item in enumerate(self.items):
+            self.taken.append(item)
+            yield number, item
+
+    def cotangent(self, sums: Sums) -> Any:
+        refuse_lost([(self.taken[number], bar) for number, bar in sums.items()], self.kind, self.place)
+        return NO
+
+
+def refuse_lost(pairs: list[tuple[Any, Any]], kind: type, place: Place | None) -> None:
+    """NotDifferentiableError if a cotangent goes to a number or an array that is a name for something."""
+    if any(_is_lost(item, unthunk(bar)) for item, bar in pairs):
+        raise items_refused(kind, place)
+
+
+def _is_lost(item: Any, bar: Any) -> bool:
+    if isinstance(bar, AbstractZero) or bar is None:
+        return False
+    if type(item) is tuple and isinstance(bar, Tangent):
+        return any(_is_lost(item[key], unthunk(part)) for key, part in entries_of(bar).items())
+    return isinstance(item, (float, complex, np.inexact, np.ndarray, tuple))
+
+
+class OfSequence(Source):
+    """A list, tuple, NamedTuple or deque, by position.
+
+    A list must stay as it is while it is read, for a position is one of the list at the start.
+    """
+
+    def __init__(self, owner: Any) -> None:
+        super().__init__(owner)
+        self.kind: Any = list if type(owner) is deque else type(owner)
+        self.size = len(owner)
+        self.owner, self.at_start = owner, tuple(owner)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        for key, item in enumerate(self.items):
+            self.check(key, item)
+            yield key, item
+        self.check(0, None)
+
+    def check(self, key: int, item: Any) -> None:
+        """MutationError if the list is no longer what it was."""
+        if len(self.owner) != self.size or (item is not None and item is not self.at_start[key]):
+            raise changed_while_read("list")
+
+    def cotangent(self, sums: Sums) -> Any:
+        if is_namedtuple(self.kind):
+            return make(self.kind, {self.kind._fields[key]: bar for key, bar in sums.items()})
+        bars = make(self.kind, {key: sums.get(key, ZERO) for key in range(self.size)}, self.size)
+        if isinstance(self.owner, deque):  # of this sweep: its cotangent goes by identity alone
+            return hand_in(outline(self.owner), bars)
+        return bars
+
+
+def changed_while_read(what: str) -> MutationError:
+    """The refusal of a container that is not what it was when an iterator over it was made."""
+    return MutationError(
+        f"A {what} was changed while an iterator was reading it",
+        fixes=(f"read it from a copy: iter(list(...)) of the {what}",),
+        read="limitations#iteration",
+    )
+
+
+class OfRows(Source):
+    """An array, along its first axis."""
+
+    def __init__(self, owner: np.ndarray) -> None:
+        super().__init__(owner)
+        self.shape = owner.shape
+
+    def cotangent(self, sums: Sums) -> Any:
+        if all(isinstance(bar, AbstractZero) for bar in sums.values()):
+            return ZERO
+        return of_rows(self.shape, sums)
+
+
+def of_rows(shape: tuple[int, ...], sums: Sums) -> np.ndarray:
+    """The cotangent of an array from those of its rows."""
+    bars = {key: bar for key, bar in sums.items() if not isinstance(bar, AbstractZero)}
+    x_bar = np.zeros(shape, np.result_type(float, *{np.asarray(bar).dtype for bar in bars.values()}))
+    for key, bar in bars.items():
+        x_bar[key] = bar
+    return x_bar
+
+
+class OfView(Source):
+    """The values or items of a dict; the cotangent of a view is that of its dict.
+
+    A view shows the dict as it is when it is read: if the dict is one that may change (`own`), the cotangents
+    go to it there and then.
+    """
+
+    def __init__(self, owner: Any, own: Any = None) -> None:
+        super().__init__(owner)
+        self.own = own
+        self.of_items = isinstance(owner, DICT_ITEMS)
+        self.at_start = dict(owner.mapping)
+        self.keys = list(self.at_start)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        for key, item in zip(self.keys, self.items, strict=True):
+            if (item[1] if self.of_items else item) is not self.at_start[key]:
+                raise changed_while_read("dict")
+            yield key, item
+
+    def cotangent(self, sums: Sums) -> Any:
+        bars = {key: sums.get(key, ZERO) for key in self.keys}
+        if self.of_items:
+            if self.own is not None:
+                refuse_lost([(key, bar[0]) for key, bar in bars.items()], dict, None)
+            bars = {key: bar[1] for key, bar in bars.items()}
+        if self.own is None:
+            return make(dict, bars)
+        return hand_in(outline(self.own), make(dict, bars))
+
+
+class Backwards:
+    """What `reversed` reads in place of a list, tuple, array or range: its tokens, last one first."""
+
+    def __init__(self, source: Source, owner: Any) -> None:
+        self.owner = owner
+        self.tokens = list(tokens(source))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, number: int) -> Token:
+        token, owner = self.tokens[number], self.owner
+        if isinstance(owner, list) and (len(owner) != len(self) or owner[number] is not token.value):
+            raise changed_while_read("list")
+        return token
+
+
+class OfIterator(Source):
+    """An iterator of ours, from where it stands now."""
+
+    def __init__(self, owner: RecordedIterator) -> None:
+        super().__init__(owner)
+        self.owner = owner
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        for item in self.owner:
+            yield len(self.owner.drawn) - 1, item
+
+    def cotangent(self, sums: Sums) -> Any:
+        return make(dict, dict(sums))
+
+
+class OfObject(Source):
+    """An object of the author's, by the iterator that its `__iter__` gave."""
+
+    def __init__(self, inner: Source, back: Callable[[Any], Any]) -> None:
+        self.inner, self.back = inner, back
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        return self.inner.pairs()
+
+    def cotangent(self, sums: Sums) -> Any:
+        return self.back(self.inner.cotangent(sums))[1]
+
+
+class OfIndexed(Source):
+    """An object of the author's that has items by number only; `take(k)` gives the item and its pullback."""
+
+    def __init__(self, take: Callable[[int], tuple[Any, Any]]) -> None:
+        self.take = take
+        self.backs: list[Any] = []
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        while True:
+            try:
+                item, back = self.take(len(self.backs))
+            except IndexError:
+                return
+            self.backs.append(back)
+            yield len(self.backs) - 1, item
+
+    def cotangent(self, sums: Sums) -> Any:
+        total: Any = ZERO
+        for key, bar in sums.items():
+            if not isinstance(bar, AbstractZero):
+                total = add(total, self.backs[key](bar)[1])
+        return total
+
+
+# -- items on their way through a function that looks at none of them ----------------------------------------
+
+
+class Token:
+    """Stands for one item of a source, or for a whole argument (a source of one)."""
+
+    __slots__ = ("key", "source", "value")
+
+    def __init__(self, source: Any, key: Any, value: Any) -> None:
+        self.source, self.key, self.value = source, key, value
+
+    def give(self, bar: Any, sums: dict[Any, Sums]) -> None:
+        """Add the cotangent of the item to the sums of its source."""
+        own = sums.setdefault(self.source, {})
+        own[self.key] = add(own[self.key], bar) if self.key in own else bar
+
+
+class Whole:
+    """The source of an argument that is handed on as it is."""
+
+    def cotangent(self, sums: Sums) -> Any:
+        return sums.get(0, ZERO)
+
+
+def tokens(source: Source) -> Iterator[Token]:
+    """A token for each item, as it is taken."""
+    return (Token(source, key, item) for key, item in source.pairs())
+
+
+def valued(shape: Any) -> Any:
+    """What a structure of tokens stands for."""
+    if hasattr(shape, "give"):
+        return shape.value
+    return tuple(map(valued, shape)) if type(shape) is tuple else shape
+
+
+def give(shape: Any, bar: Any, sums: dict[Any, Sums]) -> None:
+    """Hand the cotangent of such a structure to its tokens."""
+    bar = settle(unthunk(bar))
+    if isinstance(bar, AbstractZero) or bar is None:
+        if type(shape) is Called and getattr(shape.back, "changes", False):
+            shape.give(ZERO, sums)
+        return
+    if hasattr(shape, "give"):
+        shape.give(bar, sums)
+    elif type(shape) is tuple:
+        for number, inner in enumerate(shape):
+            give(inner, bar[number], sums)
+
+
+class Called:
+    """The result of one call, with what it was called on."""
+
+    __slots__ = ("back", "function", "given", "value")
+
+    def __init__(self, function: Token, given: tuple[Any, ...], value: Any, back: Any) -> None:
+        self.function, self.given, self.value, self.back = function, given, value, back
+
+    def give(self, bar: Any, sums: dict[Any, Sums]) -> None:
+        got = self.back(bar)
+        give(self.function, got[0], sums)
+        for number, shape in enumerate(self.given):
+            give(shape, got[1 + number], sums)
+
+
+class Part:
+    """An item of an item."""
+
+    __slots__ = ("key", "row", "value")
+
+    def __init__(self, row: Token, key: int, value: Any) -> None:
+        self.row, self.key, self.value = row, key, value
+
+    def give(self, bar: Any, sums: dict[Any, Sums]) -> None:
+        row = self.row.value
+        if isinstance(row, np.ndarray):
+            whole = np.zeros(row.shape, np.result_type(float, np.asarray(bar).dtype))
+            whole[self.key] = bar
+            self.row.give(whole, sums)
+        else:
+            self.row.give(Tangent.at(row, self.key, bar), sums)
+
+
+class RecordedIterator:
+    """What map, zip and their like give inside a pass: an iterator that remembers what it has handed out.
+
+    It is read once, as Python's own, and as lazily. Its cotangent goes by the number of the item.
+    """
+
+    def __init__(self, shapes: Iterator[Any]) -> None:
+        self.shapes = shapes
+        self.drawn: list[Any] = []
+
+    def __iter__(self) -> RecordedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        __tracebackhide__ = True
+        shape = next(self.shapes)
+        self.drawn.append(shape)
+        return valued(shape)
+
+    def spread(self, y_bar: Any, sums: dict[Any, Sums]) -> None:
+        """Hand the cotangents of the items to the sources they came from, the last item first."""
+        entries = bars_by_number(y_bar)
+        for number in reversed(range(len(self.drawn))):
+            give(self.drawn[number], entries.get(number, ZERO), sums)
+
+
+def bars_by_number(y_bar: Any) -> Sums:
+    """The cotangents of the items of an iterator by their numbers, from either form."""
+    y_bar = unthunk(y_bar)
+    if isinstance(y_bar, AbstractZero):
+        return {}
+    if isinstance(y_bar, Tangent):
+        return entries_of(y_bar)
+    return dict(y_bar) if is_mapping(type(y_bar)) else dict(enumerate(y_bar))
+
+
+_NAMED: dict[str, type] = {}
+
+
+def drawn(shapes: Iterator[Any], name: str) -> RecordedIterator:
+    """An iterator that Python's own errors call by the name of what it stands for: `map`, `zip`."""
+    kind = _NAMED.get(name)
+    if kind is None:
+        kind = _NAMED[name] = type(name, (RecordedIterator,), {"__module__": __name__})
+    return kind(shapes)
+
+
+class Walk:
+    """What a loop runs over in place of a value that has items: notes which it took."""
+
+    def __init__(self, source: Source, owner: Any = ()) -> None:
+        self.source = source
+        self.owner = owner
+        self.keys: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        for key, item in self.source.pairs():
+            self.keys.append(key)
+            yield item
+
+    def __reversed__(self) -> Iterator[Any]:
+        reversed(self.owner)  # raises Python's own error
+        for key, item in reversed(list(self.source.pairs())):
+            self.keys.append(key)
+            yield item
+
+    def cotangent(self, bars: Iterable[Any]) -> Any:
+        """That of the value, from those of the items taken, the first one first."""
+        return self.source.cotangent(dict(zip(self.keys, bars, strict=False)))
+
+
+# Python's own iterators: what they will give cannot be known without taking it.
+ITERATORS: tuple[type, ...] = (
+    map,
+    filter,
+    zip,
+    enumerate,
+    reversed,
+    types.GeneratorType,
+    type(iter([])),
+    type(iter(())),
+    type(iter({}.values())),
+    type(iter({}.items())),
+    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
+)
+
+
+def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
+    """The cotangent of what a loop ran over, from those of its items, the last one first.
+
+    A loop that ran `backwards` began with the last item of `x`.
+    """
+    items = [settle(unthunk(item)) for item in reversed(items)]
+    if isinstance(x, Walk):
+        return x.cotangent(items)
+    if backwards:
+        items = [ZERO] * (len(x) - len(items)) + items[::-1]
+    if isinstance(x, np.ndarray):
+        return of_rows(x.shape, dict(enumerate(items)))
+    if isinstance(x, (list, tuple)):
+        return Tangent(type(x), *items, *[ZERO] * (len(x) - len(items)))
+    if all(isinstance(item, AbstractZero) for item in items):
+        return ZERO
+    raise items_refused(type(x))

@@ -1,0 +1,133 @@
+"""Writes into containers and objects, at run time: done and recorded where the old value is known, else
+refused before they happen.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import Place
+from ..base.classes import is_generated
+from ..base.refusals import mutation
+from . import containers, heap
+from .handlers import NO, ZERO, Handler
+from .operands import describe
+
+if TYPE_CHECKING:
+    from ..base.question import Question
+
+METHODS = {
+    "item": "__setitem__",
+    "delete item": "__delitem__",
+    "attribute": "__setattr__",
+    "delete attribute": "__delattr__",
+}
+_RECORDED: dict[str, Callable[..., Any]] = {
+    "item": containers.write_item,
+    "delete item": lambda target, key, _: containers.delete_item(target, key),
+    "attribute": containers.write_attribute,
+    "delete attribute": containers.delete_attribute,
+    "cell": containers.write_cell,
+}
+
+
+def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler:
+    """The handler of `target[key] = value` and its like: `(None, back)` for target, key and value."""
+
+    def find(target: Any, key: Any, value: Any) -> Handler:
+        if kind == "cell":
+            return containers.write_cell
+        method = _author_method(target, kind, key)
+        if method is not None:
+            args = _arguments(kind, target, key, value)
+            return _by_method(pullbacks.find_target(method, args, {}, (True,) * (1 + len(args)), place), kind)
+        if not heap.is_followed(target) or (kind.endswith("item") and not containers.has_items(target)):
+            raise refusal(target, kind, key, place)
+        return _RECORDED[kind]
+
+    return find
+
+
+def attribute_writer(pullbacks: Question, target: Any, place: Place | None) -> Handler:
+    """The handler of `setattr(x, name, value)` or `delattr(x, name)` on an object of this sweep."""
+    find = write_finder(pullbacks, "attribute" if target is setattr else "delete attribute", place)
+
+    def write(x: Any, name: str, *value: Any) -> Any:
+        given = (x, name, *(value or (None,)))
+        nothing, back = find(*given)(*given)
+
+        def written(nothing_bar: Any) -> Any:
+            got = back(nothing_bar)
+            return got if got is NO else tuple(got)[: 3 + len(value)]
+
+        return nothing, heap.like(back, written)
+
+    return write
+
+
+def write_plain(pullbacks: Question, kind: str, place: Place) -> Callable[[Any, Any, Any], None]:
+    """The same where nothing is recorded: for containers of this sweep that carry no cotangent."""
+
+    def write(target: Any, key: Any, value: Any) -> None:
+        if kind == "cell":
+            if heap.is_own(target) and not heap.may_change_unseen(target):
+                raise refusal(target, kind, key, place)
+            containers.write_cell(target, key, value)
+            return
+        method = _author_method(target, kind, key)
+        if method is not None:
+            args = _arguments(kind, target, key, value)
+            pullbacks.run_plain(method, args, {}, (False,) * (1 + len(args)), place)
+            return
+        if not heap.may_change_unseen(target):
+            raise refusal(target, kind, key, place)
+        _RECORDED[kind](target, key, value)
+
+    return write
+
+
+def refusal(target: Any, kind: str, key: Any, place: Place | None) -> Exception:
+    """The MutationError for a write to what this sweep did not make."""
+    owner = "ndarray" if isinstance(target, np.ndarray) else type(target).__name__
+    method = METHODS.get(kind, "__setattr__")
+    shown = f"({key!r})" if kind.endswith("attribute") else f"({describe(target)})"
+    return mutation(f"{owner}.{method}{shown}", place, isinstance(target, np.ndarray))
+
+
+def _author_method(target: Any, kind: str, key: Any) -> Any:
+    """The author's own method that a write runs, if its class has one."""
+    if kind.endswith("attribute"):
+        found = getattr(type(target), key, None)
+        if isinstance(found, property):
+            return found.fset if kind == "attribute" else found.fdel
+    found = getattr(type(target), METHODS[kind], None)
+    return found if isinstance(found, types.FunctionType) and not is_generated(found) else None
+
+
+def _arguments(kind: str, target: Any, key: Any, value: Any) -> tuple[Any, ...]:
+    if kind.endswith("attribute") and isinstance(getattr(type(target), key, None), property):
+        return (target, value) if kind == "attribute" else (target,)
+    return (target, key, value) if kind in ("item", "attribute") else (target, key)
+
+
+def _by_method(inner: Handler, kind: str) -> Handler:
+    """A write done by the author's method, whose arguments may leave out the key or the value."""
+
+    def write(target: Any, key: Any, value: Any) -> Any:
+        args = _arguments(kind, target, key, value)
+        _, pullback = inner(*args)
+
+        def back(_: Any) -> Any:
+            got = ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
+            if got is NO or got is ZERO:
+                return NO, ZERO, NO, ZERO
+            value_bar = got[-1] if kind in ("item", "attribute") else NO
+            return NO, got[1], got[2] if kind.endswith("item") else NO, value_bar
+
+        return None, heap.effectful(back)
+
+    return write

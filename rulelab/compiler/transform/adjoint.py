@@ -1,0 +1,464 @@
+"""The transform: the intermediate form to a forward sweep that keeps what is needed and a reverse sweep
+that uses it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis.activity import Activity
+from ..analysis.regions import Regions, may_hold
+from ..analysis.types import ANY, BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
+from ..analysis.usage import counters, ends_in_raise, has_active
+from ..base import ir
+from ..memory import heap, outlines, support, walks
+from .operations import Operations
+from .phrases import bracketed, branching, joined, pattern
+from .sweeps import Sites
+from .tidy import Block, Line, Node, Region, Restart, flow, in_step
+
+
+@dataclass(eq=False)
+class Emitted:
+    """The two sweeps, ready to be printed: lines, and the objects that the lines name."""
+
+    name: str
+    shown: str  # the author's name for the function
+    parameters: list[str]
+    forward: list[Node]
+    result: str
+    reverse: Block | None
+    result_bar: str
+    kept: str  # what the pullback takes as a default: it is worked out once the result is there
+    returned: list[str]  # with the names of cotangents as nodes have them
+    constants: dict[str, Any]
+    back_name: str
+    cells: frozenset[str]  # the captured variables that are taken as cells
+    has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
+    hands_on: bool  # whether it must be if the result is a container, which a callee may have made
+    helper: Callable[[Any, str], str]  # the name under which a helper can be used
+    fresh: Callable[[str], str]  # a name that nothing else has
+
+
+def adjoint(
+    function: ir.Function,
+    types: Types,
+    active: Activity,
+    regions: Regions,
+    parameters: list[str],
+    wanted: set[str],
+    sites: Sites,
+    differentiate: bool,
+) -> Emitted:
+    """Both sweeps of a lowered function: the pullback gives a cotangent for each of `parameters`, free
+    variables first, as far as it is `wanted`.
+    """
+    return _Adjoint(function, types, active, regions, sites).run(parameters, wanted, differentiate)
+
+
+class _Adjoint(Operations):
+    """The transform of one function: a method for each kind of statement."""
+
+    def run(self, parameters: list[str], wanted: set[str], differentiate: bool) -> Emitted:
+        function = self.function
+        for name in (*function.parameters, *function.free):
+            self.define(name)
+        forward, reverse = self.block(function.body)
+        self.out = forward
+        result = self.text(function.result)
+        bar = self.bar(function.result) if self.active(function.result) else self.fresh("y_bar")  # type: ignore[arg-type]
+        self.kept = ""
+        if differentiate and isinstance(function.result, str):
+            reverse[:0] = self.hand_over_result(function.result)
+        if self.has_effects and self.active(function.result):
+            reverse[:0] = self.begin_with_effects(bar)
+        asked = [name for name in parameters if self.active(name) and name in wanted]
+        for name in asked:
+            reverse += self.complete(name, None)
+        self.open_bars([name for name in parameters if self.active(name)], reverse)
+        settled = {name: self.settled(name, self.flow(name)) for name in asked}
+        no = self.shared_constant(support.NO, "NO")
+        returned = [settled.get(name, no) for name in parameters]
+        short = function.name if function.name.isidentifier() else "function"
+        return Emitted(
+            self.fresh(short),
+            function.name,
+            list(function.parameters),
+            forward,
+            result,
+            reverse if differentiate else None,
+            bar,
+            self.kept,
+            returned,
+            self.constants,
+            self.fresh(f"{short}_pullback"),
+            function.cells,
+            self.has_effects and differentiate,
+            self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
+            self.shared_constant,
+            self.fresh,
+        )
+
+    def hand_over_result(self, result: str) -> list[Node]:
+        """A container that is constant here may be changed by whoever gets it: from now on it is followed."""
+        if (self.active(result) and not self.makes_unseen) or not self.regions.makes(result):
+            return []
+        self.has_effects = True
+        handed = self.fresh("handed_on")
+        hand_on = self.shared_constant(outlines.hand_on, "hand_on")
+        self.line(f"{handed} = {hand_on}({self.text(result)})", None)
+        return [Line(f"{self.shared_constant(outlines.forget, 'forget')}({handed})", None)]
+
+    def begin_with_effects(self, bar: str) -> list[Node]:
+        """The seed may be a zero; what it says of containers that others may hold goes into the table."""
+        result = self.function.result
+        assert isinstance(result, str)
+        if self.has_real_bar(result):
+            return [Line(f"{self.shared_constant(support.real, 'real')}({flow(bar)})", None, (bar,))]
+        if not may_hold(self.types(result)):
+            return []
+        outline, outline_of = self.fresh("outline"), self.shared_constant(outlines.outline, "outline_of")
+        self.kept = f", {outline}={outline_of}({self.text(result)})"
+        hand_in = self.shared_constant(outlines.hand_in, "hand_in")
+        return [Line(f"{hand_in}({outline}, {flow(bar)})", None, (bar,))]
+
+    def settled(self, name: str, bar: str) -> str:
+        """The cotangent of a parameter as others know it: running sums of items are the pass's own."""
+        kind = self.types(name)
+        if kind != LIST and not isinstance(kind, Tuple):
+            return bar
+        return f"{self.shared_constant(support.settle, 'settle')}({bar})"
+
+    # -- blocks ----------------------------------------------------------------------------------------------
+
+    def block(self, statements: ir.Block, first: list[Node] | None = None) -> tuple[list[Node], Block]:
+        """The forward lines of a block and its reverse lines, last statement first.
+
+        `first` are reverse lines that come before all others.
+        """
+        outer, self.out, outer_pending, self.pending = self.out, [], self.pending, {}
+        pieces = [(statement, *self.statement(statement)) for statement in statements]
+        self.flush()
+        forward, self.out, self.pending = self.out, outer, outer_pending
+        reverse = Block(first or ())
+        for statement, nodes, names in reversed(pieces):
+            for name in names:
+                reverse += self.complete(name, statement.position)
+            reverse += nodes
+            if isinstance(nodes, Block):  # what is known in it only belongs to this block now
+                reverse.zeros.update(nodes.zeros)
+        self.open_bars([name for _, _, names in pieces for name in names], reverse)
+        return forward, reverse
+
+    def statement(self, statement: ir.Statement) -> tuple[list[Node], list[str]]:
+        """Emit the forward lines; give the reverse lines and the active names that the statement defines."""
+        return getattr(self, f"do_{type(statement).__name__.lower()}")(statement)
+
+    # -- branches --------------------------------------------------------------------------------------------
+
+    def do_if(self, statement: ir.If) -> tuple[list[Node], list[str]]:
+        position = statement.position
+        matters = has_active(statement, self.active)
+        kept: ir.Atom = statement.test
+        lasts = not isinstance(kept, str) or _keeps_its_truth(self.types(kept))
+        test = self.texts((kept,), (kept,) if matters and lasts else (), tight=0)[0]
+        self.flush()
+        if isinstance(statement.test, str) and self.types(statement.test) == ANY:
+            test = self.looked_at_one(test, position)
+        if matters and not lasts:
+            kept = test = self.truth(test, position)
+        arms = [self.arm(statement, number) for number in (0, 1)]
+        for phi in statement.outs:
+            self.define(self.text(phi.target))
+        self.out += branching(test, arms[0][0], arms[1][0], position)
+        nodes: list[Node] = []
+        if arms[0][1] or arms[1][1]:
+            nodes = branching(self.need(kept), arms[0][1], arms[1][1], position)
+        return nodes, [phi.target for phi in statement.outs if self.active(phi.target)]
+
+    def truth(self, test: str, position: ir.Position) -> str:
+        """The truth of a value now: that of a container may be another when the reverse sweep asks."""
+        taken = self.fresh("taken")
+        self.define(taken)
+        self.line(f"{taken} = {self.shared_constant(operator.truth, 'truth')}({test})", position)
+        return taken
+
+    def arm(self, statement: ir.If, number: int) -> tuple[list[Node], Block]:
+        moves = [
+            node
+            for phi in statement.outs
+            if self.active(phi.target)
+            for node in self.move(phi.sources[number], phi.target, statement.position)
+        ]
+        body = (statement.then, statement.orelse)[number]
+        pairs = [(self.text(phi.target), phi.sources[number]) for phi in statement.outs]
+        inner = {phi.target for each in body if isinstance(each, ir.If) for phi in each.outs}
+        for target, source in pairs:  # what a branch inside joins goes by the name that it gets here
+            if source in inner and source not in self.alias:
+                self.alias[str(source)] = target
+        with self.branch():
+            forward, reverse = self.block(body, moves)
+        forward += self.moves(pairs, statement.position, forward)
+        return forward, reverse
+
+    # -- loops -----------------------------------------------------------------------------------------------
+
+    def do_for(self, statement: ir.For) -> tuple[list[Node], list[str]]:
+        self.flush()
+        position = statement.position
+        leaves = list(ir.leaves(statement.iteration))
+        self.walks(leaves, position)
+        header = f"for {pattern(statement.iteration)} in {self.iterated(statement.iteration, position)}:"
+        gathered = [
+            (leaf, self.fresh("items_bar"))
+            for leaf in leaves
+            if isinstance(leaf, ir.Sequence) and self.active(leaf.item)
+        ]
+        names = [leaf.item for leaf in leaves] + counters(statement.iteration)
+        kept = {leaf.item: self.kept_sequence(leaf, position) for leaf, _ in gathered}
+        nodes, defined = self.loop(statement, header, names, [(leaf.item, items) for leaf, items in gathered])
+        if not gathered:
+            return nodes, defined
+        gather = self.shared_constant(walks.gather, "gather")
+        after = [
+            node
+            for leaf, items in gathered
+            for node in self.add(
+                leaf.value,
+                f"{gather}({self.need(kept[leaf.item])}, {items}{', True' if leaf.backwards else ''})",
+                position,
+            )
+        ]
+        lists = in_step([(items, "[]") for _, items in gathered], 3)
+        return [*(Line(f"{left} = {right}", position) for left, right in lists), *nodes, *after], defined
+
+    def walks(self, leaves: list[ir.Sequence | ir.Count], position: ir.Position) -> None:
+        """A name for what a loop runs over in place of a value of unknown kind, which notes what it took."""
+        for leaf in leaves:
+            if not isinstance(leaf, ir.Sequence) or not self.active(leaf.item):
+                continue
+            kind = self.types(leaf.value)
+            if kind == LIST or isinstance(kind, (Array, Tuple)):
+                continue
+            walk, iterate = self.fresh("walk"), self.constant(self.sites.iterate(position), "iterate")
+            self.line(f"{walk} = {iterate}({self.as_it_is(leaf.value)})", position)
+            self.define(walk)
+            self.walked[leaf.item] = walk
+
+    def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
+        """What a loop ran over, as the reverse sweep will ask for it: a list that grows later as it was."""
+        if leaf.item in self.walked:
+            return self.walked[leaf.item]
+        if leaf.value not in self.growing:
+            return leaf.value
+        name = self.fresh("items")
+        self.line(f"{name} = {self.text(leaf.value)}[:]", position)
+        self.define(name)
+        return name
+
+    def iterated(self, iteration: ir.Iteration, position: ir.Position) -> str:
+        if isinstance(iteration, ir.Count):
+            texts = list(map(self.text, iteration.args))
+            if isinstance(iteration, ir.Positions):
+                texts += ["True"] if iteration.backwards else []
+                return f"{self.shared_constant(support.positions, 'positions')}({', '.join(texts)})"
+            return f"{self.builtin('range')}({', '.join(texts)})"
+        if isinstance(iteration, ir.Zipped):
+            parts = [self.iterated(part, position) for part in iteration.parts]
+            strict = ["strict=True"] if iteration.strict else []
+            return f"{self.builtin('zip')}({', '.join([*parts, *strict])})"
+        if isinstance(iteration, ir.Enumerated):
+            start = self.text(iteration.start)
+            counted = [self.iterated(iteration.part, position), *([] if start == "0" else [start])]
+            return f"{self.builtin('enumerate')}({', '.join(counted)})"
+        value = self.text(self.walked.get(iteration.item, iteration.value))
+        if iteration.item not in self.walked and self.types(iteration.value) == ANY:
+            if isinstance(iteration.value, str):
+                value = self.looked_at_one(value, position)
+        return f"{self.builtin('reversed')}({value})" if iteration.backwards else value
+
+    def do_while(self, statement: ir.While) -> tuple[list[Node], list[str]]:
+        self.flush()
+        return self.loop(statement, None, [], [])
+
+    def loop(
+        self, statement: ir.For | ir.While, header: str | None, names: list[str], items: list[tuple[str, str]]
+    ) -> tuple[list[Node], list[str]]:
+        """A loop and its reverse: what an iteration leaves for the reverse sweep goes on one list.
+
+        `items` are the active items of the loop, each with the list that collects its cotangents.
+        """
+        position = statement.position
+        phis = [phi for phi in statement.carried if self.active(phi.target)]
+        changing = [phi for phi in statement.carried if phi.sources[1] != phi.target]
+        self.alias |= {
+            phi.target: self.text(phi.sources[0]) for phi in statement.carried if phi not in changing
+        }
+        reads, swaps = self.hand_over(phis, position)
+        # the cotangent of a carried name before an iteration is what the iteration itself contributes
+        starts = {self.bar(phi.target): self.zero(phi.target) for phi in phis if phi in changing}
+        with self.scope() as scope:
+            for name in (*names, *(phi.target for phi in changing)):
+                self.define(name)
+            head: list[Node] = []
+            if isinstance(statement, ir.While):
+                header, head = self.head(statement)
+            forward, reverse = self.block(statement.body, [*reads, Restart(starts), *swaps])
+            for item, collected in items:
+                reverse += self.complete(item, position)
+                reverse.append(Line(f"{collected}.append({self.flow(item)})", position))
+            self.open_bars([item for item, _ in items], reverse)
+            kept = [name for name in scope.defined if name in scope.needed]
+            before: list[Node] = [
+                Line(f"{name} = None", position) for name in kept if name in scope.conditional
+            ]
+            differentiated = bool(phis or items or has_active(statement, self.active))
+            tape = self.fresh("tape") if differentiated else ""
+            if tape:
+                forward.append(Line(f"{tape}.append({joined(kept) or 'None'})", position))
+            forward += self.moves([(phi.target, phi.sources[1]) for phi in changing], position, forward)
+            if statement.stop is not None:
+                leave: list[Node] = [Line("break", position)]
+                forward.append(Region([(f"if {self.text(statement.stop)}:", leave)], position))
+        begun = [(phi.target, phi.sources[0]) for phi in changing]
+        before = before if tape else []
+        before += self.moves(begun, position, self.out, [(tape, "[]")] if tape else [])
+        self.out += [*before, Region([(str(header), [*head, *forward])], position)]
+        for phi in changing:
+            self.name_result(phi.target, kept, position)
+        nodes: list[Node] = []
+        if tape:
+            self.define(tape)
+            taken = f"for {joined(kept) or '_'} in {self.builtin('reversed')}({self.need(tape)}):"
+            nodes.append(Region([(taken, reverse)], position))
+        for phi in phis:
+            nodes += self.move(phi.sources[0], phi.target, position)
+        return nodes, [phi.target for phi in phis]
+
+    def name_result(self, name: str, kept: list[str], position: ir.Position) -> None:
+        """After a loop a carried name is its result; the reverse loop reuses the name for what it took off
+        the tape.
+        """
+        if name not in kept:
+            self.define(name)
+            return
+        after = self.fresh(f"{name}_end")
+        self.out.append(Line(f"{after} = {name}", position))
+        self.alias[name] = after
+        self.define(after)
+
+    def head(self, statement: ir.While) -> tuple[str, list[Node]]:
+        """The test of a while loop: in its header if it is one expression, else computed at the top of the
+        body.
+        """
+        outer, self.out = self.out, []
+        for inner in statement.head:
+            self.statement(inner)
+        test = self.texts((statement.test,), tight=0)[0]
+        if isinstance(statement.test, str) and self.types(statement.test) == ANY:
+            test = self.looked_at_one(test, statement.position)
+        self.flush()
+        lines, self.out = self.out, outer
+        if not lines:
+            return f"while {test}:", []
+        return "while True:", [
+            *lines,
+            Region([(f"if not {bracketed(test)}:", [Line("break", statement.position)])], statement.position),
+        ]
+
+    def hand_over(self, phis: list[ir.Phi], position: ir.Position) -> tuple[list[Node], list[Node]]:
+        """At the end of an iteration a carried name took its next value: there its cotangent goes.
+
+        Where that value is another carried name, the two steps are kept apart, since both cotangents change.
+        """
+        reads: list[Node] = []
+        swaps: list[Node] = []
+        targets = {phi.target for phi in phis}
+        for phi in phis:
+            following = phi.sources[1]
+            if following == phi.target:
+                continue
+            if following in targets:
+                held = self.fresh("held")
+                reads.append(Line(self.flow(phi.target), position, (held,)))
+                swaps += self.add(following, flow(held), position, exact=self.has_real_bar(phi.target))
+            else:
+                reads += self.move(following, phi.target, position)
+        return reads, swaps
+
+    # -- exceptions ------------------------------------------------------------------------------------------
+
+    def do_try(self, statement: ir.Try) -> tuple[list[Node], list[str]]:
+        """The block is differentiated as if nothing were thrown; if a handler ran, only its value counts.
+
+        A handler that raises at its end leaves nothing to tell apart.
+        """
+        self.flush()
+        position = statement.position
+        active = [slot for slot in statement.slots if self.active(slot.target)]
+        stays = any(not ends_in_raise(handler.body) for handler in statement.handlers)
+        caught = self.fresh("caught") if stays else ""
+        if stays:
+            self.define(caught)
+        before = self.moves([(slot.target, slot.sources[0]) for slot in statement.slots], position, self.out)
+        moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
+        with self.branch():
+            forward, reverse = self.block(statement.body, moves)
+            arms: list[tuple[str, list[Node]]] = [("try:", forward)]
+            if not any(handler.unwinds for handler in statement.handlers):
+                ours = self.shared_constant(support.RuleLabError, "RuleLabError")
+                arms.append((f"except {ours}:", [Line("raise", position)]))
+            for number, handler in enumerate(statement.handlers):
+                body, _ = self.block(handler.body)
+                if not ends_in_raise(handler.body):
+                    body.insert(0, Line(f"{caught} = {number + 1}", position))
+                    slots = zip(statement.slots, handler.values, strict=True)
+                    body += self.moves([(slot.target, value) for slot, value in slots], position, [])
+                kinds = "" if handler.kinds is None else f" {handler.kinds}"
+                if handler.unwinds:
+                    kinds = f" {self.shared_constant(BaseException, 'BaseException')}"
+                name = f" as {handler.name}" if handler.name else ""
+                arms.append((f"except{kinds}{name}:", body))
+        start = [Line(f"{caught} = 0", position)] if stays else []
+        self.out += [*before, *start, Region(arms, position)]
+        for slot in statement.slots:
+            self.define(slot.target)
+        changed = any(
+            s.target in self.regions.effects and self.active(s.target)
+            for block in ir.blocks(statement)
+            for s in ir.walk(block)
+            if isinstance(s, ir.Let)
+        )
+        if not reverse and not active and not changed:
+            return [], []
+        if not stays:
+            return reverse, [slot.target for slot in active]
+        refuse = self.constant(
+            self.sites.caught([handler.position for handler in statement.handlers]), "refuse_caught"
+        )
+        asked = [self.need(caught), *sorted(self.flow(slot.target) for slot in active)]
+        if changed:
+            asked.append(f"{self.shared_constant(heap.any_cotangent, 'any_cotangent')}()")
+        refusal = Line(f"{refuse}({', '.join(asked)})", position)
+        nodes: list[Node] = [Region([(f"if {self.need(caught)}:", [refusal]), ("else:", reverse)], position)]
+        return nodes, [slot.target for slot in active]
+
+    def do_keep(self, statement: ir.Keep) -> tuple[list[Node], list[str]]:
+        self.line(f"{statement.slot} = {self.text(statement.value)}", statement.position)
+        return [], []
+
+    def do_raise(self, statement: ir.Raise) -> tuple[list[Node], list[str]]:
+        parts = ["raise"]
+        if statement.error is not None:
+            parts.append(self.text(statement.error))
+        if statement.cause is not None:
+            parts += ["from", self.text(statement.cause)]
+        self.line(" ".join(parts), statement.position)
+        return [], []
+
+
+def _keeps_its_truth(kind: Type) -> bool:
+    return is_real(kind) or kind in (BOOL, STR, NONE)

@@ -1,0 +1,224 @@
+"""The sweeps as Python: a function whose lines are those of the author, and its text for reading."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import Place, UnsupportedSyntaxError
+from ...parsing import compiled, nodes_of, parse
+from ..base import ir
+from ..base.places import MARK
+from ..memory import heap, support
+from .adjoint import Emitted
+from .probes import Probes, Probing
+from .tidy import Line, Node, Region, Writer
+
+_INDENT = "    "
+_WIDE = 100  # characters of a line that nothing more is put into
+_CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated.
+
+    It has no globals yet, and no function to read captured variables from: that goes into its closure cell
+    number `slot`, if there is one. `origins` has for each line of `text` the line of the author's file that
+    it came from, None for a line of ours.
+    """
+
+    forward: types.FunctionType
+    text: str
+    slot: int | None
+    origins: tuple[int | None, ...]
+
+
+class _Text:
+    """The lines so far, each with its place."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.positions: list[ir.Position | None] = []
+        self.nearest: list[ir.Position | None] = []  # for a line of ours that of the statement before it
+        self.indent = ""
+        self._last: list[ir.Position | None] = [None]  # by depth
+
+    def put(self, text: str, position: ir.Position | None) -> None:
+        """A line; names that start with the same constant on one line of the author's start together."""
+        if self.lines and self.positions[-1] == position and (given := _CONSTANT.fullmatch(text)):
+            before = _CONSTANT.fullmatch(self.lines[-1][len(self.indent) :])
+            if before and before[2] == given[2] and len(self.lines[-1]) + len(text) < _WIDE:
+                self.lines[-1] = f"{self.indent}{before[1]} = {text}"
+                return
+        self.lines.append(self.indent + text)
+        self.positions.append(position)
+        self._last[-1] = position or self._last[-1]
+        self.nearest.append(self._last[-1])
+
+    def inside(self, header: str, position: ir.Position | None, body: Callable[[], None]) -> None:
+        """A header, and below it the lines that `body` puts there."""
+        start = len(self.lines)
+        self.put(header, position)
+        self.indent += _INDENT
+        self._last.append(self._last[-1])
+        body()
+        if len(self.lines) == start + 1:
+            self.put("pass", None)
+        self._last.pop()
+        self.indent = self.indent[: -len(_INDENT)]
+        if header == "else:":
+            self._join(start)
+
+    def _join(self, start: int) -> None:
+        """An `else:` with nothing but an `if` below it is an `elif`."""
+        inner, size = self.indent + _INDENT, len(self.indent + _INDENT)
+        first, *others = self.lines[start + 1 :]
+        if first.startswith(f"{inner}if ") and all(
+            x[size] == " " or x.startswith(("elif ", "else:"), size) for x in others
+        ):
+            joined = [f"{self.indent}el{first[size:]}", *(line[len(_INDENT) :] for line in others)]
+            self.lines[start:] = joined
+            del self.positions[start], self.nearest[start]
+
+    def nodes(self, nodes: list[Node]) -> None:
+        """The lines of a forward sweep."""
+        for node in nodes:
+            if isinstance(node, Region):
+                for header, body in node.arms:
+                    self.inside(header, node.position, functools.partial(self.nodes, body))
+            else:
+                assert isinstance(node, Line)
+                self.put(node.text, node.position)
+
+    def for_reading(self) -> tuple[list[str], tuple[int | None, ...]]:
+        """The lines without our mark, and the author's line that each came from."""
+        mark = _INDENT + repr(MARK)
+        kept = [pair for pair in zip(self.lines, self.positions) if pair[0] != mark]
+        return [line for line, _ in kept], tuple(None if place is None else place[0] for _, place in kept)
+
+
+def emit(
+    emitted: Emitted,
+    free: list[str],
+    own: list[str],
+    filename: str,
+    first_line: int,
+    probes: tuple[Probes, types.CodeType] | None = None,
+) -> Compiled:
+    """Compile both sweeps into one function.
+
+    Captured variables are read from the cells of the author's function at each call; `own` are those of them
+    that hold the function itself. Every line keeps the position of the author's statement it came from.
+    `probes` are called as the function with that code goes from line to line; the text is without them.
+    """
+    text = _Text()
+    closure = emitted.fresh("function")
+
+    def forward_lines() -> None:
+        text.put(repr(MARK), None)
+        for number, name in enumerate(free):
+            content = "" if name in emitted.cells else ".cell_contents"
+            text.put(f"{name} = {closure}.__closure__[{number}]{content}", None)
+        text.nodes(emitted.forward)
+        if emitted.reverse is None:
+            text.put(f"return {emitted.result}", None)
+            return
+        text.inside(f"def {emitted.back_name}({emitted.result_bar}{emitted.kept}):", None, reverse_lines)
+        back = emitted.back_name
+        if emitted.has_effects:
+            back = f"{emitted.helper(heap.effectful, 'effectful')}({back})"
+        elif emitted.hands_on:
+            back = f"{emitted.helper(heap.handing_on, 'handing_on')}({emitted.result}, {back})"
+        text.put(f"return {emitted.result}, {back}", None)
+
+    def reverse_lines() -> None:
+        assert emitted.reverse is not None
+        writer = Writer(text.put, text.inside, emitted.helper, emitted.fresh)
+        given = writer.write(emitted.reverse, emitted.result_bar, _returned(emitted, free, own))
+        text.put(f"return {given}", None)
+
+    text.inside(f"def {emitted.name}({', '.join(emitted.parameters)}):", None, forward_lines)
+    probing = None if probes is None else _probing(emitted, *probes)
+    constants = {**emitted.constants, closure: None} if free else emitted.constants
+    made = _compile(text, emitted, constants, filename, first_line, probing)
+    lines, origins = text.for_reading()
+    slot = made.__code__.co_freevars.index(closure) if free else None
+    return Compiled(made, "\n".join(lines) + "\n", slot, origins)
+
+
+def _returned(emitted: Emitted, free: list[str], own: list[str]) -> str:
+    """The cotangents: of the function itself (of what it captures), then of each parameter."""
+    no = emitted.helper(support.NO, "NO")
+    captured = dict(zip(free, emitted.returned[: len(free)], strict=True))
+    pairs = [f"{name}={bar}" for name, bar in captured.items() if bar != no and name not in own]
+    self_bar = f"{emitted.helper(support.captured, 'captured')}({', '.join(pairs)})" if pairs else no
+    for name in own:
+        if captured[name] != no:
+            self_bar = f"{emitted.helper(support.add, 'add')}({self_bar}, {captured[name]})"
+    return f"({', '.join([self_bar, *emitted.returned[len(free) :]])},)"
+
+
+def _probing(emitted: Emitted, probes: Probes, code: types.CodeType) -> Probing:
+    names = {name: emitted.helper(getattr(probes, name), name) for name in ("enter", "tick", "leave")}
+    return Probing(probes, code, names, emitted.fresh("depth"))
+
+
+def _compile(
+    text: _Text,
+    emitted: Emitted,
+    constants: dict[str, Any],
+    filename: str,
+    first_line: int,
+    probing: Probing | None,
+) -> Any:
+    """Wrap the function in one that takes the named objects: they become closure variables, not globals."""
+    try:
+        inner = parse("\n".join(text.lines)).body[0]
+    except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
+        place = Place(filename, first_line, None, None, emitted.name, None)
+        raise UnsupportedSyntaxError(
+            f"The pass of {emitted.name}() is nested too deeply for Python: {error}",
+            place=place,
+            fixes=("move some of it to a function of its own",),
+            read="limitations#syntax",
+        ) from error
+    _locate(inner, text.nearest, first_line)
+    if probing is not None:
+        assert isinstance(inner, ast.FunctionDef)
+        probing.insert(inner)
+    place_of_all = {name: getattr(inner, name) for name in inner._attributes}
+    arguments = [ast.arg(constant, **place_of_all) for constant in constants]
+    factory = ast.FunctionDef(
+        "factory",
+        ast.arguments([], arguments, None, [], [], None, []),
+        [inner, ast.Return(ast.Name(emitted.name, ast.Load(), **place_of_all), **place_of_all)],
+        [],
+        **place_of_all,
+    )
+    module = ast.Module([factory], [])
+    if probing is not None:
+        ast.fix_missing_locations(module)  # all else has its place
+    code = compiled(module, filename)
+    factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
+    made = types.FunctionType(factory_code, {})(*constants.values())
+    if not emitted.shown.isidentifier():  # a lambda, which messages and tracebacks call by that name
+        made.__code__ = made.__code__.replace(co_name=emitted.shown)
+    return made
+
+
+def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int) -> None:
+    """Give every node the place of the author's statement; lines of ours stand at the function's first
+    line.
+    """
+    last = [ir.Position((first_line, first_line, 0, 0))] * (len(positions) + 1)
+    for number, position in enumerate(positions):
+        last[number + 1] = position or last[number]
+    for node in nodes_of(tree):
+        if node._attributes:
+            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last[node.lineno]

@@ -1,0 +1,50 @@
+"""What the helpers that emitted code names do, in a line for each, for who reads it."""
+
+from __future__ import annotations
+
+import re
+
+# A pattern of the names, and what they mean; a line is shown where one of them occurs in the text.
+_MEANINGS = (
+    (
+        r"_at(?:_\d+)?\(",
+        "mul_at(x, y)(x, y): what answers for `mul` here, and its call: the value and the pullback, mul_back",
+    ),
+    (r"_rule(?:_\d+)?\(", "mul_rule(x, y): the same by a rule that certainly applies"),
+    (r"\bcall_\w+\(", "call_g(g, x): g(x), of which no derivative is wanted, after a look at g"),
+    (
+        r"\b(?:outside|handed|decided)(?:_\d+)?\(",
+        "outside, handed, decided: a look at values behind which code may run that is not followed",
+    ),
+    (
+        r"\bpull(?:_both|_second)?\(",
+        "pull(mul_back, y_bar, x_bar): x_bar and, unless y_bar is zero, what flows back to the operand",
+    ),
+    (r"\bunless_zero\(", "unless_zero(g_back, y_bar): g_back, or what gives zeros if y_bar is one"),
+    (
+        r"\b(?:both|(?:callee|first|second|third)\w*)\(unless_zero",
+        "first, both, callee_and_first, …: cotangents of the callee and operands, from what g_back gives",
+    ),
+    (r"_partials(?:_\d+)?\(", "sin_partials(y, x): the partial derivatives of `sin`"),
+    (r"\b(?:add|twice)\(", "add, twice: sums of cotangents"),
+    (r"\b(?:real|value)\(", "real, value: a cotangent as a real number; worked out, if it was delayed"),
+    (r"\b(?:ZERO|NO)\b", "ZERO: nothing flowed back; NO: nothing can"),
+    (r"\btape", "tape: what each turn of a loop leaves for the reverse sweep"),
+    (
+        r"\b(?:buffer(?:_and_view)?|add_slice)\(",
+        "buffer, add_slice: where cotangents of an array's elements are summed",
+    ),
+    (
+        r"\b(?:publish(?:ed)?|collect|outline_of|hand_in|put_items?|pop_item|drop_item|settle|part|gather)\(",
+        "published, collect, hand_in, part, …: the cotangents of containers and of what is in them",
+    ),
+    (r"\b(?:effectful|handing_on)\(", "effectful, handing_on: a pullback to be called even with a zero"),
+    (r"\bmake_\w+\(", "make_g(…): the nested function g, of what it captures and its defaults"),
+)
+
+
+def legend(text: str, arguments: str) -> list[str]:
+    """The comments at the head of emitted code: what it is, for which arguments, and what its helpers do."""
+    name = text[len("def ") : text.index("(")]
+    found = [meaning for pattern, meaning in _MEANINGS if re.search(pattern, text)]
+    return [f"# {name}({arguments}): the value, and its pullback", *(f"#   {line}" for line in found)]

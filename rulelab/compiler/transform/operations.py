@@ -1,0 +1,640 @@
+"""One operation in both sweeps: as the author wrote it where it is constant, else with its pullback."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+from ...rules.programs import slice_of
+from ..analysis.regions import makes_list, may_hold
+from ..analysis.types import ANY, F8, INT, LIST, REAL, Array, Known, Tuple, is_real, may_hold_list
+from ..base import ir
+from ..memory import heap, support
+from ..memory.operands import decided
+from . import specialise
+from .sweeps import NEAR, Sweeps, name_for
+from .tidy import Line, Node, Pull, Sum, flow
+
+# Operations that may run code of the author's, behind their operands.
+_RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
+# How many of an operation's operands need brackets around an expression; all of them where it is not said.
+_TIGHT = {ir.Item: 1, ir.Build: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
+
+# What emitted code calls the operations that have no name of their own.
+_CALLED = {ir.Item: "item", ir.MakeCell: "cell", ir.ReadCell: "cell", ir.Indexable: "items"}
+_NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
+
+# Functions that run nothing of what they are handed.
+_NEVER_RUNNING = (isinstance, issubclass, type, callable, id, range, super)
+
+
+class Operations(Sweeps):
+    """The part of the transform that writes single operations: a method for each kind with its own way."""
+
+    def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
+        op, target, position = statement.op, statement.target, statement.position
+        if isinstance(op, ir.Publish):
+            return self.site_publish(op, position), []
+        if isinstance(op, ir.Append):
+            self.alias[target] = self.text(op.value) if isinstance(op.value, str) else target
+        elif isinstance(op, (ir.Load, ir.Attribute)) and isinstance(self.types(target), Known):
+            self.alias[target] = self.call_path(op)  # the guard vouches for it: it needs no name of its own
+            return [], []
+        elif isinstance(op, ir.Move) and op.checked is None and isinstance(op.value, str):
+            self.alias[target] = self.text(op.value)
+        else:
+            self.define(target)
+        if self.active(target) and target in self.active.handled and target in self.regions.effects:
+            self.in_handler(op, target, position)
+            return [], []
+        if not self.active(target) or target in self.active.handled:
+            self.plain(op, target, position)
+            return [], []
+        if target in self.regions.effects:
+            self.has_effects = True
+        method = getattr(self, f"site_{type(op).__name__.lower()}", self.site_generic)
+        nodes = method(op, target, position)
+        return nodes, [target]
+
+    def in_handler(self, op: ir.Op, target: str, position: ir.Position) -> None:
+        """A change that a handler makes: done, and not differentiated (`caught` sees to that)."""
+        self.has_effects = True
+        self.site_generic(op, target, position)
+
+    # -- operations that are not differentiated --------------------------------------------------------------
+
+    def plain(self, op: ir.Op, target: str, position: ir.Position) -> None:
+        """The operation as the author wrote it."""
+        if isinstance(op, ir.Append):
+            value, item = self.texts((op.value, op.item), tight=1)
+            self.line(f"{value}.append({item})", position)
+            return
+        if isinstance(op, ir.Move) and target in self.alias:
+            return
+        if isinstance(op, ir.Augmented) and not (
+            is_real(self.types(op.left)) and is_real(self.types(op.right))
+        ):
+            find = self.constant(self.sites.finder(op, position, (False, False)), f"{self.called(op)}_at")
+            left, right = self.texts((op.left, op.right))
+            self.assign(target, f"{find}({left}, {right})({left}, {right})[0]", position)
+            return
+        if isinstance(op, ir.Call):
+            self.plain_call(op, target, position)
+            return
+        if isinstance(op, ir.Apply):
+            self.plain_apply(op, target, position)
+            return
+        may_wait = not isinstance(op, (ir.Write, ir.MakeFunction, ir.Ask)) and (
+            isinstance(op, ir.Load) or _is_temporary(target)
+        )
+        self.assign(
+            target, self.made_here(op, target, self.expression(op, position)), position, may_wait=may_wait
+        )
+
+    def made_here(self, op: ir.Op, target: str, text: str) -> str:
+        """The text of an operation; where it makes a list that may be changed, that is noted."""
+        if not self.regions.shared(target) or not makes_list(op, self.types):
+            return text
+        return f"{self.shared_constant(heap.made_plain, 'made')}({text})"
+
+    def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
+        guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
+        if guard is None:
+            text = self.made_here(op, target, self.call_text(op, position))
+            self.assign(target, text, position, may_wait=_is_temporary(target))
+            return
+        name = self.constant(guard, f"call_{self.called(op)}")
+        self.flush()
+        arguments = self.arguments(op)
+        function = self.text(op.function)
+        text = f"{name}({', '.join([function, *arguments])})"
+        self.assign(target, self.made_here(op, target, text), position)
+
+    def plain_apply(self, op: ir.Apply, target: str, position: ir.Position) -> None:
+        varied = tuple(atom in self.active.varied for atom in op.operands())
+        call = self.constant(self.sites.plain_apply(op, position, varied), f"call_{self.called(op)}")
+        self.flush()
+        function, args, keywords = map(self.text, op.operands())
+        words = [] if keywords == "None" else [f"**{keywords}"]
+        self.assign(target, f"{call}({', '.join([function, f'*{args}', *words])})", position)
+
+    def call_path(self, op: ir.Load | ir.Attribute) -> str:
+        return op.name if isinstance(op, ir.Load) else f"{self.text(op.value)}.{op.name}"
+
+    def call_text(self, op: ir.Call, position: ir.Position | None = None) -> str:
+        texts = self.texts(op.operands(), tight=1)
+        if position is not None:
+            texts = [texts[0], *self.handed(op, texts[1:], position)]
+        function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
+        count = len(op.args)
+        words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count :], strict=True)]
+        return f"{function}({', '.join([*texts[1 : 1 + count], *words])})"
+
+    def arguments(self, op: ir.Call) -> list[str]:
+        return [self.text(a) for a in op.args] + [f"{key}={self.text(a)}" for key, a in op.keywords]
+
+    def expression(self, op: ir.Op, position: ir.Position) -> str:
+        if isinstance(op, ir.Load):
+            return op.name
+        if isinstance(op, ir.MakeFunction):
+            return self.make_function(op)
+        if isinstance(op, ir.Write):
+            if (
+                op.owned
+                and op.kind == "item"
+                and not any(atom in self.active.varied for atom in op.operands())
+            ):
+                target, key, value = (self.text(atom) for atom in op.operands())
+                return f"{target}.__setitem__({key}, {value})"
+            write = self.constant(self.sites.writer(op, position), self.called(op))
+            return f"{write}({', '.join(self.texts(op.operands()))})"
+        if isinstance(op, ir.Slice):
+            return self.slice_text(op, position)
+        texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
+        if isinstance(op, _RUNNING) and not (isinstance(op, ir.Compare) and op.symbol.startswith("is")):
+            name = op.name if isinstance(op, ir.Attribute) else None
+            texts = self.looked_at(op.operands(), texts, position, name)
+        if isinstance(op, ir.Item) and (
+            op.by_moved_slice or (self.regions.shared(op.value) and self.types(op.value) == ANY)
+        ):
+            return f"{self.constant(self.sites.entry(op, position), 'entry')}({', '.join(texts)})"
+        text = specialise.primal_text(op, texts, self.shared_constant)
+        if isinstance(op, ir.Compare) and self.may_compare_objects(op):
+            return f"{self.shared_constant(decided, 'decided')}({text})"
+        return text
+
+    def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
+        """An object among the ends is asked here, once: the slice is used for the value, and again for the
+        derivative.
+        """
+        ends = op.ends()
+        if not any(self.types(end) == ANY and not isinstance(end, ir.Const) for end in ends):
+            return specialise.primal_text(op, self.texts(ends, tight=0), self.shared_constant)
+        texts = self.texts((*ends, op.owner), tight=0)
+        looked = self.looked_at(ends, texts[:3], position)
+        return f"{self.shared_constant(slice_of, 'slice_of')}({', '.join([texts[3], *looked])})"
+
+    def looked_at(
+        self, atoms: Iterable[ir.Atom], texts: list[str], position: ir.Position, attribute: str | None = None
+    ) -> list[str]:
+        """The texts of constants behind which code may run that is not followed: after a look at them."""
+        return [
+            self.looked_at_one(text, position, attribute)
+            if self.types(atom) == ANY and not isinstance(atom, ir.Const)
+            else text
+            for atom, text in zip(atoms, texts, strict=True)
+        ]
+
+    def handed(self, op: ir.Call, texts: list[str], position: ir.Position) -> list[str]:
+        """The same of what a function of a library is handed, which may run the operators of its items."""
+        if self.sites.target(op) in _NEVER_RUNNING:
+            return texts
+        found = []
+        for atom, text in zip(op.operands()[1:], texts, strict=True):
+            look = None
+            if self.types(atom) in (ANY, LIST) and not isinstance(atom, ir.Const):
+                look = self.sites.handed(position)
+            found.append(text if look is None else f"{self.constant(look, 'handed')}({text})")
+        return found
+
+    def looked_at_one(self, text: str, position: ir.Position, attribute: str | None = None) -> str:
+        look = self.sites.lookout(attribute, position)
+        return text if look is None else f"{self.constant(look, 'outside')}({text})"
+
+    def may_compare_objects(self, op: ir.Compare) -> bool:
+        """Whether a class of the author's may answer a comparison, perhaps with a number that varies."""
+        return op.symbol in ("<", "<=", ">", ">=", "==", "!=") and any(
+            a in self.active.varied and self.types(a) == ANY for a in (op.left, op.right)
+        )
+
+    def make_function(self, op: ir.MakeFunction) -> str:
+        made = op.code.co_name if op.code.co_name.isidentifier() else "function"
+        maker = self.constant(self.sites.function_maker(op), f"make_{made}")
+        captured = [self.text(a) for _, a in op.captured]  # a cell, for those of op.cells
+        defaults = [self.text(a) for a in op.defaults]
+        words = [f"{name!r}: {self.text(a)}" for name, a in op.keyword_defaults]
+        return f"{maker}([{', '.join(captured)}], [{', '.join(defaults)}], {{{', '.join(words)}}})"
+
+    # -- sites: how one operation is differentiated ----------------------------------------------------------
+
+    def site_publish(self, op: ir.Publish, position: ir.Position) -> list[Node]:
+        if not self.active(op.value) or op.value in self.active.handled:
+            self.makes_unseen = True
+            text = f"{self.shared_constant(heap.publish_plain, 'publish')}({{}})"
+            if not self.around(op.value, text):
+                self.line(text.format(self.text(op.value)), position)
+            return []
+        self.has_effects = True
+        size = self.fresh("size")
+        self.define(size)
+        if not self.around(op.value, f"{self.shared_constant(heap.published, 'published')}({{}})", size):
+            publish = self.shared_constant(heap.publish, "publish")
+            self.line(f"{size} = {publish}({self.text(op.value)})", position)
+        assert isinstance(op.value, str)
+        collect = self.shared_constant(heap.collect, "collect")
+        text = f"{collect}({self.need(op.value)}, {self.flow(op.value)}, {self.need(size)})"
+        return [Line(text, position, (self.bar(op.value),))]
+
+    def site_move(self, op: ir.Move | ir.Unpack, target: str, position: ir.Position) -> list[Node]:
+        if target not in self.alias:
+            self.assign(target, self.expression(op, position), position)
+        return self.move(op.value, target, position)
+
+    def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
+        kind = self.types(op.value)
+        if kind == LIST or isinstance(kind, (Array, Tuple)):
+            return self.site_move(op, target, position)
+        back = self.fresh("unpack_back")
+        self.define(back)
+        take = self.constant(self.sites.unpacker(op, position), "unpack")
+        self.line(f"{target}, {back} = {take}({self.texts((op.value,))[0]})", position)
+        return self.add(op.value, f"{self.need(back)}({self.flow(target)})", position)
+
+    def site_load(self, op: ir.Load | ir.Ask, target: str, position: ir.Position) -> list[Node]:
+        """A global, or an import, that holds parameters: what flows to it goes to them."""
+        self.line(f"{target} = {self.expression(op, position)}", position)
+        deposit = self.shared_constant(self.sites.deposit, "deposit")
+        return [Line(f"{deposit}({self.need(target)}, {self.flow(target)})", position)]
+
+    site_ask = site_load
+
+    def site_binary(
+        self, op: ir.Binary | ir.Unary | ir.Augmented, target: str, position: ir.Position
+    ) -> list[Node]:
+        operands = op.operands()
+        kinds = [self.types(a) for a in operands]
+        if all(map(is_real, kinds)) and is_real(self.types(target)) and self.sites.inline(op):
+            formula = specialise.formula(op)
+            if formula is not None and specialise.divides_safely(op, kinds):
+                needed = tuple(a for k, a in enumerate(operands) if formula.needs(k, self.active, operands))
+                texts = self.texts(operands, named=needed)
+                nodes = self.formula_nodes(formula, op, target, position)
+                self.assign(
+                    target,
+                    specialise.primal_text(op, texts, self.shared_constant),
+                    position,
+                    may_wait=_is_temporary(target),
+                )
+                return nodes
+        return self.site_generic(op, target, position)
+
+    site_unary = site_binary
+
+    site_augmented = site_binary
+
+    def formula_nodes(
+        self, formula: specialise.Formula, op: ir.Op, target: str, position: ir.Position
+    ) -> list[Node]:
+        bar, keep = self.flow(target), _Keeper(self, op.operands(), target)
+        return [
+            node
+            for number, atom in enumerate(op.operands())
+            if self.active(atom)
+            for node in self.add(atom, formula.term(number, bar, keep), position, exact=True)
+        ]
+
+    def site_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
+        owner = self.types(op.value)
+        if (
+            isinstance(owner, Array)
+            and owner.dtype == "f8"
+            and op.value not in self.carried
+            and (self.types(target) == F8 or isinstance(self.types(target), Array))
+            and isinstance(op.value, str)
+            and self.sites.inline(op)
+        ):
+            value, index = self.texts(op.operands(), named=(op.value, op.index))
+            self.assign(target, f"{value}[{index}]", position, may_wait=_is_temporary(target))
+            return self.element_nodes(op, owner, target, position)
+        if (isinstance(owner, Tuple) or owner == LIST) and not (
+            owner == LIST and self.regions.shared(op.value)
+        ):
+            if not self.active(op.value):
+                self.plain(op, target, position)
+                return []
+            value, index = self.texts(op.operands(), named=(op.value, op.index))
+            known = is_real(self.types(op.index)) or isinstance(op.index, ir.Const)
+            if not known:
+                asked = self.fresh("key")
+                self.define(asked)
+                [index] = self.looked_at([op.index], [index], position)
+                self.line(f"{asked} = {self.shared_constant(support.key, 'key')}({index})", position)
+                index = asked
+            size = self.fresh("size")
+            self.define(size)
+            self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
+            if not known:
+                return self.put_into(op, target, position, support.put_items, asked, size)
+            return self.put_into(op, target, position, support.put_item, op.index, size)
+        return self.site_generic(op, target, position)
+
+    def put_into(
+        self,
+        op: ir.Item,
+        target: str,
+        position: ir.Position,
+        put: Callable[..., Any],
+        key: ir.Atom,
+        size: str,
+    ) -> list[Node]:
+        """The cotangent of an item, or of a slice, goes into that of the list or tuple."""
+        assert isinstance(op.value, str)
+        kind = "list" if self.types(op.value) == LIST else "tuple"
+        given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target), kind]
+        text = f"{self.shared_constant(put, put.__name__)}({', '.join(given)})"
+        return [Line(text, position, (self.bar(op.value),))]
+
+    def element_nodes(self, op: ir.Item, owner: Array, target: str, position: ir.Position) -> list[Node]:
+        """Cotangents of the items of one array go into one buffer."""
+        name, bar = op.value, self.flow(target)
+        assert isinstance(name, str)
+        buffer = self.buffers.setdefault(name, self.fresh(f"{name}_sum"))
+        index = self.need(op.index)
+        self.bar(name)
+        if self.types(target) != F8:
+            text = f"{self.shared_constant(support.add_slice, 'add_slice')}({buffer}, {index}, {bar})"
+            return [Line(text, position)]
+        view = self.views.setdefault(name, self.fresh(f"{name}_at"))
+        return [Line(f"{view}[{index}] += {bar}", position)]
+
+    def site_append(self, op: ir.Append, target: str, position: ir.Position) -> list[Node]:
+        size = self.fresh("size")
+        self.define(size)
+        value, item = self.texts((op.value, op.item))
+        self.flush()
+        self.line(f"{size} = {self.builtin('len')}({value})", position)
+        self.line(f"{value}.append({item})", position)
+        bar, given = self.bar(target), f"{self.flow(target)}, {self.need(size)}"
+        if not self.active(op.item):
+            drop = self.shared_constant(support.drop_item, "drop_item")
+            return [Line(f"{drop}({given})", position, (bar,)), *self.move(op.value, target, position)]
+        item_bar, pop = self.fresh("item_bar"), self.shared_constant(support.pop_item, "pop_item")
+        exact = not self.has_real_bar(op.item)  # type: ignore[arg-type]  # what varies has a name
+        return [
+            Line(f"{pop}({given})", position, (bar, item_bar)),
+            *self.add(op.item, flow(item_bar), position, exact=exact),
+            *self.move(op.value, target, position),
+        ]
+
+    def site_build(self, op: ir.Build, target: str, position: ir.Position) -> list[Node]:
+        if op.kind == "set":
+            return self.site_generic(op, target, position)
+        if op.kind == "dict":
+            self.flush()  # the reverse sweep reads the keys by name
+        self.assign(target, self.expression(op, position), position)
+        bar = self.flow(target)
+        part = self.shared_constant(support.part, "part")
+        nodes: list[Node] = []
+        items = (
+            list(enumerate(op.items))
+            if op.kind != "dict"
+            else [(op.items[k], op.items[k + 1]) for k in range(0, len(op.items), 2)]
+        )
+        for number, (key, atom) in enumerate(items):
+            index = str(key) if op.kind != "dict" else self.need(key)  # type: ignore[arg-type]
+            later = [k for k, _ in items[number + 1 :] if _may_be_equal(k, key)] if op.kind == "dict" else []
+            text = f"{part}({bar}, {index})"
+            if later:
+                last = self.shared_constant(support.part_of_last, "part_of_last")
+                text = f"{last}({bar}, {index}, {self.tuple_of(later)})"  # type: ignore[arg-type]
+            nodes += self.add(atom, text, position)
+        return nodes
+
+    def tuple_of(self, atoms: list[ir.Atom]) -> str:
+        return f"({', '.join(map(self.need, atoms))},)"
+
+    def site_makefunction(self, op: ir.MakeFunction, target: str, position: ir.Position) -> list[Node]:
+        self.flush()
+        self.line(f"{target} = {self.make_function(op)}", position)
+        part, bar = self.shared_constant(support.part, "part"), self.flow(target)
+        code = op.code  # a function holds its defaults as what it captures: by the name of the parameter
+        defaults = zip(
+            code.co_varnames[code.co_argcount - len(op.defaults) : code.co_argcount], op.defaults, strict=True
+        )
+        values = [(name, atom) for name, atom in op.captured if name not in op.cells]
+        return [
+            node
+            for name, atom in (*values, *defaults, *op.keyword_defaults)
+            for node in self.add(atom, f"{part}({bar}, {name!r})", position)
+        ]
+
+    def site_call(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
+        partials = self.sites.partials(op)
+        kinds = [self.types(a) for a in op.args]
+        if (
+            partials is not None
+            and not op.keywords
+            and op.args
+            and all(map(is_real, kinds))
+            and is_real(self.types(target))
+        ):
+            return self.site_partials(op, partials, target, position)
+        return self.site_generic(op, target, position)
+
+    def site_partials(
+        self, op: ir.Call, partials: Callable[..., Any], target: str, position: ir.Position
+    ) -> list[Node]:
+        """A scalar rule on real scalars: its partial derivatives are asked for in the reverse sweep only."""
+        self.flush()
+        self.line(f"{target} = {self.call_text(op)}", position)
+        ask = self.constant(partials, f"{self.called(op)}_partials")
+        bar = self.flow(target)
+        asked = f"{ask}({', '.join([self.need(target), *map(self.need, op.args)])})"
+        if len(op.args) == 1:
+            return self.add(op.args[0], f"{bar} * {asked}", position, exact=True)
+        found = self.fresh("partial")
+        nodes: list[Node] = [Line(asked, position, (found,))]
+        for number, atom in enumerate(op.args):
+            nodes += self.add(atom, f"{bar} * {flow(found)}[{number}]", position, exact=True)
+        return nodes
+
+    # -- sites that ask for the pullback at run time ---------------------------------------------------------
+
+    def makes_two_of_one(self, op: ir.Op) -> bool:
+        """Whether both cotangents of an operator are made anew by its rule, and are of one value: `x * x`."""
+        if not isinstance(op, ir.Binary) or op.left != op.right:
+            return False
+        rule = self.sites.certain_rule(op)
+        return rule is not None and rule.built_in and rule.partials is not None
+
+    def site_generic(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
+        """A call of the pullback that the operands have at run time."""
+        flags = tuple(map(self.wanted if _is_push(op) else self.active, op.operands()))
+        called = self.called(op)
+        back = self.fresh(f"{called}_back")
+        self.define(back)
+        bound = (
+            self.sites.bound_rule(op, flags)
+            if not isinstance(op, ir.Indexable)
+            else self.sites.indexer(position)
+        )
+        function, arguments = self.call_parts(op, bound is None)
+        if bound is not None:
+            arguments = self.kept_lists(op, arguments)
+            rule = self.constant(bound, f"{called}_rule")
+            self.line(f"{target}, {back} = {rule}({', '.join(arguments)})", position)
+        else:
+            find = self.constant(self.sites.finder(op, position, flags), f"{called}_at")
+            asked = ", ".join(([function] if function is not None else []) + arguments)
+            self.line(f"{target}, {back} = {find}({asked})({', '.join(arguments)})", position)
+        may_be_idle = bound is None or isinstance(op, (ir.MakeCell, ir.Indexable))
+        if may_be_idle and not self.has_real_bar(target):
+            self.may_make |= target in self.regions.effects or may_hold(self.types(target))
+        if bound is not None and self.makes_two_of_one(op):
+            twice = self.shared_constant(support.twice, "twice")
+            asked = self.shared_constant(support.unless_zero, "unless_zero")
+            bar = self.flow(target)
+            text = f"{twice}({asked}({self.need(back)}, {bar})({bar}))"
+            return self.add(op.operands()[0], text, position)
+        sums = [
+            (slot, node)
+            for slot, atom in self.slots(op)
+            for node in self.add(atom, "", position)
+            if isinstance(node, Sum)
+        ]
+        runs_author = bound is None and self.may_run_author(op)
+        return [Pull(self.need(back), self.bar(target), position, sums, runs_author)]
+
+    def called(self, op: ir.Op) -> str:
+        """What emitted code calls an operation: the operator, the function, the method or attribute."""
+        if isinstance(op, (ir.Binary, ir.Unary)):
+            name = op.operator.rstrip("_")
+        elif isinstance(op, ir.Augmented):
+            name = f"i{op.operator.rstrip('_')}"
+        elif isinstance(op, ir.Attribute):
+            name = op.name
+        elif isinstance(op, (ir.Call, ir.Apply)):
+            name = op.method or self.name_of_function(op.function)
+        elif isinstance(op, ir.Write):
+            name = f"write_{op.kind.replace(' ', '_')}"
+        else:
+            name = _CALLED.get(type(op), "") or str(getattr(op, "kind", type(op).__name__.lower()))
+        return name.strip("_") if name.strip("_").isidentifier() else "call"
+
+    def name_of_function(self, atom: ir.Atom) -> str:
+        kind = self.types(atom)
+        if isinstance(kind, Known):
+            return name_for(kind.value)
+        if isinstance(atom, ir.Const):
+            return name_for(atom.value)
+        return "call" if _is_temporary(atom) else _NUMBERED.sub("", atom)
+
+    def may_run_author(self, op: ir.Op) -> bool:
+        """Whether it may be a function of the author's, which may call itself, that an operation calls."""
+        if not isinstance(op, (ir.Call, ir.Apply)):
+            return False
+        target = self.sites.target(op) if isinstance(op, ir.Call) else ir.UNBOUND
+        return target is ir.UNBOUND or isinstance(target, (type, FunctionType)) or _is_push(op)
+
+    def kept_lists(self, op: ir.Op, arguments: list[str]) -> list[str]:
+        """The arguments of a rule with copies of the lists among them."""
+        if not isinstance(op, (ir.Binary, ir.Item, ir.Call)):
+            return arguments  # what stands for a container is handed on itself
+        atoms = op.operands()[-len(arguments) :]
+        if not any(may_hold_list(self.types(atom)) for atom in atoms):
+            return arguments
+        copied = self.shared_constant(support.with_lists_copied, "with_lists_copied")
+        return [
+            f"{copied}({text})" if may_hold_list(self.types(atom)) else text
+            for text, atom in zip(arguments, atoms, strict=True)
+        ]
+
+    def wanted(self, atom: ir.Atom) -> Any:
+        """Whether a cotangent is wanted of an operand of a `push`; of a tuple that is built here, of each
+        part: a constant among its arguments does not vary because another one does.
+        """
+        if not self.active(atom) or atom not in self.tuples:
+            return self.active(atom)
+        return tuple(map(self.active, self.tuples[atom]))
+
+    @functools.cached_property
+    def tuples(self) -> dict[Any, tuple[ir.Atom, ...]]:
+        """The parts of the tuples that the function builds."""
+        lets = [s for s in ir.walk(self.function.body) if isinstance(s, ir.Let)]
+        return {s.target: s.op.items for s in lets if isinstance(s.op, ir.Build) and s.op.kind == "tuple"}
+
+    def call_parts(self, op: ir.Op, named: bool) -> tuple[str | None, list[str]]:
+        """(what is called, the arguments) of a site; a method's object is its first argument."""
+        if isinstance(op, ir.Call) and op.method is None and named and list(self.pending) == [op.function]:
+            return self.pending.pop(str(op.function))[0], self.arguments_as_they_are(op)
+        self.flush()
+        if isinstance(op, ir.Apply):
+            given = [self.as_it_is(op.args), self.as_it_is(op.keywords)]
+            if op.method is None:
+                return None, [self.text(op.function), *given]
+            return None, [self.as_it_is(op.function), *given]
+        if isinstance(op, ir.Call):
+            arguments = self.arguments_as_they_are(op)
+            if op.method is not None and not isinstance(self.types(op.function), Known):
+                return None, [self.as_it_is(op.function), *arguments]
+            function = self.taken_in(op.function) if named else ""
+            return function if op.method is None else f"{function}.{op.method}", arguments
+        return None, [self.as_it_is(a) for a in op.operands()]
+
+    def taken_in(self, function: ir.Atom) -> str:
+        """What is called; a global that was read for this in one of the last lines is read here instead."""
+        name = self.text(function)
+        line = self.set_at.get(name)
+        if line is not None and self.uses[name] == 1 and line in self.out[-NEAR:]:
+            read = line.text.removeprefix(f"{name} = ")
+            if read.isidentifier():
+                self.out.remove(line)
+                return read
+        return name
+
+    def arguments_as_they_are(self, op: ir.Call) -> list[str]:
+        words = [f"{key}={self.as_it_is(a)}" for key, a in op.keywords]
+        return [*map(self.as_it_is, op.args), *words]
+
+    def slots(self, op: ir.Op) -> list[tuple[int, ir.Atom]]:
+        """Which entry of the pullback's answer belongs to which operand; entry 0 is the function's."""
+        if isinstance(op, ir.Call):
+            shift = 1 if op.method is None or isinstance(self.types(op.function), Known) else 2
+            first = [(shift - 1, op.function)]
+            values = [*op.args, *(a for _, a in op.keywords)]
+            return first + [(shift + k, a) for k, a in enumerate(values)]
+        if isinstance(op, ir.Apply):
+            return list(enumerate(op.operands()))
+        return [(1 + k, a) for k, a in enumerate(op.operands())]
+
+
+class _Keeper:
+    """Texts of operands and result for a formula of the reverse sweep; what it asks for is kept."""
+
+    def __init__(self, transform: Sweeps, operands: tuple[ir.Atom, ...], target: str) -> None:
+        self._transform = transform
+        self._operands = operands
+        self._target = target
+
+    def operand(self, number: int) -> str:
+        return self._transform.need(self._operands[number])
+
+    def divisor(self, number: int) -> str:
+        """The operand; where it may be a whole zero that NumPy divided by, one that divides so again."""
+        types, divisor = self._transform.types, self._operands[number]
+        by_numpy = types(self._operands[0]) in (F8, REAL)
+        if types(divisor) != INT or not by_numpy or isinstance(divisor, ir.Const):
+            return self.operand(number)
+        return f"({self.operand(number)} or {self._transform.shared_constant(support.NUMPY_ZERO, 'zero')})"
+
+    def result(self) -> str:
+        return self._transform.need(self._target)
+
+
+def _is_push(op: ir.Op) -> bool:
+    """Whether an operation is a `push` or a `vjp`, whose arguments come as a tuple."""
+    if not isinstance(op, ir.Call) or not isinstance(op.function, ir.Const):
+        return False
+    return bool(getattr(type(op.function.value), "gives_pair", False))
+
+
+def _may_be_equal(a: Any, b: Any) -> bool:
+    """Whether two keys of a dict display may be one."""
+    return not (isinstance(a, ir.Const) and isinstance(b, ir.Const)) or a.value == b.value
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith("t_")

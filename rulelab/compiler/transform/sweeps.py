@@ -1,0 +1,374 @@
+"""What both sweeps are written with: names, short expressions in place, cotangents, what is kept."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ...rules.rule import Rule
+from ...tangents.zeros import AbstractZero
+from ..analysis.activity import Activity
+from ..analysis.regions import Regions
+from ..analysis.types import F8, FLOAT, REAL, Types
+from ..analysis.usage import all_names, growing, use_counts
+from ..base import ir
+from ..memory import support
+from .phrases import bracketed
+from .tidy import Block, Line, Node, Region, Sum, flow, in_step
+
+NEAR = 30  # lines among which the one is looked for that may set another name
+_LONG = 200  # characters of an expression beyond which it gets a line: Python reads 200 brackets in brackets
+
+
+class Sites(Protocol):
+    """What the transform asks of the machinery that finds pullbacks at run time."""
+
+    def find_global(self, name: str) -> Any: ...
+    @property
+    def deposit(self) -> Callable[[Any, Any], None]: ...
+    def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Callable[..., Any]: ...
+    def plain(
+        self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any] | None: ...
+    def plain_apply(
+        self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
+    ) -> Callable[..., Any]: ...
+    def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
+    def indexer(self, position: ir.Position) -> Callable[..., Any]: ...
+    def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
+    def certain_rule(self, op: ir.Op) -> Rule | None: ...
+    def inline(self, op: ir.Op) -> bool: ...
+    def target(self, op: ir.Op) -> Any: ...
+    def handed(self, position: ir.Position) -> Callable[[Any], Any] | None: ...
+    def lookout(self, attribute: str | None, position: ir.Position) -> Callable[[Any], Any] | None: ...
+    def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]: ...
+    def caught(self, positions: list[ir.Position]) -> Callable[..., Any]: ...
+    def entry(self, op: ir.Item, position: ir.Position) -> Callable[..., Any]: ...
+    def iterate(self, position: ir.Position) -> Callable[..., Any]: ...
+    def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]: ...
+    def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]: ...
+
+
+@dataclass(eq=False)
+class _Scope:
+    """A block whose names live for one activation or one iteration; `needed` are those the reverse sweep
+    reads.
+    """
+
+    defined: dict[str, None] = field(default_factory=dict)
+    needed: set[str] = field(default_factory=set)
+    conditional: set[str] = field(default_factory=set)  # defined on a branch, so perhaps not at all
+    depth: int = 0  # how many branches deep inside the block we are
+
+
+def name_for(value: Any) -> str:
+    """What emitted code calls an object that it is given."""
+    name = getattr(value, "__name__", "")
+    if isinstance(name, str) and name.isidentifier() and name != "<lambda>":
+        return name
+    if isinstance(value, AbstractZero):
+        return "NO"
+    return "push" if getattr(value, "gives_pair", False) else "constant"
+
+
+def _mentions(node: Node, name: str) -> bool:
+    """Whether a name may occur in a node of the forward sweep."""
+    if isinstance(node, Region):
+        return any(
+            name in header or any(_mentions(inner, name) for inner in body) for header, body in node.arms
+        )
+    return isinstance(node, Line) and name in node.text
+
+
+class Sweeps:
+    """Two sweeps in the making: forward lines in `out`, and what the reverse lines need of them."""
+
+    def __init__(
+        self, function: ir.Function, types: Types, active: Activity, regions: Regions, sites: Sites
+    ) -> None:
+        self.function = function
+        self.regions = regions
+        self.has_effects = False
+        self.makes_unseen = False  # whether a list is complete whose changes are not recorded so far
+        self.may_make = False  # whether a call may give a container whose cotangent goes by identity
+        self.types = types
+        self.active = active
+        self.sites = sites
+        self.taken = set(function.reserved) | {
+            s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)
+        }
+        self.taken |= all_names(function)
+        self._numbers: dict[str, int] = {}  # of the last name that was made of each base
+        self.constants: dict[str, Any] = {}
+        self.scopes: list[_Scope] = [_Scope()]
+        self.bars: dict[str, str] = {}
+        self.buffers: dict[str, str] = {}
+        # The buffer of an array as a memoryview, which is quicker for single elements.
+        self.views: dict[str, str] = {}
+        self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
+        self.shared: dict[int, str] = {}
+        self.alias: dict[str, str] = {}
+        self.pending: dict[str, tuple[str, ir.Position]] = {}
+        self.carried = {
+            phi.target
+            for st in ir.walk(function.body)
+            if isinstance(st, (ir.For, ir.While))
+            for phi in st.carried
+        }
+        self.out: list[Node] = []
+        self.set_at: dict[str, Line] = {}  # the line that gives a name its value
+        self.uses = use_counts(function)
+        self.growing = {name for name in growing(function) if not regions.shared(name)}
+
+    # -- names -----------------------------------------------------------------------------------------------
+
+    def fresh(self, base: str) -> str:
+        name, number = base, self._numbers.get(base, 1)
+        while name in self.taken:
+            name, number = f"{base}_{number}", number + 1
+        self._numbers[base] = number
+        self.taken.add(name)
+        return name
+
+    def constant(self, value: Any, base: str) -> str:
+        name = self.fresh(base)
+        self.constants[name] = value
+        return name
+
+    def shared_constant(self, value: Any, base: str) -> str:
+        """The name of a helper, the same at every use."""
+        if id(value) not in self.shared:
+            self.shared[id(value)] = self.constant(value, base)
+        return self.shared[id(value)]
+
+    def builtin(self, name: str) -> str:
+        """The text of a builtin function: its name, where that means it, which the guard then relies on."""
+        function = self.function
+        meant = getattr(builtins, name)
+        if name in function.locals or self.sites.find_global(name) is not meant:
+            return self.shared_constant(meant, name)
+        function.assumed[name] = meant
+        return name
+
+    def define(self, name: str) -> None:
+        scope = self.scopes[-1]
+        scope.defined[name] = None
+        if scope.depth:
+            scope.conditional.add(name)
+        else:  # also where a branch gave it its value before
+            scope.conditional.discard(name)
+
+    def need(self, atom: ir.Atom | str) -> str:
+        """The text of a forward value in the reverse sweep; it will be kept for it."""
+        if isinstance(atom, ir.Const):
+            return self.literal(atom.value)
+        if atom in self.pending:
+            self.flush()
+        name = self.alias.get(atom, atom)
+        for scope in reversed(self.scopes):
+            scope.needed.add(name)
+            if name in scope.defined:
+                break
+        return name
+
+    def literal(self, value: Any) -> str:
+        if value is ir.UNBOUND:
+            return self.shared_constant(ir.UNBOUND, "UNBOUND")
+        if value is None or isinstance(value, (bool, str, bytes, int)):
+            return f"({value!r})" if type(value) is int and value < 0 else repr(value)
+        if type(value) is float and math.isfinite(value):
+            return f"({value!r})" if math.copysign(1.0, value) < 0 else repr(value)
+        if value is Ellipsis:
+            return "..."
+        return self.shared_constant(value, name_for(value))
+
+    def text(self, atom: ir.Atom) -> str:
+        """The text of a forward value in the forward sweep, as a name."""
+        if isinstance(atom, ir.Const):
+            return self.literal(atom.value)
+        if atom in self.pending:
+            self.flush()
+        return self.alias.get(atom, atom)
+
+    def as_it_is(self, atom: ir.Atom) -> str:
+        """An operand that a pullback may keep: a list that grows later is handed over as it is now."""
+        return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
+
+    # -- short expressions stay inside the line that uses them -----------------------------------------------
+
+    def flush(self) -> None:
+        pending, self.pending = self.pending, {}
+        for name, (text, position) in pending.items():
+            self.set_at[name] = line = Line(f"{name} = {text}", position)
+            self.out.append(line)
+
+    def texts(
+        self, atoms: tuple[ir.Atom, ...], named: tuple[ir.Atom, ...] = (), tight: int = 1 << 30
+    ) -> list[str]:
+        """The operands as texts: those computed just before, and used only here, as expressions in place.
+
+        `named` are the operands that the reverse sweep reads, so they must keep a name; the first `tight`
+        stand where an expression needs brackets.
+        """
+        here = [a for a in atoms if isinstance(a, str) and a in self.pending]
+        if not here:
+            return [self.text(a) for a in atoms]
+        if list(self.pending)[-len(here) :] == here and not set(here) & {
+            a for a in named if isinstance(a, str)
+        }:
+            loose = {a for a in atoms[tight:] if isinstance(a, str)} - {
+                a for a in atoms[:tight] if isinstance(a, str)
+            }
+            found = {
+                a: text if a in loose else bracketed(text) for a in here for text in (self.pending.pop(a)[0],)
+            }
+            others = {a: self.text(a) for a in atoms if not (isinstance(a, str) and a in found)}
+            return [found[a] if isinstance(a, str) and a in found else others[a] for a in atoms]
+        self.flush()
+        return [self.text(a) for a in atoms]
+
+    def line(self, text: str, position: ir.Position | None) -> None:
+        self.flush()
+        self.out.append(Line(text, position))
+
+    def assign(self, target: str, text: str, position: ir.Position, *, may_wait: bool = False) -> None:
+        """`target = text`, now or (a value used once, just ahead) as a part of the line that uses it."""
+        scope = self.scopes[-1]
+        if may_wait and self.uses[target] == 1 and target not in scope.needed and len(text) < _LONG:
+            self.pending[target] = (text, position)
+            return
+        self.line(f"{target} = {text}", position)
+        self.set_at[target] = self.out[-1]  # type: ignore[assignment]
+
+    def around(self, atom: ir.Atom, text: str, *more: str) -> bool:
+        """Put a text around the value of a name, if the last line gave it, which then gives more
+        names theirs.
+        """
+        self.flush()
+        line = self.set_at.get(str(atom))
+        given = f"{atom} = "
+        if line is None or line is not self.out[-1] or not line.text.startswith(given):
+            return False
+        line.text = f"{', '.join([str(atom), *more])} = {text.format(line.text[len(given) :])}"
+        return True
+
+    def moves(
+        self,
+        pairs: list[tuple[str, ir.Atom]],
+        position: ir.Position,
+        before: list[Node],
+        others: list[tuple[str, str]] | None = None,
+    ) -> list[Node]:
+        """Values for the names of a join, given all at once where one is the source of another.
+
+        What sets a source in the lines just before, and is read here only, may set the name itself.
+        """
+        texts = [(target, self.text(source), source) for target, source in pairs]
+        read = {text for _, text, _ in texts}
+        moves = [
+            (target, text)
+            for target, text, source in texts
+            if target != text and (target in read or not self.sets_instead(target, source, before))
+        ]
+        return [Line(f"{left} = {right}", position) for left, right in in_step(moves + (others or []), 3)]
+
+    def sets_instead(self, target: str, source: ir.Atom, before: list[Node]) -> bool:
+        """Let the line that sets `source`, which nobody else reads, set `target` itself, if it is one of the
+        last lines and none behind it reads what `target` was.
+        """
+        if not isinstance(source, str) or self.uses[source] != 1:
+            return False
+        name = self.alias.get(source, source)
+        line = self.set_at.get(name)
+        if (
+            line is None
+            or self.uses[name] != 1
+            or any({name, target} & scope.needed for scope in self.scopes)
+        ):
+            return False
+        for node in before[: -NEAR - 1 : -1]:
+            if node is line:
+                line.text = target + line.text[len(name) :]
+                return True
+            if _mentions(node, target):
+                return False
+        return False
+
+    # -- cotangents ------------------------------------------------------------------------------------------
+
+    def bar(self, name: str) -> str:
+        if name not in self.bars:
+            self.bars[name] = self.fresh(f"{name}_bar")
+        return self.bars[name]
+
+    def has_real_bar(self, name: str) -> bool:
+        return self.types(name) in (FLOAT, F8, REAL)
+
+    def zero(self, name: str) -> str:
+        return "0.0" if self.has_real_bar(name) else self.shared_constant(support.ZERO, "ZERO")
+
+    def flow(self, name: str) -> str:
+        """The cotangent of a value, in the text of a node."""
+        return flow(self.bar(name))
+
+    def add(self, atom: ir.Atom, text: str, position: ir.Position, *, exact: bool = False) -> list[Node]:
+        """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a real
+        bar.
+        """
+        if not self.active(atom):
+            return []
+        assert isinstance(atom, str)
+        real = self.has_real_bar(atom)
+        if real and not exact:
+            text = f"{self.shared_constant(support.real, 'real')}({text})"
+        delayed = "" if real or exact else self.shared_constant(support.value, "value")
+        return [Sum(self.bar(atom), text, position, real, delayed)]
+
+    def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
+        """The whole cotangent of `source` goes to `atom`."""
+        if not self.active(atom):
+            return []
+        assert isinstance(atom, str)
+        exact = self.has_real_bar(source) or not self.has_real_bar(atom)
+        return self.add(atom, self.flow(source), position, exact=exact)
+
+    def open_bars(self, names: list[str], reverse: Block) -> None:
+        """Give the cotangents of `names` their start in the reverse sweep of the block that defines them."""
+        own = [name for name in names if name != self.function.result]  # its cotangent starts as the seed
+        reverse.zeros.update((self.bar(name), self.zero(name)) for name in own)
+        reverse[:0] = [line for name in reversed(names) for line in self._buffer_of(name)]
+
+    def _buffer_of(self, name: str) -> list[Node]:
+        """Where cotangents of single elements of an array are collected, if they are."""
+        if name not in self.buffers:
+            return []
+        buffer, text = self.buffers[name], self.need(name)
+        if name in self.views:
+            both = self.shared_constant(support.buffer_and_view, "buffer_and_view")
+            return [Line(f"{buffer}, {self.views[name]} = {both}({text})", None)]
+        return [Line(f"{buffer} = {self.shared_constant(support.buffer, 'buffer')}({text})", None)]
+
+    def complete(self, name: str, position: ir.Position | None) -> list[Node]:
+        """Cotangents of single elements are collected apart; they join before the whole is read."""
+        if name not in self.buffers:
+            return []
+        return [Sum(self.bar(name), flow(self.buffers[name]), position, real=False)]
+
+    # -- where names live ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def scope(self) -> Iterator[_Scope]:
+        scope = _Scope()
+        self.scopes.append(scope)
+        yield scope
+        self.scopes.pop()
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        self.scopes[-1].depth += 1
+        yield
+        self.scopes[-1].depth -= 1

@@ -1,0 +1,456 @@
+"""What the sweeps are made of, and how the reverse one is written: without what can be left out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..base import ir
+from ..memory import support
+
+
+def flow(name: str) -> str:
+    """A cotangent variable in the text of a node: what it holds may be written in its place.
+
+    >>> f"{flow('y_bar')} * x".split(chr(0))
+    ['', 'y_bar', ' * x']
+    """
+    return f"\0{name}\0"
+
+
+@dataclass(eq=False)
+class Line:
+    """One line of emitted code, `sets = text`; of cotangent variables `text` says `flow(name)`."""
+
+    text: str
+    position: ir.Position | None
+    sets: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class Sum:
+    """The value of `text` is added to the cotangent `bar`, which may be the first that it gets."""
+
+    bar: str
+    text: str
+    position: ir.Position | None
+    real: bool
+    delayed: str = ""  # what unwraps a term that may be a thunk; a sum does so itself
+
+
+@dataclass(eq=False)
+class Pull:
+    """What flows back through one operation: the pullback `back` is given `bar`, and of its answer the entry
+    with its number is added to each of `sums`, whose own texts do not count.
+
+    `runs_author` says that the pullback may be that of a function of the author's, which may call itself:
+    then no frame of ours may come between the two.
+    """
+
+    back: str
+    bar: str
+    position: ir.Position | None
+    sums: list[tuple[int, Sum]]
+    runs_author: bool
+
+
+@dataclass(eq=False)
+class Restart:
+    """From here on cotangents start anew: each with its zero."""
+
+    zeros: dict[str, str]
+
+
+@dataclass(eq=False)
+class Region:
+    """A compound statement: each arm is a header and what is indented below it."""
+
+    arms: list[tuple[str, list[Node]]]
+    position: ir.Position | None
+    sets: set[str] = field(default_factory=set)  # the cotangents that change in it, once it is counted
+
+
+Node = Line | Sum | Pull | Restart | Region
+
+
+class Block(list[Node]):
+    """The reverse lines of a block; `zeros` are the cotangents that nobody else knows, and how they start."""
+
+    def __init__(self, nodes: Iterable[Node] = ()) -> None:
+        super().__init__(nodes)
+        self.zeros: dict[str, str] = {}
+
+
+_WIDE = 100  # characters of a line that nothing more is put into
+_SIGNS = re.compile(r"[()\[\]{} ]")
+# What takes the entries that are wanted from the answer of a pullback, if that is asked as well.
+_PULLS: dict[tuple[int, ...], Callable[..., Any]] = {
+    (1,): support.pull,
+    (2,): support.pull_second,
+    (1, 2): support.pull_both,
+}
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """A line `name = text` that is not written yet: what follows may have room for its text."""
+
+    name: str
+    text: str
+    term: str  # if not empty, it may be said as `name += term`
+    position: ir.Position | None
+
+
+class Writer:
+    """Writes the nodes of a reverse sweep, in the order in which they run.
+
+    A cotangent that has only its zero, or what another variable holds, has no line until it must have one:
+    when that variable changes, or a branch or loop may change either. A value that only the next step reads,
+    on one line of the author's, goes into the line of that step.
+    """
+
+    def __init__(
+        self,
+        put: Callable[[str, ir.Position | None], None],
+        inside: Callable[[str, ir.Position | None, Callable[[], None]], None],
+        helper: Callable[[Any, str], str],
+        fresh: Callable[[str], str],
+    ) -> None:
+        self.put = put
+        self.inside = inside  # inside(header, position, what writes the lines below it)
+        self.helper = helper
+        self.fresh = fresh
+        self.zeros: dict[str, str] = {}  # the cotangents to which nothing has flowed, and their zeros
+        self.held_by: dict[str, str] = {}  # those whose value another variable holds
+        self.copies: dict[str, list[str]] = {}  # the cotangents that a variable held when they were copied
+        self.waiting: _Waiting | None = None
+        self.left: Counter[str] = Counter()  # how often each is mentioned from here on
+        self.home: dict[str, int] = {}  # how many blocks deep the one is that a cotangent belongs to
+        self.depth = 0
+
+    def write(self, nodes: Block, seed: str, returned: str) -> str:
+        """All nodes, and the text of what the sweep returns; `seed` is the cotangent that it is given."""
+        self.count(nodes, set())
+        self.left.update(returned.split("\0")[1::2])
+        self.home[seed] = 0
+        self.block(nodes)
+        return self.filled(returned.split("\0"), None, True)
+
+    def count(self, nodes: list[Node], sets: set[str]) -> None:
+        """Note how often each cotangent is mentioned, and what changes in each compound statement."""
+        left = self.left
+        for node in nodes:
+            if isinstance(node, Region):
+                for _, body in node.arms:
+                    self.count(body, node.sets)
+                sets |= node.sets
+            elif isinstance(node, Restart):
+                sets.update(node.zeros)
+            elif isinstance(node, Pull):
+                given = [term.bar for _, term in node.sums]
+                left.update((node.bar, node.bar, *given))
+                sets.update(given)
+            else:
+                given = [node.bar] if isinstance(node, Sum) else [*node.sets]
+                left.update(given)
+                left.update(node.text.split("\0")[1::2])
+                sets.update(given)
+
+    # -- nodes -----------------------------------------------------------------------------------------------
+
+    def block(self, nodes: list[Node]) -> None:
+        if isinstance(nodes, Block):
+            self.zeros.update(nodes.zeros)
+            self.home.update(dict.fromkeys(nodes.zeros, self.depth))
+        for node in nodes:
+            if isinstance(node, Line):
+                self.line(node)
+            elif isinstance(node, Sum):
+                self.sum(node)
+            elif isinstance(node, Pull):
+                self.pull(node)
+            elif isinstance(node, Region):
+                self.region(node)
+            else:
+                self.flush()
+                for bar, zero in node.zeros.items():
+                    self.held_by.pop(bar, None)
+                    self.zeros[bar] = zero
+        self.flush()
+
+    def region(self, node: Region) -> None:
+        self.flush()
+        self.spell_out([*node.sets, *self.kept_in(node.sets)], node.position)
+        for header, body in node.arms:
+            self.inside(header, node.position, lambda body=body: self.arm(body, node))  # type: ignore[misc]
+
+    def arm(self, body: list[Node], node: Region) -> None:
+        self.depth += 1
+        self.block(body)
+        self.depth -= 1
+        self.spell_out([bar for bar in node.sets if self.home.get(bar, self.depth + 1) <= self.depth], None)
+
+    def line(self, node: Line) -> None:
+        pieces = node.text.split("\0")
+        if len(node.sets) == 1 and _is_name(pieces):
+            self.copy(node.sets[0], pieces[1], node.position)
+            return
+        held = self.before(pieces[1::2], node.sets, node.position, len(node.text))
+        text = self.filled(pieces, held, True)
+        self.give(node.sets, text, node.position)
+
+    def sum(self, node: Sum) -> None:
+        pieces, bar = node.text.split("\0"), node.bar
+        if bar in self.zeros and not node.delayed and _is_name(pieces):
+            self.copy(bar, pieces[1], node.position)
+            return
+        begun = self.so_far(bar, pieces[1::2], node.position, len(node.text))
+        if bar in pieces:  # it is read twice
+            self.flush()
+        held = self.before(pieces[1::2], (bar,), node.position, len(node.text))
+        self.grow(node, self.filled(pieces, held, not node.real or bar in self.zeros), begun)
+
+    def so_far(self, bar: str, reads: list[str], position: ir.Position | None, width: int) -> str:
+        """The text of a cotangent so far, if that waits, and a line of this width may take it."""
+        held = self.waiting
+        if held is None or held.name != bar or bar in reads or not self.fits(held, position, width):
+            return ""
+        self.waiting = None
+        return held.text
+
+    def grow(self, node: Sum, term: str, begun: str = "") -> None:
+        """A sum whose term has its text; `begun` is that of the cotangent so far, if it was not written."""
+        bar, alone = node.bar, ""
+        if bar in self.zeros:
+            text = f"{node.delayed}({term})" if node.delayed else term
+        else:
+            onto = begun or self.held_by.get(bar, bar)
+            if node.real:
+                text, alone = f"{onto} + {term}", term if onto == bar else ""
+            else:
+                text = f"{self.helper(support.add, 'add')}({onto}, {term})"
+        self.give((bar,), text, node.position, alone)
+
+    def pull(self, node: Pull) -> None:
+        slots = tuple(slot for slot, _ in node.sums)
+        pulled = None if node.runs_author else _PULLS.get(slots)
+        reads = [node.bar] * (2 if pulled is None else 1)
+        self.left[node.bar] -= 2 - len(reads)
+        begun = ""
+        if len(slots) == 1 and (pulled or node.sums[0][1].real):  # else it would be worked out too late
+            begun = self.so_far(node.sums[0][1].bar, reads, node.position, 60)
+        bars = tuple(term.bar for _, term in node.sums)
+        if node.bar in bars:
+            self.flush()
+        held = self.before(reads, bars, node.position, 60)
+        bar = self.filled(["", node.bar, ""], held, True)
+        given = f"{node.back}, {bar}"
+        if pulled is None:
+            given = f"{self.helper(support.unless_zero, 'unless_zero')}({given})({bar})"
+            if not 0 < len(slots) < 4:
+                self.take_apart(node, given)
+                return
+            pulled = support.taking(*slots)
+        asked = self.helper(pulled, pulled.__name__)
+        first = node.sums[0][1]
+        if len(slots) == 1:
+            onto = (
+                ""
+                if first.real or first.bar in self.zeros
+                else begun or self.held_by.get(first.bar, first.bar)
+            )
+            text = f"{asked}({given}, {onto})" if onto else f"{asked}({given})"
+            if first.real:
+                self.grow(first, self.as_real(text), begun)
+            else:
+                self.give((first.bar,), text, node.position)
+            return
+        self.pull_some(node, asked, given)
+
+    def pull_some(self, node: Pull, asked: str, given: str) -> None:
+        """Several entries at once; what becomes a real number, or goes where one went, is added after."""
+        names: list[str] = []
+        onto: list[str] = []
+        later: list[tuple[Sum, str]] = []
+        zero = self.helper(support.ZERO, "ZERO")
+        for _, term in node.sums:
+            begins = term.bar in self.zeros
+            apart = term.bar in names or (term.real and not begins)
+            name = self.fresh("part") if apart else term.bar
+            onto.append(zero if apart or begins else self.held_by.get(name, name))
+            names.append(name)
+            if apart or term.real:
+                later.append((term, name))
+        while onto and onto[-1] == zero:
+            onto.pop()
+        self.give(tuple(names), f"{asked}({', '.join([given, *onto])})", node.position)
+        for term, name in later:
+            self.entry(term, name)
+
+    def take_apart(self, node: Pull, given: str) -> None:
+        """The same with the answer of the pullback as it is."""
+        name = self.fresh("parts") if node.sums else ""
+        self.put(f"{name} = {given}" if name else given, node.position)
+        for slot, term in node.sums:
+            self.entry(term, f"{name}[{slot}]")
+
+    def entry(self, term: Sum, text: str) -> None:
+        """One entry of the answer of a pullback goes into its sum."""
+        begun = self.so_far(term.bar, [], term.position, 0)
+        self.flush()
+        if text == term.bar:  # its value so far is that entry
+            self.give((text,), self.as_real(text), term.position)
+        else:
+            self.grow(term, self.as_real(text) if term.real else text, begun)
+
+    def as_real(self, text: str) -> str:
+        return f"{self.helper(support.real, 'real')}({text})"
+
+    def copy(self, bar: str, source: str, position: ir.Position | None) -> None:
+        """A cotangent is what another one is."""
+        self.left[bar] -= 1
+        self.left[source] -= 1
+        held = self.waiting
+        if held is not None and held.name == source and self.ends(source, ()) and not self.kept_in((bar,)):
+            self.give((bar,), held.text, held.position)
+            return
+        self.flush()
+        found = self.zeros.get(source) or self.held_by.get(source, source)
+        if found == self.zeros.pop(bar, ""):  # nothing flowed to either
+            self.zeros[bar] = found
+            return
+        self.held_by.pop(bar, None)
+        if found != bar:
+            self.held_by[bar] = found
+            self.copies.setdefault(found, []).append(bar)
+
+    # -- what is not written yet -----------------------------------------------------------------------------
+
+    def before(
+        self, reads: list[str], sets: tuple[str, ...], position: ir.Position | None, width: int
+    ) -> _Waiting | None:
+        """Make ready for a node that reads and sets cotangents; gives the line that goes into its own."""
+        for name in (*reads, *sets):
+            self.left[name] -= 1
+        kept, held = self.kept_in(sets), self.waiting
+        if (
+            held is not None
+            and not kept
+            and reads.count(held.name) == 1
+            and self.ends(held.name, sets)
+            and self.fits(held, position, width)
+        ):
+            self.waiting = None
+            return held
+        self.flush()
+        if kept:
+            self.left.update(reads)  # which are still to be read when these lines have run
+            self.spell_out(kept, position)
+            self.left.subtract(reads)
+        return None
+
+    def fits(self, held: _Waiting, position: ir.Position | None, width: int) -> bool:
+        """Whether a line that waits may go into another: on one line of the author's, and of ours."""
+        on_one_line = position is not None and held.position is not None and held.position[0] == position[0]
+        return (on_one_line or held.position is None) and len(held.text) + width <= _WIDE
+
+    def ends(self, name: str, sets: tuple[str, ...]) -> bool:
+        """Whether nobody reads a cotangent after the present node, which sets others, or that anew."""
+        return name in sets or (not self.left[name] and self.home.get(name, self.depth) == self.depth)
+
+    def kept_in(self, names: Iterable[str]) -> list[str]:
+        """The cotangents that some variables hold and that are still read."""
+        return [
+            copy
+            for name in names
+            for copy in self.copies.get(name, ())
+            if self.held_by.get(copy) == name
+            and (self.left[copy] > 0 or self.home.get(copy, self.depth) < self.depth)
+        ]
+
+    def spell_out(self, names: Iterable[str], position: ir.Position | None) -> None:
+        """Write the lines that were left out so far, all at once where one takes the other's value."""
+        moves: dict[str, str] = {}
+        todo = list(names)
+        while todo:
+            name = todo.pop()
+            if name not in moves and (name in self.zeros or name in self.held_by):
+                moves[name] = self.zeros.pop(name, "") or self.held_by.pop(name)
+                todo += self.kept_in((name,))
+        for targets, sources in in_step(sorted(moves.items(), key=lambda move: move[::-1]), 3):
+            self.put(f"{targets} = {sources}", position)
+
+    def give(self, names: tuple[str, ...], text: str, position: ir.Position | None, term: str = "") -> None:
+        """A line that sets names; one name may wait for who reads it."""
+        for name in names:
+            self.zeros.pop(name, None)
+            self.held_by.pop(name, None)
+        if len(names) == 1:
+            self.waiting = _Waiting(names[0], text, term, position)
+        else:
+            self.put(f"{', '.join(names)} = {text}" if names else text, position)
+
+    def flush(self) -> None:
+        held, self.waiting = self.waiting, None
+        if held is not None:
+            self.put(
+                f"{held.name} += {held.term}" if held.term else f"{held.name} = {held.text}", held.position
+            )
+
+    def filled(self, pieces: list[str], held: _Waiting | None, alone: bool) -> str:
+        """A text with the values of its cotangents; `alone` says that it needs no brackets around it."""
+        made = pieces[:]
+        for number in range(1, len(pieces), 2):
+            name = pieces[number]
+            if held is None or name != held.name:
+                made[number] = self.zeros.get(name) or self.held_by.get(name, name)
+                continue
+            before, after = pieces[number - 1], pieces[number + 1]
+            is_argument = before.endswith(("(", ", ")) and after.startswith((")", ", "))
+            whole = alone and len(pieces) == 3 and not before and not after
+            made[number] = held.text if is_argument or whole or is_primary(held.text) else f"({held.text})"
+        return "".join(made)
+
+
+def in_step(moves: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+    """Copies as lines, each with its targets and sources: up to `most` on one line, and all of them where one
+    is the source of another.
+
+    >>> in_step([("a", "b"), ("c", "d")], 1), in_step([("a", "b"), ("b", "a")], 1)
+    ([('a', 'b'), ('c', 'd')], [('a, b', 'b, a')])
+    """
+    targets = {target for target, _ in moves}
+    if any(source in targets for _, source in moves):
+        most = len(moves)
+    return [
+        (", ".join(target for target, _ in part), ", ".join(source for _, source in part))
+        for part in (moves[start : start + most] for start in range(0, len(moves), most))
+    ]
+
+
+def _is_name(pieces: list[str]) -> bool:
+    """Whether a text is nothing but one cotangent."""
+    return len(pieces) == 3 and not pieces[0] and not pieces[2]
+
+
+def is_primary(text: str) -> bool | None:
+    """Whether a text is an operand as it stands: a name or number, with what is called or taken of it; None
+    where only a parser can tell.
+    """
+    if text.isidentifier():
+        return True
+    if "'" in text or '"' in text or not (text[0].isalnum() or text[0] == "_"):
+        return None
+    if " " not in text:
+        return True
+    depth = 0
+    for sign in _SIGNS.findall(text):
+        if sign == " ":
+            if depth == 0:
+                return False
+        else:
+            depth += 1 if sign in "([{" else -1
+    return True

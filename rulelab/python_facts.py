@@ -1,0 +1,441 @@
+"""Facts of Python: what the methods of its own types do, its operators, and its kinds of statements.
+
+Each method stands in one row of its type, which says what a call of it does. Whoever asks which methods
+write, keep what they are given or make a new object derives the answer from here.
+"""
+
+from __future__ import annotations
+
+import array
+import ast
+import functools
+import itertools
+import math
+import operator
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterator
+from enum import Enum, Flag, auto
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Does(Flag):
+    """What a call of a method does beside giving a number, a text or a truth value."""
+
+    READS = 0  # no more than that
+    WRITES = auto()  # its object is another afterwards
+    KEEPS = auto()  # its object holds afterwards what the call was given, or the items of that
+    GIVES = auto()  # what comes out is a part of its object
+    VIEWS = auto()  # what comes out looks into its object when it is read, or shares its memory
+    COPIES = auto()  # what comes out is a new container of the very parts of its object
+    MAKES = auto()  # what comes out is a new object that shares nothing with it
+    CALLS = auto()  # it calls a function that it is given or holds
+    FILLS = auto()  # it makes a new object what it is to be
+    TELLS = auto()  # it writes to a file
+
+
+READS, WRITES, KEEPS, GIVES, VIEWS = Does.READS, Does.WRITES, Does.KEEPS, Does.GIVES, Does.VIEWS
+COPIES, MAKES, CALLS, FILLS, TELLS = Does.COPIES, Does.MAKES, Does.CALLS, Does.FILLS, Does.TELLS
+
+# --- operators ----------------------------------------------------------------------------------------------
+
+
+class Operator(NamedTuple):
+    """A binary operator: its node, its name in `operator` and its sign in the text; the methods by which a
+    class answers it, from the left and from the right; the name of the one that changes its left operand.
+    """
+
+    node: type[ast.operator]
+    name: str
+    sign: str
+    methods: tuple[str, str]
+    in_place: str
+
+
+OPERATORS = tuple(
+    Operator(node, name, sign, (f"__{stem}__", f"__r{stem}__"), f"i{stem}")
+    for node, name, stem, sign in (
+        (ast.Add, "add", "add", "+"),
+        (ast.Sub, "sub", "sub", "-"),
+        (ast.Mult, "mul", "mul", "*"),
+        (ast.Div, "truediv", "truediv", "/"),
+        (ast.FloorDiv, "floordiv", "floordiv", "//"),
+        (ast.Mod, "mod", "mod", "%"),
+        (ast.Pow, "pow", "pow", "**"),
+        (ast.MatMult, "matmul", "matmul", "@"),
+        (ast.BitAnd, "and_", "and", "&"),
+        (ast.BitOr, "or_", "or", "|"),
+        (ast.BitXor, "xor", "xor", "^"),
+        (ast.LShift, "lshift", "lshift", "<<"),
+        (ast.RShift, "rshift", "rshift", ">>"),
+    )
+)
+BY_NODE = {each.node: each.name for each in OPERATORS}
+IN_PLACE = {each.name: each.in_place for each in OPERATORS}
+IN_PLACE_METHODS = frozenset(f"__{name}__" for name in IN_PLACE.values())
+PREFIXES = {
+    ast.USub: ("neg", "-"),
+    ast.UAdd: ("pos", "+"),
+    ast.Not: ("not_", "not "),
+    ast.Invert: ("invert", "~"),
+}
+COMPARISONS = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+# The functions of `operator` that change their first argument.
+WRITING_OPERATORS = (
+    *(getattr(operator, name) for name in IN_PLACE.values()),
+    *(operator.iconcat, operator.setitem, operator.delitem),
+)
+
+# --- functions ----------------------------------------------------------------------------------------------
+
+_NEW_ARRAYS = (
+    *(
+        np.array,
+        np.arange,
+        np.concatenate,
+        np.copy,
+        np.cumsum,
+        np.dot,
+        np.empty,
+        np.empty_like,
+        np.eye,
+        np.full,
+    ),
+    *(np.full_like, np.hstack, np.linalg.norm, np.linspace, np.max, np.mean, np.min, np.ones, np.ones_like),
+    *(np.outer, np.prod, np.stack, np.std, np.sum, np.trace, np.var, np.vstack, np.zeros, np.zeros_like),
+)
+# What they give shares no memory with what they are given, of which they keep nothing. Not list, tuple and
+# sorted: the rows that they take from an array are views.
+READING = frozenset({len, sum, max, min, abs, print, float, int, *_NEW_ARRAYS})
+# What they give is a new object, or a number.
+MAKING = frozenset({list, float, int, *_NEW_ARRAYS})
+# They go through their first argument to its end before anything else happens.
+CONSUMING = (sum, max, min, list, tuple, set, frozenset, dict, sorted, math.fsum, math.prod)
+# Which of their arguments these call.
+CALLED: dict[Any, int] = {
+    **dict.fromkeys((map, filter, functools.reduce, itertools.starmap, itertools.takewhile), 0),
+    **dict.fromkeys((itertools.dropwhile, itertools.filterfalse, functools.partial), 0),
+    **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
+}
+
+# Functions that only hand on the items that they are given: which of their arguments they go through ("i"),
+# go through for truth values alone ("t"), hand on whole ("v") or ask only ("-"). The last letter is that of
+# all further arguments.
+HANDING_ON: dict[Any, str] = {
+    **dict.fromkeys((zip, itertools.chain, itertools.product, itertools.zip_longest), "i"),
+    **dict.fromkeys((enumerate, iter, reversed, itertools.islice, itertools.cycle, itertools.pairwise), "i-"),
+    **dict.fromkeys((itertools.combinations, itertools.combinations_with_replacement), "i-"),
+    **dict.fromkeys((itertools.permutations, itertools.tee), "i-"),
+    **({itertools.batched: "i-"} if hasattr(itertools, "batched") else {}),
+    itertools.compress: "it",
+    itertools.repeat: "v-",
+}
+HANDED_ON = ("fillvalue", "object")  # keywords of theirs whose value is handed on
+
+# --- methods ------------------------------------------------------------------------------------------------
+
+_SIZE = "__len__ __contains__ "
+_ARITHMETIC = " ".join(name for each in OPERATORS for name in each.methods)
+_CONVERSIONS = """
+    __divmod__ __rdivmod__ __abs__ __neg__ __pos__ __invert__ __bool__ __int__ __float__ __index__
+    __complex__ __round__ __floor__ __ceil__ __trunc__
+"""
+_NUMBERS = f"""
+    {_ARITHMETIC} {_CONVERSIONS} __getnewargs__ __getformat__ conjugate real imag numerator denominator
+    as_integer_ratio is_integer hex fromhex from_bytes from_number to_bytes bit_count bit_length
+"""
+_TEXT = """
+    __contains__ __len__ __add__ __mul__ __rmul__ __mod__ __rmod__ __getitem__ __getnewargs__ __bytes__
+    capitalize casefold center count decode encode endswith expandtabs find fromhex hex index isalnum
+    isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle isupper
+    ljust lower lstrip maketrans partition removeprefix removesuffix replace rfind rindex rjust
+    rpartition rsplit rstrip split splitlines startswith strip swapcase title translate upper zfill
+    format format_map
+"""
+_SET_READS = f"{_SIZE} isdisjoint issubset issuperset"
+_SET_COPIES = """
+    copy union intersection difference symmetric_difference __and__ __rand__ __or__ __ror__ __sub__
+    __rsub__ __xor__ __rxor__
+"""
+
+# In the rows of `object` is what all have in common, in those of a class what its bases do not say.
+_ROWS: dict[type, dict[Does, str]] = {
+    object: {
+        READS: """
+            __annotate_func__ __annotations_cache__ __class__ __class_getitem__ __dict__ __dir__ __doc__
+            __eq__ __firstlineno__ __format__ __ge__ __getattribute__ __getstate__ __gt__ __hash__
+            __init__ __init_subclass__ __le__ __lt__ __module__ __ne__ __new__ __reduce__ __reduce_ex__
+            __repr__ __sizeof__ __slotnames__ __static_attributes__ __str__ __subclasshook__ __weakref__
+        """,
+        WRITES | KEEPS: "__setattr__",
+        WRITES: "__delattr__",
+    },
+    list: {
+        READS: f"{_SIZE} index count",
+        WRITES: "remove clear reverse __delitem__ __imul__",
+        WRITES | CALLS: "sort",
+        WRITES | KEEPS: "append extend insert __setitem__ __iadd__",
+        FILLS: "__init__",
+        WRITES | GIVES: "pop",
+        GIVES: "__getitem__",
+        VIEWS: "__iter__ __reversed__",
+        COPIES: "copy __add__ __mul__ __rmul__",
+    },
+    tuple: {
+        READS: f"{_SIZE} index count",
+        GIVES: "__getitem__",
+        VIEWS: "__iter__",
+        COPIES: "__add__ __mul__ __rmul__ __getnewargs__",
+    },
+    dict: {
+        READS: f"{_SIZE}",
+        WRITES: "clear __delitem__",
+        WRITES | KEEPS: "update __setitem__ __ior__",
+        FILLS: "__init__",
+        WRITES | KEEPS | GIVES: "setdefault",
+        WRITES | GIVES: "pop popitem",
+        GIVES: "get __getitem__",
+        VIEWS: "keys values items __iter__ __reversed__",
+        COPIES: "copy __or__ __ror__",
+        MAKES: "fromkeys",
+    },
+    OrderedDict: {WRITES: "move_to_end"},
+    defaultdict: {
+        COPIES: "__copy__",
+        GIVES: "default_factory",
+        WRITES | GIVES | CALLS: "__missing__",
+    },
+    Counter: {
+        READS: "__missing__ most_common total",
+        WRITES: "subtract _keep_positive __iadd__ __isub__ __iand__",
+        COPIES: "__add__ __sub__ __and__ __neg__ __pos__",
+        VIEWS: "elements",
+    },
+    set: {
+        READS: _SET_READS,
+        WRITES: """
+            discard remove clear intersection_update difference_update symmetric_difference_update
+            __iand__ __isub__ __ixor__
+        """,
+        WRITES | KEEPS: "add update __ior__",
+        FILLS: "__init__",
+        WRITES | GIVES: "pop",
+        VIEWS: "__iter__",
+        COPIES: _SET_COPIES,
+    },
+    frozenset: {READS: _SET_READS, VIEWS: "__iter__", COPIES: _SET_COPIES},
+    deque: {
+        READS: f"{_SIZE} index count maxlen",
+        WRITES: "remove clear reverse rotate __delitem__ __imul__",
+        WRITES | KEEPS: "append appendleft extend extendleft insert __setitem__ __iadd__",
+        FILLS: "__init__",
+        WRITES | GIVES: "pop popleft",
+        GIVES: "__getitem__",
+        VIEWS: "__iter__ __reversed__",
+        COPIES: "copy __copy__ __add__ __mul__ __rmul__",
+    },
+    str: {READS: f"{_TEXT} __iter__", CALLS: "join"},
+    bytes: {READS: f"{_TEXT} __iter__ __buffer__", CALLS: "join"},
+    bytearray: {
+        READS: f"{_TEXT} __alloc__",
+        MAKES: "copy",
+        CALLS: "join",
+        VIEWS: "__iter__ __buffer__ __release_buffer__",
+        WRITES: """
+            append extend insert pop remove clear reverse resize __setitem__ __delitem__ __iadd__
+            __imul__
+        """,
+        FILLS: "__init__",
+    },
+    array.array: {
+        READS: f"{_SIZE} __getitem__ buffer_info count index itemsize typecode tobytes tolist tounicode",
+        WRITES: """
+            append extend insert pop remove clear reverse byteswap frombytes fromfile fromlist
+            fromunicode __setitem__ __delitem__ __iadd__ __imul__
+        """,
+        VIEWS: "__iter__ __buffer__ __release_buffer__",
+        MAKES: "__add__ __mul__ __rmul__ __copy__ __deepcopy__",
+        TELLS: "tofile",
+    },
+    memoryview: {
+        READS: """
+            __len__ c_contiguous contiguous f_contiguous format hex itemsize nbytes ndim readonly shape
+            strides suboffsets tobytes tolist count index
+        """,
+        WRITES: "__setitem__ __delitem__ release __enter__ __exit__",
+        VIEWS: "__getitem__ __iter__ __buffer__ __release_buffer__ cast obj toreadonly _from_flags",
+    },
+    range: {READS: f"{_SIZE} __bool__ __getitem__ __iter__ __reversed__ count index start step stop"},
+    int: {READS: _NUMBERS},
+    float: {READS: _NUMBERS},
+    complex: {READS: _NUMBERS},
+    np.ndarray: {
+        READS: f"""
+            {_SIZE} all any argmax argmin dtype item itemsize max mean min nbytes ndim prod ptp shape
+            size std strides sum tobytes tolist tostring trace var __array_priority__
+            __array_namespace__ __dlpack_device__ device newbyteorder dumps
+        """,
+        WRITES: f"""
+            sort fill put resize partition itemset setfield setflags byteswap _set_dtype _set_shape
+            __setitem__ __delitem__
+            {" ".join(sorted(IN_PLACE_METHODS))}
+        """,
+        VIEWS: """
+            T mT real imag conj conjugate base ctypes data diagonal flags flat getfield ravel reshape
+            squeeze swapaxes to_device transpose view astype __getitem__ __iter__ __array__
+            __array_finalize__ __array_function__ __array_interface__ __array_prepare__ __array_struct__
+            __array_ufunc__ __array_wrap__ __dlpack__ __buffer__
+        """,
+        MAKES: f"""
+            {_ARITHMETIC} {_CONVERSIONS} argpartition argsort choose clip compress copy cumprod cumsum
+            dot flatten nonzero repeat round searchsorted take __copy__ __deepcopy__
+        """,
+        FILLS: "__setstate__",
+        TELLS: "dump tofile",
+    },
+}
+_DOES = {
+    kind: {n: does for does, names in rows.items() for n in names.split()} for kind, rows in _ROWS.items()
+}
+_DOES[np.generic] = _DOES[np.ndarray]
+KINDS = tuple(kind for kind in _ROWS if kind is not object)
+# Containers whose parts are objects: a rule that has seen one may look at it again.
+CONTAINERS = (list, dict, OrderedDict, defaultdict, Counter, set, deque)
+
+
+def does(kind: type, name: str) -> Does | None:
+    """What a method of one of Python's own types, or of a class of theirs, does; None for one that is not
+    known.
+
+    >>> does(list, "append") == Does.WRITES | Does.KEEPS, does(bool, "conjugate") == Does.READS
+    (True, True)
+    """
+    return next((_DOES[base][name] for base in kind.__mro__ if name in _DOES.get(base, ())), None)
+
+
+def names_that(what: Does, *kinds: type) -> frozenset[str]:
+    """The names of the methods of these types that do this, among other things; not those that all have."""
+    return frozenset(
+        name
+        for kind in kinds
+        for base in kind.__mro__[:-1]
+        for name, found in _DOES.get(base, {}).items()
+        if what in found
+    )
+
+
+def names_with(what: Does, *kinds: type) -> frozenset[str]:
+    """The names of the methods that do this, and nothing else, in each of these types that has them.
+
+    >>> sorted(names_with(Does.READS, list) - names_with(Does.READS, object))
+    ['__contains__', '__len__', 'count', 'index']
+    """
+    found = [
+        (name, done) for kind in kinds for base in kind.__mro__ for name, done in _DOES.get(base, {}).items()
+    ]
+    return frozenset(name for name, done in found if done == what) - {
+        name for name, done in found if done != what
+    }
+
+
+def methods_that(what: Does, *kinds: type) -> tuple[Any, ...]:
+    """The same as objects; those that this Python or NumPy does not have are left out."""
+    return tuple(
+        dict.fromkeys(
+            getattr(kind, name)
+            for kind in kinds
+            for name in sorted(names_that(what, kind))
+            if hasattr(kind, name)
+        )
+    )
+
+
+# --- statements ---------------------------------------------------------------------------------------------
+
+
+class Fate(Enum):
+    """What becomes of a kind of statement or expression on the way to the intermediate form."""
+
+    DESUGARED = auto()  # other statements say it
+    STRAIGHTENED = auto()  # a jump, which flags take the place of
+    LOWERED = auto()
+    REFUSED = auto()
+
+
+class Kind(NamedTuple):
+    """A kind of statement: what becomes of it, and the fields with statements that run as part of it."""
+
+    fate: Fate
+    blocks: tuple[str, ...] = ()
+
+
+_DESUGARED, _LOWERED, _REFUSED = Kind(Fate.DESUGARED), Kind(Fate.LOWERED), Kind(Fate.REFUSED)
+_TRY = ("body", "handlers", "orelse", "finalbody")
+STATEMENTS: dict[type[ast.stmt], Kind] = {
+    **dict.fromkeys((ast.Break, ast.Continue, ast.Return), Kind(Fate.STRAIGHTENED)),
+    **dict.fromkeys((ast.If, ast.For, ast.While), Kind(Fate.LOWERED, ("body", "orelse"))),
+    ast.Try: Kind(Fate.LOWERED, _TRY),
+    ast.With: Kind(Fate.DESUGARED, ("body",)),
+    ast.Match: Kind(Fate.DESUGARED, ("cases",)),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), _DESUGARED),
+    **dict.fromkeys((ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr, ast.Pass), _LOWERED),
+    **dict.fromkeys((ast.FunctionDef, ast.Raise, ast.Assert, ast.Nonlocal, ast.Global), _LOWERED),
+    ast.TryStar: Kind(Fate.DESUGARED, _TRY),
+    ast.AsyncFor: Kind(Fate.REFUSED, ("body", "orelse")),
+    ast.AsyncWith: Kind(Fate.REFUSED, ("body",)),
+    **dict.fromkeys((ast.AsyncFunctionDef, ast.ClassDef), _REFUSED),
+    **{kind: _REFUSED for name in ("TypeAlias",) if (kind := getattr(ast, name, None)) is not None},
+}
+JUMPS = {ast.Return: "return", ast.Break: "break", ast.Continue: "continue"}
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+# Statements whose bodies belong to scopes of their own.
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+EXPRESSIONS = {
+    **dict.fromkeys((ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice), Fate.LOWERED),
+    **dict.fromkeys((ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call), Fate.LOWERED),
+    **dict.fromkeys((ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Lambda, ast.NamedExpr), Fate.LOWERED),
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr), Fate.LOWERED),
+    **dict.fromkeys((ast.Starred, ast.FormattedValue), Fate.DESUGARED),  # by what they stand in
+    **dict.fromkeys((ast.Yield, ast.YieldFrom, ast.Await), Fate.REFUSED),
+    **{
+        kind: Fate.REFUSED
+        for name in ("TemplateStr", "Interpolation")
+        if (kind := getattr(ast, name, None)) is not None
+    },
+}
+
+
+def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The lists of statements that run as part of one, in the order of the text.
+
+    >>> [len(block) for block in blocks_of(ast.parse("if a: b\\nelse: c; d").body[0])]
+    [1, 2]
+    """
+    for name in STATEMENTS[type(statement)].blocks:
+        found = getattr(statement, name)
+        if name in ("handlers", "cases"):
+            yield from (part.body for part in found)
+        else:
+            yield found
+
+
+def jumps(statement: ast.stmt) -> frozenset[str]:
+    """The jumps that may lead out of a statement: "return", and "break" or "continue" of a loop around it."""
+    if type(statement) in JUMPS:
+        return frozenset({JUMPS[type(statement)]})
+    found = [frozenset().union(*map(jumps, block)) for block in blocks_of(statement)]
+    if isinstance(statement, LOOPS):
+        found[0] &= {"return"}  # the others end in it
+    return frozenset().union(*found)

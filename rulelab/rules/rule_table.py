@@ -1,0 +1,163 @@
+"""How the rules that come with rulelab are stated: a table for each family of functions, check points
+beside it."""
+
+from __future__ import annotations
+
+import sys
+
+from ..errors import Place, RuleRegistrationError
+from .capabilities import capabilities
+from .constant import constant_frule, constant_rrule
+from .rule import Rule, StandIn
+from .scalar import arity_of, scalar_frule, scalar_rrule
+from .signatures import ANY, Accepts, accepts_of
+from .targets import name_of, resolve
+
+
+class RuleTable:
+    """The rules of one family. Rows are stated at import; `install` puts them in a registry in one step.
+
+    `points` holds `(target, args, kwargs)` for each check point. A point is written as the tuple of
+    arguments, or as `(args, kwargs)` with a tuple and a dict.
+
+    >>> import math
+    >>> table = RuleTable("python_math")
+    >>> table.scalar(math.exp, lambda out, x: out, points=[(0.5,)])
+    >>> table.points
+    [(<built-in function exp>, (0.5,), {})]
+    """
+
+    def __init__(self, name, hands_out=False):
+        self.name = name
+        self.hands_out = hands_out  # the frules give parts of their arguments, with the tangents of these
+        self.rules = []  # (target, Rule)
+        self.mutators = []  # (target, description)
+        self.stand_ins = []  # (target, StandIn)
+        self.points = []
+
+    def rrule(self, *targets, leading=1, points=(), differentiable=True):
+        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
+
+        With `differentiable=False` it is the rule of a constant, stated in full for the sake of its
+        parameter names: an `out` among them is how a positional one is known for what it is.
+        """
+
+        def stated(function):
+            for target in _targets(targets):
+                facts = {"leading": leading, "differentiable": differentiable}
+                self._add(target, "rrule", function, accepts_of(function), **facts)
+                self._add_points(target, points)
+            return function
+
+        return stated
+
+    def frule(self, *targets, points=(), differentiable=True, requires=(), keyword_tangents=False):
+        """Decorator of a forward rule for each target; the tangents come first.
+
+        With `requires={"forwards"}` the rule calls functions that it is given, by
+        `config.frule_via_ad(tangents, f, *args)`, and the config comes before the tangents. With
+        `keyword_tangents` its tangents go on with those of the keywords of the call, in their order.
+        """
+        needed = capabilities(requires)
+
+        def stated(function):
+            for target in _targets(targets):
+                accepts = accepts_of(function, skip=2 if needed else 1)
+                facts = {"requires": needed, "keyword_tangents": keyword_tangents}
+                self._add(target, "frule", function, accepts, differentiable=differentiable, **facts)
+                self._add_points(target, points)
+            return function
+
+        return stated
+
+    def scalar(self, target, partials, points=(), frule=None, past=None):
+        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument.
+
+        An `frule` of its own is for one whose second derivative is not that of its partials. With `past` it
+        is the sum of the partials times the tangents, each term through that function (`Rule`).
+        """
+        (target,) = _targets((target,))
+        accepts, count, place = _accepts_partials(partials), arity_of(partials), Place.of_function(partials)
+        name = name_of(target)
+        facts = {"leading": count, "place": place}
+        reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
+        self._add(target, "rrule", reverse, accepts, partials=partials, **facts)
+        by_partials = {"partials": partials, "past": past} if past or not frule else {}
+        self._add(target, "frule", forward, accepts, **by_partials, **facts)
+        self._add_points(target, points)
+
+    def non_differentiable(self, *targets, backwards_only=False):
+        """States that these have no derivative: their results are constants. With `backwards_only` that is
+        said of reverse mode; forward mode has a rule that looks at the tangents they are handed.
+        """
+        place = Place.of_frame(sys._getframe(1))
+        accepts = Accepts((), ANY)
+        for target in _targets(targets):
+            name = name_of(target)
+            self._add(
+                target, "rrule", constant_rrule(target, name), accepts, place=place, differentiable=False
+            )
+            if not backwards_only:
+                made = constant_frule(target, name)
+                self._add(target, "frule", made, accepts, place=place, differentiable=False)
+
+    def mutates(self, *targets, description=None):
+        """States that these write to an argument, and how a message calls them."""
+        self.mutators.extend((target, description or name_of(target)) for target in _targets(targets))
+
+    def stands_in(self, *targets, rest=None, instead=None, reads_items=False, only=None):
+        """Decorator of a plain Python function that does what the targets do and is differentiated in their
+        place, where there is no rule.
+
+        It takes the arguments as they come. With `rest=k` those from position k on arrive as one tuple.
+        `instead(*args)` may say of a call that it goes this way although there is a rule; `reads_items` says
+        what `TABLE.reads_items` does. `only(*args)` may say of a call without a rule that it does not.
+        """
+
+        def stated(function):
+            for target in _targets(targets):
+                self.stand_ins.append((target, StandIn(function, rest, instead, reads_items, only)))
+            return function
+
+        return stated
+
+    def reads_items(self, *targets):
+        """States that these read their first argument, any iterable, once from end to end and keep nothing:
+        where their rules want a list, the list of its items will do."""
+        self.stand_ins.extend((target, StandIn(None, reads_items=True)) for target in _targets(targets))
+
+    def install(self, registry):
+        """Puts every row in the registry, in one step."""
+        registry.install(self.rules, self.mutators, self.stand_ins)
+
+    def _add(self, target, mode, function, accepts, place=None, **facts):
+        place = place or Place.of_function(function)
+        facts["hands_out"] = self.hands_out and mode == "frule"
+        rule = Rule(name_of(target), mode, function, accepts, place, built_in=True, pure=True, **facts)
+        self.rules.append((target, rule))
+
+    def _add_points(self, target, points):
+        for point in points:
+            args, kwargs = point if _has_keywords(point) else (point, {})
+            self.points.append((target, tuple(args), dict(kwargs)))
+
+    def __repr__(self):
+        return f"RuleTable({self.name!r}, {len(self.rules)} rules)"
+
+
+def _has_keywords(point):
+    return len(point) == 2 and isinstance(point[0], tuple) and isinstance(point[1], dict)
+
+
+def _targets(given):
+    for target in given:
+        resolved, bound = resolve(target)
+        if bound:
+            raise RuleRegistrationError(
+                f"{name_of(resolved)} was given bound to an object; name it on its type"
+            )
+        yield resolved
+
+
+def _accepts_partials(partials):
+    return accepts_of(partials, skip=1)

@@ -1,0 +1,38 @@
+"""What is asked of an `np.vectorize` object before it is differentiated, in either mode."""
+
+import numpy as np
+
+from ..errors import NotDifferentiableError
+
+
+def check_vectorized(held, words, place=None):
+    """NotDifferentiableError for an object, or a call with keywords, that is not differentiated."""
+    if words or held.signature is not None or held.excluded:
+        raise NotDifferentiableError(
+            "np.vectorize with a signature, excluded arguments or keywords is not differentiated",
+            place=place,
+            fixes=("call the function in a loop or a list comprehension",),
+            read="limitations#iteration",
+        )
+
+
+def dtype_of_results(held, results, place=None):
+    """The dtype that np.vectorize gives; NotDifferentiableError for several results of each call, and if it
+    cuts the digits of a float off.
+    """
+    if isinstance(results[0], tuple):
+        raise NotDifferentiableError(
+            "np.vectorize of a function with several results is not differentiated",
+            place=place,
+            fixes=("one np.vectorize for each result",),
+            read="limitations#iteration",
+        )
+    dtype = np.dtype(held.otypes[0] if held.otypes else np.asarray(results[0]).dtype.char)
+    if dtype.kind in "iub" and any(isinstance(y, (float, complex, np.inexact)) for y in results):
+        raise NotDifferentiableError(
+            f"np.vectorize gives {dtype} here, which cuts off the digits of a float",
+            place=place,
+            fixes=("give np.vectorize otypes=[float]",),
+            read="limitations#iteration",
+        )
+    return dtype

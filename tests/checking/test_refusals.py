@@ -1,0 +1,60 @@
+"""Tests of whom an exception of a rule is held against."""
+
+import numpy as np
+import pytest
+
+from rulelab.checking.refusals import is_own_fault
+
+X = np.array([0.5, 1.5, 2.5])
+
+
+def misspelled(x):
+    return np.tahn(x)
+
+
+def unknown(x):
+    return lenght(x)  # noqa: F821
+
+
+def of_no_such_keyword(x):
+    return np.sum(x, axs=0)
+
+
+def into_integers(x):
+    buffer = np.zeros(np.shape(x), dtype=int)
+    buffer += x
+    return buffer
+
+
+def of_other_rank(x):
+    return np.sum(x, axis=(0, 1))
+
+
+def unpacked(x):
+    rows, columns = np.shape(x)
+    return rows * columns
+
+
+def refusing(x):
+    raise TypeError("strings alone")
+
+
+def raised_by(rule, x):
+    with pytest.raises(Exception) as raised:
+        rule(x)
+    return raised.value
+
+
+@pytest.mark.parametrize("rule", [misspelled, unknown, of_no_such_keyword, into_integers])
+def test_what_is_raised_at_any_arguments_is_the_fault_of_the_rule(rule):
+    assert is_own_fault(raised_by(rule, X), (X,))
+
+
+@pytest.mark.parametrize("rule", [of_other_rank, unpacked, refusing])
+def test_what_depends_on_what_was_guessed_is_not(rule):
+    assert not is_own_fault(raised_by(rule, X), (X,))
+
+
+def test_a_buffer_of_integers_is_none_where_a_mask_may_be_meant():
+    mask = np.array([True, False, True])
+    assert not is_own_fault(raised_by(into_integers, X), (X, mask))

@@ -1,0 +1,67 @@
+"""Tests of what a docstring says in code about arguments, and what only looks like it."""
+
+import numpy as np
+import pytest
+
+from rulelab.checking.relations import related, relations_in
+
+NAMES = ("d", "n", "p", "x", "a", "b", "i", "j")
+
+
+def said(text):
+    return [
+        (r.left.name or r.left.number, r.sign, r.right.name or r.right.number)
+        for r in relations_in(text, NAMES)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("two vectors with d < n.", [("d", "<", "n")]),
+        ("a share, 0 <= p <= 1", [(0.0, "<=", "p"), ("p", "<=", 1.0)]),
+        ("a <= x <= b", [("a", "<=", "x"), ("x", "<=", "b")]),
+        ("for x > 0.", [("x", ">", 0.0)]),
+        ("the rows i and j, two different ones", [("i", "!=", "j")]),
+        ("i != j", [("i", "!=", "j")]),
+        ("-pi < x < 1.5e2", [(-np.pi, "<", "x"), ("x", "<", 150.0)]),
+        ("x if x > 0, else 0", []),
+        ("zero when x < a", []),
+        ("x >= 0, zero otherwise", []),
+        ("d > 2 * n, n-1 > 3, x[0] < x[1], f(x) < 3, x -> b", []),
+        ("speed > 3 and y < z", []),
+        ("Where a * 2 < b, or a < b * 3.", []),
+    ],
+)
+def test_relations_are_read_and_cases_are_not(text, found):
+    assert said(text) == found
+
+
+def test_lengths_and_sizes_are_compared():
+    length, size = relations_in("len(x) > 1 and |a| < 1", NAMES)
+    assert length.holds({"x": np.ones(2)}) and not length.holds({"x": np.ones(1)})
+    assert length.holds({"x": 2.0})  # which has none
+    assert size.holds({"a": np.array([-0.5, 0.5])}) and not size.holds({"a": -2.0})
+
+
+def test_what_cannot_be_compared_holds():
+    (order,) = relations_in("d < n", NAMES)
+    assert not order.holds({"d": np.array([1.0, 3.0]), "n": 2.0})
+    for d in ("text", None, 3j, np.ones(3)):
+        assert order.holds({"d": d, "n": np.zeros(2)})
+
+
+def test_two_different_places_are_no_lists_of_places():
+    (unlike,) = relations_in("the rows i and j, two different ones", NAMES)
+    assert unlike.holds({"i": 1, "j": 2}) and not unlike.holds({"i": 2, "j": 2})
+    assert not unlike.holds({"i": np.array([0, 1]), "j": np.array([1, 2])})
+
+
+def huber(r, delta):
+    """Quadratic for |r| <= delta, linear beyond; delta > 0."""
+    return np.where(np.abs(r) <= delta, r**2 / 2, delta * (np.abs(r) - delta / 2))
+
+
+def test_what_a_function_decides_by_is_a_case_and_no_domain():
+    names = [(r.left.name, r.sign) for r in related(huber, ("r", "delta")).relations]
+    assert names == [("delta", ">")]

@@ -1,0 +1,176 @@
+"""Tests of what a function says of its parameters in words, and of the arguments that a rule is judged at."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+from rulelab.checking.said import intervals_said, kinds_said
+
+from .rules import registry_with
+
+NO = rl.NoTangent()
+
+
+def first_kinds(doc, *names):
+    f = eval(f"lambda {', '.join(names)}: 0")
+    f.__doc__ = doc
+    return {name: str(kinds[0]) for name, kinds in kinds_said(f).items()}
+
+
+@pytest.mark.parametrize(
+    "doc, names, wanted",
+    [
+        ("The product with the real matrix E.", "E x", {"E": "a matrix"}),
+        ("A layer; W is a real matrix and b is a vector.", "W b", {"W": "a matrix", "b": "a vector"}),
+        ("Of the signal; i is a vector of integers.", "x i", {"i": "a vector of indices"}),
+        ("The logarithm of a positive array.", "x", {"x": "a vector, positive"}),
+        ("The distance of two vectors of one length.", "p q", {"p": "a vector", "q": "a vector"}),
+        ("The phase of the complex signal z.", "z", {"z": "a complex vector"}),
+        ("Turns the point p, a vector of three, about k.", "p k", {"p": "a vector (3)"}),
+        ("The determinant of an invertible matrix.", "A", {"A": "a square matrix"}),
+        ("The rows ids of the matrix E, times w.", "E ids w", {"E": "a matrix"}),
+        ("A layer with the matrices params['W'].", "params", {}),
+        ("Returns a matrix.", "x", {}),
+        ("Differences of the two sides.", "a b", {}),
+    ],
+)
+def test_a_docstring_says_kinds(doc, names, wanted):
+    assert first_kinds(doc, *names.split()) == wanted
+
+
+@pytest.mark.parametrize(
+    "doc, names, wanted",
+    [
+        ("With a > 0 and -1 < b <= 2.", "a b", {"a": (0.0, np.inf), "b": (-1.0, 2.0)}),
+        ("The rate; all are positive.", "a b", {"a": (0.0, np.inf), "b": (0.0, np.inf)}),
+        ("The gap, where n * a < 2 * b.", "n a b", {}),
+        ("The point, with p[2] > 0.", "p", {}),
+        ("The loss; a and b are positive.", "a b c", {"a": (0.0, np.inf), "b": (0.0, np.inf)}),
+    ],
+)
+def test_a_docstring_says_intervals(doc, names, wanted):
+    f = eval(f"lambda {', '.join(names.split())}: 0")
+    f.__doc__ = doc
+    assert intervals_said(f) == wanted
+
+
+def box_cox(x, lam: float):
+    return (x**lam - 1) / lam
+
+
+def box_cox_with(total):
+    def rule(x, lam):
+        z = box_cox(x, lam)
+
+        def pullback(z_bar):
+            return NO, x ** (lam - 1) * z_bar, total((x**lam * np.log(x) - z) / lam * z_bar)
+
+        return z, pullback
+
+    return rule
+
+
+def rows_of(E, i):
+    """The sum of the rows i of the real matrix E, where i is a vector of integers."""
+    return E[i].sum(axis=0)
+
+
+def rows_with(add):
+    def rule(E, i):
+        def pullback(y_bar):
+            E_bar = np.zeros(E.shape)
+            add(E_bar, i, y_bar)
+            return NO, E_bar, NO
+
+        return rows_of(E, i), pullback
+
+    return rule
+
+
+def overwritten(E_bar, i, y_bar):
+    E_bar[i] = y_bar
+
+
+def damped(z, noise: float):
+    return np.real(np.conj(z) * z) / noise
+
+
+def damped_rule(z, noise):
+    def pullback(y_bar):
+        return NO, 2 * z * y_bar / noise, -np.sum(y_bar * np.abs(z) ** 2) / noise**2
+
+    return damped(z, noise), pullback
+
+
+def survival(d, n):
+    """The survival curve: d[i] have died of n[i], two vectors with d < n."""
+    return np.cumprod(1 - d / n)
+
+
+def survival_with(turned):
+    def rule(d, n):
+        q = 1 - d / n
+        y = np.cumprod(q)
+
+        def pullback(y_bar):
+            q_bar = turned(np.cumsum(turned(y_bar * y))) / q
+            return NO, -q_bar / n, q_bar * d / n**2
+
+        return y, pullback
+
+    return rule
+
+
+def mean_of_exp(x, axis: int):
+    return np.log(np.mean(np.exp(x), axis=axis))
+
+
+def mean_of_exp_with(spread):
+    def rule(x, axis):
+        e = np.exp(x)
+        p = e / np.sum(e, axis=axis, keepdims=True)
+        return mean_of_exp(x, axis), lambda y_bar: (NO, p * spread(y_bar, axis), NO)
+
+    return rule
+
+
+def left_as_it_is(y_bar, axis=0):
+    return y_bar
+
+
+CASES = [
+    pytest.param(box_cox, box_cox_with(np.sum), box_cox_with(left_as_it_is), id="a float is a number"),
+    pytest.param(rows_of, rows_with(np.add.at), rows_with(overwritten), id="a matrix and indices"),
+    pytest.param(survival, survival_with(np.flip), survival_with(left_as_it_is), id="an order"),
+    pytest.param(
+        mean_of_exp, mean_of_exp_with(np.expand_dims), mean_of_exp_with(left_as_it_is), id="an axis"
+    ),
+]
+
+
+@pytest.mark.parametrize("f, right, wrong", CASES)
+def test_a_right_rule_is_judged_as_its_function_says(f, right, wrong):
+    assert rule_check(f, registry=registry_with(f, right)).verdict == "right"
+
+
+@pytest.mark.parametrize("f, right, wrong", CASES)
+def test_a_wrong_rule_is_judged_as_its_function_says(f, right, wrong):
+    assert rule_check(f, registry=registry_with(f, wrong)).verdict == "wrong"
+
+
+def test_what_is_called_a_float_is_not_asked_in_complex_numbers():
+    assert rule_check(damped, registry=registry_with(damped, damped_rule)).verdict == "right"
+
+
+def test_a_function_that_does_not_take_what_it_says_is_judged_at_what_it_takes():
+    def total(x: float):
+        return np.sum(x[1:] * x[:-1])
+
+    def rule(x):
+        x_bar = np.zeros_like(x)
+        x_bar[1:] += x[:-1]
+        x_bar[:-1] += x[1:]
+        return total(x), lambda y_bar: (NO, y_bar * x_bar)
+
+    assert rule_check(total, depth="quick", registry=registry_with(total, rule)).verdict == "right"

@@ -1,0 +1,40 @@
+"""Tests of what is read in the text of a function about its parameters."""
+
+import numpy as np
+import pytest
+
+from rulelab.checking.usage import factors_of, indexing
+
+
+def packet(x, k, s):
+    return np.tanh(k * x) * np.exp(-(x**2) / (2 * s**2))
+
+
+def rate_law(s, vmax, km):
+    return vmax * s / (km + s)
+
+
+def step(w, g, rate):
+    return w - rate * g
+
+
+@pytest.mark.parametrize(
+    "f, others, factors", [(packet, "x", {"k", "s"}), (rate_law, "s", {"vmax"}), (step, "w", set())]
+)
+def test_a_factor_stands_in_products_with_the_others_alone(f, others, factors):
+    assert factors_of(f, frozenset([others])) - {others} == factors
+
+
+def picked(E, tokens):
+    return E[tokens]
+
+
+def binned(x, seg, i, w):
+    out = np.zeros(3)
+    np.add.at(out, seg, w * x)
+    return out[i, 0] + np.bincount(seg)[0]
+
+
+@pytest.mark.parametrize("f, found", [(picked, {"tokens"}), (binned, {"seg", "i"}), (step, set())])
+def test_what_picks_out_of_arrays_is_an_index(f, found):
+    assert indexing(f) == found

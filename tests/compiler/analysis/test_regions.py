@@ -1,0 +1,124 @@
+"""Which names may stand for one container, and which of these can be changed under another name."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.compiler.analysis.regions import may_hold
+from rulelab.compiler.analysis.types import ANY, CELL, DICT, F8, FLOAT, FUNCTION, INT, LIST, STR, Array, Tuple
+from rulelab.compiler.base import ir
+from rulelab.compiler.calls import passes
+from rulelab.compiler.calls.cache import Cache
+
+
+@pytest.fixture
+def shared_names(monkeypatch):
+    """The names of the shared regions of a function (`of`, or the one that is differentiated)."""
+    seen = {}
+    share = passes.share
+
+    def noted(function, regions, types):
+        share(function, regions, types)
+        names = {s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)} | set(function.parameters)
+        seen.setdefault(function.name, {name for name in names if regions.shared(name)})
+
+    monkeypatch.setattr(passes, "share", noted)
+
+    def names(f, *args, of=None):
+        rl.gradient(f, *args, cache=Cache())
+        return seen[(of or f).__name__]
+
+    return names
+
+
+@pytest.mark.parametrize("kind", [ANY, LIST, DICT, FUNCTION, CELL, Tuple((FLOAT, LIST))])
+def test_types_that_may_hold_containers(kind):
+    """Containers, functions, cells, what is not known, and tuples with such in them."""
+    assert may_hold(kind)
+
+
+@pytest.mark.parametrize("kind", [FLOAT, F8, INT, STR, Array("f8", 1), Tuple((FLOAT, INT)), Tuple(())])
+def test_types_that_hold_none(kind):
+    """Numbers, strings, arrays and tuples of them are no containers that can change."""
+    assert not may_hold(kind)
+
+
+def adds(xs, v):
+    xs.append(v)
+
+
+def test_a_list_that_only_grows_here_is_not_shared(shared_names):
+    """A list that is filled, read and summed stays a value: nothing goes by identity."""
+
+    def f(x):
+        xs = []
+        for k in range(3):
+            xs.append(x * k)
+        return sum(xs) + np.sum(np.array(xs)) + xs[0]
+
+    assert shared_names(f, 2.0) == set()
+
+
+def written(x):
+    xs = [x]
+    xs[0] = x * x
+    return xs[0]
+
+
+def handed_to_a_helper(x):
+    xs = [x]
+    adds(xs, x)
+    return xs[1]
+
+
+def captured(x):
+    xs = [x]
+    push = lambda v: xs.append(v)  # noqa: E731
+    push(x)
+    return xs[1]
+
+
+@pytest.mark.parametrize("f", [written, handed_to_a_helper, captured])
+def test_a_list_that_is_changed_is_shared(shared_names, f):
+    """A write, a helper that appends and a closure that holds it each make a list shared."""
+    assert any(name.startswith("xs") for name in shared_names(f, 2.0))
+
+
+def test_aliases_are_shared_together(shared_names):
+    """What is written under one name is shared under all names that may mean it, and under no others."""
+
+    def f(x):
+        a, b, c = [x], [x], [x]
+        d = a if x > 0 else b
+        held = (d, x)
+        held[0][0] = x * x
+        return a[0] + b[0] + x * len(c)
+
+    shared = {name.rstrip("_0123456789") for name in shared_names(f, 2.0)}
+    assert {"a", "b", "held"} <= shared
+    assert "c" not in shared
+
+
+def rows(x):
+    return [[x * k] for k in range(2)]
+
+
+def row(x):
+    return [x * k for k in range(2)]
+
+
+def record(x):
+    return {"w": [x, x], "b": (x, [1.0])}
+
+
+def sums_rows(x):
+    return sum([r[0] for r in rows(x)]) + sum(row(x)) + record(x)["w"][0]
+
+
+def test_lists_in_lists_that_are_returned_are_shared(shared_names):
+    """Rows made in a loop and returned in a list are shared, since the caller may change them; one list, or
+    lists with names of their own, are not.
+    """
+    assert shared_names(sums_rows, 2.0, of=rows)
+    assert not shared_names(sums_rows, 2.0, of=row)
+    assert not shared_names(sums_rows, 2.0, of=record)

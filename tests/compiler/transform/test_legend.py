@@ -1,0 +1,51 @@
+"""The comments at the head of a pass say what it is for, and what the helpers do that it names."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from corpus.harness import all_cases  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.compiler.transform.legend import _MEANINGS  # noqa: E402
+from rulelab.errors import RuleLabError  # noqa: E402
+
+
+def scaled(x, factor):
+    return np.sum(x * factor)
+
+
+def head(text):
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("#")]
+
+
+def test_the_arguments_are_named():
+    """With their types, which the code depends on."""
+    text = rl.adjoint_source(scaled, np.ones((2, 3)), 2.0)
+    assert head(text)[0].startswith("# scaled(x: float64[2, 3], factor: float): ")
+
+
+def test_what_is_not_there_is_not_explained():
+    """A formula needs no helper; a call of a rule does."""
+    square = lambda x: x * x
+    assert "pull(" not in rl.adjoint_source(square, 2.0)
+    assert any(line.startswith("#   pull(") for line in head(rl.adjoint_source(scaled, np.ones(2), 2.0)))
+
+
+def test_every_operation_is_named():
+    """No site, and no pullback, goes by a number alone."""
+    met = set()
+    for case in all_cases()[::4]:
+        try:
+            text = rl.adjoint_source(case.function, *case.points[0], **case.kwargs)
+        except RuleLabError:
+            continue
+        if not text.startswith("# by rule"):
+            body = text.replace(case.function.__name__, "")
+            assert not re.search(r"\b(?:find|back|partials)(?:_\d+)?\b[(,]", body), case.name
+            met |= {pattern for pattern, _ in _MEANINGS if re.search(pattern, text)}
+    assert met == {pattern for pattern, _ in _MEANINGS}

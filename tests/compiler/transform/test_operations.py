@@ -1,0 +1,40 @@
+"""Single operations in both sweeps: which arguments of a call are wanted a cotangent of."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+
+from ...differences import gradient_by_differences
+
+X = np.array([1.0, 2.5, 4.0])
+CALLS = {  # the function of one argument, of both, the second argument, whether it has a derivative
+    "quantile": (lambda x: np.quantile(x, 0.4), np.quantile, 0.4, False),
+    "norm": (lambda x: np.linalg.norm(x, 2.5), np.linalg.norm, 2.5, False),
+    "largest": (lambda x: np.linalg.norm(x, np.inf), np.linalg.norm, np.inf, False),
+    "power": (lambda x: np.sum(x**2.5), lambda x, y: np.sum(x**y), 2.5, True),
+    "hypot": (lambda x: np.sum(np.hypot(x, 0.7)), lambda x, y: np.sum(np.hypot(x, y)), 0.7, True),
+}
+CHOICES = {
+    "first": lambda one, f: lambda v: one(v[:3]) ** 2,
+    "second": lambda one, f: lambda v: f(X, v[3]) ** 2,
+    "both": lambda one, f: lambda v: f(v[:3], v[3]) ** 2,
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("name", CALLS)
+def test_each_choice_of_what_varies_has_its_second_derivative(name, choice):
+    """What stands still is a constant, whatever varies beside it; what varies and has no derivative is
+    refused.
+    """
+    one, f, y, smooth = CALLS[name]
+    along, start = CHOICES[choice](one, f), np.append(X, y)
+    if choice != "first" and not smooth:
+        with pytest.raises(rl.NotDifferentiableError, match="no derivative for its argument"):
+            rl.hessian(along, start)
+        return
+    start[3] = min(start[3], 20.0)
+    found = rl.hessian(along, start)
+    wanted = gradient_by_differences(lambda x: rl.gradient(along, x)[0], start, 1e-5)
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-6)
