@@ -31,6 +31,8 @@ LAB_SETTINGS = {
     # Otherwise cells that are off the screen are not in the page, and nothing in them can be found.
     "notebook-extension/tracker": {"windowingMode": "none", "autoStartDefaultKernel": True},
     "docmanager-extension/plugin": {"autosave": False},
+    # What the kernel offers counts however busy the machine is: otherwise it is dropped after a second.
+    "completer-extension/manager": {"providerTimeout": 120_000},
 }
 LAB_CONFIG = {"LabApp": {"expose_app_in_browser": True}, "ServerApp": {"terminals_enabled": False}}
 EMPTY_NOTEBOOK = {

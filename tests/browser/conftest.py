@@ -114,23 +114,10 @@ class NotebookPage:
         return "\n".join(cells.nth(number).locator(".jp-OutputArea-output").all_inner_texts())
 
     def press_tab(self, *wanted: str) -> None:
-        """Press Tab where one types; back when the popup lists these words.
-
-        JupyterLab first lists words of the cell itself, and those of the kernel only if they come within a
-        second. On a busy machine the first ones do not, and one presses Tab again.
-        """
-        from playwright.sync_api import TimeoutError as NotThere
-
-        for last in (False, False, False, True):
-            self.page.keyboard.press("Tab")
-            try:
-                for word in wanted:
-                    self.page.locator(OFFERED).get_by_text(word, exact=True).first.wait_for(timeout=5000)
-                return
-            except NotThere:
-                if last:
-                    raise
-                self.page.keyboard.press("Escape")
+        """Press Tab where one types; back when the popup lists these words."""
+        self.page.keyboard.press("Tab")
+        for word in wanted:
+            self.page.locator(OFFERED).get_by_text(word, exact=True).first.wait_for()
 
     def cells(self) -> list[dict[str, Any]]:
         """The cells as they would be saved, outputs included."""
