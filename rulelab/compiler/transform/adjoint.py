@@ -294,9 +294,9 @@ class _Adjoint(Operations):
         position = statement.position
         phis = [phi for phi in statement.carried if self.active(phi.target)]
         changing = [phi for phi in statement.carried if phi.sources[1] != phi.target]
-        self.alias |= {
-            phi.target: self.text(phi.sources[0]) for phi in statement.carried if phi not in changing
-        }
+        for phi in statement.carried:
+            if phi not in changing:
+                self.go_by(phi.target, self.text(phi.sources[0]))
         reads, swaps = self.hand_over(phis, position)
         # the cotangent of a carried name before an iteration is what the iteration itself contributes
         starts = {self.bar(phi.target): self.zero(phi.target) for phi in phis if phi in changing}

@@ -39,12 +39,12 @@ class Operations(Sweeps):
         if isinstance(op, ir.Publish):
             return self.site_publish(op, position), []
         if isinstance(op, ir.Append):
-            self.alias[target] = self.text(op.value) if isinstance(op.value, str) else target
+            self.go_by(target, self.text(op.value) if isinstance(op.value, str) else target)
         elif isinstance(op, (ir.Load, ir.Attribute)) and isinstance(self.types(target), Known):
             self.alias[target] = self.call_path(op)  # the guard vouches for it: it needs no name of its own
             return [], []
         elif isinstance(op, ir.Move) and op.checked is None and isinstance(op.value, str):
-            self.alias[target] = self.text(op.value)
+            self.go_by(target, self.text(op.value))
         else:
             self.define(target)
         if self.active(target) and target in self.active.handled and target in self.regions.effects:

@@ -162,6 +162,12 @@ class Sweeps:
         else:  # also where a branch gave it its value before
             scope.conditional.discard(name)
 
+    def go_by(self, name: str, other: str) -> None:
+        """Emitted code says `other` where `name` is read: who reads the one reads the other."""
+        self.alias[name] = other
+        if name != other:
+            self.uses[other] += self.uses[name] - 1
+
     def need(self, atom: ir.Atom | str) -> str:
         """The text of a forward value in the reverse sweep; it will be kept for it."""
         if isinstance(atom, ir.Const):

@@ -198,3 +198,46 @@ def test_the_size_of_a_number_is_not_looked_up_at_each_call(f, monkeypatch):
     assert asked == [f]
     assert rl.hessian(f, -0.7) == pytest.approx(2.0)
     assert np.isnan(rl.hessian(f, 0.0))
+
+
+def tanh_until(v):
+    s, n = v[0], 0
+    while True:
+        s = np.tanh(s * 1.62) + 0.1 * n
+        n += 1
+        if n > 3 or s > 9.0:
+            break
+    return s * v[1]
+
+
+def copied_in_a_loop(v):
+    s, kept = v[0], []
+    for x in v:
+        t = np.sin(s * x)
+        u = t
+        kept.append(u)
+        s = u
+    return s * sum(kept)
+
+
+def copied_on_a_branch(v):
+    s = v[1]
+    for x in v:
+        if x > 0.0:
+            t = np.exp(s * x)
+            u = t
+            s = u * 1.0
+            s = u + s * u
+        else:
+            s = x
+    return s
+
+
+@pytest.mark.parametrize("way", SECOND)
+@pytest.mark.parametrize("f", [tanh_until, copied_in_a_loop, copied_on_a_branch])
+def test_a_value_that_goes_by_several_names_keeps_the_one_that_is_read(f, way):
+    """A copy of a copy is carried to the next iteration, and something else reads what they are copies of."""
+    v, dots = np.array([0.3, 0.5, -0.2]), (np.array([1.0, -0.5, 2.0]),)
+    wanted, error = along_by_differences(f, (v,), [0], dots, {})
+    right = wanted if way != "forward over forward" else dots[0] @ wanted
+    assert np.allclose(WORKS[way](f, (v,), dots), right, rtol=1e-5, atol=10 * error)
