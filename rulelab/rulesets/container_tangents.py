@@ -217,8 +217,6 @@ def asked(config, f, f_dot, *items):
     """The value of a question about items: the author's own function goes by the forward question, which
     sees what it changes.
     """
-    if not is_in_python(f):
-        return f(*[item for item, _ in items])
     y, _ = config.frule_via_ad((f_dot, *[dot for _, dot in items]), f, *[item for item, _ in items])
     return y
 

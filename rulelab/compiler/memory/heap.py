@@ -170,12 +170,17 @@ def handing_on(y: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def like(inner: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`back`, which calls the pullback `inner`, marked as that is."""
-    return effectful(back) if getattr(inner, "changes", False) else back
+    return effectful(back) if changes(inner) else back
+
+
+def changes(back: Any) -> bool:
+    """Whether a pullback is to be asked although nothing flowed to the result."""
+    return getattr(back, "changes", False)
 
 
 def is_idle(back: Any, y_bar: Any) -> bool:
     """Whether a pullback need not be asked: nothing flowed to the result, and it does no more than answer."""
-    return (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False)
+    return (y_bar is ZERO or y_bar is NO) and not changes(back)
 
 
 # --- which containers may be changed ------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import array
 import collections
+import contextlib
 import functools
 import itertools
 import math
@@ -341,3 +342,38 @@ def test_a_list_changed_while_it_is_read_is_refused(change, read):
     error = refusal(f, [1.5, 2.5], kind=MutationError)
     told = ("was changed while an iterator was reading it", "Ignored code replaced a part of an argument")
     assert any(words in str(error) for words in told)
+
+
+def kept_by(test):
+    """A function that puts what it is asked about into a list, by a method of the list, and reads that."""
+
+    def f(x):
+        kept = [x]
+        test(kept.append, x)
+        return kept[-1] * x
+
+    return f
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda keep, x: list(filter(keep, [x * x, 3 * x])),
+        lambda keep, x: list(itertools.filterfalse(keep, [x * x, 3 * x])),
+        lambda keep, x: list(itertools.takewhile(keep, [x * x, 3 * x])),
+        lambda keep, x: list(itertools.dropwhile(keep, [x * x, 3 * x])),
+        lambda keep, x: np.vectorize(lambda value: keep(value) or value)(np.ones(2) * x * x),
+    ],
+    ids=["filter", "filterfalse", "takewhile", "dropwhile", "vectorize"],
+)
+def test_what_a_question_changes_is_followed_or_refused(ask):
+    """A question that is a container's own method writes; its answers alone are no derivative."""
+    f, x, h = kept_by(ask), 1.3, 1e-4
+    slope, curvature = (f(x + h) - f(x - h)) / (2 * h), (f(x + h) - 2 * f(x) + f(x - h)) / h**2
+    pushed = lambda x: rl.pushforward(f, x)(1.0)  # noqa: E731
+    assert pushed(x) == pytest.approx(slope, rel=1e-6)
+    assert rl.pushforward(pushed, x)(1.0) == pytest.approx(curvature, rel=1e-5)
+    with contextlib.suppress(MutationError):
+        assert rl.gradient(f, x) == pytest.approx((slope,), rel=1e-6)
+    with contextlib.suppress(MutationError):
+        assert rl.hessian(f, x) == pytest.approx(curvature, rel=1e-5)
