@@ -25,198 +25,206 @@ from .methods import method_finder
 if TYPE_CHECKING:
     from ..base.question import Question
 
-# Functions of this package that call what they are given, each with what makes the handler of a call:
+# Functions and classes that call what they are given, each with what makes the handler of a call:
 # `maker(pullbacks, call)`.
-CALLING: dict[Any, Callable[..., Handler]] = {}
+CALLING: dict[Any, Callable[..., Handler | None]] = {}
 # Objects of C code that read or call something of what they are given: a stand-in says what, for their class.
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
-_BIND = types.WrapperDescriptorType.__get__
 
 
-class Holders:
-    """Answers for calls of such objects, and for the calls that make them."""
+def handler(pullbacks: Question, call: Call) -> Handler | None:
+    """What answers for a call of such an object, or for one that makes it; None for any other."""
+    target = call.target
+    if is_dispatcher(target) and call.args:
+        chosen = target.dispatch(call.args[0].__class__)
+        return pullbacks.find(chosen, call.args, call.kwargs, call.active, call.place)
+    known = is_of_c(target) or isinstance(target, (types.FunctionType, types.WrapperDescriptorType))
+    maker = CALLING.get(target) if known else _BY_CLASS.get(type(target))
+    return None if maker is None else maker(pullbacks, call)
 
-    def __init__(self, pullbacks: Question) -> None:
-        self.pullbacks = pullbacks
-        self.makers = {
-            functools.partial: self.make_partial,
-            np.vectorize: self.make_vectorize,
-            super: self.make_super,
-        }
 
-    def handler(self, call: Call) -> Handler | None:
-        """What answers for a call of `target`; None if it is nothing of the kind."""
-        if isinstance(call.target, types.FunctionType) and call.target in CALLING:
-            return CALLING[call.target](self.pullbacks, call)
-        if is_dispatcher(call.target) and call.args:
-            return self.pullbacks.find(
-                call.target.dispatch(call.args[0].__class__), call.args, call.kwargs, call.active, call.place
-            )
-        if call.target is _BIND and call.args and call.args[0] is object.__setattr__:
-            return constant(call.target)  # as `__init__` of a frozen attrs class begins
-        if type(call.target) in GETTERS:
-            if (handler := self.read_one(call)) is not None:
-                return handler
-            by_class = (type(call.target).__call__, (call.target, *call.args), call.kwargs)
-            inner = self.pullbacks.find_target(*by_class, (False, *call.active), call.place)
-            return with_bound(inner, (call.target,))
-        if type(call.target) is functools.partial:
-            return self.partial_call(call)
-        if call.target is operator.call and call.args:
-            given = (call.args[1:], call.kwargs, call.active[1:], call.place)
-            return without_owner(self.pullbacks.find(call.args[0], *given))
-        if call.target is np.vectorize.__call__:
-            return self.vectorize_call(call)
-        maker = self.makers.get(call.target) if is_of_c(call.target) else None
-        return None if maker is None else maker(call)
+def _bind(pullbacks: Question, call: Call) -> Handler | None:
+    """`object.__setattr__.__get__(x)`, as `__init__` of a frozen attrs class begins."""
+    return constant(call.target) if call.args and call.args[0] is object.__setattr__ else None
 
-    # -- partial ---------------------------------------------------------------------------------------------
 
-    def partial_call(self, call: Call) -> Handler:
+def _call(pullbacks: Question, call: Call) -> Handler | None:
+    """`operator.call(f, x)`"""
+    if not call.args:
+        return None
+    inner = pullbacks.find(call.args[0], call.args[1:], call.kwargs, call.active[1:], call.place)
+    return without_owner(inner)
+
+
+# -- partial -------------------------------------------------------------------------------------------------
+
+
+def held_by_partial(call: Call) -> Call:
+    """The call that a call of a partial comes to."""
+    held, words = call.target.args, {**call.target.keywords, **call.kwargs}
+    given = dict(zip(call.kwargs, call.active[1 + len(call.args) :], strict=True))
+    flags = (
+        *(call.active[0],) * (1 + len(held)),
+        *call.active[1 : 1 + len(call.args)],
+        *(given.get(name, call.active[0]) for name in words),
+    )
+    return Call(call.target.func, (*held, *call.args), words, flags, call.place)
+
+
+def partial_call(pullbacks: Question, call: Call) -> Handler:
+    __tracebackhide__ = True
+    other = held_by_partial(call)
+    held, words = call.target.args, other.kwargs
+    inner = pullbacks.find(other.target, other.args, words, other.active, call.place)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        held, words = call.target.args, {**call.target.keywords, **call.kwargs}
-        given = dict(zip(call.kwargs, call.active[1 + len(call.args) :], strict=True))
-        flags = (
-            *(call.active[0],) * (1 + len(held)),
-            *call.active[1 : 1 + len(call.args)],
-            *(given.get(name, call.active[0]) for name in words),
-        )
-        inner = self.pullbacks.find(call.target.func, (*held, *call.args), words, flags, call.place)
+        y, pullback = inner(*held, *args, **words)
 
-        def run(*args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            y, pullback = inner(*held, *args, **words)
-
-            def back(y_bar: Any) -> Any:
-                got = tuple(_entries(pullback(y_bar), 1 + len(held) + len(args) + len(words)))
-                of_held, of_args = got[1 : 1 + len(held)], got[1 + len(held) : 1 + len(held) + len(args)]
-                of_words = dict(zip(words, got[1 + len(held) + len(args) :], strict=True))
-                kept = {name: bar for name, bar in of_words.items() if name not in kwargs}
-                own = Tangent(
-                    functools.partial,
-                    func=got[0],
-                    args=Tangent(tuple, *of_held),
-                    keywords=Tangent(dict, kept),
-                )
-                return (own, *of_args, *(of_words[name] for name in kwargs))
-
-            return y, heap.like(pullback, back)
-
-        return Uncached(run)
-
-    def make_partial(self, call: Call) -> Handler:
-        target = call.target
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            y = target(*args, **kwargs)
-            inner = args[0] if y.func is not args[0] else None  # a partial of a partial is made flat
-            count = len(inner.args) if inner is not None else 0
-
-            def back(y_bar: Any) -> Any:
-                func, of_args, words = (support.part(y_bar, name) for name in ("func", "args", "keywords"))
-                if inner is not None:
-                    func = Tangent(
-                        target,
-                        func=func,
-                        args=Tangent(tuple, *(support.part(of_args, k) for k in range(count))),
-                        keywords=Tangent(
-                            dict, {k: support.part(words, k) for k in inner.keywords if k not in kwargs}
-                        ),
-                    )
-                rest = (support.part(of_args, count + k) for k in range(len(args) - 1))
-                return (NO, func, *rest, *(support.part(words, name) for name in kwargs))
-
-            return y, back
-
-        return Uncached(run)
-
-    def make_super(self, call: Call) -> Handler:
-        """`super(C, self)`: the cotangent of what it gives is that of the object."""
-        return Uncached(lambda *args: (super(*args), lambda y_bar: (NO, NO, y_bar)[: 1 + len(args)]))
-
-    # -- vectorize -------------------------------------------------------------------------------------------
-
-    def make_vectorize(self, call: Call) -> Handler:
-        target = call.target
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            y = target(*args, **kwargs)
-            names = [*["pyfunc"][: len(args)], *[""] * (len(args) - 1), *kwargs]
-            return y, lambda y_bar: (
-                NO,
-                *(support.part(y_bar, name) if name == "pyfunc" else NO for name in names),
+        def back(y_bar: Any) -> Any:
+            got = tuple(_entries(pullback(y_bar), 1 + len(held) + len(args) + len(words)))
+            of_held, of_args = got[1 : 1 + len(held)], got[1 + len(held) : 1 + len(held) + len(args)]
+            of_words = dict(zip(words, got[1 + len(held) + len(args) :], strict=True))
+            kept = {name: bar for name, bar in of_words.items() if name not in kwargs}
+            own = Tangent(
+                functools.partial,
+                func=got[0],
+                args=Tangent(tuple, *of_held),
+                keywords=Tangent(dict, kept),
             )
+            return (own, *of_args, *(of_words[name] for name in kwargs))
 
-        return Uncached(run)
+        return y, heap.like(pullback, back)
 
-    def vectorize_call(self, call: Call) -> Handler:
-        """`np.vectorize(f)(x, …)`: f on each element of the broadcast arguments, as Python numbers.
+    return Uncached(run)
 
-        The object itself is the first argument of the call, so `active` tells of it in the second place.
-        """
-        target, active, place = call.args[0], call.active, call.place
-        check_vectorized(target, call.kwargs, place)
-        if not call.args[1:]:
-            return Uncached(lambda _: (target(), no_cotangents))  # raises Python's own error
 
-        def run(_: Any, *args: Any) -> Any:
-            __tracebackhide__ = True
-            spread = np.broadcast_arrays(*[np.asanyarray(x).astype(object) for x in args])
-            columns = [a.ravel().tolist() for a in spread]
-            if not columns[0]:
-                return target(*args), no_cotangents
-            rows = [
-                self.pullbacks.find(target.pyfunc, row, {}, active[1:], place)(*row) for row in zip(*columns)
-            ]
-            results = [row[0] for row in rows]
-            dtype = dtype_of_results(target, results, place)
-            whole = np.empty(len(results), object)
-            whole[:] = results
-            y = np.asanyarray(whole.reshape(spread[0].shape) if spread[0].shape else whole[0], dtype=dtype)
+def make_partial(pullbacks: Question, call: Call) -> Handler:
+    target = call.target
 
-            def back(y_bar: Any) -> Any:
-                whole_bar = 0.0 if y_bar is ZERO else unthunk(y_bar)  # the calls may change what others read
-                bars = np.broadcast_to(np.asarray(whole_bar), np.shape(y)).ravel()
-                got = [_entries(row[1](bar), 1 + len(args)) for row, bar in zip(rows[::-1], bars[::-1])]
-                own = functools.reduce(support.add, (part[0] for part in got), ZERO)
-                of_columns = zip(*[part[1:] for part in reversed(got)])
-                found = [_gathered(bars, np.shape(y), x) for bars, x in zip(of_columns, args, strict=True)]
-                return (NO, Tangent(np.vectorize, pyfunc=own), *found)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        y = target(*args, **kwargs)
+        inner = args[0] if y.func is not args[0] else None  # a partial of a partial is made flat
+        count = len(inner.args) if inner is not None else 0
 
-            return y, heap.like(next((inner for _, inner in rows if heap.changes(inner)), None), back)
+        def back(y_bar: Any) -> Any:
+            func, of_args, words = (support.part(y_bar, name) for name in ("func", "args", "keywords"))
+            if inner is not None:
+                func = Tangent(
+                    target,
+                    func=func,
+                    args=Tangent(tuple, *(support.part(of_args, k) for k in range(count))),
+                    keywords=Tangent(
+                        dict, {k: support.part(words, k) for k in inner.keywords if k not in kwargs}
+                    ),
+                )
+            rest = (support.part(of_args, count + k) for k in range(len(args) - 1))
+            return (NO, func, *rest, *(support.part(words, name) for name in kwargs))
 
-        return Uncached(run)
+        return y, back
 
-    # -- getters ---------------------------------------------------------------------------------------------
+    return Uncached(run)
 
-    def read_one(self, call: Call) -> Handler | None:
-        """What reads the one thing that a getter is for; None for one of several, or for a wrong call."""
-        (maker, held), kind = call.target.__reduce__()[:2], type(call.target)
-        if len(call.args) != 1 or call.kwargs:
+
+def make_super(pullbacks: Question, call: Call) -> Handler:
+    """`super(C, self)`: the cotangent of what it gives is that of the object."""
+    return Uncached(lambda *args: (super(*args), lambda y_bar: (NO, NO, y_bar)[: 1 + len(args)]))
+
+
+# -- vectorize -----------------------------------------------------------------------------------------------
+
+
+def make_vectorize(pullbacks: Question, call: Call) -> Handler:
+    target = call.target
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        y = target(*args, **kwargs)
+        names = [*["pyfunc"][: len(args)], *[""] * (len(args) - 1), *kwargs]
+        return y, lambda y_bar: (
+            NO,
+            *(support.part(y_bar, name) if name == "pyfunc" else NO for name in names),
+        )
+
+    return Uncached(run)
+
+
+def vectorize_call(pullbacks: Question, call: Call) -> Handler:
+    """`np.vectorize(f)(x, …)`: f on each element of the broadcast arguments, as Python numbers.
+
+    The object itself is the first argument of the call, so `active` tells of it in the second place.
+    """
+    target, active, place = call.args[0], call.active, call.place
+    check_vectorized(target, call.kwargs, place)
+    if not call.args[1:]:
+        return Uncached(lambda _: (target(), no_cotangents))  # raises Python's own error
+
+    def run(_: Any, *args: Any) -> Any:
+        __tracebackhide__ = True
+        spread = np.broadcast_arrays(*[np.asanyarray(x).astype(object) for x in args])
+        columns = [a.ravel().tolist() for a in spread]
+        if not columns[0]:
+            return target(*args), no_cotangents
+        rows = [pullbacks.find(target.pyfunc, row, {}, active[1:], place)(*row) for row in zip(*columns)]
+        results = [row[0] for row in rows]
+        dtype = dtype_of_results(target, results, place)
+        whole = np.empty(len(results), object)
+        whole[:] = results
+        y = np.asanyarray(whole.reshape(spread[0].shape) if spread[0].shape else whole[0], dtype=dtype)
+
+        def back(y_bar: Any) -> Any:
+            whole_bar = 0.0 if y_bar is ZERO else unthunk(y_bar)  # the calls may change what others read
+            bars = np.broadcast_to(np.asarray(whole_bar), np.shape(y)).ravel()
+            got = [_entries(row[1](bar), 1 + len(args)) for row, bar in zip(rows[::-1], bars[::-1])]
+            own = functools.reduce(support.add, (part[0] for part in got), ZERO)
+            of_columns = zip(*[part[1:] for part in reversed(got)])
+            found = [_gathered(bars, np.shape(y), x) for bars, x in zip(of_columns, args, strict=True)]
+            return (NO, Tangent(np.vectorize, pyfunc=own), *found)
+
+        return y, heap.like(next((inner for _, inner in rows if heap.changes(inner)), None), back)
+
+    return Uncached(run)
+
+
+# -- getters -------------------------------------------------------------------------------------------------
+
+
+def getter_call(pullbacks: Question, call: Call) -> Handler:
+    """A getter of several things goes by the stand-in for its class."""
+    if (handler := read_one(pullbacks, call)) is not None:
+        return handler
+    given, of_class = (call.target, *call.args), type(call.target).__call__
+    inner = pullbacks.find_target(of_class, given, call.kwargs, (False, *call.active), call.place)
+    return with_bound(inner, (call.target,))
+
+
+def read_one(pullbacks: Question, call: Call) -> Handler | None:
+    """What reads the one thing that a getter is for; None for one of several, or for a wrong call."""
+    (maker, held), kind = call.target.__reduce__()[:2], type(call.target)
+    if len(call.args) != 1 or call.kwargs:
+        return None
+    rest: tuple[Any, ...] = ()
+    words: dict[str, Any] = getattr(maker, "keywords", {})
+    if kind is operator.methodcaller:  # one with keywords is made by a partial
+        held = (*getattr(maker, "args", ()), *held)
+        name, rest = held[0], held[1:]
+        flags = (True, *(False,) * (len(rest) + len(words)))
+        inner = method_finder(pullbacks, name, flags, call.place)(*call.args, *rest, **words)
+    elif len(held) > 1:
+        return None
+    elif kind is operator.itemgetter:
+        rest, of_item = held, (False, True, False)
+        inner = pullbacks.find_target(operator.getitem, (*call.args, *held), {}, of_item, call.place)
+    else:
+        if "." in held[0]:
             return None
-        rest: tuple[Any, ...] = ()
-        words: dict[str, Any] = getattr(maker, "keywords", {})
-        if kind is operator.methodcaller:  # one with keywords is made by a partial
-            held = (*getattr(maker, "args", ()), *held)
-            name, rest = held[0], held[1:]
-            flags = (True, *(False,) * (len(rest) + len(words)))
-            inner = method_finder(self.pullbacks, name, flags, call.place)(*call.args, *rest, **words)
-        elif len(held) > 1:
-            return None
-        elif kind is operator.itemgetter:
-            rest, of_item = held, (False, True, False)
-            inner = self.pullbacks.find_target(operator.getitem, (*call.args, *held), {}, of_item, call.place)
-        else:
-            if "." in held[0]:
-                return None
-            inner = attribute_finder(self.pullbacks, held[0], call.place)(*call.args)
+        inner = attribute_finder(pullbacks, held[0], call.place)(*call.args)
 
-        def run(x: Any) -> Any:
-            __tracebackhide__ = True
-            y, pullback = inner(x, *rest, **words)
-            return y, heap.like(pullback, lambda y_bar: tuple(_entries(pullback(y_bar), 2)))
+    def run(x: Any) -> Any:
+        __tracebackhide__ = True
+        y, pullback = inner(x, *rest, **words)
+        return y, heap.like(pullback, lambda y_bar: tuple(_entries(pullback(y_bar), 2)))
 
-        return Uncached(run)
+    return Uncached(run)
 
 
 def _gathered(bars: Any, shape: tuple[int, ...], x: Any) -> Any:
@@ -228,3 +236,14 @@ def _gathered(bars: Any, shape: tuple[int, ...], x: Any) -> Any:
 def _entries(got: Any, count: int) -> Any:
     """The answer of a pullback as a tuple of so many entries."""
     return (NO,) * count if got is NO else (tuple(got) + (NO,) * count)[:count]
+
+
+CALLING |= {
+    functools.partial: make_partial,
+    np.vectorize: make_vectorize,
+    np.vectorize.__call__: vectorize_call,
+    super: make_super,
+    operator.call: _call,
+    types.WrapperDescriptorType.__get__: _bind,
+}
+_BY_CLASS = {functools.partial: partial_call, **dict.fromkeys(GETTERS, getter_call)}

@@ -39,6 +39,7 @@ from .borrowed import (
 from .call import Call
 from .constructors import keeps_in_sight, make_plain
 from .foreign import foreign
+from .holders import held_by_partial
 from .iterators import hands_on_plainly
 from .methods import may_lend, note_lent
 from .pushing import Push, Vjp, build
@@ -95,10 +96,8 @@ def run_plain(
     if known is None and type(target) is CACHED and any(varied):
         return pullbacks.run_plain(target.__wrapped__, everything, kwargs, spread, place)
     if known is None and type(target) is functools.partial:
-        held, words = target.args, {**target.keywords, **kwargs}
-        of_words = (varied[0] or any(varied[1 + len(args) :]),) * len(words)
-        handed = (*(varied[0],) * (1 + len(held)), *varied[1 : 1 + len(args)], *of_words)
-        return pullbacks.run_plain(target.func, (*held, *args), words, handed, place)
+        held = held_by_partial(Call(target, args, kwargs, varied, place))
+        return pullbacks.run_plain(held.target, held.args, held.kwargs, held.active, place)
     if known is None and keeps_in_sight(target):
         return make_plain(pullbacks, target, args, kwargs, place)
     if target is copy.copy or target is copy.deepcopy:
@@ -149,23 +148,20 @@ def run_plain(
 
 def push_plain(pullbacks: Question, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
     """What a `push` gives whose result nobody differentiates; a write to what varies is refused."""
-    found = _pushed_plain(pullbacks, call, varied, place)
-    if crossings.makes_new(*_called(call)):
-        for part in found:
-            heap.publish_plain(part)
-    return found
-
-
-def _pushed_plain(pullbacks: Question, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
     program = pullbacks.push.program(call)
     values = tuple([build(part, call) for part in program.given])
     flags = tuple([is_active(part, varied) for part in program.given])
     if program.derived:
         made = pullbacks.pass_of(program.function, values, flags, False, False, place)
-        return made.bound_to(program.function)(*values)
-    words = {name: build(part, call) for name, part in program.words.items()}
-    flags = (*flags, *(is_active(part, varied) for part in program.words.values()))
-    return pullbacks.run_plain(program.function, values, words, (False, *flags), place)
+        found = made.bound_to(program.function)(*values)
+    else:
+        words = {name: build(part, call) for name, part in program.words.items()}
+        flags = (False, *flags, *(is_active(part, varied) for part in program.words.values()))
+        found = pullbacks.run_plain(program.function, values, words, flags, place)
+    if crossings.makes_new(*_called(call)):
+        for part in found:
+            heap.publish_plain(part)
+    return found
 
 
 # Functions that call what they are given only to put things in order, and those that put it into containers.

@@ -33,7 +33,7 @@ from ..memory import containers, copies, crossings, heap, snapshots, support
 from ..memory.handlers import NO, Handler, Uncached, constant, default_of, with_bound, without_name
 from ..memory.operands import carries, may_vary
 from ..memory.writes import attribute_writer
-from . import built_in, by_author
+from . import built_in, by_author, holders
 from .attributes import attribute_finder
 from .binding import active_defaults, bar_at, bind, by_position, flags_by_slot, slot_number
 from .borrowed import (
@@ -53,7 +53,6 @@ from .call import Call
 from .constructors import constructor, copier
 from .entries import Entries, EntriesBeside
 from .foreign import foreign
-from .holders import Holders
 from .iterators import Iteration
 from .operators import operator_handler
 from .passes import compile_pass
@@ -86,7 +85,6 @@ class Pullbacks:
         self.config: RuleConfig = Pullbacks(cache, keeps=keeps).config if implicit else self.push.config
         self.iteration = Iteration(self)
         self.plain_iteration = Iteration(self, followed=False)
-        self.holders = Holders(self)
 
     @functools.cached_property
     def with_copies(self) -> Pullbacks:
@@ -321,7 +319,7 @@ class Pullbacks:
                 return None
             look_at(self, call.constants(), place)
             return by_stand_in(self, stand_in, call)
-        return self.holders.handler(call) or operator_handler(self, call) or self.iteration.handler(call)
+        return holders.handler(self, call) or operator_handler(self, call) or self.iteration.handler(call)
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         entry = self.cache.registry.entry(target)

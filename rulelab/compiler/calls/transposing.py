@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ...errors import NotDifferentiableError, Place, RuleError, RuleLabError
 from ...rules.rule import Rule
-from ...tangents.pairings import parts_of, rebuilt
+from ...tangents.pairings import in_form_of, leaves_in, tangent_from
 from ...tangents.shadows import kind_of, zero_of
-from ...tangents.structural import Tangent, entries_of, make, parts
+from ...tangents.structural import make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
 from ..base.question import Question
@@ -68,8 +67,10 @@ def by_forward_rule(
             finally:
                 heap.leave(outer)
             dots_bar = NO if found is NO else support.settle(support.value(found[4]))
-            bars = tuple([_of(x, support.part(dots_bar, number)) for number, x in enumerate(values)])
-            _check_linear(rule, bars, y_bar, ((at, y_dot), (beside, other)))
+            of_dots = [support.settle(support.part(dots_bar, number)) for number in range(len(values))]
+            bars = tuple(map(in_form_of, values, of_dots))  # beside an object a namespace stood
+            for x_dots, moved in ((at, y_dot), (beside, other)):
+                _check_linear(rule, _products(y, y_bar, moved), _products(values, bars, x_dots))
             return (NO, *bars)
 
         return y, transposed_pullback
@@ -101,16 +102,6 @@ class _Apart:
         return self._handler(*args, **kwargs)
 
 
-def _of(x: Any, bar: Any) -> Any:
-    """The cotangent of a value from that of its tangent, in which a namespace stands for an object."""
-    bar = support.settle(support.value(bar))
-    if not isinstance(bar, Tangent) or kind_of(x) not in ("items", "entries", "object"):
-        return bar
-    known = parts(x)
-    entries = {key: _of(known[key], part) for key, part in entries_of(bar).items() if key in known}
-    return make(type(x), entries, len(x) if kind_of(x) == "items" else None)
-
-
 def _tell_of_derivation(error: RuleLabError, rule: Rule) -> None:
     """What to do about an frule that cannot be differentiated itself."""
     if error.place is not None and error.place.function == rule.function.__name__:
@@ -135,11 +126,14 @@ class Numbers:
         self._factor = (1.0, -1.0)[number]
 
     def like(self, x: Any) -> Any:
-        """Numbers of the shape of `x`, complex if that is."""
+        """Numbers of the shape of `x`, complex if that is; a zero that nothing can be written to as it is."""
+        if isinstance(x, AbstractZero):
+            return x
         shape = (1 + np.iscomplexobj(x), *np.shape(x))
         signs = np.where(self._signs.random(shape) < 0.5, -1.0, 1.0)
         parts = self._factor * signs * self._sizes.uniform(0.5, 1.5, shape)
-        return parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
+        found = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
+        return found.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(found)
 
 
 def _directions(
@@ -164,65 +158,44 @@ def _directions(
                 fixes=(f"write an rrule: @rl.rrule_for({rule.target_name})",),
             )
         else:
-            yield _filled(zero_of(x), numbers)
-
-
-def _filled(x_dot: Any, numbers: Numbers) -> Any:
-    """A zero tangent with a number drawn for each of its own."""
-    if isinstance(x_dot, np.ndarray):
-        x_dot[...] = numbers.like(x_dot)
-        return x_dot
-    if isinstance(x_dot, AbstractZero):
-        return x_dot
-    found = parts_of(x_dot)
-    if found is None:
-        return type(x_dot)(numbers.like(x_dot))
-    filled = {key: _filled(part, numbers) for key, part in found.items()}
-    if isinstance(x_dot, tuple):
-        return rebuilt(x_dot, filled)
-    entries = vars(x_dot) if isinstance(x_dot, SimpleNamespace) else x_dot
-    for key, part in filled.items():  # it may stand in other places, too
-        entries[key] = part
-    return x_dot
+            yield tangent_from(x, tuple(map(numbers.like, leaves_in(x, zero_of(x)))))
 
 
 # -- whether it is linear ------------------------------------------------------------------------------------
 
 
-def _check_linear(rule: Rule, bars: tuple[Any, ...], y_bar: Any, tries: tuple[tuple[Any, Any], ...]) -> None:
-    """RuleError unless <ȳ, ẏ> = <x̄, ẋ> for each pair of tangents, as far as rounding lets see."""
-    for x_dots, y_dot in tries:
-        left = list(_products(y_bar, y_dot))
-        right = [pair for x_bar, x_dot in zip(bars, x_dots) for pair in _products(x_bar, x_dot)]
-        difference = sum(value for value, _, _ in left) - sum(value for value, _, _ in right)
-        size = sum(size for _, size, _ in (*left, *right))
-        eps = max((eps for _, _, eps in (*left, *right)), default=0.0)
-        if np.isfinite(size) and abs(difference) > np.sqrt(eps) * size:
-            raise RuleError(
-                f"No reverse rule can be derived from the frule {rule.function.__name__} of "
-                f"{rule.target_name}: its y_dot is not linear in its tangents, or not the same when it runs "
-                "again",
-                place=rule.place,
-                fixes=(
-                    "make y_dot linear in the tangents",
-                    f"write an rrule: @rl.rrule_for({rule.target_name})",
-                    f'rl.opt_out({rule.target_name}, mode="rrule") to differentiate the function itself',
-                ),
-                read="reference/rules#derived-rules",
-            )
+def _check_linear(rule: Rule, of_y: list[Product], of_x: list[Product]) -> None:
+    """RuleError unless <ȳ, ẏ> = <x̄, ẋ>, as far as rounding lets see."""
+    difference = sum(value for value, _, _ in of_y) - sum(value for value, _, _ in of_x)
+    size = sum(size for _, size, _ in (*of_y, *of_x))
+    eps = max((eps for _, _, eps in (*of_y, *of_x)), default=0.0)
+    if np.isfinite(size) and abs(difference) > np.sqrt(eps) * size:
+        raise RuleError(
+            f"No reverse rule can be derived from the frule {rule.function.__name__} of "
+            f"{rule.target_name}: its y_dot is not linear in its tangents, or not the same when it runs "
+            "again",
+            place=rule.place,
+            fixes=(
+                "make y_dot linear in the tangents",
+                f"write an rrule: @rl.rrule_for({rule.target_name})",
+                f'rl.opt_out({rule.target_name}, mode="rrule") to differentiate the function itself',
+            ),
+            read="reference/rules#derived-rules",
+        )
 
 
-def _products(bar: Any, x_dot: Any) -> Iterator[tuple[float, float, float]]:
-    """For each number or array in a tangent: its real inner product with the cotangent, that of the moduli,
-    and the rounding of one operation.
+Product = tuple[float, float, float]
+
+
+def _products(x: Any, bar: Any, x_dot: Any) -> list[Product]:
+    """For each number or array in `x`: the real inner product of its cotangent and tangent, that of the
+    moduli, and the rounding of one operation.
     """
-    bar = support.settle(support.value(bar))
-    if isinstance(bar, AbstractZero) or isinstance(x_dot, AbstractZero) or bar is None:
-        return
-    found = parts_of(x_dot)
-    if found is None:
-        left, right = np.asarray(bar), np.asarray(x_dot)
-        eps = max(float(np.finfo(x.dtype).eps) for x in (left, right) if x.dtype.kind in "fc")
-        yield float(np.real(np.vdot(left, right))), float(np.vdot(np.abs(left), np.abs(right))), eps
-    for key, part in (found or {}).items():
-        yield from _products(support.part(bar, key), part)
+    found = []
+    for pair in zip(leaves_in(x, bar), leaves_in(x, x_dot), strict=True):
+        if not any(isinstance(part, AbstractZero) for part in pair):
+            left, right = map(np.asarray, pair)
+            eps = max(float(np.finfo(part.dtype).eps) for part in (left, right) if part.dtype.kind in "fc")
+            product = float(np.real(np.vdot(left, right))), float(np.vdot(np.abs(left), np.abs(right)))
+            found.append((*product, eps))
+    return found
