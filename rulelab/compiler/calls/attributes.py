@@ -6,7 +6,7 @@ import enum
 import functools
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -254,11 +254,7 @@ def _of_function(pullbacks: Question, x: Any, name: str, found: Any, place: Plac
         return _constant(pullbacks, x, name, found, place)
 
     def read(x: Any) -> Any:
-        def back(y_bar: Any) -> Any:
-            y_bar = support.settle(support.value(y_bar))
-            return NO, support.captured(**dict(parts_in(x, y_bar)))
-
-        return getattr(x, name), back
+        return getattr(x, name), lambda y_bar: (NO, support.captured(**parts_in(x, y_bar)))
 
     return read
 
@@ -357,24 +353,13 @@ def _beside_positions(kind: type, name: str, y: Any, y_bar: Any) -> Any:
     return NotImplementedTangent(f"by the attribute {name} of a {kind.__name__}, whose parts go by position")
 
 
-def _in_defaults(x: types.FunctionType, y_bar: Any) -> Iterator[tuple[str, Any]]:
-    yield from ((name, support.part(y_bar, k)) for k, name in enumerate(defaults_of(x)))
-
-
-def _in_keyword_defaults(x: types.FunctionType, y_bar: Any) -> Iterator[tuple[str, Any]]:
-    yield from ((name, support.part(y_bar, name)) for name in keyword_defaults_of(x))
-
-
-def _in_cells(x: types.FunctionType, y_bar: Any) -> Iterator[tuple[str, Any]]:
-    for k, name in enumerate(cells_of(x)):
-        yield name, support.part(support.part(y_bar, k), heap.CELL)
-
-
-# Where in a function the parts of these attributes are, by name.
-_PARTS_OF_FUNCTIONS: dict[str, Callable[[types.FunctionType, Any], Iterator[tuple[str, Any]]]] = {
-    "__defaults__": _in_defaults,
-    "__kwdefaults__": _in_keyword_defaults,
-    "__closure__": _in_cells,
+# The cotangents of what a function holds, by name, from that of one of these attributes.
+_PARTS_OF_FUNCTIONS: dict[str, Callable[[types.FunctionType, Any], dict[str, Any]]] = {
+    "__defaults__": lambda x, y_bar: {name: support.part(y_bar, k) for k, name in enumerate(defaults_of(x))},
+    "__kwdefaults__": lambda x, y_bar: {name: support.part(y_bar, name) for name in keyword_defaults_of(x)},
+    "__closure__": lambda x, y_bar: {
+        name: support.part(support.part(y_bar, k), heap.CELL) for k, name in enumerate(cells_of(x))
+    },
 }
 _HANDLERS: dict[Kind, Callable[[Question, Any, str, Any, Place | None], Handler]] = {
     Kind.RULED: _by_rule,

@@ -330,7 +330,7 @@ def _make_dict(
         heap.made_by(y, functools.partial(_made_entry, pullbacks, y, y.default_factory, place))
 
     def back(y_bar: Any) -> Any:
-        left = _taken(y, y_bar)
+        left = outlines.taken_from(y, y_bar)
         found: Any = ZERO
         if source:
             bars = {key: left[key] for key in source if key in left}
@@ -355,12 +355,6 @@ def _made_entry(
     return pullbacks.find(factory, (), {}, (True,), place)()
 
 
-def _taken(y: Any, y_bar: Any) -> dict[Any, Any]:
-    """The cotangents of the parts of a new object, those that are said of it as a whole among them."""
-    outlines.hand_in((y, {}), y_bar)
-    return heap.take_all(y)
-
-
 def _make_deque(
     pullbacks: Question,
     cls: type,
@@ -378,7 +372,7 @@ def _make_deque(
     dropped = len(items) - size  # the first ones, where `maxlen` is less
 
     def back(y_bar: Any) -> Any:
-        left = _taken(y, y_bar)
+        left = outlines.taken_from(y, y_bar)
         bars = [ZERO] * dropped + [left.get(key, ZERO) for key in range(size)]
         found = items.cotangent(bars) if source is not None else NO
         return (NO, *(found if x is source else NO for x in (*args, *kwargs.values())))
@@ -414,7 +408,7 @@ def _make_namespace(
     y = heap.own(types.SimpleNamespace(**kwargs), True)
 
     def back(y_bar: Any) -> Any:
-        left = _taken(y, y_bar)
+        left = outlines.taken_from(y, y_bar)
         return (NO, *(left.get(name, ZERO) for name in kwargs))
 
     return y, heap.effectful(back)

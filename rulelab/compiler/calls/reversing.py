@@ -224,8 +224,7 @@ def made_new(cls: type) -> Any:
     x = heap.own(cls.__new__(cls), True)  # type: ignore[call-overload]
 
     def new_pullback(x_bar: Any) -> Any:
-        outlines.hand_in((x, {}), x_bar)
-        heap.take_all(x)
+        outlines.taken_from(x, x_bar)
         return NO
 
     return x, heap.effectful(new_pullback)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import functools
 import operator
 import sys
 import types
@@ -120,12 +121,7 @@ class Sites:
         if isinstance(op, (ir.Call, ir.Apply)) and op.method is None and isinstance(op.function, str):
             called = self._loaded.get(op.function)
             if isinstance(called, types.FunctionType):
-                relied: list[Named] = [(None, self._names[op.function], weakref.ref(called.__code__))]
-                if seems_to_change(called, relied=relied):
-                    return False
-                own = self._namespace  # not held: it is that of the function whose pass this is
-                self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
-                return True
+                return not self._seems_changing(op.function)
         if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
             return False
         if any(map(self._seems_changing, self._called_in(op, target))):
@@ -137,7 +133,7 @@ class Sites:
         return getattr(target, "__module__", None) == "builtins" and target not in _CHANGING
 
     def _seems_changing(self, atom: ir.Atom) -> bool:
-        """Whether what is called item by item may change what it is handed, or captures."""
+        """Whether what is called may change what it is handed, or captures."""
         known = self._known(atom)
         if isinstance(known, types.FunctionType):
             relied: list[Named] = [(None, self._names[str(atom)], weakref.ref(known.__code__))]
@@ -147,8 +143,9 @@ class Sites:
             changing = text_changes(self._nested[atom], self._namespace, relied=relied)
         else:
             return not _calls_nothing(atom, known)
-        own = self._namespace  # not held: it is that of the function whose pass this is
-        self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
+        if not changing:
+            own = self._namespace  # not held: it is that of the function whose pass this is
+            self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
         return changing
 
     def _may_write(self, atom: ir.Atom) -> bool:
@@ -443,15 +440,7 @@ class Sites:
         return _looking_at_slices(entry, place) if op.by_moved_slice else entry
 
     def iterate(self, position: ir.Position) -> Callable[..., Any]:
-        place = self.place(position)
-
-        iteration = self.pullbacks.iteration
-
-        def iterate(sequence: Any) -> Any:
-            __tracebackhide__ = True
-            return iteration.walk(sequence, place)
-
-        return iterate
+        return functools.partial(self.pullbacks.iteration.walk, place=self.place(position))
 
     def unpacker(self, op: ir.Unpack, position: ir.Position) -> Callable[..., Any]:
         place, iteration = self.place(position), self.pullbacks.iteration

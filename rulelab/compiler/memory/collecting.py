@@ -54,9 +54,7 @@ def keywords(*parts: Any) -> dict[str, Any]:
 
 def keywords_rule(*parts: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
     """As for a merge; each key has one giver."""
-    y = keywords(*parts)
-    _, back = merged_rule(*parts)
-    return y, back
+    return keywords(*parts), merged_rule(*parts)[1]
 
 
 def paired(keys: list[Any], values: list[Any]) -> dict[Any, Any]:

@@ -37,7 +37,7 @@ from .heap import (
     written,
 )
 from .operands import carries
-from .outlines import entries_in, hand_in, outline, whole
+from .outlines import entries_in, hand_in, outline, taken_from, whole
 from .snapshots import watched
 from .support import NO, ZERO, LoopItems, settle
 from .walks import RecordedIterator, gather, refuse_lost
@@ -102,19 +102,11 @@ def _read_items(xs: Any, index: slice) -> Any:
     ys = own(stored(xs, index), True)
 
     def back(y_bar: Any) -> Any:
-        for key, part in _parts_taken(ys, y_bar).items():
+        for key, part in taken_from(ys, y_bar).items():
             deposit(xs, positions[key], part)
         return _NOTHING
 
     return ys, effectful(back)
-
-
-def _parts_taken(ys: Any, y_bar: Any) -> dict[Key, Any]:
-    """The cotangents of the parts of a new container, from the table and from a cotangent of the whole."""
-    if not isinstance(y_bar, AbstractZero):
-        for key, part in entries_in(settle(unthunk(y_bar))).items():
-            deposit(ys, key, part)
-    return take_all(ys)
 
 
 def append(xs: Any, item: Any) -> Any:

@@ -119,6 +119,14 @@ def hand_in(where: Outline | None, x_bar: Any) -> Any:
     return make(kind, entries, len(x_bar) if is_sequence(kind) else None)
 
 
+def taken_from(y: Any, y_bar: Any) -> dict[Key, Any]:
+    """The cotangents of the parts of a new container or object, those that are said of it as a whole among
+    them.
+    """
+    hand_in((y, {}), y_bar)
+    return take_all(y)
+
+
 def entries_in(x_bar: Any) -> dict[Key, Any]:
     """What a structural cotangent says of each part."""
     if isinstance(x_bar, Tangent):
